@@ -1,0 +1,1 @@
+"""Stateful stream processing, taken apart: real Kafka, real Spark, one question per notebook."""

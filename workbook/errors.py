@@ -1,0 +1,47 @@
+"""Every exception of the package. Each message says what was expected, what came, what to do."""
+
+from __future__ import annotations
+
+
+class WorkbookError(Exception):
+    """Base of all errors that a reader of the workbook may meet."""
+
+
+class Rejected(WorkbookError):
+    """A record that cannot be read as an event; its ``reason`` goes to the dead-letter topic."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class JarsMissing(WorkbookError):
+    """Jars are not in the cache and could not be fetched."""
+
+
+class JarsDamaged(WorkbookError):
+    """A jar in the cache does not have its recorded SHA-256 sum."""
+
+
+class JavaUnusable(WorkbookError):
+    """No Java that can run Spark and Kafka: missing, too old, or JAVA_HOME points nowhere."""
+
+
+class ServerFailed(WorkbookError):
+    """A server of the lab did not start, or ended on its own."""
+
+
+class BrokerUnreachable(WorkbookError):
+    """No Kafka broker answered in time."""
+
+
+class TopicMissing(WorkbookError):
+    """The broker answers, but the topic does not exist."""
+
+
+class NotOurServer(WorkbookError):
+    """Something that deletes or breaks things was asked of a server the lab did not start."""
+
+
+class ExerciseUnsolved(WorkbookError):
+    """A later cell needs an answer that has not passed its check yet."""

@@ -1,0 +1,1 @@
+"""Exercises: a task, a check that diagnoses, hints, a reference, a discussion."""

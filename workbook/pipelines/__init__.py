@@ -1,0 +1,1 @@
+"""Pipelines: functions from DataFrame to DataFrame that mark what they reject."""

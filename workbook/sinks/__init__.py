@@ -1,0 +1,1 @@
+"""Where results go: Kafka, local tables, dead letters."""

@@ -1,0 +1,1 @@
+"""Servers the lab starts, and what is needed to start them."""
