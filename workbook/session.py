@@ -1,0 +1,111 @@
+"""The one place that builds a SparkSession."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from workbook.stack.client import lease, scratch_dir
+from workbook.stack.jars import class_path
+from workbook.stack.java import find_java
+
+STATE_STORES = {
+    "memory": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
+    "rocksdb": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+}
+"""In memory is fast; RocksDB is for state that does not fit, and for transformWithState."""
+
+
+def spark_session(name: str = "workbook", *, quiet: bool = False) -> SparkSession:
+    """A Spark session with the Kafka source, on UTC, with quiet logs; the running one if any.
+
+    ``SPARK_MASTER`` chooses the cluster (default ``local[*]``), ``SPARK_DRIVER_MEMORY`` the
+    driver's heap (default ``2g``). Logs are in ``spark.log`` of the process's scratch folder.
+    """
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        return running
+    began = time.monotonic()
+    if not quiet:
+        print("Starting Spark (about five seconds) ...", flush=True)
+    scratch = scratch_dir()
+    builder = SparkSession.builder.appName(name)
+    for key, value in _settings(scratch).items():
+        builder = builder.config(key, value)
+    # Workers must run this very Python, or they miss its packages.
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    with _stderr_to(scratch / "spark.log"):
+        spark = builder.getOrCreate()
+    _let_the_lab_end(spark)
+    if not quiet:
+        print(f"Spark {spark.version} is ready after {time.monotonic() - began:.1f} s.")
+    return spark
+
+
+def choose_state_store(spark: SparkSession, store: str) -> None:
+    """Keep the state of queries started from now on in ``memory`` or in ``rocksdb``."""
+    spark.conf.set("spark.sql.streaming.stateStore.providerClass", STATE_STORES[store])
+
+
+def checkpoint(name: str, *, fresh: bool = True) -> str:
+    """A checkpoint folder of this process for a query; ``fresh`` forgets an earlier one."""
+    folder = scratch_dir() / "checkpoints" / name
+    if fresh:
+        shutil.rmtree(folder, ignore_errors=True)
+    return str(folder)
+
+
+def _settings(scratch: Path) -> dict[str, str]:
+    find_java()
+    cores = os.cpu_count() or 2
+    log4j = Path(__file__).with_name("stack") / "log4j2.properties"
+    java_options = [
+        "-XX:+UseParallelGC",
+        "-XX:-UsePerfData",
+        f"-Djava.io.tmpdir={scratch}",
+        f"-Dlog4j2.configurationFile={log4j.as_uri()}",
+    ]
+    return {
+        "spark.master": os.environ.get("SPARK_MASTER", "local[*]"),
+        "spark.jars": ",".join(map(str, class_path("spark"))),
+        "spark.driver.memory": os.environ.get("SPARK_DRIVER_MEMORY", "2g"),
+        "spark.driver.extraJavaOptions": " ".join(java_options),
+        "spark.local.dir": str(scratch),
+        "spark.sql.warehouse.dir": str(scratch / "warehouse"),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": str(min(cores, 4)),
+        "spark.sql.streaming.stateStore.providerClass": STATE_STORES["memory"],
+        "spark.sql.streaming.forceDeleteTempCheckpointLocation": "true",
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+    }
+
+
+def _let_the_lab_end(spark: SparkSession) -> None:
+    gateway = spark.sparkContext._gateway
+    java = getattr(gateway, "proc", None)
+    if java is not None:
+        lease().ask("own", pid=java.pid)
+
+
+@contextmanager
+def _stderr_to(log: Path) -> Iterator[None]:
+    """Let a child process started meanwhile write its errors to a file, for all its life."""
+    kept = os.dup(2)
+    file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        os.dup2(file, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(file)

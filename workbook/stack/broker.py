@@ -1,0 +1,145 @@
+"""The Kafka broker in use: the lab's own, or the one that the environment names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+
+from workbook.errors import BrokerUnreachable, NotOurServer, WorkbookError
+from workbook.stack.client import lease
+
+ANSWER_WITHIN = 8.0
+"""Seconds a broker has to answer before it counts as down."""
+
+_SECURITY = {
+    "KAFKA_SECURITY_PROTOCOL": "security.protocol",
+    "KAFKA_SASL_MECHANISM": "sasl.mechanism",
+    "KAFKA_SASL_USERNAME": "sasl.username",
+    "KAFKA_SASL_PASSWORD": "sasl.password",
+    "KAFKA_SSL_CA_LOCATION": "ssl.ca.location",
+}
+
+
+class TopicPlan(Protocol):
+    """What is needed to create a topic."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def partitions(self) -> int: ...
+    @property
+    def config(self) -> dict[str, str]: ...
+
+
+@dataclass(frozen=True)
+class Broker:
+    """Where Kafka answers, how to log in, and whether the lab started it.
+
+    ``security`` holds librdkafka's settings; ``ours`` allows what deletes or breaks things.
+    """
+
+    bootstrap: str
+    security: Mapping[str, str] = field(default_factory=dict, repr=False)
+    ours: bool = False
+
+    def client_config(self) -> dict[str, str]:
+        """Settings for confluent-kafka's clients."""
+        return {"bootstrap.servers": self.bootstrap, **self.security}
+
+    def spark_options(self) -> dict[str, str]:
+        """Options for Spark's Kafka source and sink."""
+        options = {"kafka.bootstrap.servers": self.bootstrap}
+        for name in ("security.protocol", "sasl.mechanism"):
+            if name in self.security:
+                options[f"kafka.{name}"] = self.security[name]
+        if "ssl.ca.location" in self.security:
+            options["kafka.ssl.truststore.type"] = "PEM"
+            options["kafka.ssl.truststore.location"] = self.security["ssl.ca.location"]
+        if "sasl.username" in self.security:
+            options["kafka.sasl.jaas.config"] = self._jaas()
+        return options
+
+    def create(self, *topics: TopicPlan) -> None:
+        """Create topics and wait until the broker knows them; one that exists stays as it is."""
+        plans = [NewTopic(t.name, t.partitions, config=t.config) for t in topics]
+        admin = self._admin()
+        for name, done in admin.create_topics(plans, request_timeout=15).items():
+            try:
+                done.result()
+            except KafkaException as error:
+                problem = error.args[0]
+                if problem.code() != KafkaError.TOPIC_ALREADY_EXISTS:
+                    raise WorkbookError(f"Topic {name} was not created: {problem.str()}") from None
+
+    def delete(self, names: Iterable[str]) -> None:
+        """Delete topics of the lab's own broker; refuses on any other."""
+        self.require_ours("delete topics")
+        admin = self._admin()
+        for done in admin.delete_topics(list(names), request_timeout=15).values():
+            done.result()
+
+    def require_ours(self, deed: str) -> None:
+        """Raise ``NotOurServer`` unless the lab started this broker."""
+        if not self.ours:
+            raise NotOurServer(
+                f"Will not {deed} on {self.bootstrap}: the lab did not start this broker. "
+                f"Unset KAFKA_BOOTSTRAP_SERVERS to use the lab's own."
+            )
+
+    def check(self) -> None:
+        """Raise ``BrokerUnreachable`` if the broker does not answer within ten seconds."""
+        try:
+            self._admin().list_topics(timeout=ANSWER_WITHIN)
+        except KafkaException as error:
+            raise BrokerUnreachable(
+                f"No Kafka broker answers at {self.bootstrap} ({error.args[0].str()}). "
+                + (
+                    "Run: python -m workbook doctor"
+                    if self.ours
+                    else "Check KAFKA_BOOTSTRAP_SERVERS and the KAFKA_SECURITY_PROTOCOL and "
+                    "KAFKA_SASL_* settings, and that the broker runs."
+                )
+            ) from None
+
+    def _admin(self) -> AdminClient:
+        return AdminClient({**self.client_config(), "log_level": 0})
+
+    def _jaas(self) -> str:
+        scram = self.security.get("sasl.mechanism", "PLAIN").startswith("SCRAM")
+        module = "scram.ScramLoginModule" if scram else "plain.PlainLoginModule"
+        user, password = self.security["sasl.username"], self.security.get("sasl.password", "")
+        return (
+            f"org.apache.kafka.common.security.{module} required "
+            f"username={_quoted(user)} password={_quoted(password)};"
+        )
+
+
+def external() -> Broker | None:
+    """The broker that KAFKA_BOOTSTRAP_SERVERS names, if it is set."""
+    bootstrap = os.environ.get("KAFKA_BOOTSTRAP_SERVERS")
+    if not bootstrap:
+        return None
+    security = {to: os.environ[name] for name, to in _SECURITY.items() if os.environ.get(name)}
+    return Broker(bootstrap, security)
+
+
+def kafka(role: str = "kernel") -> Broker:
+    """The broker of KAFKA_BOOTSTRAP_SERVERS, else the lab's own, which starts when first asked for.
+
+    Raises ``BrokerUnreachable`` within ten seconds if the former does not answer.
+    """
+    broker = external()
+    if broker is None:
+        broker = Broker(lease(role).ask("server", name="kafka"), ours=True)
+    broker.check()
+    return broker
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,0 +1,123 @@
+"""How a process becomes a user of the lab's servers, and asks for them."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from workbook import errors
+from workbook.stack import home
+
+DEADLINE = 120.0
+"""Seconds to wait for a supervisor or one of its servers."""
+
+Say = Callable[[str], None]
+
+
+class Lease:
+    """A connection to the supervisor, which starts if there is none; it ends with this process.
+
+    While it is open the servers stay; what the process owns ends with it.
+    """
+
+    def __init__(self, role: str, *, start: bool = True) -> None:
+        self._lock = threading.Lock()
+        self._socket = _connect(start)
+        self._lines = self._socket.makefile("rb")
+        self.supervisor = int(self.ask("hello", pid=os.getpid(), role=role)["pid"])
+
+    def ask(self, request: str, say: Say | None = None, **details: Any) -> Any:
+        """Send one request and return its answer; progress on the way goes to ``say``."""
+        with self._lock:
+            self._socket.sendall(json.dumps({"ask": request, **details}).encode() + b"\n")
+            for line in self._lines:
+                answer = json.loads(line)
+                if "progress" in answer:
+                    (say or print)(answer["progress"])
+                elif "error" in answer:
+                    raise getattr(errors, answer["kind"])(answer["error"])
+                else:
+                    return answer["ok"]
+        raise errors.ServerFailed(
+            "The process that owns the lab's servers has ended. Restart the kernel or the lab."
+        )
+
+    def close(self) -> None:
+        """Stop using the servers; they end soon if this was their last user."""
+        self._lines.close()
+        self._socket.close()
+
+    def wait_for_end(self) -> None:
+        """Block until the supervisor ends."""
+        with self._lock:
+            self._lines.read()
+
+
+_current: Lease | None = None
+_owner = 0
+
+
+def lease(role: str = "kernel") -> Lease:
+    """The one lease of this process."""
+    global _current, _owner
+    if _current is None or _owner != os.getpid():  # a fork must not share its parent's
+        _current, _owner = Lease(role), os.getpid()
+    return _current
+
+
+def scratch_dir() -> Path:
+    """A folder for this process's temporary files, removed with it."""
+    lease()
+    folder = home.run_dir() / f"user-{os.getpid()}"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def is_running() -> bool:
+    """Whether this checkout has a supervisor now."""
+    try:
+        Lease("probe", start=False).close()
+    except errors.ServerFailed:
+        return False
+    return True
+
+
+def _connect(start: bool) -> socket.socket:
+    path = str(home.run_dir() / "socket")
+    deadline = time.monotonic() + DEADLINE
+    supervisor: subprocess.Popen[bytes] | None = None
+    while time.monotonic() < deadline:
+        link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            link.connect(path)
+            return link
+        except OSError:
+            link.close()
+            if not start:
+                break
+            # One that finds the folder claimed ends at once: the older one may be on its way out.
+            if supervisor is None or supervisor.poll() is not None:
+                supervisor = _start_supervisor()
+            time.sleep(0.05)
+    raise errors.ServerFailed("No supervisor of this lab is running. Run: python -m workbook lab")
+
+
+def _start_supervisor() -> subprocess.Popen[bytes]:
+    path = os.pathsep.join(filter(None, [str(home.ROOT), os.environ.get("PYTHONPATH")]))
+    return subprocess.Popen(
+        [sys.executable, "-m", "workbook.stack.supervisor"],
+        env={**os.environ, "PYTHONPATH": path},
+        cwd="/",
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )

@@ -1,0 +1,172 @@
+"""The jars of the servers and of Spark's Kafka source: resolved once, checked at every start."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from workbook.errors import JarsDamaged, JarsMissing
+from workbook.stack.home import cache_dir
+from workbook.stack.java import find_java
+
+LOCK = Path(__file__).with_name("jars.lock")
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Jar:
+    """One line of jars.lock: who needs it, its coordinate, and the sum its file must have."""
+
+    group: str
+    coordinate: str
+    sha256: str
+
+    @property
+    def file_name(self) -> str:
+        _, artifact, version = self.coordinate.split(":")
+        return f"{artifact}-{version}.jar"
+
+    @property
+    def path(self) -> Path:
+        return cache_dir() / "jars" / self.file_name
+
+
+def locked(group: str | None = None) -> list[Jar]:
+    """The jars of jars.lock, of one group (``kafka``, ``spark``) or of all."""
+    lines = LOCK.read_text().splitlines()
+    jars = [Jar(*line.split()) for line in lines if line and not line.startswith("#")]
+    return [jar for jar in jars if group in (None, jar.group)]
+
+
+def class_path(group: str) -> list[Path]:
+    """The checked files of a group; raises ``JarsMissing`` or ``JarsDamaged`` with the fix."""
+    jars = locked(group)
+    missing = [jar for jar in jars if not jar.path.exists()]
+    if missing:
+        raise JarsMissing(
+            f"{len(missing)} of {len(jars)} jars for {group} are not in {missing[0].path.parent}, "
+            f"for example {missing[0].file_name}. Run: python -m workbook prefetch"
+        )
+    for jar in jars:
+        if _sha256(jar.path) != jar.sha256:
+            raise JarsDamaged(
+                f"{jar.path} does not have its recorded SHA-256 sum: it is incomplete or was "
+                f"changed. Run: python -m workbook prefetch"
+            )
+    return [jar.path for jar in jars]
+
+
+def prefetch(progress: Progress = print) -> int:
+    """Fetch what is missing or damaged into the cache; returns how many jars were fetched."""
+    wanted = [j for j in locked() if not j.path.exists() or _sha256(j.path) != j.sha256]
+    if not wanted:
+        return 0
+    target = wanted[0].path.parent
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=cache_dir()) as scratch:
+            _fetch(wanted, Path(scratch), progress)
+            fetched = {jar: Path(scratch) / "jars" / jar.file_name for jar in wanted}
+            _refuse_other_sums(fetched)
+            for jar, file in fetched.items():
+                shutil.move(file, jar.path)
+    except PermissionError as error:
+        raise JarsMissing(
+            f"The cache {cache_dir()} cannot be written ({error.strerror}). "
+            f"Make it writable, or set WORKBOOK_CACHE to a folder that is."
+        ) from None
+    return len(wanted)
+
+
+def resolve(
+    module: str, scratch: Path, *, pattern: str = "[artifact]-[revision].[ext]"
+) -> Iterator[str]:
+    """Run Ivy on an ivy.xml text; yield its output, leave the files in ``scratch/jars``."""
+    description = scratch / "ivy.xml"
+    description.write_text(module)
+    settings = os.environ.get("WORKBOOK_IVY_SETTINGS")
+    command = [
+        *(str(find_java().command), *_proxy_flags(), "-cp", str(ivy_jar())),
+        *("org.apache.ivy.Main", "-ivy", str(description), "-cache", str(scratch / "ivy")),
+        *(("-settings", settings) if settings else ()),
+        *("-confs", "default", "-retrieve", str(scratch / "jars" / pattern)),
+    ]
+    ivy = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert ivy.stdout is not None
+    said = []
+    for line in ivy.stdout:
+        said.append(line)
+        yield line
+    if ivy.wait() != 0:
+        problems = [line.strip() for line in said if "UNRESOLVED" in line or "FAILED" in line]
+        what = f" ({problems[0]})" if problems else ""
+        raise JarsMissing(
+            f"Jars could not be fetched{what}. Is there a network? Behind a proxy set HTTPS_PROXY; "
+            "with a mirror of your own set WORKBOOK_IVY_SETTINGS to an Ivy settings file. "
+            "Then run: python -m workbook prefetch"
+        )
+
+
+def ivy_module(coordinates: Iterable[str], *, transitive: bool) -> str:
+    """An ivy.xml that asks for Maven coordinates ``group:artifact:version``."""
+    wants = "".join(
+        f'<dependency org="{group}" name="{artifact}" rev="{version}" '
+        f'transitive="{str(transitive).lower()}" '
+        f'conf="default->{"default" if transitive else "master"}"/>'
+        for group, artifact, version in (c.split(":") for c in coordinates)
+    )
+    # Two groups may hold two versions of a jar: among exact coordinates none evicts another.
+    conflicts = "" if transitive else '<conflicts><manager name="all"/></conflicts>'
+    return (
+        '<ivy-module version="2.0"><info organisation="workbook" module="jars"/>'
+        f'<configurations><conf name="default"/></configurations>'
+        f"<dependencies>{wants}</dependencies>{conflicts}</ivy-module>"
+    )
+
+
+def ivy_jar() -> Path:
+    """The resolver that PySpark ships."""
+    spec = find_spec("pyspark")
+    if spec is None or spec.origin is None:
+        raise JarsMissing("PySpark is not installed in this Python. Run: make lab")
+    return next((Path(spec.origin).parent / "jars").glob("ivy-*.jar"))
+
+
+def _fetch(wanted: list[Jar], scratch: Path, progress: Progress) -> None:
+    done = 0
+    progress(f"Fetching {len(wanted)} jars ...")
+    by_name = ivy_module((jar.coordinate for jar in wanted), transitive=False)
+    for line in resolve(by_name, scratch):
+        if "[SUCCESSFUL" in line:
+            done += 1
+            if done % 10 == 0:
+                progress(f"Fetching jars: {done} of {len(wanted)}")
+
+
+def _refuse_other_sums(fetched: dict[Jar, Path]) -> None:
+    for jar, file in fetched.items():
+        if not file.exists() or _sha256(file) != jar.sha256:
+            raise JarsDamaged(
+                f"{jar.coordinate} came with another SHA-256 sum than the recorded one. Nothing "
+                f"was installed. Try again; if it stays, your mirror serves a different file."
+            )
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _proxy_flags() -> list[str]:
+    proxy = urlsplit(os.environ.get("HTTPS_PROXY") or os.environ.get("https_proxy") or "")
+    if not proxy.hostname:
+        return []
+    return [f"-Dhttps.proxyHost={proxy.hostname}", f"-Dhttps.proxyPort={proxy.port or 443}"]

@@ -1,0 +1,104 @@
+"""A real Kafka broker: one KRaft process on loopback, with room for events from the past."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import time
+import uuid
+from base64 import urlsafe_b64encode
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from confluent_kafka.admin import AdminClient
+
+from workbook.errors import ServerFailed
+from workbook.stack import ports
+from workbook.stack.jars import class_path
+from workbook.stack.java import find_java
+from workbook.stack.process import failure, spawn
+
+PORT = 9092
+DEADLINE = 90.0
+"""Seconds: the broker answers within two on a quiet machine, but machines are not always quiet."""
+
+SETTINGS = """\
+process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@127.0.0.1:{controller}
+listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=PLAINTEXT://127.0.0.1:{port}
+controller.listener.names=CONTROLLER
+listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
+log.dirs={folder}/data
+auto.create.topics.enable=false
+group.initial.rebalance.delay.ms=0
+offsets.topic.num.partitions=8
+offsets.topic.replication.factor=1
+transaction.state.log.num.partitions=4
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+share.coordinator.state.topic.num.partitions=4
+share.coordinator.state.topic.replication.factor=1
+share.coordinator.state.topic.min.isr=1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A running server: its process and where it answers."""
+
+    process: subprocess.Popen[bytes]
+    address: str
+
+
+async def start(folder: Path, say: Callable[[str], None]) -> Server:
+    """Start a broker whose files are in ``folder``; returns when it answers."""
+    began = time.monotonic()
+    jars = ":".join(map(str, await asyncio.to_thread(class_path, "kafka")))
+    java = await asyncio.to_thread(find_java)
+    port = ports.choose(PORT)
+    if port != PORT:
+        say(f"Port {PORT} is taken by another program: Kafka uses {port}.")
+    command = [
+        *(str(java.command), "-Xms256m", "-Xmx512m", "-XX:+UseParallelGC", "-XX:-UsePerfData"),
+        *(f"-Djava.io.tmpdir={folder}", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"),
+        *("-cp", jars),
+    ]
+    properties = folder / "server.properties"
+    folder.mkdir(parents=True, exist_ok=True)
+    properties.write_text(
+        SETTINGS.format(port=port, controller=ports.choose(port + 1), folder=folder)
+    )
+    await _format(command, properties, folder / "format.log")
+    log = folder / "server.log"
+    process = spawn([*command, "kafka.Kafka", str(properties)], log)
+    await _until_it_answers(process, f"{ports.LOOPBACK}:{port}", log)
+    say(f"Kafka answers on {ports.LOOPBACK}:{port} after {time.monotonic() - began:.1f} s.")
+    return Server(process, f"{ports.LOOPBACK}:{port}")
+
+
+async def _format(command: list[str], properties: Path, log: Path) -> None:
+    cluster = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+    tool = ["kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(properties)]
+    process = spawn([command[0], "-XX:TieredStopAtLevel=1", *command[1:], *tool], log)
+    if await asyncio.to_thread(process.wait) != 0:
+        raise failure("Kafka's storage tool", process, log)
+
+
+async def _until_it_answers(process: subprocess.Popen[bytes], address: str, log: Path) -> None:
+    deadline = time.monotonic() + DEADLINE
+    while process.poll() is None and time.monotonic() < deadline:
+        # The port first: librdkafka backs off for long after a refused connection.
+        if ports.answers(int(address.rpartition(":")[2])):
+            admin = AdminClient({"bootstrap.servers": address, "log_level": 0})
+            try:
+                await asyncio.to_thread(admin.list_topics, timeout=5)
+                return
+            except Exception:  # not ready yet; the deadline decides
+                continue
+        await asyncio.sleep(0.05)
+    error: ServerFailed = failure("Kafka", process, log)
+    process.kill()
+    raise error

@@ -1,0 +1,87 @@
+"""Derive the locks from the pins in pyproject.toml: ``python -m workbook.stack.pins``.
+
+For those who work on the project. Writes requirements.lock, environment.yml and jars.lock.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from workbook.stack.home import ROOT
+from workbook.stack.jars import LOCK, ivy_module, resolve
+
+PYTHON_LOCK = ROOT / "requirements.lock"
+CONDA = ROOT / "environment.yml"
+
+
+def pins() -> dict[str, Any]:
+    """The parsed pyproject.toml."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def locked_packages(lock: str) -> list[str]:
+    """The requirement lines of a lock, environment markers kept, hashes dropped."""
+    lines = [line.removesuffix("\\").strip() for line in lock.splitlines()]
+    return [line for line in lines if line and not line.startswith(("#", "--hash"))]
+
+
+def environment_yml(lock: str) -> str:
+    """A conda environment with the pinned Python and Java and every package of the lock."""
+    ours = pins()["tool"]["workbook"]
+    packages = "".join(f'      - "{line}"\n' for line in locked_packages(lock))
+    return (
+        "# Written by `python -m workbook.stack.pins` from pyproject.toml. Do not edit by hand.\n"
+        "# conda env create -f environment.yml && conda activate workbook\n"
+        "# python -m workbook lab\n"
+        "name: workbook\n"
+        "channels:\n  - conda-forge\n"
+        "dependencies:\n"
+        f"  - python={ours['python']}\n  - openjdk={ours['java']}\n  - pip\n"
+        f"  - pip:\n{packages}      - --editable .\n"
+    )
+
+
+def python_lock() -> str:
+    """Every Python package with its hashes, for all platforms."""
+    command = [
+        *("uv", "pip", "compile", "--quiet", "--universal", "--generate-hashes", "--all-extras"),
+        *("--no-annotate", "--no-header", "--python-version", pins()["tool"]["workbook"]["python"]),
+        str(ROOT / "pyproject.toml"),
+    ]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def jar_lock() -> str:
+    """Every jar with its group and SHA-256 sum.
+
+    Servers need their dependencies too; Spark brings its own, so its jars come alone.
+    """
+    lines = ["# Written by `python -m workbook.stack.pins`: group, coordinate, SHA-256."]
+    for group, coordinates in pins()["tool"]["workbook"]["jars"].items():
+        with tempfile.TemporaryDirectory() as scratch:
+            module = ivy_module(coordinates, transitive=group != "spark")
+            pattern = "[organisation]#[artifact]#[revision].[ext]"
+            for _ in resolve(module, Path(scratch), pattern=pattern):
+                pass
+            for file in sorted((Path(scratch) / "jars").glob("*.jar")):
+                digest = hashlib.sha256(file.read_bytes()).hexdigest()
+                lines.append(f"{group} {file.stem.replace('#', ':')} {digest}")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Write the three files."""
+    PYTHON_LOCK.write_text(python_lock())
+    CONDA.write_text(environment_yml(PYTHON_LOCK.read_text()))
+    LOCK.write_text(jar_lock())
+    print(f"wrote {PYTHON_LOCK.name}, {CONDA.name}, {LOCK.name}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

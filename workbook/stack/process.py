@@ -1,0 +1,100 @@
+"""Child processes that end when their owner ends, and never outlive it."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import psutil
+
+from workbook.errors import ServerFailed
+
+PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+
+def spawn(
+    command: list[str],
+    log: Path,
+    *,
+    env: Mapping[str, str] | None = None,
+    cwd: str | None = None,
+    last_wish: signal.Signals = signal.SIGKILL,
+) -> subprocess.Popen[bytes]:
+    """Start a command in a session of its own, its output in ``log``.
+
+    On Linux the kernel sends it ``last_wish`` when the thread that called this ends, however that
+    happens: call it from the main thread. Elsewhere the next lab removes what was left.
+    """
+    owner = os.getpid()
+
+    def die_with_owner() -> None:
+        if _libc is not None:
+            _libc.prctl(PR_SET_PDEATHSIG, last_wish)
+            if os.getppid() != owner:  # it ended before we asked
+                os._exit(1)
+
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("ab") as output:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=env,
+            cwd=cwd,
+            start_new_session=True,
+            preexec_fn=die_with_owner,
+        )
+
+
+def end_tree(pid: int, patience: float = 10) -> None:
+    """End a process and all its descendants: SIGTERM to the first, SIGKILL to all after a while."""
+    try:
+        root = psutil.Process(pid)
+        family = [root, *root.children(recursive=True)]
+        root.terminate()
+    except psutil.NoSuchProcess:
+        return
+    _, left = psutil.wait_procs([root], timeout=patience)
+    _, left = psutil.wait_procs(family, timeout=0.2 if not left else 0)
+    end_now(left)
+
+
+def end_now(processes: Iterable[psutil.Process]) -> None:
+    """SIGKILL to each, and wait until they are gone."""
+    victims = list(processes)
+    for victim in victims:
+        try:
+            victim.kill()
+        except psutil.NoSuchProcess:
+            continue
+    psutil.wait_procs(victims, timeout=5)
+
+
+def leftovers(folder: Path) -> list[psutil.Process]:
+    """Processes whose command line names this run folder: servers of a supervisor that died."""
+    found = []
+    for process in psutil.process_iter(["cmdline"]):
+        words = process.info["cmdline"] or []
+        if process.pid != os.getpid() and any(str(folder) + os.sep in word for word in words):
+            found.append(process)
+    return found
+
+
+def failure(name: str, process: subprocess.Popen[bytes] | None, log: Path) -> ServerFailed:
+    """What to say of a server that did not come up: how it ended and the end of its log."""
+    lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+    code = process.poll() if process else None
+    state = "did not answer in time" if code is None else f"ended with code {code}"
+    telling = [line for line in lines if "ERROR" in line or "Exception" in line] or lines
+    return ServerFailed(
+        f"{name} {state}. The end of its log:\n  "
+        + "\n  ".join(telling[-5:])
+        + "\nRun: python -m workbook doctor"
+    )
