@@ -7,6 +7,7 @@ import hashlib
 import os
 import stat
 import tempfile
+import time
 from pathlib import Path
 
 from workbook.errors import ServerFailed
@@ -51,6 +52,14 @@ def claim(folder: Path) -> int | None:
         if folder.exists() and folder.stat().st_ino == os.fstat(held).st_ino:
             return held
         os.close(held)  # its last holder removed it between our mkdir and our lock
+
+
+def gone(within: float) -> bool:
+    """Wait for the run folder to disappear, ``within`` seconds at most."""
+    deadline = time.monotonic() + within
+    while run_dir().exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return not run_dir().exists()
 
 
 def _refuse_foreign(folder: Path, found: os.stat_result) -> None:

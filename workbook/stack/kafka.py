@@ -81,6 +81,7 @@ async def start(folder: Path, say: Callable[[str], None]) -> Server:
 
 async def _format(command: list[str], properties: Path, log: Path) -> None:
     cluster = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+    cluster = cluster.replace("-", "A")  # one with a dash in front would be taken for an option
     tool = ["kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(properties)]
     process = spawn([command[0], "-XX:TieredStopAtLevel=1", *command[1:], *tool], log)
     if await asyncio.to_thread(process.wait) != 0:

@@ -181,6 +181,16 @@ def sweep(folder: Path) -> list[str]:
     return [f"process {p.pid}" for p in strays] + [f"file {path}" for path in content]
 
 
+def clear() -> list[str]:
+    """Sweep this lab's run folder and remove it, unless a living supervisor holds it."""
+    folder = home.run_dir()
+    if not folder.exists() or home.claim(folder) is None:
+        return []
+    found = sweep(folder)
+    shutil.rmtree(folder, ignore_errors=True)
+    return found
+
+
 def main() -> None:
     """Own the lab's run folder, or end at once if another supervisor does."""
     os.umask(0o077)

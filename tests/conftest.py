@@ -1,0 +1,47 @@
+"""One lab of its own for the whole test run: a real broker and a real Spark."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+
+import pytest
+
+# Before anything of the package is used: tests must not meet a lab that is open in this checkout.
+os.environ["WORKBOOK_LAB"] = f"test-{os.getpid()}"
+for name in ("KAFKA_BOOTSTRAP_SERVERS", "SPARK_MASTER", "KAFKA_SECURITY_PROTOCOL"):
+    os.environ.pop(name, None)
+
+from workbook.stack import jars
+from workbook.stack.broker import Broker, kafka
+from workbook.topics import Topic, new_topic
+
+
+@pytest.fixture(scope="session")
+def broker() -> Broker:
+    """The lab's own broker."""
+    jars.prefetch()
+    return kafka("tests")
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[object]:
+    """One Spark session for all tests."""
+    jars.prefetch()
+    from workbook.session import spark_session
+
+    session = spark_session("tests", quiet=True)
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def topic(broker: Broker, request: pytest.FixtureRequest) -> Callable[..., Topic]:
+    """Make a topic of this test: ``topic("clicks", partitions=4)``, its dead letters too."""
+
+    def make(stream: str = "clicks", partitions: int = 1) -> Topic:
+        made = new_topic(stream, request.node.originalname[:40], partitions)
+        broker.create(made, made.dead_letters)
+        return made
+
+    return make

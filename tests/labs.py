@@ -1,0 +1,114 @@
+"""A lab of its own for a test, and the question what it left behind."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import psutil
+
+DEADLINE = 90.0
+
+
+def until(happened: Callable[[], object], what: str, within: float = DEADLINE) -> None:
+    """Wait for a condition; fail with ``what`` was awaited."""
+    deadline = time.monotonic() + within
+    while not happened():
+        assert time.monotonic() < deadline, f"waited {within:.0f} s in vain for: {what}"
+        time.sleep(0.05)
+
+
+class OwnLab:
+    """A lab under a name that only this test uses, so that everything it starts can be found."""
+
+    def __init__(self) -> None:
+        self.name = f"t-{secrets.token_hex(4)}"
+        self.env = {**os.environ, "WORKBOOK_LAB": self.name}
+        self.folder = Path(tempfile.gettempdir()) / f"workbook-{os.getuid()}-{self.name}"
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """Run Python with these arguments as a user of the lab."""
+        return subprocess.Popen(
+            [sys.executable, *arguments],
+            env=self.env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def processes(self) -> list[psutil.Process]:
+        """Every living process that carries the lab's name in its environment."""
+        found = []
+        for process in psutil.process_iter():
+            with suppress(psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess):
+                ours = process.environ().get("WORKBOOK_LAB") == self.name
+                if ours and process.status() != psutil.STATUS_ZOMBIE:
+                    found.append(process)
+        return found
+
+    def servers(self, word: str) -> list[psutil.Process]:
+        """Those whose command line holds a word, for example ``kafka.Kafka``."""
+        found = []
+        for process in self.processes():
+            with suppress(psutil.NoSuchProcess, psutil.ZombieProcess):
+                if any(word in part for part in process.cmdline()):
+                    found.append(process)
+        return found
+
+    def ports(self) -> set[int]:
+        """The ports on which the lab's processes listen."""
+        listening: set[int] = set()
+        for process in self.processes():
+            with suppress(psutil.NoSuchProcess):
+                connections = process.net_connections("inet")
+                listening |= {c.laddr.port for c in connections if c.status == psutil.CONN_LISTEN}
+        return listening
+
+    def assert_nothing_is_left(self, ports: set[int]) -> None:
+        """No process, no port, no temporary folder."""
+        until(lambda: not self.processes(), f"the end of {self.processes()}", within=30)
+        until(lambda: not self.folder.exists(), f"the end of {self.folder}", within=10)
+        still = {c.laddr.port for c in psutil.net_connections("inet") if c.status == "LISTEN"}
+        assert not ports & still, f"ports still open: {ports & still}"
+
+
+@contextmanager
+def own_lab() -> Iterator[OwnLab]:
+    """A lab whose processes are killed at the end, should the test have failed to end them."""
+    lab = OwnLab()
+    try:
+        yield lab
+    finally:
+        for process in lab.processes():
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        shutil.rmtree(lab.folder, ignore_errors=True)
+
+
+def read_until(process: subprocess.Popen[str], word: str) -> str:
+    """Read a process's output up to the line that holds a word; returns that line."""
+    assert process.stdout is not None
+    seen = []
+    for line in process.stdout:
+        seen.append(line)
+        if word in line:
+            return line
+    raise AssertionError(f"{word!r} did not come, but:\n{''.join(seen)}")
+
+
+def interrupt(process: subprocess.Popen[str]) -> str:
+    """Press Ctrl-C and return what the process still says."""
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=60)
+    return said

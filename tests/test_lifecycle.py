@@ -1,0 +1,155 @@
+"""Nothing outlives the lab, and nothing that is still used ends."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import urllib.request
+from collections.abc import Iterator
+
+import pytest
+from jupyter_client import KernelManager
+from labs import OwnLab, interrupt, own_lab, read_until, until
+
+from workbook.stack import jars
+
+USER = """
+import sys
+from workbook.stack.broker import kafka
+print("broker", kafka("user").bootstrap, flush=True)
+sys.stdin.readline()
+"""
+
+SPARK_CELL = """
+from workbook.session import spark_session
+from workbook.stack.broker import kafka
+from confluent_kafka import Consumer
+broker, spark = kafka(), spark_session(quiet=True)
+consumer = Consumer({**broker.client_config(), "group.id": "kernel"})
+consumer.list_topics(timeout=20)
+print("counted", spark.range(7).count())
+"""
+
+
+@pytest.fixture
+def lab() -> Iterator[OwnLab]:
+    jars.prefetch()
+    with own_lab() as mine:
+        yield mine
+
+
+def open_lab(lab: OwnLab):
+    """Start JupyterLab by the command, and a kernel in it; returns the process and its ports."""
+    process = lab.start("-m", "workbook", "lab", "--no-browser")
+    line = read_until(process, "The lab is open")
+    port, token = re.search(r":(\d+)/lab\?token=(\w+)", line).groups()
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{port}/api/kernels",
+        data=json.dumps({"name": "python3"}).encode(),
+        headers={"Authorization": f"token {token}"},
+    )
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        assert answer.status == 201
+    until(lambda: lab.servers("ipykernel"), "a kernel")
+    ports = lab.ports()
+    assert int(port) in ports
+    assert lab.servers("kafka.Kafka")
+    return process, ports
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_whatever_ends_the_lab_ends_everything(lab: OwnLab, number: signal.Signals) -> None:
+    process, ports = open_lab(lab)
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    lab.assert_nothing_is_left(ports)
+
+
+def test_a_second_ctrl_c_does_not_cut_the_clearing_short(lab: OwnLab) -> None:
+    process, ports = open_lab(lab)
+    process.send_signal(signal.SIGINT)
+    read_until(process, "Ending the lab")
+    said = interrupt(process)
+    assert "Everything the lab started has ended" in said
+    lab.assert_nothing_is_left(ports)
+
+
+def test_servers_end_with_their_last_user_only(lab: OwnLab) -> None:
+    first, second = lab.start("-c", USER), lab.start("-c", USER)
+    where = {read_until(user, "broker 127") for user in (first, second)}
+    assert len(where) == 1, "two users of one lab got two brokers"
+    ports = lab.ports()
+    first.communicate("\n", timeout=30)
+    assert lab.servers("kafka.Kafka"), "the broker ended although it was still used"
+    second.kill()
+    second.communicate(timeout=30)
+    lab.assert_nothing_is_left(ports)
+
+
+def test_servers_end_with_a_killed_supervisor_and_the_next_lab_clears_up(lab: OwnLab) -> None:
+    user = lab.start("-c", USER)
+    read_until(user, "broker 127")
+    ports = lab.ports()
+    for supervisor in lab.servers("workbook.stack.supervisor"):
+        supervisor.kill()
+    until(lambda: not lab.servers("kafka.Kafka"), "the end of the broker", within=10)
+    user.communicate("\n", timeout=30)
+    cleared, _ = lab.start("-m", "workbook", "down").communicate(timeout=60)
+    assert "Cleared leftovers" in cleared
+    lab.assert_nothing_is_left(ports)
+
+
+def test_up_keeps_the_broker_until_down(lab: OwnLab) -> None:
+    up = lab.start("-m", "workbook", "up")
+    assert "Kafka stays on 127.0.0.1" in up.communicate(timeout=120)[0]
+    ports = lab.ports()
+    said, _ = lab.start("-m", "workbook", "doctor").communicate(timeout=60)
+    assert "the lab's own answers" in said
+    assert lab.servers("kafka.Kafka")
+    lab.start("-m", "workbook", "down").communicate(timeout=60)
+    lab.assert_nothing_is_left(ports)
+
+
+def test_a_kernel_restart_ends_only_its_own_spark_and_consumers(
+    lab: OwnLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORKBOOK_LAB", lab.name)
+    other = lab.start("-c", USER)
+    read_until(other, "broker 127")
+    kernel = KernelManager()
+    kernel.start_kernel()
+    client = kernel.client()
+    client.start_channels()
+    try:
+        run_cell(client, SPARK_CELL)
+        broker = {p.pid for p in lab.servers("kafka.Kafka")}
+        old = {p.pid for p in lab.servers("pyspark-shell")}
+        assert old, "no Spark of the kernel was found"
+        kernel.restart_kernel(now=True)
+        client.wait_for_ready(timeout=60)
+        until(
+            lambda: not old & {p.pid for p in lab.servers("pyspark-shell")},
+            "the end of the restarted kernel's Spark",
+            within=30,
+        )
+        assert {p.pid for p in lab.servers("kafka.Kafka")} == broker
+        run_cell(client, SPARK_CELL)
+    finally:
+        client.stop_channels()
+        kernel.shutdown_kernel(now=True)
+    other.communicate("\n", timeout=30)
+    lab.assert_nothing_is_left(set())
+
+
+def run_cell(client, code: str) -> None:
+    """Run a cell and expect it to have counted."""
+    said = []
+
+    def hear(message) -> None:
+        content = message["content"]
+        said.append(content.get("text", "") + "\n".join(content.get("traceback", [])))
+
+    client.wait_for_ready(timeout=60)
+    client.execute_interactive(code, timeout=120, output_hook=hear)
+    assert "counted 7" in "".join(said), "".join(said)
