@@ -195,7 +195,7 @@ def _run(options: argparse.Namespace) -> None:
     from workbook.pipelines import page_views
     from workbook.sinks.running import start_counting
     from workbook.sinks.tables import LocalTable
-    from workbook.sources.readers import kafka_stream
+    from workbook.sources.spark import kafka_stream
     from workbook.stack.broker import kafka
     from workbook.topics import Topic
 
@@ -204,10 +204,11 @@ def _run(options: argparse.Namespace) -> None:
     letters = Topic(options.dead_letters or topic.dead_letters.name)
     broker.create(letters)
     spark = session.spark_session("page_views")
-    parsed = page_views.parse(kafka_stream(spark, broker.spark_options(), topic.name))
+    parsed = page_views.parse(kafka_stream(spark, broker, topic.name))
     views, began = LocalTable("name"), time.monotonic()
     with start_counting(
-        page_views.page_views(parsed), parsed, views, broker.spark_options(), letters.name
+        *(page_views.page_views(parsed), parsed, views),
+        *(broker, letters.name, session.checkpoint("page_views")),
     ) as running:
         try:
             while not running.wait(0.5) and time.monotonic() - began < (options.seconds or 1e9):

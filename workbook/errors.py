@@ -41,7 +41,3 @@ class TopicMissing(WorkbookError):
 
 class NotOurServer(WorkbookError):
     """Something that deletes or breaks things was asked of a server the lab did not start."""
-
-
-class ExerciseUnsolved(WorkbookError):
-    """A later cell needs an answer that has not passed its check yet."""

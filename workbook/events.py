@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -20,12 +21,15 @@ class ClickType(StrEnum):
     ACTION = "Action"
 
 
+TYPES = frozenset(kind.value for kind in ClickType)  # Python 3.11 cannot ask the enum itself
+
+
 class Reason(StrEnum):
     """Why a record is rejected, in the order in which the checks are made."""
 
     EMPTY = "empty value"
-    MALFORMED = "malformed JSON"
-    MISSING = "missing field"
+    MALFORMED = "malformed JSON"  # not one JSON object in UTF-8
+    MISSING = "missing field"  # a required one is absent or null, or one has the wrong type
     UNKNOWN_TYPE = "unknown click type"
     NEGATIVE = "negative timestamp"
     FUTURE = "event time more than five minutes after arrival"
@@ -65,14 +69,12 @@ class Click:
 
     @classmethod
     def from_json(cls, value: bytes | None, arrival: int) -> Click:
-        """Read a record value that arrived at ``arrival`` (ms); raise ``Rejected`` with a Reason."""
+        """Read a record value that arrived at ``arrival`` (ms), or raise ``Rejected``."""
         fields = _object(value)
-        click_type, name, timestamp = (fields.get(f) for f in ("click_type", "name", "timestamp"))
-        event_id, browser, tab_id = (fields.get(f) for f in ("event_id", "browser", "tab_id"))
-        texts_fit = all(isinstance(t, str) for t in (click_type, name, browser))
-        if not (texts_fit and type(timestamp) is int and type(event_id) is int):
-            raise Rejected(Reason.MISSING)
-        if click_type not in ClickType:
+        click_type, name, browser = (_text(fields, f) for f in ("click_type", "name", "browser"))
+        event_id, timestamp = _bigint(fields, "event_id"), _bigint(fields, "timestamp")
+        tab_id = None if fields.get("tab_id") is None else _text(fields, "tab_id")
+        if click_type not in TYPES:
             raise Rejected(Reason.UNKNOWN_TYPE)
         if timestamp < 0:
             raise Rejected(Reason.NEGATIVE)
@@ -87,14 +89,48 @@ CLICK_SCHEMA = (
 )
 """The same fields for Spark's ``from_json``."""
 
+_HIGH, _LOW = r"\\u[dD][89abAB][0-9a-fA-F]{2}", r"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+HALF_PAIR = f"{_HIGH}(?!{_LOW})|(?<!{_HIGH}){_LOW}"
+"""Half a surrogate pair as an escape: text that nobody can write as UTF-8 again.
+
+For Python and Java alike; look for it where doubled backslashes have been replaced.
+"""
+
 
 def _object(value: bytes | None) -> dict[str, Any]:
+    """The one JSON object, in UTF-8, that the bytes are, or Rejected."""
     if not value:
         raise Rejected(Reason.EMPTY)
     try:
-        fields = json.loads(value)
-    except ValueError:
+        # Given bytes, json.loads would guess UTF-16 and let broken UTF-8 pass: decode first.
+        fields = json.loads(value.decode("utf-8"), parse_constant=_not_json)
+    except (ValueError, RecursionError):
         raise Rejected(Reason.MALFORMED) from None
-    if not isinstance(fields, dict):
+    if not isinstance(fields, dict) or _has_half_pair(value):
         raise Rejected(Reason.MALFORMED)
     return fields
+
+
+def _has_half_pair(value: bytes) -> bool:
+    if b"\\u" not in value:
+        return False
+    return re.search(HALF_PAIR, value.decode("utf-8").replace("\\\\", " ")) is not None
+
+
+def _not_json(word: str) -> None:
+    raise ValueError(f"{word} is no JSON")
+
+
+def _text(fields: dict[str, Any], name: str) -> str:
+    value = fields.get(name)
+    if not isinstance(value, str):
+        raise Rejected(Reason.MISSING)
+    return value
+
+
+def _bigint(fields: dict[str, Any], name: str) -> int:
+    """A whole number that Spark's BIGINT holds; a bool is an int to Python alone."""
+    value = fields.get(name)
+    if type(value) is not int or not -(2**63) <= value < 2**63:
+        raise Rejected(Reason.MISSING)
+    return value

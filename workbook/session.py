@@ -55,12 +55,12 @@ def choose_state_store(spark: SparkSession, store: str) -> None:
     spark.conf.set("spark.sql.streaming.stateStore.providerClass", STATE_STORES[store])
 
 
-def checkpoint(name: str, *, fresh: bool = True) -> str:
+def checkpoint(name: str, *, fresh: bool = True) -> Path:
     """A checkpoint folder of this process for a query; ``fresh`` forgets an earlier one."""
     folder = scratch_dir() / "checkpoints" / name
     if fresh:
         shutil.rmtree(folder, ignore_errors=True)
-    return str(folder)
+    return folder
 
 
 def _settings(scratch: Path) -> dict[str, str]:

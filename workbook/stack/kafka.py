@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import subprocess
 import time
 import uuid
@@ -22,6 +23,8 @@ from workbook.stack.process import failure, spawn
 PORT = 9092
 DEADLINE = 90.0
 """Seconds: the broker answers within two on a quiet machine, but machines are not always quiet."""
+
+TRIES = 3
 
 SETTINGS = """\
 process.roles=broker,controller
@@ -55,6 +58,18 @@ class Server:
 
 async def start(folder: Path, say: Callable[[str], None]) -> Server:
     """Start a broker whose files are in ``folder``; returns when it answers."""
+    for _ in range(TRIES):
+        try:
+            return await _start(folder, say)
+        except ServerFailed as error:
+            # Between our look at a port and the broker's use of it, another program was faster.
+            if "already in use" not in str(error):
+                raise
+            failed = error
+    raise failed
+
+
+async def _start(folder: Path, say: Callable[[str], None]) -> Server:
     began = time.monotonic()
     jars = ":".join(map(str, await asyncio.to_thread(class_path, "kafka")))
     java = await asyncio.to_thread(find_java)
@@ -67,7 +82,8 @@ async def start(folder: Path, say: Callable[[str], None]) -> Server:
         *("-cp", jars),
     ]
     properties = folder / "server.properties"
-    folder.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
     properties.write_text(
         SETTINGS.format(port=port, controller=ports.choose(port + 1), folder=folder)
     )

@@ -139,9 +139,9 @@ class Supervisor:
         async with self.starting[name]:
             running = self.servers.get(name)
             if running is None or running.process.poll() is not None:
-                folder = self.folder / name
-                shutil.rmtree(folder, ignore_errors=True)
-                running = await STARTERS[name](folder, lambda text: user.say(progress=text))
+                running = await STARTERS[name](
+                    self.folder / name, lambda text: user.say(progress=text)
+                )
                 self.servers[name] = running
             return running.address
 

@@ -1,0 +1,43 @@
+# Two commands: `make lab` opens the workbook, `make test` checks everything.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: lab test lint unit notebooks doctor prefetch lock clean
+
+lab: .venv/ready
+	@$(BIN)/python -m workbook lab
+
+test: lint unit notebooks
+
+lint: .venv/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+unit: .venv/ready
+	$(BIN)/python -m pytest tests --durations=10
+
+notebooks: .venv/ready
+	WORKBOOK_LAB=notebooks-$$$$ $(BIN)/python -m pytest --nbval-lax --nbval-current-env \
+	  --nbval-cell-timeout=120 --durations=10 notebooks
+
+doctor prefetch: .venv/ready
+	@$(BIN)/python -m workbook $@
+
+# For those who change a version in pyproject.toml.
+lock: .venv/ready
+	PATH="$(BIN):$$PATH" $(BIN)/python -m workbook.stack.pins
+
+clean:
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache
+
+.venv/ready: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "The workbook needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V 2>&1)."; \
+	  echo "Name another one: make PYTHON=python3.12 lab"; exit 1; }
+	@echo "Installing the packages of requirements.lock into .venv (about a minute) ..."
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet "$$(grep -o '^uv==[0-9.]*' requirements.lock)"
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .
+	@touch $@

@@ -1,0 +1,349 @@
+"""The exercise machinery: outcomes, hints, stubs, and answers that misbehave."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+from proof import Catalogue, prove, stub_of
+
+from workbook.exercises.calls import attempt, show
+from workbook.exercises.core import Problem
+from workbook.exercises.frames import difference
+from workbook.exercises.judging import Case, Mistake, NotYet, by_cases
+from workbook.exercises.render import Card, Part, State
+
+
+def longest(words: list[str]) -> str:
+    best = ""
+    for word in words:
+        best = word if len(word) > len(best) else best
+    return best
+
+
+def make(**changes) -> Problem:
+    fields = {
+        "name": "Longest",
+        "task": "Return the longest word, the first of them: `longest(['a', 'bb'])` gives 'bb'.",
+        "stub": "def longest(words):\n    ...  # your code\n",
+        "diagnose": by_cases(
+            [
+                Case((["a", "bb", "cc"],), "bb", "Of two long words the first is asked for."),
+                Case(([],), "", "Without words the longest is the empty text."),
+            ],
+            [Mistake(lambda words: min(words, key=len, default=""), "It finds the shortest.")],
+        ),
+        "hints": ("What has to be remembered?", "One word is enough to remember.", "Use `max`."),
+        "reference": longest,
+        "discussion": "It compares <lengths> & nothing else.",
+    }
+    return Problem(**{**fields, **changes})
+
+
+@pytest.fixture
+def q() -> Problem:
+    return make()
+
+
+def only_a_docstring(words):
+    """Return the longest word."""
+
+
+def only_pass(words):
+    pass
+
+
+def returns_the_dots(words):
+    return ...
+
+
+def renamed(texts, more=None): ...
+
+
+@pytest.mark.parametrize("answer", [..., only_a_docstring, only_pass, returns_the_dots, renamed])
+def test_nothing_written_is_not_attempted(q, answer):
+    assert q.check(answer).state is State.NOT_ATTEMPTED
+    assert q.resolve(answer) is longest
+
+
+def test_stub_with_lines_of_its_own_is_not_attempted():
+    q = make(stub="def f(words: Unknown):\n    best = ''\n    for w in words:\n        ...\n")
+
+    def f(words):
+        """With a docstring."""
+        best = ""  # noqa: F841
+        for w in words:  # noqa: B007
+            ...
+
+    assert q.check(f).state is State.NOT_ATTEMPTED
+    assert q.check(longest).correct
+
+
+def test_stub_text_in_a_cell_is_not_attempted(q):
+    assert q.untouched(stub_of(q))
+
+
+def test_right_answer_shows_the_discussion(q):
+    card = q.check(lambda words: max(words, key=len, default=""))
+    assert card.correct
+    assert "It compares <lengths> & nothing else." in repr(card)
+    assert "&lt;lengths&gt; &amp; nothing" in card._repr_html_()
+
+
+def test_not_yet_shows_value_input_and_cause(q):
+    text = repr(q.check(lambda words: min(words, key=len, default="")))
+    assert text.startswith("✗ Not yet: Longest")
+    assert "words = ['a', 'bb', 'cc']" in text
+    assert "Your value:\n    'a'" in text
+    assert "Expected:\n    'bb'" in text
+    assert "Likely cause: It finds the shortest." in text
+
+
+def test_unknown_mistake_gets_the_cause_of_its_case(q):
+    cause = q.check(lambda words: max(reversed(words), key=len, default="")).part("Likely cause")
+    assert cause == "Of two long words the first is asked for."
+
+
+def prints(words):
+    print(max(words, key=len, default=""))
+
+
+def raises(words):
+    return words[99]
+
+
+def leaves(words):
+    raise SystemExit(3)
+
+
+def recurses(words):
+    return recurses(words)
+
+
+def loops(words):
+    while True:
+        pass
+
+
+def loops_and_catches(words):
+    while True:
+        try:
+            words[99]
+        except Exception:
+            continue
+
+
+def prints_for_ever(words):
+    while True:
+        print("still here")
+
+
+def sorts_in_place(words):
+    words.sort(key=len, reverse=True)
+    return words[0] if words else ""
+
+
+memory: list[str] = []
+
+
+def remembers(words):
+    memory.extend(words)
+    return max(memory[-len(words) :], key=len) + "+" * (len(memory) > 3) if words else ""
+
+
+def yields(words):
+    yield longest(words)
+
+
+async def waits(words):
+    return longest(words)
+
+
+class Hostile:
+    def __repr__(self):
+        raise RuntimeError("no")
+
+    def __eq__(self, other):
+        raise RuntimeError("no")
+
+    __hash__ = None
+
+
+MISBEHAVING = [
+    (prints, "It prints the value"),
+    (lambda words: None if not words else longest(words), "ends without a `return`"),
+    (lambda words: print() if words else None, "prints the value"),
+    (raises, "It raised IndexError: list index out of range"),
+    (leaves, "It raised SystemExit: 3"),
+    (recurses, "It raised RecursionError"),
+    (loops, "does not come to an end"),
+    (sorts_in_place, "changes the input"),
+    (remembers, "call to call"),
+    (yields, "generator"),
+    (waits, "async def"),
+    (lambda words: longest, "missing its parentheses"),
+    (lambda words: Hostile(), "first is asked for"),
+    (lambda: "bb", "called with 1 argument,"),
+    (lambda words, size: "bb", "missing a required argument: 'size'"),
+    ("bb", "without parentheses"),
+    (None, "without parentheses"),
+]
+
+
+@pytest.mark.parametrize(("answer", "piece"), MISBEHAVING)
+def test_misbehaving_answer_is_not_yet(q, answer, piece):
+    if answer is remembers:
+        memory.clear()
+    card = q.check(answer)
+    assert card.state is State.NOT_YET
+    assert piece in card.part("Likely cause")
+    assert q.resolve(answer) is answer
+    assert card._repr_html_()
+
+
+@pytest.mark.parametrize("answer", [loops, loops_and_catches, prints_for_ever])
+def test_endless_loop_ends_and_leaves_no_thread(answer):
+    threads, began = threading.active_count(), time.monotonic()
+    tried = attempt(answer, [], seconds=0.1)
+    assert tried.timed_out
+    assert len(tried.printed) < 10_000
+    assert time.monotonic() - began < 30
+    assert threading.active_count() == threads
+
+
+def test_own_interrupt_is_not_taken_for_the_limit():
+    def interrupted():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        attempt(interrupted)
+
+
+def test_outside_the_main_thread_an_answer_is_called_without_a_limit(q):
+    cards: list[Card] = []
+    thread = threading.Thread(target=lambda: cards.append(q.check(longest)))
+    thread.start()
+    thread.join(30)
+    assert cards[0].correct
+
+
+def test_broken_check_is_rendered_too():
+    def breaks(answer):
+        raise ZeroDivisionError("division by zero")
+
+    card = make(diagnose=breaks).check(longest)
+    assert "The check itself broke: ZeroDivisionError" in repr(card)
+
+
+def test_value_answers_need_no_function():
+    def diagnose(answer):
+        return None if answer == 42 else NotYet("Add one.", value=show(answer))
+
+    q = make(diagnose=diagnose, stub="answer = ...\n", reference=42)
+    assert q.check(...).state is State.NOT_ATTEMPTED
+    assert q.check(41).part("Your value") == "41"
+    assert q.check(42).correct
+    assert q.resolve(...) == 42
+    assert "42" in repr(q.solution())
+
+
+def test_hints_come_one_by_one_and_the_last_stays(q):
+    shown = [q.hint().part("") for _ in range(4)]
+    assert shown == [*q.hints, q.hints[-1]]
+    assert q.hint(2).part("") == q.hints[1]
+    assert repr(q.hint(2)).startswith("? Hint: Longest, 2 of 3")
+    assert q.hint(99).part("") == q.hints[-1]
+    assert q.hint(0).part("") == q.hints[0]
+
+
+def test_solution_is_folded_source(q):
+    assert "def longest(words: list[str]) -> str:" in repr(q.solution())
+    assert "<details>" in q.solution()._repr_html_()
+
+
+def test_resolve_says_when_the_reference_stands_in(q, capsys):
+    q.resolve(...)
+    assert "the reference stands in" in capsys.readouterr().out
+    q.resolve(longest)
+    assert capsys.readouterr().out == ""
+
+
+def test_problem_shows_its_task(q):
+    assert repr(q).startswith("▸ Task: Longest")
+    assert "<code>longest([&#x27;a&#x27;, &#x27;bb&#x27;])</code>" in q._repr_html_()
+
+
+def test_what_a_learner_returns_is_escaped(q):
+    shown = q.check(lambda words: "<script>alert(1)</script>")._repr_html_()
+    assert "<script>" not in shown
+    assert "&lt;script&gt;" in shown
+
+
+def test_states_differ_in_word_and_symbol():
+    outcomes = [State.NOT_ATTEMPTED, State.NOT_YET, State.CORRECT]
+    assert len({s.word for s in outcomes}) == len({s.symbol for s in outcomes}) == 3
+    for state in State:
+        card = Card(state, "name", (Part("Label", "text"),))
+        assert f"{state.symbol} {state.word}" in repr(card)
+        assert f"{state.symbol} {state.word}" in card._repr_html_()
+
+
+def test_long_values_are_cut():
+    assert len(show(list(range(100_000)))) < 3_000
+
+
+def test_difference_counts_repeated_rows():
+    table = difference(["name"], [("a",), ("a",), ("b",)], [("a",), ("c",)])
+    assert table == (
+        ("row", "name"),
+        ("in both", "a"),
+        ("missing", "c"),
+        ("only in yours", "a"),
+        ("only in yours", "b"),
+    )
+
+
+RIGHT = [lambda words: max(words, key=len, default=""), longest]
+WRONG = [(answer, piece) for answer, piece in MISBEHAVING if answer in (raises, prints, yields)] + [
+    ("bb", "without parentheses"),
+    (sorts_in_place, "changes the input"),
+    (lambda words: "", "first is asked for"),
+]
+
+
+def test_proof_passes(q):
+    prove(q, Catalogue(RIGHT, WRONG))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"hints": ()},
+        {"hints": ("a", "", "c")},
+        {"hints": ("a", "b", "c", "d")},
+        {"hints": ("First `return best`.", "b")},
+        {"discussion": " "},
+        {"stub": "def longest(words):\n    return words[0]\n"},
+        {"reference": raises},
+    ],
+)
+def test_proof_finds_a_flaw(changes):
+    with pytest.raises(AssertionError):
+        prove(make(**changes), Catalogue(RIGHT, WRONG))
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        (RIGHT[:1], WRONG),
+        ([*RIGHT, raises], WRONG),
+        (RIGHT, WRONG[:5]),
+        (RIGHT, [*WRONG, (longest, "")]),
+        (RIGHT, [*WRONG, (lambda words: "x", "")]),
+        (RIGHT, [*WRONG, (lambda words: words, "another cause")]),
+    ],
+)
+def test_proof_finds_a_gap_in_the_catalogue(q, right, wrong):
+    with pytest.raises(AssertionError):
+        prove(q, Catalogue(right, wrong))

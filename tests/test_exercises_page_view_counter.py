@@ -1,0 +1,359 @@
+"""Chapter 01's exercises: wrong and right answers as learners may write them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+from proof import Catalogue, prove, prove_complete
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from workbook.errors import Rejected
+from workbook.events import Click, ClickType
+from workbook.exercises import page_view_counter as chapter
+
+total = 0
+
+# --- one step -----------------------------------------------------------------------------------
+
+
+def adds_a_truth(count, click):
+    return count + (click.click_type == "Page")
+
+
+def by_match(count, click):
+    match click.click_type:
+        case ClickType.PAGE:
+            count += 1
+    return count
+
+
+def every_click(count, click):
+    count += 1
+    return count
+
+
+def turned_round(count, click):
+    if click.click_type != ClickType.PAGE:
+        return count + 1
+    return count
+
+
+def starts_again(count, click):
+    count = 0
+    if click.click_type == ClickType.PAGE:
+        count += 1
+    return count
+
+
+def action_resets(count, click):
+    return count + 1 if click.click_type == ClickType.PAGE else 0
+
+
+def small_letter(count, click):
+    if click.click_type == "page":
+        count += 1
+    return count
+
+
+def no_return_for_actions(count, click):  # noqa: RET503  (the mistake)
+    if click.click_type == ClickType.PAGE:
+        return count + 1
+
+
+def forgets_to_return(count, click):
+    if click.click_type == ClickType.PAGE:
+        count += 1
+
+
+def prints(count, click):
+    print(count + (click.click_type == ClickType.PAGE))
+
+
+def takes_away(count, click):
+    return count + 1 if click.click_type == ClickType.PAGE else count - 1
+
+
+def counts_by_two(count, click):
+    return count + 2 if click.click_type == ClickType.PAGE else count
+
+
+def global_counter(count, click):
+    global total
+    total = max(total, count)
+    if click.click_type == ClickType.PAGE:
+        total += 1
+    return total
+
+
+def wrong_field(count, click):
+    return count + 1 if click.type == "Page" else count
+
+
+ONE_STEP = Catalogue(
+    right=[adds_a_truth, by_match, lambda n, c: n + 1 if c.click_type is ClickType.PAGE else n],
+    wrong=[
+        (every_click, "actions too"),
+        (turned_round, "turned round"),
+        (starts_again, "forgets the count"),
+        (action_resets, "back to 0"),
+        (small_letter, "never grows"),
+        (no_return_for_actions, "one way through it ends"),
+        (forgets_to_return, "no `return` that is reached"),
+        (prints, "It prints"),
+        (takes_away, "takes one away"),
+        (counts_by_two, "one larger"),
+        (global_counter, "kept from call to call"),
+        (wrong_field, "AttributeError"),
+        (lambda clicks: len(clicks), "too many positional arguments"),
+        (8, "without parentheses"),
+    ],
+)
+
+# --- bad records --------------------------------------------------------------------------------
+
+
+def read(record):
+    return Click.from_json(record.value, record.arrival)
+
+
+def fold(records, letter=lambda e, r: (e.reason, r.partition, r.offset), bad=0, counts=None):
+    """The loop that the answers below share; what each does differently is handed in."""
+    count, letters = 0, []
+    for record in records:
+        try:
+            click = read(record)
+        except Rejected as e:
+            letters.append(letter(e, record))
+            count += bad
+        else:
+            count += click.click_type == ClickType.PAGE if counts is None else counts(click)
+    return count, letters
+
+
+def in_two_passes(records):
+    def rejected(record):
+        try:
+            read(record)
+        except Rejected as e:
+            return str(e)
+
+    bad = [(rejected(r), r.partition, r.offset) for r in records if rejected(r)]
+    return sum(read(r).click_type == "Page" for r in records if not rejected(r)), bad
+
+
+def catches_nothing(records):
+    count = 0
+    for record in records:
+        if read(record).click_type == ClickType.PAGE:
+            count += 1
+    return count, []
+
+
+def try_around_the_loop(records):
+    count, letters = 0, []
+    try:
+        for record in records:
+            count += read(record).click_type == ClickType.PAGE
+    except Rejected as e:
+        letters.append((e.reason, record.partition, record.offset))
+    return count, letters
+
+
+def drops_silently(records):
+    return fold(records)[0], []
+
+
+def resets(records):
+    count, letters = 0, []
+    for record in records:
+        try:
+            count += read(record).click_type == ClickType.PAGE
+        except Rejected as e:
+            count = 0
+            letters.append((e.reason, record.partition, record.offset))
+    return count, letters
+
+
+def index_for_offset(records):
+    at = {id(r): i for i, r in enumerate(records)}
+    return fold(records, lambda e, r: (e.reason, r.partition, at[id(r)]))
+
+
+def empties_the_input(records):
+    taken = []
+    while records:
+        taken.append(records.pop(0))
+    return fold(taken)
+
+
+def keeps_letters(records, letters=[]):  # noqa: B006  (the mistake)
+    count, new = fold(records)
+    letters.extend(new)
+    return count, letters
+
+
+def never_ends(records):
+    at, count = 0, 0
+    while at < len(records):
+        try:
+            count += read(records[at]).click_type == ClickType.PAGE
+            at += 1
+        except Rejected:
+            continue
+    return count, []
+
+
+def wall_clock(records):
+    now = time.time() * 1000
+    return fold([r._replace(arrival=now) for r in records])
+
+
+def yields(records):
+    yield from fold(records)
+
+
+BAD_RECORDS = Catalogue(
+    right=[in_two_passes, fold, lambda records: fold(iter(records))],
+    wrong=[
+        (catches_nothing, "Nothing catches"),
+        (try_around_the_loop, "stops at the first"),
+        (lambda records: fold(records, bad=1), "counts the rejected"),
+        (resets, "back to 0"),
+        (lambda records: fold(records, counts=lambda c: 1), "actions are no page views"),
+        (drops_silently, "disappear"),
+        (lambda rs: fold(rs, lambda e, r: (e.reason, r.offset, r.partition)), "swapped"),
+        (index_for_offset, "place in the list"),
+        (lambda rs: fold(rs, lambda e, r: (e, r.partition, r.offset)), "exception itself"),
+        (lambda rs: fold(rs, lambda e, r: ("Rejected", r.partition, r.offset)), "the same for all"),
+        (lambda rs: fold(rs, lambda e, r: e.reason), "reason alone"),
+        (lambda rs: fold(rs, lambda e, r: [e.reason, r.partition, r.offset]), "each is a list"),
+        (wall_clock, "own `arrival`"),
+        (lambda rs: fold([r._replace(arrival=0) for r in rs]), "seems to come from the future"),
+        (empties_the_input, "changes the input"),
+        (keeps_letters, "default argument"),
+        (never_ends, "does not come to an end"),
+        (yields, "generator"),
+        (lambda records: list(fold(records)), "Right contents in a list"),
+        (lambda records: fold(records)[0], "around it count"),
+    ],
+)
+
+# --- on Spark -----------------------------------------------------------------------------------
+
+
+def accepted_pages(clicks: DataFrame) -> DataFrame:
+    return clicks.filter((F.col("click_type") == "Page") & F.col("reason").isNull())
+
+
+def count_by(clicks: DataFrame, *names: str) -> DataFrame:
+    return clicks.groupBy(*names).agg(F.count("*").alias("views"))
+
+
+def in_sql(clicks):
+    clicks.createOrReplaceTempView("clicks_of_an_exercise")
+    return clicks.sparkSession.sql(
+        "SELECT count(1) AS views, name FROM clicks_of_an_exercise "
+        "WHERE click_type = 'Page' AND reason IS NULL GROUP BY name ORDER BY name"
+    )
+
+
+def with_zeros(clicks):
+    is_page = F.when(F.col("click_type") == "Page", 1).otherwise(0)
+    return clicks.where("reason IS NULL").groupBy("name").agg(F.sum(is_page).alias("views"))
+
+
+def shows(clicks):
+    count_by(accepted_pages(clicks), "name").show()
+
+
+ON_SPARK = Catalogue(
+    right=[in_sql, lambda clicks: count_by(accepted_pages(clicks), "name").orderBy("views")],
+    wrong=[
+        (lambda c: count_by(c.where("reason IS NULL"), "name"), "actions as well"),
+        (lambda c: count_by(c.where("click_type = 'Page'"), "name"), "counts rejected"),
+        (lambda c: count_by(c, "name"), "all rows"),
+        (
+            lambda c: count_by(c.where("click_type = 'Page' AND reason IS NOT NULL"), "name"),
+            "drops the accepted",
+        ),
+        (
+            lambda c: count_by(c.where("click_type = 'Action' AND reason IS NULL"), "name"),
+            "actions instead of pages",
+        ),
+        (with_zeros, "appear with 0"),
+        (lambda c: count_by(accepted_pages(c).dropDuplicates(["name"]), "name"), "Each name has"),
+        (lambda c: count_by(c.where("click_type = 'page'"), "name"), "Nothing is left"),
+        (lambda c: accepted_pages(c).groupBy("name").count(), "missing views; not asked for count"),
+        (lambda c: count_by(accepted_pages(c)), "missing name; not asked for none"),
+        (lambda c: count_by(accepted_pages(c), "name", "browser"), "not asked for browser"),
+        (lambda c: accepted_pages(c).count(), "of type int"),
+        (lambda c: count_by(c.where("type = 'Page'"), "name"), "AnalysisException"),
+        (shows, "It prints"),
+    ],
+)
+
+# --- after a restart ----------------------------------------------------------------------------
+
+AFTER_RESTART = Catalogue(
+    right=["B", " b "],
+    wrong=[
+        ("a", "hear of the variable"),
+        ("c", "next one to be read"),
+        ("d", "both must go wrong"),
+        ("e", "How many lie behind"),
+        ("500", "no such option"),
+        (500, "letter in quotes"),
+    ],
+)
+
+CATALOGUES = [ONE_STEP, BAD_RECORDS, ON_SPARK, AFTER_RESTART]
+PAIRS = list(zip(chapter.problems, CATALOGUES, strict=True))
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[SparkSession]:
+    running = SparkSession.getActiveSession()
+    settings = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "1"}
+    session = running or SparkSession.builder.master("local[1]").config(map=settings).getOrCreate()
+    yield session
+    if running is None:
+        session.stop()
+
+
+def test_each_problem_is_proven():
+    prove_complete(chapter, [problem for problem, _ in PAIRS])
+
+
+@pytest.mark.parametrize(
+    ("problem", "catalogue"),
+    [(p, c) for p, c in PAIRS if c is not ON_SPARK],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_proof(problem, catalogue):
+    prove(problem, catalogue)
+
+
+def test_proof_on_spark(spark):
+    given = {"spark": spark}
+    prove(chapter.on_spark, Catalogue(ON_SPARK.right, ON_SPARK.wrong, given))
+
+
+def test_spark_difference_is_shown_as_a_table(spark):
+    card = chapter.on_spark.check(lambda c: count_by(c, "name"), spark=spark)
+    assert "only in yours | shoes" in repr(card)
+    assert "<td>only in yours</td><td>shoes</td>" in card._repr_html_()
+
+
+def test_spark_check_without_a_session_says_how():
+    assert "spark=spark" in repr(chapter.on_spark.check(accepted_pages))
+
+
+def test_by_hand_checks_take_less_than_a_second():
+    began = time.monotonic()
+    for problem, catalogue in PAIRS:
+        if catalogue is not ON_SPARK:
+            problem.check(problem.reference)
+    assert time.monotonic() - began < 1

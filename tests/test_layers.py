@@ -1,0 +1,54 @@
+"""An import only points left: events, sources, pipelines, sinks, views; stack stands beside."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "workbook"
+LEFT_OF = {
+    "errors": set(),
+    "topics": set(),
+    "events": {"errors"},
+    "ledger": {"errors", "events"},
+    "generators": {"errors", "events"},
+    "sources": {"errors", "events", "topics"},
+    "pipelines": {"errors", "events"},
+    "sinks": {"errors", "events", "topics", "sources"},
+    "views": {"errors", "events", "topics"},
+    "stack": {"errors"},
+    "session": {"errors", "stack"},
+    "exercises": {"errors", "events", "topics", "ledger", "sources", "pipelines", "sinks"},
+}
+COMPOSE = {"cli", "__main__", "__init__"}
+
+
+def layer(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imported(path: Path) -> set[str]:
+    """The layers of the package that a module imports, at its top or inside a function."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = []
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        found |= {n.split(".")[1] for n in names if n.startswith("workbook.")}
+    return found
+
+
+@pytest.mark.parametrize(
+    "path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE))
+)
+def test_imports_point_left(path: Path) -> None:
+    here = layer(path)
+    if here in COMPOSE:
+        return
+    assert here in LEFT_OF, f"{here} is a new layer: say here what it may import"
+    wrong = imported(path) - LEFT_OF[here] - {here}
+    assert not wrong, f"{path.name} imports {sorted(wrong)}, which stand right of {here}"

@@ -1,0 +1,47 @@
+"""What every notebook keeps to; that each one runs is nbval's part (`make notebooks`)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
+
+
+@pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
+def notebook(request: pytest.FixtureRequest) -> dict[str, Any]:
+    return json.loads(request.param.read_text())
+
+
+def code_cells(notebook: dict[str, Any]) -> list[str]:
+    return ["".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == "code"]
+
+
+def test_outputs_are_stripped(notebook: dict[str, Any]) -> None:
+    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in code)
+
+
+def test_a_kernel_is_named_so_that_no_dialog_asks(notebook: dict[str, Any]) -> None:
+    assert notebook["metadata"]["kernelspec"]["name"] == "python3"
+
+
+def test_code_cells_are_short(notebook: dict[str, Any]) -> None:
+    assert [cell for cell in code_cells(notebook) if len(cell.splitlines()) > 15] == []
+
+
+def test_no_more_than_three_code_cells_in_a_row(notebook: dict[str, Any]) -> None:
+    kinds = "".join(cell["cell_type"][0] for cell in notebook["cells"])
+    assert "cccc" not in kinds
+
+
+def test_nothing_is_imported_by_magic(notebook: dict[str, Any]) -> None:
+    assert [c for c in code_cells(notebook) if "import *" in c or "%run" in c] == []
+
+
+def test_the_length_is_readable(notebook: dict[str, Any]) -> None:
+    prose = ["".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == "markdown"]
+    assert 800 <= sum(len(text.split()) for text in prose) <= 2700

@@ -1,0 +1,262 @@
+"""The two ways of counting page views: same clicks accepted, same reasons, same counts."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from workbook.errors import Rejected
+from workbook.events import Click, ClickType, Reason
+from workbook.pipelines.page_views import (
+    count_clicks,
+    count_page_views,
+    count_step,
+    page_views,
+    parse,
+    total_views,
+)
+
+ARRIVAL = 1_700_000_000_000
+CLICK = Click(7, ClickType.PAGE, "home", ARRIVAL - 5, "Firefox", "t1")
+IN_2099 = 4_070_908_800_000
+DATA = Path(__file__).parents[1] / "data" / "clicks.jsonl"
+
+BAD = [
+    (None, Reason.EMPTY),
+    (b"", Reason.EMPTY),
+    (b"   ", Reason.MALFORMED),
+    (b'{"event_id":1', Reason.MALFORMED),
+    (b"[1]", Reason.MALFORMED),
+    (b"null", Reason.MALFORMED),
+    (b"{'name':1}", Reason.MALFORMED),
+    (b"\xef\xbb\xbf" + CLICK.to_json(), Reason.MALFORMED),
+    (CLICK.to_json() + b"}", Reason.MALFORMED),
+    (CLICK.to_json() * 2, Reason.MALFORMED),
+    (CLICK.to_json() + b"]", Reason.MALFORMED),
+    (CLICK.to_json() + b',{"a":1}', Reason.MALFORMED),
+    (CLICK.to_json() + b',"a":1', Reason.MALFORMED),
+    (CLICK.to_json().replace(b"home", b"h\xffme"), Reason.MALFORMED),
+    (CLICK.to_json().replace(b"home", b"\\ud800"), Reason.MALFORMED),
+    (CLICK.to_json().replace(b"7", b"NaN"), Reason.MALFORMED),
+    (CLICK.to_json().decode().encode("utf-16"), Reason.MALFORMED),
+    (b"{}", Reason.MISSING),
+    (CLICK.to_json().replace(b"browser", b"Browser"), Reason.MISSING),
+    (CLICK.to_json().replace(b'"home"', b"5"), Reason.MISSING),
+    (CLICK.to_json().replace(b'"home"', b"true"), Reason.MISSING),
+    (CLICK.to_json().replace(b'"home"', b"[1]"), Reason.MISSING),
+    (CLICK.to_json().replace(b'"home"', b"1e999"), Reason.MISSING),
+    (CLICK.to_json().replace(b'"t1"', b"1"), Reason.MISSING),
+    (CLICK.to_json().replace(b"7,", b"7.0,"), Reason.MISSING),
+    (CLICK.to_json().replace(b"7,", b'"7",'), Reason.MISSING),
+    (CLICK.to_json().replace(b"7,", b"9223372036854775808,"), Reason.MISSING),
+    (b'{"timestamp":"x",' + CLICK.to_json()[1:-1] + b',"timestamp":"x"}', Reason.MISSING),
+    (CLICK.to_json().replace(b"Page", b"Purchase"), Reason.UNKNOWN_TYPE),
+    (CLICK.to_json().replace(b"1699999999995", b"-1"), Reason.NEGATIVE),
+    (CLICK.to_json().replace(b"1699999999995", str(IN_2099).encode()), Reason.FUTURE),
+    (CLICK.to_json().replace(b"1699999999995", b"1700000300001"), Reason.FUTURE),
+]
+GOOD = [
+    CLICK.to_json(),
+    b" " + CLICK.to_json() + b"\n",
+    CLICK.to_json().replace(b"home", b"a}b"),
+    CLICK.to_json().replace(b"home", b"12"),
+    CLICK.to_json().replace(b"home", b"true"),
+    CLICK.to_json().replace(b"home", b"h\\u00f6me \\ud83d\\ude00 \\\\ud800"),
+    CLICK.to_json().replace(b"home", "Köln".encode()),
+    CLICK.to_json().replace(b"home", b""),
+    CLICK.to_json().replace(b'"t1"', b"null"),
+    CLICK.to_json()[:-1] + b',"more":{"a":[1,NULL]}}'.replace(b"NULL", b"null"),
+    b'{"timestamp":"x",' + CLICK.to_json()[1:],
+    CLICK.to_json().replace(b"1699999999995", b"1700000300000"),
+    CLICK.to_json().replace(b"1699999999995", b"0"),
+    CLICK.to_json().replace(b"7,", b"9223372036854775807,"),
+]
+
+
+def raw(spark: SparkSession, values: list[bytes | None]) -> DataFrame:
+    """Values as Spark's Kafka source hands them over, all arrived at ARRIVAL."""
+    at = datetime.fromtimestamp(ARRIVAL / 1000, UTC)
+    rows = [
+        (None, None if v is None else bytearray(v), "clicks", 0, offset, at)
+        for offset, v in enumerate(values)
+    ]
+    schema = (
+        "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP"
+    )
+    return spark.createDataFrame(rows, schema)
+
+
+def by_hand(value: bytes | None) -> tuple[Any, ...]:
+    try:
+        c = Click.from_json(value, ARRIVAL)
+    except Rejected as why:
+        return (str(why.reason), None, None, None, None, None, None)
+    return (None, c.event_id, c.click_type.value, c.name, c.timestamp, c.browser, c.tab_id)
+
+
+def on_spark(spark: SparkSession, values: list[bytes | None]) -> list[tuple[Any, ...]]:
+    fields = ("reason", "event_id", "click_type", "name", "timestamp", "browser", "tab_id")
+    rows = parse(raw(spark, values)).select("offset", "value", *fields).collect()
+    rows.sort(key=lambda row: row.offset)
+    assert [None if r.value is None else bytes(r.value) for r in rows] == values
+    return [tuple(row[field] for field in fields) for row in rows]
+
+
+def assert_agree(spark: SparkSession, values: list[bytes | None]) -> None:
+    pairs = zip(values, on_spark(spark, values), strict=True)
+    differ = [(v, spark_says, by_hand(v)) for v, spark_says in pairs if spark_says != by_hand(v)]
+    assert differ == []
+
+
+def test_every_kind_of_bad_record_has_its_reason(spark: SparkSession) -> None:
+    values = [value for value, _ in BAD]
+    assert [by_hand(value)[0] for value in values] == [reason.value for _, reason in BAD]
+    assert [row[0] for row in on_spark(spark, values)] == [reason.value for _, reason in BAD]
+
+
+def test_odd_but_good_records_are_accepted(spark: SparkSession) -> None:
+    assert [by_hand(value)[0] for value in GOOD] == [None] * len(GOOD)
+    assert_agree(spark, list(GOOD))
+
+
+def test_both_agree_on_the_data_file(spark: SparkSession) -> None:
+    if not DATA.exists():
+        pytest.skip("data/clicks.jsonl is not there")
+    assert_agree(spark, list(DATA.read_bytes().split(b"\n")))
+
+
+# --- mutations --------------------------------------------------------------------------------
+
+ODD = ["null", "true", "0", "-0", "-1", "1.0", "1e3", "1e999", "NaN", "-Infinity", "007", "+1",
+       "99999999999999999999", '"12"', '""', '"Page"', '"x}y"', "[]", "[1, 2]", '{"a":{"b":1}}',
+       '"\\ud83d\\ude00"', '"\\ude00"', '"\\u0041"', '"\\x"', '"tab\there"', str(IN_2099),
+       '"a\\"b"', "{", "'x'", '"a" "b"', ".5", "5."]  # fmt: skip
+WEDGES = [b"\xff", b"\xed\xa0\x80", b"\xc0\x80", b"\xf0\x9f\x98\x80", b"\x00", b"\x0c", b"}", b"{",
+          b"]", b",", b'"', b"\\", b" ", b"\n", b":", b"\xc2\xa0", b"/* */"]  # fmt: skip
+
+
+def pairs_of(rng: random.Random) -> list[tuple[str, str]]:
+    click = {**json.loads(CLICK.to_json()), "click_type": rng.choice(["Page", "Action"])}
+    return [(json.dumps(name), json.dumps(value)) for name, value in click.items()]
+
+
+def change_pairs(rng: random.Random, pairs: list[tuple[str, str]]) -> None:
+    place = rng.randrange(len(pairs))
+    name = pairs[place][0]
+    match rng.randrange(6):
+        case 0:
+            del pairs[place]
+        case 1:
+            rng.shuffle(pairs)
+        case 2:
+            pairs[place] = (name, rng.choice(ODD))
+        case 3:
+            pairs.insert(rng.randrange(len(pairs) + 1), (name, rng.choice(ODD)))
+        case 4:
+            pairs.append(('"extra"', rng.choice(ODD)))
+        case 5:
+            pairs[place] = (name.replace("e", "\\u0065"), pairs[place][1])
+
+
+def change_bytes(rng: random.Random, value: bytes) -> bytes:
+    place = rng.randrange(len(value))
+    match rng.randrange(5):
+        case 0:
+            return value[:place]
+        case 1:
+            return value[:place] + rng.choice(WEDGES) + value[place:]
+        case 2:
+            return value + rng.choice(WEDGES)
+        case 3:
+            return value[:place] + value[place + 1 :]
+        case _:
+            return rng.choice([b"[%b]", b"%b %b", b"{%b", b" %b", b'{"a":%b}']).replace(
+                b"%b", value
+            )
+
+
+def mutant(rng: random.Random) -> bytes:
+    pairs = pairs_of(rng)
+    for _ in range(rng.choice([0, 1, 1, 2, 3])):
+        if pairs:
+            change_pairs(rng, pairs)
+    colon, comma = rng.choice([(":", ","), (": ", ", "), (" :\t", "\r\n,")])
+    value = ("{" + comma.join(n + colon + v for n, v in pairs) + "}").encode()
+    for _ in range(rng.choice([0, 0, 1, 2])):
+        if value:
+            value = change_bytes(rng, value)
+    return value
+
+
+def test_both_agree_on_mutated_json(spark: SparkSession) -> None:
+    rng = random.Random(3)
+    values: list[bytes | None] = [mutant(rng) for _ in range(5000)]
+    reasons = {by_hand(value)[0] for value in values}
+    assert {None, Reason.MALFORMED, Reason.MISSING, Reason.UNKNOWN_TYPE} <= reasons
+    assert_agree(spark, values)
+
+
+# --- counting ---------------------------------------------------------------------------------
+
+
+def click(name: str, kind: ClickType = ClickType.PAGE, timestamp: int = ARRIVAL) -> Click:
+    return Click(1, kind, name, timestamp, "Firefox")
+
+
+def test_a_step_counts_pages_and_no_actions() -> None:
+    assert count_step({"home": 1}, click("home")) == {"home": 2}
+    assert count_step({"home": 1}, click("basket", ClickType.ACTION)) == {"home": 1}
+    assert count_clicks([click("home"), click("shoes"), click("home")]) == {"home": 2, "shoes": 1}
+
+
+MIXED = [
+    click("home"), click("home", timestamp=IN_2099), click("shoes"), click("x", ClickType.ACTION),
+    click("home", timestamp=ARRIVAL - 10**9), click("shoes", timestamp=-1),
+]  # fmt: skip
+
+
+def test_spark_counts_accepted_page_views_only(spark: SparkSession) -> None:
+    parsed = parse(raw(spark, [c.to_json() for c in MIXED] + [b"junk", None]))
+    rows = page_views(parsed).collect()
+    assert {row["name"]: row.views for row in rows} == {"home": 2, "shoes": 1}
+    assert [row.views for row in total_views(parsed).collect()] == [3]
+
+
+class Letter:
+    """A message as the loop sees it."""
+
+    def __init__(self, value: bytes | None) -> None:
+        self.value: Callable[[], bytes | None] = lambda: value
+
+    def timestamp(self) -> tuple[int, int]:
+        return 1, ARRIVAL
+
+
+class Scripted:
+    """A consumer that hands out a list, None among it."""
+
+    def __init__(self, messages: list[Letter | None]) -> None:
+        self.left = list(messages)
+
+    def poll(self, timeout: float, /) -> Letter | None:
+        return self.left.pop(0)
+
+
+def test_the_loop_rejects_and_counts_on() -> None:
+    values = [c.to_json() for c in MIXED] + [b"junk"]
+    reader = Scripted([None, *(Letter(v) for v in values), None, Letter(click("home").to_json())])
+    seen: list[tuple[bytes | None, str]] = []
+    counts = count_page_views(
+        reader, lambda _: not reader.left, lambda m, why: seen.append((m.value(), why.reason))
+    )
+    assert counts == {"home": 3, "shoes": 1}
+    assert seen == [
+        (values[1], Reason.FUTURE), (values[5], Reason.NEGATIVE), (b"junk", Reason.MALFORMED)
+    ]  # fmt: skip

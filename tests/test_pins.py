@@ -1,0 +1,46 @@
+"""Versions are pinned in pyproject.toml; everything else repeats them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from workbook.stack import jars, pins
+
+PROJECT = pins.pins()
+PINNED = [
+    *PROJECT["project"]["dependencies"],
+    *PROJECT["project"]["optional-dependencies"]["test"],
+]
+
+
+def test_every_pin_is_exact() -> None:
+    assert all(re.fullmatch(r"[\w.-]+==[\w.]+", pin) for pin in PINNED)
+
+
+@pytest.mark.parametrize("pin", PINNED)
+def test_the_lock_carries_the_pin(pin: str) -> None:
+    assert pin in pins.locked_packages(pins.PYTHON_LOCK.read_text())
+
+
+def test_every_locked_package_has_a_hash() -> None:
+    entries = re.split(r"\n(?=\S)", pins.PYTHON_LOCK.read_text().strip())
+    assert [entry for entry in entries if "--hash=sha256:" not in entry] == []
+
+
+def test_conda_carries_the_same_versions() -> None:
+    expected = pins.environment_yml(pins.PYTHON_LOCK.read_text())
+    assert pins.CONDA.read_text() == expected, "run: make lock"
+
+
+@pytest.mark.parametrize("group", PROJECT["tool"]["workbook"]["jars"])
+def test_the_jar_lock_carries_the_coordinates(group: str) -> None:
+    wanted = set(PROJECT["tool"]["workbook"]["jars"][group])
+    assert wanted <= {jar.coordinate for jar in jars.locked(group)}
+
+
+def test_spark_and_its_kafka_source_have_one_version() -> None:
+    spark = next(pin.split("==")[1] for pin in PINNED if pin.startswith("pyspark=="))
+    sources = [j.coordinate for j in jars.locked("spark") if "spark-sql-kafka" in j.coordinate]
+    assert sources == [f"org.apache.spark:spark-sql-kafka-0-10_2.13:{spark}"]

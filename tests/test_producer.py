@@ -1,0 +1,201 @@
+"""Round trips through a real broker; and what is said when there is none."""
+
+from __future__ import annotations
+
+import socket
+import time
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+from labs import until
+
+from workbook.errors import BrokerUnreachable, Rejected, TopicMissing
+from workbook.events import Click, ClickType
+from workbook.generators.clicks import ClickStream
+from workbook.ledger import Ledger
+from workbook.sources.clicks import ClickProducer, Visitors
+from workbook.sources.producer import Deliveries, Sent, generate
+from workbook.topics import Topic, new_topic
+
+STREAM = ClickStream(
+    seed=9, rate=500, partitions=4, late_share=0.1, duplicate_share=0.05, bad_share=0.05
+)
+
+
+@pytest.fixture
+def topic(broker: Any) -> Topic:
+    topic = new_topic("clicks", "test-producer", 4)
+    broker.create(topic)
+    return topic
+
+
+def read_all(config: dict[str, str], topic: Topic) -> pd.DataFrame:
+    """Every record of the topic, partition by partition, up to the ends at the time of the call."""
+    consumer = Consumer({**config, "group.id": "test", "enable.auto.commit": False})
+    parts = [TopicPartition(topic.name, p, 0) for p in range(topic.partitions)]
+    left = sum(consumer.get_watermark_offsets(part, timeout=10)[1] for part in parts)
+    consumer.assign(parts)
+    rows, deadline = [], time.monotonic() + 30
+    while len(rows) < left and time.monotonic() < deadline:
+        for m in consumer.consume(5000, 0.5):
+            assert m.error() is None
+            rows.append((m.partition(), m.offset(), m.timestamp()[1], m.key(), m.value()))
+    consumer.close()
+    assert len(rows) == left
+    return pd.DataFrame(rows, columns=["partition", "offset", "arrival", "key", "value"])
+
+
+def judged(records: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The clicks among the records, and the rejected with their reason."""
+    good, bad = [], []
+    for r in records.itertuples():
+        try:
+            click = Click.from_json(r.value, r.arrival)
+            good.append((click.event_id, click.timestamp, r.partition, r.offset))
+        except Rejected as rejected:
+            bad.append(rejected.reason)
+    columns = ["event_id", "timestamp", "partition", "offset"]
+    return pd.DataFrame(good, columns=columns), pd.DataFrame({"reason": bad})
+
+
+def test_a_stream_arrives_as_it_was_generated(broker: Any, topic: Topic) -> None:
+    count, heard = 30_000, []
+    stream = STREAM.ending_by(int(time.time() * 1000), count)
+    sent = generate(broker.client_config(), topic.name, stream, count, progress=heard.append)
+    expected, records = stream.block(0, count).to_pandas(), read_all(broker.client_config(), topic)
+    assert sent.events == count
+    assert sent.messages == len(expected) == len(records)
+    assert [h.events for h in heard] == [20_000, 30_000]
+    columns = ["partition", "arrival", "key", "value"]
+    by_partition = expected.sort_values("partition", kind="stable")[columns]
+    found = records.sort_values(["partition", "offset"])[columns]
+    # An empty value and none at all are two things, and arrive as such.
+    assert found.to_numpy().tolist() == by_partition.to_numpy().tolist()
+
+
+def test_the_ledger_is_clean_after_the_round_trip(broker: Any, topic: Topic) -> None:
+    stream = STREAM.ending_by(int(time.time() * 1000), 10_000)
+    generate(broker.client_config(), topic.name, stream, 10_000)
+    clicks, rejected = judged(read_all(broker.client_config(), topic))
+    sent = stream.expected(0, 10_000)
+    verdict = Ledger(sent, once=False, lateness_ms=5_000).judge(clicks, rejected)
+    assert verdict.clean, str(verdict)
+    assert len(verdict.out_of_order) > len(verdict.late) > 0
+    good = sent[sent["reason"].isna()]
+    assert Ledger(sent).judge(clicks).counts["duplicated"] == good["duplicate"].sum()
+
+
+class FakeTime:
+    """A clock that only moves when somebody sleeps."""
+
+    def __init__(self, now: float) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+def test_pacing_follows_the_clock_with_a_speed(broker: Any, topic: Topic) -> None:
+    clock = FakeTime(time.time() - 3600)
+    count, speed, heard = 3000, 4.0, []
+    stream = replace(STREAM, daily=0).ending_by(int(clock.now * 1000), count, speed)
+
+    def check(sent: Sent) -> None:
+        heard.append((sent.seconds, sent.events))
+        assert stream.arrivals(pd.Series([sent.events - 1]).to_numpy())[0] <= clock.now * 1000 + 1
+
+    sent = generate(
+        broker.client_config(), topic.name, stream, count,
+        speed=speed, progress=check, clock=clock, sleep=clock.sleep,
+    )  # fmt: skip
+    assert sent.seconds == pytest.approx(count / STREAM.rate / speed, abs=0.1)
+    assert all(abs(events - seconds * 500 * speed) <= 45 for seconds, events in heard)
+    assert len(heard) > 50
+
+
+def test_a_clock_ahead_of_the_real_one_is_refused(broker: Any, topic: Topic) -> None:
+    stream = replace(STREAM, start_ms=int(time.time() * 1000) + 60_000)
+    with pytest.raises(ValueError, match="ending_by"):
+        generate(broker.client_config(), topic.name, stream, 10)
+
+
+def test_too_few_partitions_are_refused(broker: Any, topic: Topic) -> None:
+    with pytest.raises(ValueError, match="has 4 partitions"):
+        generate(broker.client_config(), topic.name, replace(STREAM, partitions=40), 1000)
+
+
+def test_a_missing_topic_is_named(broker: Any) -> None:
+    with pytest.raises(TopicMissing, match="a topic 'nowhere'"):
+        generate(broker.client_config(), "nowhere", STREAM, 10)
+    with pytest.raises(TopicMissing, match="a topic 'nowhere'"):
+        ClickProducer(broker.client_config(), "nowhere")
+
+
+def test_a_broker_that_is_down_is_said_within_ten_seconds() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        config = {"bootstrap.servers": f"127.0.0.1:{free.getsockname()[1]}"}
+        began = time.monotonic()
+        with pytest.raises(BrokerUnreachable, match=r"127\.0\.0\.1.*KAFKA_BOOTSTRAP_SERVERS"):
+            generate(config, "clicks", STREAM, 10)
+    assert time.monotonic() - began < 10
+
+
+def test_records_the_broker_refuses_surface(broker: Any) -> None:
+    topic = replace(new_topic("clicks", "test-refused", 4), config={"max.message.bytes": "100"})
+    broker.create(topic)
+    with pytest.raises(BrokerUnreachable, match="not delivered"):
+        generate(broker.client_config(), topic.name, STREAM, 5000)
+
+
+def test_what_is_still_waiting_counts_as_not_delivered() -> None:
+    with pytest.raises(BrokerUnreachable, match="3 records were not delivered"):
+        Deliveries().check(left=3)
+
+
+def test_single_clicks_say_where_they_landed(broker: Any, topic: Topic) -> None:
+    clicks = [Click(i, ClickType.PAGE, "/home", 1_000 + i, "Firefox", "tab-1") for i in range(5)]
+    with ClickProducer(broker.client_config(), topic.name, clock=lambda: 1_700_000_000.5) as shop:
+        landed = [shop.send(click) for click in clicks]
+        began = time.perf_counter()
+        shop.send_bytes(None)
+        print(f"a click takes {1000 * (time.perf_counter() - began):.1f} ms")
+    assert [(where.offset, where.arrival) for where in landed] == [
+        (i, 1_700_000_000_500) for i in range(5)
+    ]
+    assert len({where.partition for where in landed}) == 1
+    records = read_all(broker.client_config(), topic)
+    assert [r for r in records["value"] if r is not None] == [c.to_json() for c in clicks]
+    assert set(records["key"]) == {b"tab-1", None}
+
+
+def test_the_speed_is_reported(
+    broker: Any, topic: Topic, capsys: pytest.CaptureFixture[str]
+) -> None:
+    count = 300_000
+    stream = replace(STREAM, rate=10_000).ending_by(int(time.time() * 1000), count)
+    sent = generate(broker.client_config(), topic.name, stream, count)
+    with capsys.disabled():
+        print(f" {sent.rate:,.0f} messages/s", end="")
+    assert sent.messages > count
+
+
+def test_visitors_keep_coming_until_they_are_stopped(broker: Any, topic: Topic) -> None:
+    stream = replace(STREAM, rate=2000).ending_by(int(time.time() * 1000), 1, speed=1)
+    visitors = Visitors(broker.client_config(), topic.name, stream)
+    until(lambda: visitors.sent.events > 500, "visitors")
+    sent = visitors.stop()
+    observed, rejected = judged(read_all(broker.client_config(), topic))
+    assert Ledger(stream.expected(0, sent.events), once=False).judge(observed, rejected).clean
+
+
+def test_visitors_say_at_the_end_what_kept_them_out(broker: Any) -> None:
+    visitors = Visitors(broker.client_config(), "no-such-topic", STREAM)
+    with pytest.raises(TopicMissing):
+        visitors.stop()

@@ -1,0 +1,167 @@
+"""Readers on a real broker: whole topics, empty ones, missing ones, brokers that are down."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import KafkaError, Producer
+from pyspark.sql import SparkSession
+
+from workbook.errors import BrokerUnreachable, TopicMissing
+from workbook.sinks.running import Running
+from workbook.sinks.tables import Collected
+from workbook.sources.readers import (
+    PatientConsumer,
+    consumer,
+    read_all,
+    read_messages,
+)
+from workbook.sources.spark import kafka_stream, kafka_table
+from workbook.stack.broker import Broker
+from workbook.topics import Topic, new_topic
+
+ARRIVAL = 1_700_000_000_000
+
+
+@pytest.fixture
+def topic(broker: Any) -> Topic:
+    """An empty topic of three partitions."""
+    fresh = new_topic("clicks", "test-readers", 3)
+    broker.create(fresh)
+    return fresh
+
+
+def send(broker: Any, topic: Topic, number: int, first: int = 0) -> None:
+    """Numbers as values, into partitions 0 and 1 in turn; the last partition stays empty."""
+    producer = Producer(broker.client_config())
+    for n in range(first, first + number):
+        producer.produce(topic.name, b"%d" % n, None, n % 2, timestamp=ARRIVAL + n)
+    assert producer.flush(10) == 0
+
+
+def test_read_all_gives_what_is_there_now(broker: Any, topic: Topic) -> None:
+    send(broker, topic, 5)
+    table = read_all(broker.client_config(), topic.name)
+    assert table.values.tolist() == [
+        [n % 2, n // 2, ARRIVAL + n, None, b"%d" % n] for n in (0, 2, 4, 1, 3)
+    ]
+    send(broker, topic, 2, first=5)
+    assert len(read_messages(broker.client_config(), topic.name, batch=1)) == 7
+
+
+def test_read_all_sees_committed_transactions_to_their_end(broker: Any, topic: Topic) -> None:
+    # A transaction ends in a marker that takes an offset but is no record.
+    producer = Producer({**broker.client_config(), "transactional.id": topic.name})
+    producer.init_transactions(10)
+    producer.begin_transaction()
+    producer.produce(topic.name, b"1", partition=0)
+    producer.commit_transaction(10)
+    assert list(read_all(broker.client_config(), topic.name).value) == [b"1"]
+
+
+def test_an_empty_topic_is_an_empty_table(broker: Any, spark: SparkSession, topic: Topic) -> None:
+    table = read_all(broker.client_config(), topic.name)
+    assert list(table.columns) == ["partition", "offset", "timestamp", "key", "value"]
+    assert table.empty
+    assert kafka_table(spark, broker, topic.name).count() == 0
+    reader = consumer(broker.client_config(), topic.name)
+    assert reader.poll(0.5) is None
+    reader.close()
+
+
+def test_spark_reads_the_topic_as_table_and_stream(
+    broker: Any, spark: SparkSession, topic: Topic, tmp_path: Path
+) -> None:
+    send(broker, topic, 10)
+    rows = kafka_table(spark, broker, topic.name).collect()
+    assert sorted(int(row.value) for row in rows) == list(range(10))
+    collected = Collected()
+    stream = kafka_stream(spark, broker, topic.name, max_per_batch=4)
+    with Running([stream.writeStream.foreachBatch(collected.write)], tmp_path) as running:
+        running.process_all()
+    assert sorted(int(row["value"]) for row in collected.rows) == list(range(10))
+
+
+def test_a_group_goes_on_where_it_committed(broker: Any, topic: Topic) -> None:
+    send(broker, topic, 4)
+    assert len(drain(consumer(broker.client_config(), topic.name, "g-" + topic.name), 4)) == 4
+    send(broker, topic, 1, first=4)
+    assert drain(consumer(broker.client_config(), topic.name, "g-" + topic.name), 1) == [b"4"]
+    assert len(drain(consumer(broker.client_config(), topic.name), 5)) == 5
+
+
+def drain(reader: PatientConsumer, number: int, seconds: float = 20) -> list[bytes | None]:
+    values: list[bytes | None] = []
+    until = time.monotonic() + seconds
+    while len(values) < number and time.monotonic() < until:
+        message = reader.poll(0.2)
+        if message is not None:
+            values.append(message.value())
+    reader.close()
+    return values
+
+
+# --- what is missing, and what is down --------------------------------------------------------
+
+READERS: list[Callable[[SparkSession, str, str], Any]] = [
+    lambda spark, servers, topic: kafka_stream(spark, Broker(servers), topic),
+    lambda spark, servers, topic: kafka_table(spark, Broker(servers), topic),
+    lambda spark, servers, topic: consumer(Broker(servers).client_config(), topic),
+    lambda spark, servers, topic: read_all(Broker(servers).client_config(), topic),
+]
+NAMES = ["stream", "table", "consumer", "read_all"]
+
+
+@pytest.mark.parametrize("read", READERS, ids=NAMES)
+def test_a_missing_topic_is_named_within_ten_seconds(
+    broker: Any, spark: SparkSession, read: Callable[..., Any]
+) -> None:
+    start = time.monotonic()
+    with pytest.raises(TopicMissing, match=r"a topic 'no-such-topic'.*Check the name"):
+        read(spark, broker.bootstrap, "no-such-topic")
+    assert time.monotonic() - start < 10
+
+
+@pytest.mark.parametrize("read", READERS, ids=NAMES)
+def test_a_broker_that_is_down_is_named_within_ten_seconds(
+    spark: SparkSession, read: Callable[..., Any]
+) -> None:
+    start = time.monotonic()
+    with pytest.raises(BrokerUnreachable, match=r"127\.0\.0\.1:1, but none .*Check that it runs"):
+        read(spark, "127.0.0.1:1", "clicks")
+    assert time.monotonic() - start < 10
+
+
+def test_a_silent_broker_is_given_up_after_the_patience() -> None:
+    now = [0.0]
+    reader = PatientConsumer(
+        {"bootstrap.servers": "127.0.0.1:1", "group.id": "g", "log_level": "0"},
+        patience=60,
+        clock=lambda: now[0],
+    )
+    reader.subscribe(["clicks"])
+    until = time.monotonic() + 20
+    while reader._down_since is None and time.monotonic() < until:
+        assert reader.poll(0.1) is None
+    now[0] = 59
+    assert reader.poll(0.1) is None  # still patient
+    now[0] = 61
+    with pytest.raises(BrokerUnreachable, match="for 60 s"):
+        reader.poll(0.1)
+    reader.close()
+
+
+def test_a_broker_that_comes_back_is_forgiven(broker: Any, topic: Topic) -> None:
+    now = [0.0]
+    config = {**broker.client_config(), "group.id": topic.name}
+    reader = PatientConsumer(config, patience=60, clock=lambda: now[0])
+    reader.subscribe([topic.name])
+    reader._trouble(KafkaError(KafkaError._ALL_BROKERS_DOWN))
+    now[0] = 61
+    assert reader.poll(0.1) is None
+    assert reader._down_since is None
+    reader.close()

@@ -1,0 +1,121 @@
+"""The exercise: a task, a stub, a check with a diagnosis, hints, a reference and its discussion.
+
+After learntools (outcomes are rendered, never raised) and rustlings (tests prove every stub,
+hint and solution: ``tests/proof.py``). The answer is passed in; nothing is bound by magic.
+"""
+
+from __future__ import annotations
+
+import dis
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import CodeType
+from typing import Any
+
+from IPython.display import display
+
+from workbook.exercises.judging import NotYet
+from workbook.exercises.render import Card, Part, State
+
+
+@dataclass
+class Problem:
+    """One exercise of a chapter.
+
+    ``stub`` is the source that the learner's cell starts with: a function with ``...`` as its
+    body, or ``answer = ...``. ``diagnose`` takes the answer (and what ``check`` is given besides)
+    and returns ``None`` if it is right. Of up to three ``hints`` each comes closer, and the first
+    two hold no line of the solution. ``reference`` is a right answer, and ``discussion`` names its
+    weaknesses.
+    """
+
+    name: str
+    task: str
+    stub: str
+    diagnose: Callable[..., NotYet | None]
+    hints: tuple[str, ...]
+    reference: Any
+    discussion: str
+    _hints_shown: int = field(default=0, init=False, repr=False)
+
+    def check(self, answer: Any, **given: Any) -> Card:
+        """One of three outcomes: not attempted, not yet (with the likely cause), correct."""
+        if self.untouched(answer):
+            return Card(State.NOT_ATTEMPTED, self.name, (Part("Task", self.task),))
+        try:
+            found = self.diagnose(answer, **given)
+        except Exception as error:  # a check that breaks must not end the notebook
+            found = NotYet(f"The check itself broke: {type(error).__name__}: {error}")
+        if found is None:
+            return Card(State.CORRECT, self.name, (Part("Discussion", self.discussion),))
+        return Card(State.NOT_YET, self.name, found.parts())
+
+    def hint(self, number: int | None = None) -> Card:
+        """The next hint, or the one with this number (from 1); the last one stays."""
+        wanted = self._hints_shown + 1 if number is None else number
+        shown = min(max(wanted, 1), len(self.hints))
+        self._hints_shown = max(self._hints_shown, shown)
+        return Card(
+            State.HINT,
+            f"{self.name}, {shown} of {len(self.hints)}",
+            (Part("", self.hints[shown - 1]),),
+        )
+
+    def solution(self) -> Card:
+        """The reference, folded in a notebook."""
+        is_code = inspect.isfunction(self.reference)
+        text = inspect.getsource(self.reference) if is_code else repr(self.reference)
+        return Card(State.SOLUTION, self.name, (Part("", text.rstrip(), code=True),))
+
+    def resolve(self, answer: Any) -> Any:
+        """The learner's answer, right or wrong, once there is one; until then the reference."""
+        if not self.untouched(answer):
+            return answer
+        display(Card(State.NOTE, self.name, (Part("", _STANDS_IN),)))
+        return self.reference
+
+    def untouched(self, answer: Any) -> bool:
+        """Whether nothing was written yet: ``...``, the stub's own body, or one without a step.
+
+        Compiled code is compared, so a docstring, a comment or a renamed parameter is no attempt,
+        and a single ``print`` is one.
+        """
+        if answer is ...:
+            return True
+        if not inspect.isfunction(answer):
+            return False
+        return _steps(answer.__code__) in (*_NOTHING, *_stub_steps(self.stub))
+
+    def __repr__(self) -> str:
+        return repr(self._card())
+
+    def _repr_html_(self) -> str:
+        return self._card()._repr_html_()
+
+    def _card(self) -> Card:
+        return Card(State.TASK, self.name, (Part("", self.task),))
+
+
+_STANDS_IN = "Your cell is still empty, so the reference stands in for it from here on."
+
+Steps = list[tuple[str, Any]]
+
+
+def _steps(code: CodeType) -> Steps:
+    """The instructions of a code object without their places, so that equal bodies are equal."""
+    return [
+        (i.opname, _steps(i.argval) if isinstance(i.argval, CodeType) else i.argrepr)
+        for i in dis.get_instructions(code)
+        if i.opname not in ("RESUME", "NOP")
+    ]
+
+
+_NOTHING = (_steps((lambda: None).__code__), _steps((lambda: ...).__code__))
+
+
+def _stub_steps(stub: str) -> list[Steps]:
+    """The bodies in a stub; compiled only, because names in its annotations may not exist here."""
+    module = compile(stub, "<stub>", "exec", dont_inherit=True)
+    codes = (c for c in module.co_consts if isinstance(c, CodeType))
+    return [_steps(c) for c in codes if not c.co_name.startswith("__")]

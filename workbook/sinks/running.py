@@ -1,0 +1,128 @@
+"""Queries that belong together: they start together, stop together and fail together."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from types import TracebackType
+
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
+
+from workbook.errors import BrokerUnreachable
+from workbook.sinks.dead_letters import dead_letters
+from workbook.sinks.tables import LocalTable
+from workbook.sources.spark import Kafka
+
+# What Kafka's Java client says when nobody answers.
+_SILENCE = ("TimeoutException", "DisconnectException", "NetworkException", "Timeout expired")
+
+
+class Running:
+    """Some queries as one: if one ends, all end, and its error surfaces here.
+
+    Each query keeps its offsets and state in a folder of its own below ``checkpoint``.
+    """
+
+    def __init__(self, writers: list[DataStreamWriter], checkpoint: Path) -> None:
+        self.queries: list[StreamingQuery] = []
+        self._over = threading.Event()
+        try:
+            for number, writer in enumerate(writers):
+                place = str(checkpoint / str(number))
+                self.queries.append(writer.option("checkpointLocation", place).start())
+        except BaseException:
+            self.stop()
+            raise
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    @property
+    def is_active(self) -> bool:
+        """True while all queries run."""
+        return all(query.isActive for query in self.queries)
+
+    def check(self) -> None:
+        """Raise what made a query fail, if one did: ``BrokerUnreachable`` for a silent broker."""
+        failures = [failure for query in self.queries if (failure := query.exception())]
+        if failures:
+            self.stop()
+            raise _named(failures[0]) from failures[0]
+
+    def process_all(self) -> None:
+        """Wait until everything that is in the topic now has been processed; raise as ``check``."""
+        try:
+            for query in self.queries:
+                query.processAllAvailable()
+        except StreamingQueryException as failure:
+            self.stop()
+            raise _named(failure) from failure
+        self.check()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the end, ``seconds`` at most; True if it came. Raises as ``check``."""
+        self._over.wait(seconds)
+        self.check()
+        return not self.is_active
+
+    def stop(self) -> None:
+        """End all queries; harmless when they have ended."""
+        self._over.set()
+        for query in self.queries:
+            query.stop()
+
+    def _watch(self) -> None:
+        while not self._over.wait(0.2):
+            if not self.is_active:
+                self.stop()
+
+    def __enter__(self) -> Running:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, _: object, __: TracebackType | None
+    ) -> None:
+        self.stop()
+        if kind is None:
+            self.check()
+
+
+def start_counting(
+    counts: DataFrame,
+    parsed: DataFrame,
+    table: LocalTable,
+    broker: Kafka,
+    dead_letter_topic: str,
+    checkpoint: Path,
+    patience: float = 30.0,
+) -> Running:
+    """Bring ``counts`` into the table and the rejected rows of ``parsed`` into their topic.
+
+    Two queries, so the topic is read twice: simple to see through, and paid for in speed. The
+    counts start anew with a new checkpoint, and so do the dead letters (at least once).
+    """
+    counting = counts.writeStream.outputMode("update").foreachBatch(table.write)
+    limits = {
+        "kafka.request.timeout.ms": str(int(patience * 500)),
+        "kafka.max.block.ms": str(int(patience * 1000)),
+        "kafka.delivery.timeout.ms": str(int(patience * 1000)),
+    }
+    rejecting = (
+        dead_letters(parsed)
+        .writeStream.format("kafka")
+        .options(**limits, **broker.spark_options())
+        .option("topic", dead_letter_topic)
+        .option("includeHeaders", "true")
+    )
+    return Running([counting, rejecting], checkpoint)
+
+
+def _named(failure: BaseException) -> BaseException:
+    text = str(failure)
+    if not any(word in text for word in _SILENCE):
+        return failure
+    return BrokerUnreachable(
+        "Expected the Kafka broker of a running query to answer, but it has been silent for too "
+        "long. Check that it runs (workbook doctor); then start the query again: with the same "
+        f"checkpoint it goes on where it stopped.\n{text[:300]}"
+    )

@@ -1,0 +1,51 @@
+"""Is the broker there, and does it have the topic? Asked before anything is started."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import AdminClient
+
+from workbook.errors import BrokerUnreachable, TopicMissing
+
+ANSWER_S = 8.0
+"""How long a broker may take to answer before we say that it is down."""
+
+UNKNOWN = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC}
+
+
+def require_topic(config: Mapping[str, Any], topic: str, timeout: float = ANSWER_S) -> int:
+    """The number of the topic's partitions.
+
+    Raises ``BrokerUnreachable`` after ``timeout`` seconds, ``TopicMissing`` at once.
+    """
+    admin = AdminClient(dict(config) | {"log_level": "0"})
+    try:
+        found = admin.list_topics(topic, timeout=timeout).topics[topic]
+    except KafkaException as failure:
+        raise unreachable(config, timeout) from failure
+    if found.error is not None and found.error.code() in UNKNOWN:
+        raise missing(config, topic)
+    if found.error is not None:
+        raise KafkaException(found.error)
+    return len(found.partitions)
+
+
+def unreachable(config: Mapping[str, Any], seconds: float) -> BrokerUnreachable:
+    """The error for a broker that said nothing for ``seconds``."""
+    return BrokerUnreachable(
+        f"Expected a Kafka broker at {config.get('bootstrap.servers')}, but none answered for "
+        f"{seconds:.0f} s. Check that it runs (workbook doctor), and the address and security "
+        "settings in KAFKA_BOOTSTRAP_SERVERS and KAFKA_SECURITY_PROTOCOL."
+    )
+
+
+def missing(config: Mapping[str, Any], topic: str) -> TopicMissing:
+    """The error for a topic that the broker does not have."""
+    return TopicMissing(
+        f"Expected a topic {topic!r}, but the broker at {config.get('bootstrap.servers')} has "
+        "none. Check the name's spelling, that the cell which creates it has run, and that you "
+        "talk to the broker you mean."
+    )

@@ -1,0 +1,52 @@
+"""Where the partitions of a topic begin and end, and how far a consumer group has come."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from confluent_kafka import OFFSET_INVALID, Consumer, TopicPartition
+
+from workbook.sources.checks import ANSWER_S, require_topic
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionOffsets:
+    """One partition: records ``begin`` up to, but not including, ``end`` are in it.
+
+    ``committed`` is the offset at which the group would go on, None before its first commit;
+    ``lag`` is how many records it still has to read.
+    """
+
+    partition: int
+    begin: int
+    end: int
+    committed: int | None
+    lag: int
+
+    def as_row(self) -> dict[str, Any]:
+        """The fields by name, for a table; a dash where nothing is committed."""
+        return {**asdict(self), "committed": "–" if self.committed is None else self.committed}
+
+
+def partition_offsets(
+    config: dict[str, str], topic: str, group: str | None = None
+) -> list[PartitionOffsets]:
+    """The offsets of every partition; raises ``TopicMissing`` and ``BrokerUnreachable``."""
+    partitions = range(require_topic(config, topic))
+    reader = Consumer({**config, "group.id": group or "workbook-offsets", "log_level": 0})
+    try:
+        wanted = [TopicPartition(topic, partition) for partition in partitions]
+        committed = reader.committed(wanted, timeout=ANSWER_S) if group else wanted
+        return [_offsets(reader, place, group) for place in committed]
+    finally:
+        reader.close()
+
+
+def _offsets(reader: Consumer, place: TopicPartition, group: str | None) -> PartitionOffsets:
+    begin, end = reader.get_watermark_offsets(place, timeout=ANSWER_S)
+    known = group is not None and place.offset != OFFSET_INVALID
+    committed = place.offset if known else None
+    return PartitionOffsets(
+        place.partition, begin, end, committed, end - (begin if committed is None else committed)
+    )

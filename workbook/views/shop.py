@@ -1,0 +1,82 @@
+"""A small shop to click in: every button sends one real click."""
+
+from __future__ import annotations
+
+import html
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+import ipywidgets as widgets
+
+from workbook.events import Click, ClickType
+
+OWN_IDS = 1_000_000_000_000
+"""Your clicks are numbered from here on, so that they never meet a generated event id."""
+
+PAGES = {"🏠 Home": "/home", "👟 Shoes": "/shoes", "🧥 Jackets": "/jackets", "🧺 Basket": "/basket"}
+ACTIONS = {"＋ Add to basket": "add-to-basket", "✓ Buy": "buy"}
+
+
+class Place(Protocol):
+    """Where a record landed."""
+
+    @property
+    def partition(self) -> int: ...
+    @property
+    def offset(self) -> int: ...
+
+
+class Shop(widgets.VBox):
+    """Buttons for pages and actions; ``send`` delivers a click and says where it landed.
+
+    ``sent`` holds every click of yours in order. ``click("/shoes")`` presses a button from code.
+    """
+
+    def __init__(self, send: Callable[[Click], Place], *, clock: Callable[[], float] = time.time):
+        self.sent: list[Click] = []
+        self._send, self._clock = send, clock
+        self._last = widgets.HTML("<i>Nothing sent yet. Each button sends one click to Kafka.</i>")
+        pages = self._buttons(PAGES, ClickType.PAGE, "info")
+        actions = self._buttons(ACTIONS, ClickType.ACTION, "warning")
+        super().__init__(
+            [
+                widgets.HTML("<b>The shop</b>: look at a page …"),
+                widgets.HBox(pages, layout=widgets.Layout(flex_flow="row wrap")),
+                widgets.HTML("… or do something:"),
+                widgets.HBox(actions, layout=widgets.Layout(flex_flow="row wrap")),
+                self._last,
+            ]
+        )
+
+    def click(self, name: str) -> Click:
+        """Send one click on a page (its name begins with ``/``) or an action."""
+        click_type = ClickType.PAGE if name.startswith("/") else ClickType.ACTION
+        number = OWN_IDS + len(self.sent)
+        click = Click(number, click_type, name, int(self._clock() * 1000), "JupyterLab", "tab-you")
+        try:
+            place = self._send(click)
+        except Exception as error:
+            self._show(f"<b>✗ not sent:</b> {html.escape(str(error))}")
+            raise
+        self.sent.append(click)
+        self._show(
+            f"Click {len(self.sent)} landed in partition {place.partition} at offset "
+            f"{place.offset}:<br><code>{html.escape(click.to_json().decode())}</code>"
+        )
+        return click
+
+    def _buttons(
+        self, names: dict[str, str], click_type: ClickType, style: str
+    ) -> list[widgets.Button]:
+        buttons = []
+        for label, name in names.items():
+            button = widgets.Button(
+                description=label, button_style=style, tooltip=f"{click_type.value}: {name}"
+            )
+            button.on_click(lambda _, name=name: self.click(name))
+            buttons.append(button)
+        return buttons
+
+    def _show(self, text: str) -> None:
+        self._last.value = text
