@@ -12,6 +12,9 @@ from collections.abc import Sequence
 
 from workbook.errors import WorkbookError
 
+# Set by hand, because a script that starts us in the background has Ctrl-C ignored.
+ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code."""
@@ -79,7 +82,7 @@ def _lab(options: argparse.Namespace) -> None:
     from workbook.stack import broker, client, jars, jupyter
 
     # However this process is asked to end, it first gives back what it holds.
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in ENDINGS:
         signal.signal(number, signal.default_int_handler)
     jars.prefetch()
     lease = client.lease("lab")
@@ -104,7 +107,7 @@ def _leave(lease: object) -> None:
     from workbook.stack import client, home, supervisor
 
     assert isinstance(lease, client.Lease)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in ENDINGS:
         signal.signal(number, signal.SIG_IGN)  # a second Ctrl-C must not cut the clearing short
     print("\nEnding the lab ...", flush=True)
     try:
@@ -199,7 +202,8 @@ def _run(options: argparse.Namespace) -> None:
     from workbook.stack.broker import kafka
     from workbook.topics import Topic
 
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for number in ENDINGS:
+        signal.signal(number, signal.default_int_handler)
     broker, topic = kafka("run"), Topic(options.source)
     letters = Topic(options.dead_letters or topic.dead_letters.name)
     broker.create(letters)
