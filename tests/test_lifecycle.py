@@ -9,7 +9,7 @@ import urllib.request
 from collections.abc import Iterator
 
 import pytest
-from jupyter_client import KernelManager
+from jupyter_client import BlockingKernelClient, KernelManager
 from labs import OwnLab, interrupt, own_lab, read_until, until
 
 from workbook.stack import jars
@@ -50,8 +50,12 @@ def open_lab(lab: OwnLab):
         headers={"Authorization": f"token {token}"},
     )
     with urllib.request.urlopen(request, timeout=60) as answer:
-        assert answer.status == 201
-    until(lambda: lab.servers("ipykernel"), "a kernel")
+        kernel = json.load(answer)["id"]
+    client = BlockingKernelClient()
+    client.load_connection_file(str(lab.folder / "jupyter" / f"kernel-{kernel}.json"))
+    client.start_channels()
+    run_cell(client, SPARK_CELL)  # a kernel that uses the broker and has a Spark of its own
+    client.stop_channels()
     ports = lab.ports()
     assert int(port) in ports
     assert lab.servers("kafka.Kafka")
@@ -62,7 +66,8 @@ def open_lab(lab: OwnLab):
 def test_whatever_ends_the_lab_ends_everything(lab: OwnLab, number: signal.Signals) -> None:
     process, ports = open_lab(lab)
     process.send_signal(number)
-    process.communicate(timeout=60)
+    said, _ = process.communicate(timeout=60)
+    assert number == signal.SIGKILL or "Everything the lab started has ended" in said
     lab.assert_nothing_is_left(ports)
 
 

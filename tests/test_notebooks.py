@@ -34,6 +34,11 @@ def test_code_cells_are_short(notebook: dict[str, Any]) -> None:
     assert [cell for cell in code_cells(notebook) if len(cell.splitlines()) > 15] == []
 
 
+def test_code_lines_fit_on_a_laptop(notebook: dict[str, Any]) -> None:
+    lines = [line for cell in code_cells(notebook) for line in cell.splitlines()]
+    assert [line for line in lines if len(line) > 84] == []
+
+
 def test_no_more_than_three_code_cells_in_a_row(notebook: dict[str, Any]) -> None:
     kinds = "".join(cell["cell_type"][0] for cell in notebook["cells"])
     assert "cccc" not in kinds

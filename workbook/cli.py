@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import signal
 import sys
 import time
 import webbrowser
 from collections.abc import Sequence
+from typing import Any
 
 from workbook.errors import WorkbookError
 
@@ -110,10 +112,14 @@ def _leave(lease: object) -> None:
     for number in ENDINGS:
         signal.signal(number, signal.SIG_IGN)  # a second Ctrl-C must not cut the clearing short
     print("\nEnding the lab ...", flush=True)
-    try:
+    status: dict[str, Any] = {"users": [], "pinned": False}
+    with contextlib.suppress(WorkbookError, OSError):  # the supervisor was killed
         status = lease.ask("leave")
-    except (WorkbookError, OSError):
-        status = {"users": [], "pinned": False}  # the supervisor was killed
+        # Kernels have just ended with JupyterLab; the supervisor hears of it in a moment.
+        deadline = time.monotonic() + 2
+        while status["users"] and time.monotonic() < deadline:
+            time.sleep(0.05)
+            status = lease.ask("status")
     others = [f"{user['role']} (process {user['pid']})" for user in status["users"]]
     if others or status["pinned"]:
         print(f"The servers stay for: {', '.join(others) or '`workbook up`'}.")

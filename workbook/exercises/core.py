@@ -42,7 +42,7 @@ class Problem:
     def check(self, answer: Any, **given: Any) -> Card:
         """One of three outcomes: not attempted, not yet (with the likely cause), correct."""
         if self.untouched(answer):
-            return Card(State.NOT_ATTEMPTED, self.name, (Part("Task", self.task),))
+            return Card(State.NOT_ATTEMPTED, self.name, (Part("", _STILL_EMPTY),))
         try:
             found = self.diagnose(answer, **given)
         except Exception as error:  # a check that breaks must not end the notebook
@@ -96,6 +96,8 @@ class Problem:
     def _card(self) -> Card:
         return Card(State.TASK, self.name, (Part("", self.task),))
 
+
+_STILL_EMPTY = "Replace the three dots in the cell above, and run it again."
 
 _STANDS_IN = "Your cell is still empty, so the reference stands in for it from here on."
 

@@ -62,7 +62,8 @@ class Report(list[Finding]):
         verdict = "Everything the lab needs is here." if self.healthy else "Mend the faults first."
         return (
             "<table><caption>What the doctor looked at</caption>"
-            f"<tr><th>state</th><th>subject</th><th>finding</th></tr>{rows}</table><p>{verdict}</p>"
+            "<tr><th>state</th><th>subject</th><th style='text-align:left'>finding</th></tr>"
+            f"{rows}</table><p>{verdict}</p>"
         )
 
 

@@ -14,8 +14,14 @@ from workbook.events import Click, ClickType
 OWN_IDS = 1_000_000_000_000
 """Your clicks are numbered from here on, so that they never meet a generated event id."""
 
-PAGES = {"🏠 Home": "/home", "👟 Shoes": "/shoes", "🧥 Jackets": "/jackets", "🧺 Basket": "/basket"}
-ACTIONS = {"＋ Add to basket": "add-to-basket", "✓ Buy": "buy"}
+# Label: icon and name of what is clicked.
+PAGES = {
+    "Home": ("home", "/home"),
+    "Shoes": ("tag", "/shoes"),
+    "Jackets": ("tag", "/jackets"),
+    "Basket": ("shopping-basket", "/basket"),
+}
+ACTIONS = {"Add to basket": ("plus", "add-to-basket"), "Buy": ("check", "buy")}
 
 
 class Place(Protocol):
@@ -62,17 +68,21 @@ class Shop(widgets.VBox):
         self.sent.append(click)
         self._show(
             f"Click {len(self.sent)} landed in partition {place.partition} at offset "
-            f"{place.offset}:<br><code>{html.escape(click.to_json().decode())}</code>"
+            f"{place.offset}:<br><code style='overflow-wrap:anywhere; white-space:normal'>"
+            f"{html.escape(click.to_json().decode())}</code>"
         )
         return click
 
     def _buttons(
-        self, names: dict[str, str], click_type: ClickType, style: str
+        self, names: dict[str, tuple[str, str]], click_type: ClickType, style: str
     ) -> list[widgets.Button]:
         buttons = []
-        for label, name in names.items():
+        for label, (icon, name) in names.items():
             button = widgets.Button(
-                description=label, button_style=style, tooltip=f"{click_type.value}: {name}"
+                description=label,
+                icon=icon,
+                button_style=style,
+                tooltip=f"{click_type.value}: {name}",
             )
             button.on_click(lambda _, name=name: self.click(name))
             buttons.append(button)
