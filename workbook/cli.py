@@ -95,6 +95,7 @@ def _lab(options: argparse.Namespace) -> None:
         print(
             f"\nThe lab is open: {lab.url}\nCtrl-C ends it and everything it started.", flush=True
         )
+        jupyter.prepare_spark(lease)
         if not options.no_browser:
             webbrowser.open(lab.url)
         lease.wait_for_end()
@@ -139,10 +140,14 @@ def _doctor(options: argparse.Namespace) -> int:
 
 
 def _prefetch(options: argparse.Namespace) -> None:
+    from workbook import session
     from workbook.stack import jars
 
     fetched = jars.prefetch()
     print(f"{len(jars.locked())} jars are in the cache, {fetched} of them fetched now.")
+    if not session.class_archive().exists():
+        print("Preparing Spark's classes for quick starts (half a minute) ...", flush=True)
+        session.make_class_archive()
 
 
 def _up(options: argparse.Namespace) -> None:

@@ -1,0 +1,89 @@
+"""How long it takes to get going: broker, session, generator, first count.
+
+    .venv/bin/python benchmarks/startup.py
+
+Each figure comes from fresh processes; the median of the runs is printed with its range.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+
+RUNS = 5
+EVENTS = 1_000_000
+NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "00_start_here.ipynb"
+
+BROKER = """
+import time; began = time.monotonic()
+from workbook.stack.broker import kafka; kafka()
+print("took", time.monotonic() - began)
+"""
+SESSION = """
+import time; began = time.monotonic()
+from workbook.session import spark_session; spark = spark_session(quiet=True); {query}
+print("took", time.monotonic() - began)
+"""
+
+
+def in_a_lab_of_its_own(*arguments: str) -> str:
+    """What Python prints, with servers of its own."""
+    env = {**os.environ, "WORKBOOK_LAB": f"bench-{secrets.token_hex(3)}"}
+    return subprocess.run(
+        [sys.executable, *arguments], env=env, check=True, capture_output=True, text=True
+    ).stdout
+
+
+def seconds(code: str) -> float:
+    """The time that the code measures of itself."""
+    return float(in_a_lab_of_its_own("-c", code).rpartition("took ")[2])
+
+
+def rate() -> float:
+    """Messages per second of the unpaced generator into 24 partitions."""
+    said = in_a_lab_of_its_own(
+        *("-m", "workbook", "generate", "clicks", "--partitions", "24"),
+        *("--rate", "10000", "--seconds", str(EVENTS / 10_000)),
+    )
+    return float(said.rpartition(": ")[2].removesuffix("messages/s\n").replace(",", ""))
+
+
+def first_count() -> float:
+    """From starting a kernel to the first count of chapter 00, every cell before it included."""
+    os.environ["WORKBOOK_LAB"] = f"bench-{secrets.token_hex(3)}"
+    book = nbformat.read(NOTEBOOK, as_version=4)
+    began = time.monotonic()
+    client = NotebookClient(book, timeout=120)
+    with client.setup_kernel():
+        for number, cell in enumerate(book.cells):
+            client.execute_cell(cell, number)
+            if "wait(lambda: counted()" in cell.source:
+                return time.monotonic() - began
+    raise AssertionError("chapter 00 has no first count any more")
+
+
+def report(name: str, unit: str, values: list[float]) -> None:
+    """One line: the median, and the range of the runs."""
+    low, mid, high = min(values), statistics.median(values), max(values)
+    print(f"{name:45} {mid:12,.1f} {unit:12} ({low:,.1f} to {high:,.1f})", flush=True)
+
+
+def main() -> None:
+    report("broker, until it answers", "s", [seconds(BROKER) for _ in range(RUNS)])
+    for what, query in {"usable": "", "and its first query": "spark.range(3).count()"}.items():
+        code = SESSION.format(query=query)
+        report(f"Spark session, {what}", "s", [seconds(code) for _ in range(RUNS)])
+    report(f"generator, {EVENTS:,} events unpaced", "messages/s", [rate() for _ in range(3)])
+    report("chapter 00, kernel start to first count", "s", [first_count() for _ in range(3)])
+
+
+if __name__ == "__main__":
+    main()
