@@ -179,20 +179,14 @@ def _generate(options: argparse.Namespace) -> None:
     from workbook.stack.broker import kafka
     from workbook.topics import Topic
 
+    wanted = (
+        "seed rate partitions late_share late_by_ms duplicate_share bad_share gap_every_s gap_s"
+    )
+    stream = ClickStream(**{name: getattr(options, name) for name in wanted.split()})
     broker, count = kafka("generate"), round(options.rate * options.seconds)
     topic = Topic(options.topic or options.stream, options.partitions)
     broker.create(topic)
-    stream = ClickStream(
-        seed=options.seed,
-        rate=options.rate,
-        partitions=options.partitions,
-        late_share=options.late_share,
-        late_by_ms=options.late_by_ms,
-        duplicate_share=options.duplicate_share,
-        bad_share=options.bad_share,
-        gap_every_s=options.gap_every_s,
-        gap_s=options.gap_s,
-    ).ending_by(int(time.time() * 1000), count, options.speed)
+    stream = stream.ending_by(int(time.time() * 1000), count, options.speed)
 
     def show(sent: Sent) -> None:
         _line(f"{sent.events:,} of {count:,} events, {sent.rate:,.0f} messages/s")

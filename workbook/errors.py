@@ -15,6 +15,10 @@ class Rejected(WorkbookError):
         self.reason = reason
 
 
+class NoSuchStream(WorkbookError, ValueError):
+    """Numbers that describe no stream, or one that does not fit its topic or the clock."""
+
+
 class JarsMissing(WorkbookError):
     """Jars are not in the cache and could not be fetched."""
 

@@ -16,6 +16,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbook.errors import NoSuchStream
 from workbook.events import MAX_AHEAD_MS, ClickType, Reason
 from workbook.generators.rates import RateCurve
 
@@ -69,7 +70,7 @@ class ClickStream:
     virtual clock (ms since 1970). Of the good events, ``late_share`` carry an event time 1 to
     ``late_by_ms`` before their arrival, and ``duplicate_share`` are sent once more, 1 to 100
     events later. ``bad_share`` of all events are bad, of every kind in SPOILED. A visitor stays
-    on one of the ``partitions``. Raises ValueError for values that describe no stream.
+    on one of the ``partitions``. Raises NoSuchStream for values that describe no stream.
     """
 
     seed: int = 1
@@ -89,9 +90,9 @@ class ClickStream:
     def __post_init__(self) -> None:
         shares = (self.late_share, self.duplicate_share, self.bad_share)
         if not all(0 <= share <= 1 for share in shares):
-            raise ValueError(f"a share lies between 0 and 1, got {self}")
+            raise NoSuchStream(f"a share lies between 0 and 1, got {self}")
         if min(self.partitions, self.visitors, self.late_by_ms) < 1:
-            raise ValueError(f"partitions, visitors and late_by_ms are at least 1, got {self}")
+            raise NoSuchStream(f"partitions, visitors and late_by_ms are at least 1, got {self}")
         _ = self.curve  # refuses a rate that cannot be
 
     @property
@@ -162,7 +163,7 @@ class ClickStream:
     def _messages(self, first: int, last: int) -> tuple[Ints, Ints]:
         """Of each message its place (the id at whose arrival it is sent) and its event id."""
         if not 0 <= first <= last:
-            raise ValueError(f"need 0 <= first <= last, got {first} and {last}")
+            raise NoSuchStream(f"need 0 <= first <= last, got {first} and {last}")
         ids = np.arange(max(first - MAX_BEHIND, 0), last)
         again = ids[self._draw("again", ids) < self.duplicate_share]
         again = again[self._spoiled(again) == -1]

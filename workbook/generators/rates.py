@@ -8,6 +8,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from workbook.errors import NoSuchStream
+
 STEPS_PER_DAY = 1440
 Floats = npt.NDArray[np.floating]
 
@@ -18,7 +20,7 @@ class RateCurve:
 
     The curve starts at its mean, rises to ``rate * (1 + daily)`` after a quarter of ``day_s``
     seconds and falls to ``rate * (1 - daily)`` after three quarters. With ``gap_s`` > 0 the last
-    ``gap_s`` of every ``gap_every_s`` seconds are silent. Raises ValueError for values that
+    ``gap_s`` of every ``gap_every_s`` seconds are silent. Raises NoSuchStream for values that
     describe no stream.
     """
 
@@ -30,9 +32,9 @@ class RateCurve:
 
     def __post_init__(self) -> None:
         if not (self.rate > 0 and self.day_s > 0 and 0 <= self.daily <= 1):
-            raise ValueError(f"need rate > 0, day_s > 0 and daily from 0 to 1, got {self}")
+            raise NoSuchStream(f"need rate > 0, day_s > 0 and daily from 0 to 1, got {self}")
         if self.gap_s < 0 or (self.gap_s > 0 and self.gap_s >= self.gap_every_s):
-            raise ValueError(f"need 0 <= gap_s < gap_every_s, got {self}")
+            raise NoSuchStream(f"need 0 <= gap_s < gap_every_s, got {self}")
 
     def arrived_by(self, seconds: float) -> float:
         """How many events the curve has let in from its start to ``seconds``."""

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 from confluent_kafka import KafkaError, Message, Producer
 
-from workbook.errors import BrokerUnreachable
+from workbook.errors import BrokerUnreachable, NoSuchStream
 from workbook.sources.checks import require_topic
 
 GIVE_UP_S = 15
@@ -131,7 +131,7 @@ def generate(
 
     ``speed`` is virtual seconds per real second. ``clock`` gives real seconds since 1970.
     ``progress`` hears after each block; ``until`` may end the stream early. All is delivered on
-    return. Raises BrokerUnreachable, TopicMissing; ValueError when the virtual clock would pass
+    return. Raises BrokerUnreachable, TopicMissing; NoSuchStream when the virtual clock would pass
     the real one (choose the start by ``stream.ending_by``) or a partition is missing.
     """
     known, deliveries = require_topic(config, topic), Deliveries()
@@ -174,13 +174,13 @@ def _blocks(
 def _check(block: pa.Table, known: int, topic: str, now_ms: float) -> None:
     highest = max(block["partition"].to_numpy(), default=0)
     if highest >= known:
-        raise ValueError(
+        raise NoSuchStream(
             f"topic {topic!r} has {known} partitions, the stream wants {highest + 1} or more: "
             "create the topic with as many as the stream has."
         )
     newest = max(block["arrival"].to_numpy(), default=0)
     if newest > now_ms + 1:
-        raise ValueError(
+        raise NoSuchStream(
             f"the stream's clock is {newest - now_ms:,.0f} ms ahead of the real one, and a broker "
             "may refuse such records: start the stream by `stream.ending_by(now, count, speed)`."
         )

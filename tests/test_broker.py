@@ -1,0 +1,81 @@
+"""A broker of one's own: used, logged in to, and never harmed."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from workbook.errors import BrokerUnreachable, NotOurServer
+from workbook.stack.broker import Broker, kafka
+from workbook.topics import new_topic
+
+
+@pytest.fixture
+def named(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> Broker:
+    """The same broker as if the user had brought it."""
+    monkeypatch.setenv("KAFKA_BOOTSTRAP_SERVERS", broker.bootstrap)
+    return kafka()
+
+
+def test_the_environment_names_the_broker(broker: Broker, named: Broker) -> None:
+    assert (named.bootstrap, named.ours) == (broker.bootstrap, False)
+
+
+def test_what_deletes_refuses_on_a_broker_that_the_lab_did_not_start(
+    broker: Broker, named: Broker
+) -> None:
+    topic = new_topic("clicks", "test-broker")
+    named.create(topic)
+    with pytest.raises(NotOurServer, match="Will not delete topics on 127"):
+        named.delete([topic.name])
+    broker.delete([topic.name])
+
+
+def test_creating_a_topic_twice_leaves_it_as_it_is(broker: Broker) -> None:
+    topic = new_topic("clicks", "test-broker", partitions=3)
+    broker.create(topic)
+    broker.create(topic)
+
+
+def test_a_broker_that_is_down_is_named_within_ten_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KAFKA_BOOTSTRAP_SERVERS", "127.0.0.1:1")
+    began = time.monotonic()
+    with pytest.raises(BrokerUnreachable, match=r"127\.0\.0\.1:1 .*Check KAFKA_BOOTSTRAP_SERVERS"):
+        kafka()
+    assert time.monotonic() - began < 10
+
+
+LOGIN = {
+    "KAFKA_BOOTSTRAP_SERVERS": "b:9",
+    "KAFKA_SECURITY_PROTOCOL": "SASL_SSL",
+    "KAFKA_SASL_MECHANISM": "SCRAM-SHA-512",
+    "KAFKA_SASL_USERNAME": "me",
+    "KAFKA_SASL_PASSWORD": 'a"b\\c',
+    "KAFKA_SSL_CA_LOCATION": "ca.pem",
+}
+
+
+def test_the_login_reaches_both_clients_and_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    from workbook.stack.broker import external
+
+    for name, value in LOGIN.items():
+        monkeypatch.setenv(name, value)
+    mine: Any = external()
+    assert mine.client_config() == {
+        "bootstrap.servers": "b:9",
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": "SCRAM-SHA-512",
+        "sasl.username": "me",
+        "sasl.password": 'a"b\\c',
+        "ssl.ca.location": "ca.pem",
+    }
+    options = mine.spark_options()
+    assert options["kafka.security.protocol"] == "SASL_SSL"
+    assert options["kafka.ssl.truststore.location"] == "ca.pem"
+    assert options["kafka.sasl.jaas.config"] == (
+        "org.apache.kafka.common.security.scram.ScramLoginModule required "
+        'username="me" password="a\\"b\\\\c";'
+    )
+    assert 'a"b' not in repr(mine)

@@ -1,0 +1,67 @@
+"""The command line on real servers, as a user types it."""
+
+from __future__ import annotations
+
+import re
+import signal
+import time
+from collections.abc import Iterator
+
+import pytest
+from labs import OwnLab, own_lab, read_until
+
+from workbook.stack import jars
+
+
+@pytest.fixture
+def lab() -> Iterator[OwnLab]:
+    jars.prefetch()
+    with own_lab() as mine:
+        yield mine
+
+
+def workbook(lab: OwnLab, *arguments: str) -> tuple[int, str]:
+    process = lab.start("-m", "workbook", *arguments)
+    said, _ = process.communicate(timeout=180)
+    return process.returncode, said
+
+
+def test_a_generated_stream_is_counted_and_ctrl_c_ends_it_cleanly(lab: OwnLab) -> None:
+    assert workbook(lab, "up")[0] == 0
+    code, said = workbook(
+        *(lab, "generate", "clicks", "--rate", "1000", "--seconds", "3"),
+        *("--partitions", "24", "--bad-share", "0.1"),
+    )
+    assert (code, "3,000 events" in said) == (0, True)
+    process = lab.start("-m", "workbook", "run", "page_views", "--in", "clicks")
+    read_until(process, "page views on 1")
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    counted = sum(int(n) for n in re.findall(r"^\s*/\S+\s+(\d+)$", said, re.MULTILINE))
+    assert 1500 < counted < 2700, said
+    assert workbook(lab, "down")[0] == 0
+    lab.assert_nothing_is_left(set())
+
+
+def test_a_missing_topic_is_an_error_that_says_what_to_check(lab: OwnLab) -> None:
+    code, said = workbook(lab, "run", "page_views", "--in", "nowhere")
+    assert code == 1
+    assert "Expected a topic 'nowhere'" in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("command", [("generate", "clicks"), ("run", "page_views")])
+def test_a_broker_that_is_down_is_an_error_within_ten_seconds(
+    lab: OwnLab, command: tuple[str, ...]
+) -> None:
+    lab.env["KAFKA_BOOTSTRAP_SERVERS"] = "127.0.0.1:1"
+    began = time.monotonic()
+    code, said = workbook(lab, *command)
+    assert time.monotonic() - began < 10 + 2  # and two to start Python
+    assert (code, "Check KAFKA_BOOTSTRAP_SERVERS" in said, "Traceback" in said) == (1, True, False)
+
+
+def test_numbers_that_describe_no_stream_are_an_error(lab: OwnLab) -> None:
+    code, said = workbook(lab, "generate", "clicks", "--bad-share", "2")
+    assert (code, "between 0 and 1" in said, "Traceback" in said) == (1, True, False)

@@ -1,0 +1,64 @@
+"""Jars are checked at every start; what is missing or damaged is fetched again, and only that."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from workbook.errors import JarsDamaged, JarsMissing
+from workbook.stack import jars
+from workbook.stack.doctor import examine
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of its own with good copies of Spark's few jars."""
+    jars.prefetch()
+    good = [jar.path for jar in jars.locked("spark")]
+    (tmp_path / "jars").mkdir()
+    for path in good:
+        shutil.copy(path, tmp_path / "jars")
+    monkeypatch.setenv("WORKBOOK_CACHE", str(tmp_path))
+    return tmp_path / "jars"
+
+
+def test_a_good_cache_is_a_class_path(cache: Path) -> None:
+    assert set(jars.class_path("spark")) == set(cache.iterdir())
+
+
+def test_a_jar_that_is_one_byte_short_is_refused(cache: Path) -> None:
+    jar = jars.locked("spark")[0].path
+    jar.write_bytes(jar.read_bytes()[:-1])
+    with pytest.raises(JarsDamaged, match=r"SHA-256.*workbook prefetch"):
+        jars.class_path("spark")
+
+
+def test_a_missing_jar_is_named_with_the_fix(cache: Path) -> None:
+    jars.locked("spark")[0].path.unlink()
+    with pytest.raises(JarsMissing, match=r"1 of 4 jars for spark.*workbook prefetch"):
+        jars.class_path("spark")
+    [finding] = [f for f in examine() if f.subject == "jars"]
+    assert (finding.state, "workbook prefetch" in finding.fix) == ("fault", True)
+
+
+def test_only_what_is_missing_or_damaged_is_fetched(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group = jars.locked("spark")
+    monkeypatch.setattr(jars, "locked", lambda only=None: group)
+    group[0].path.unlink()
+    group[1].path.write_bytes(b"damaged")
+    assert jars.prefetch(lambda said: None) == 2
+    assert len(jars.class_path("spark")) == 4
+    assert jars.prefetch(lambda said: None) == 0
+
+
+def test_without_a_network_the_error_says_what_to_do(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
+    jars.locked("spark")[0].path.unlink()
+    with pytest.raises(JarsMissing, match=r"Is there a network\? .*workbook prefetch"):
+        jars.prefetch(lambda said: None)

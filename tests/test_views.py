@@ -1,0 +1,108 @@
+"""Views: they redraw, they end, they say what went wrong; and the shop sends real clicks."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import pytest
+from labs import until
+
+from workbook.errors import BrokerUnreachable
+from workbook.events import Click, ClickType
+from workbook.views.live import Live, wait
+from workbook.views.shop import OWN_IDS, Shop
+from workbook.views.tables import bars, table
+
+
+@dataclass
+class Place:
+    partition: int = 1
+    offset: int = 7
+
+
+@dataclass
+class Query:
+    is_active: bool = True
+
+
+def test_a_button_sends_one_click_and_says_where_it_landed() -> None:
+    sent: list[Click] = []
+    shop = Shop(lambda click: sent.append(click) or Place(), clock=lambda: 1_700_000_000.5)
+    [buttons] = [box.children for box in shop.children if hasattr(box, "children")][:1]
+    buttons[0].click()
+    assert sent == shop.sent
+    assert sent[0] == Click(
+        OWN_IDS, ClickType.PAGE, "/home", 1_700_000_000_500, "JupyterLab", "tab-you"
+    )
+    assert "partition 1 at offset 7" in shop.children[-1].value
+    assert json.loads(sent[0].to_json())["name"] in shop.children[-1].value
+
+
+def test_pages_and_actions_are_told_apart_by_name() -> None:
+    shop = Shop(lambda click: Place())
+    assert shop.click("/shoes").click_type is ClickType.PAGE
+    assert shop.click("buy").click_type is ClickType.ACTION
+    assert len({click.event_id for click in shop.sent}) == 2
+
+
+def test_a_click_that_was_not_delivered_is_not_among_the_sent() -> None:
+    def refuse(click: Click) -> Place:
+        raise BrokerUnreachable("the broker is down <now>")
+
+    shop = Shop(refuse)
+    with pytest.raises(BrokerUnreachable):
+        shop.click("/home")
+    assert shop.sent == []
+    assert "not sent" in shop.children[-1].value
+    assert "&lt;now&gt;" in shop.children[-1].value
+
+
+def test_a_live_view_redraws_until_its_query_ends() -> None:
+    query, drawn = Query(), []
+    live = Live(lambda: drawn.append(1) or "x", running=query, every=0.01)
+    until(lambda: live.frames > 5, "frames")
+    query.is_active = False
+    live._thread.join(timeout=5)
+    assert not live._thread.is_alive()
+    live.check()
+
+
+def test_a_live_view_ends_at_its_deadline() -> None:
+    live = Live(lambda: "x", every=0.01, deadline=0.05)
+    live._thread.join(timeout=5)
+    assert not live._thread.is_alive()
+
+
+def test_what_went_wrong_while_drawing_is_raised_later() -> None:
+    drawn: list[int] = []
+
+    def draw() -> str:
+        drawn.append(1)
+        if len(drawn) > 3:
+            raise ValueError("no more")
+        return "x"
+
+    live = Live(draw, every=0.01)
+    live._thread.join(timeout=5)
+    with pytest.raises(ValueError, match="no more"):
+        live.stop()
+
+
+def test_wait_names_what_it_waited_for() -> None:
+    wait(lambda: True)
+    with pytest.raises(TimeoutError, match="for the moon, in vain"):
+        wait(lambda: False, timeout=0.1, what="the moon")
+
+
+def test_tables_have_a_caption_and_escape_what_they_show() -> None:
+    shown = table([{"name": "<b>", "n": 1234}], "Look <here>")
+    assert "Look &lt;here&gt;" in shown
+    assert "&lt;b&gt;" in shown
+    assert "1,234" in shown
+    assert "nothing" in table([], "caption", empty="nothing")
+
+
+def test_bars_are_sorted_and_carry_their_numbers() -> None:
+    shown = bars({"a": 1, "b": 1000}, "caption")
+    assert shown.index("1,000") < shown.index(">1<")
