@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 
 import pytest
 from proof import Catalogue, prove, prove_complete
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.errors import Rejected
@@ -311,16 +310,6 @@ AFTER_RESTART = Catalogue(
 
 CATALOGUES = [ONE_STEP, BAD_RECORDS, ON_SPARK, AFTER_RESTART]
 PAIRS = list(zip(chapter.problems, CATALOGUES, strict=True))
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[SparkSession]:
-    running = SparkSession.getActiveSession()
-    settings = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "1"}
-    session = running or SparkSession.builder.master("local[1]").config(map=settings).getOrCreate()
-    yield session
-    if running is None:
-        session.stop()
 
 
 def test_each_problem_is_proven():
