@@ -14,12 +14,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 from workbook.errors import Rejected
 from workbook.events import Click, ClickType, Reason
+from workbook.pipelines.clicks import parse
 from workbook.pipelines.page_views import (
     count_clicks,
     count_page_views,
     count_step,
     page_views,
-    parse,
     total_views,
 )
 

@@ -15,7 +15,8 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.errors import BrokerUnreachable, Rejected
 from workbook.events import Click, ClickType, Reason
-from workbook.pipelines.page_views import count_page_views, page_views, parse
+from workbook.pipelines.clicks import parse
+from workbook.pipelines.page_views import count_page_views, page_views
 from workbook.sinks.dead_letters import DeadLetters
 from workbook.sinks.running import Running, start_counting
 from workbook.sinks.tables import Collected, LocalTable

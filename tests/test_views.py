@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 from labs import until
 
 from workbook.errors import BrokerUnreachable
@@ -87,6 +88,19 @@ def test_what_went_wrong_while_drawing_is_raised_later() -> None:
     live._thread.join(timeout=5)
     with pytest.raises(ValueError, match="no more"):
         live.stop()
+
+
+def test_the_next_cell_is_refused_once_with_what_went_wrong() -> None:
+    shell = InteractiveShell.instance()
+    try:
+        frames = iter(["x"])
+        live = Live(lambda: next(frames), every=0.01)
+        live._thread.join(timeout=5)
+        first, second = shell.run_cell("answer = 42"), shell.run_cell("answer = 42")
+    finally:
+        InteractiveShell.clear_instance()
+    assert "A live view above has ended" in str(first.error_before_exec)
+    assert second.success
 
 
 def test_wait_names_what_it_waited_for() -> None:

@@ -81,7 +81,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
 
 
 def _lab(options: argparse.Namespace) -> None:
-    from workbook.stack import broker, client, jars, jupyter
+    from workbook.stack import broker, client, copies, home, jars, jupyter
 
     # However this process is asked to end, it first gives back what it holds.
     for number in ENDINGS:
@@ -91,7 +91,8 @@ def _lab(options: argparse.Namespace) -> None:
     try:
         broker.kafka("lab")
         print("Starting JupyterLab ...", flush=True)
-        lab = jupyter.start(lease, jupyter.learners_copies())
+        folder = copies.refresh(home.ROOT / "notebooks", home.ROOT / "my_notebooks")
+        lab = jupyter.start(lease, folder)
         print(
             f"\nThe lab is open: {lab.url}\nCtrl-C ends it and everything it started.", flush=True
         )
@@ -201,6 +202,7 @@ def _generate(options: argparse.Namespace) -> None:
 def _run(options: argparse.Namespace) -> None:
     from workbook import session
     from workbook.pipelines import page_views
+    from workbook.pipelines.clicks import parse
     from workbook.sinks.running import start_counting
     from workbook.sinks.tables import LocalTable
     from workbook.sources.spark import kafka_stream
@@ -213,7 +215,7 @@ def _run(options: argparse.Namespace) -> None:
     letters = Topic(options.dead_letters or topic.dead_letters.name)
     broker.create(letters)
     spark = session.spark_session("page_views")
-    parsed = page_views.parse(kafka_stream(spark, broker, topic.name))
+    parsed = parse(kafka_stream(spark, broker, topic.name))
     views, began = LocalTable("name"), time.monotonic()
     with start_counting(
         *(page_views.page_views(parsed), parsed, views),

@@ -17,6 +17,7 @@ from IPython.display import display
 
 from workbook.exercises.judging import NotYet
 from workbook.exercises.render import Card, Part, State
+from workbook.exercises.solved import recall, remember
 
 
 @dataclass
@@ -42,12 +43,13 @@ class Problem:
     def check(self, answer: Any, **given: Any) -> Card:
         """One of three outcomes: not attempted, not yet (with the likely cause), correct."""
         if self.untouched(answer):
-            return Card(State.NOT_ATTEMPTED, self.name, (Part("", _STILL_EMPTY),))
+            return self._open()
         try:
             found = self.diagnose(answer, **given)
         except Exception as error:  # a check that breaks must not end the notebook
             found = NotYet(f"The check itself broke: {type(error).__name__}: {error}")
         if found is None:
+            remember(self.name, answer)
             return Card(State.CORRECT, self.name, (Part("Discussion", self.discussion),))
         return Card(State.NOT_YET, self.name, found.parts())
 
@@ -92,6 +94,12 @@ class Problem:
 
     def _repr_html_(self) -> str:
         return self._card()._repr_html_()
+
+    def _open(self) -> Card:
+        before = recall(self.name)
+        if before is None:
+            return Card(State.NOT_ATTEMPTED, self.name, (Part("", _STILL_EMPTY),))
+        return Card(State.SOLVED_BEFORE, self.name, (Part("Your answer", before, code=True),))
 
     def _card(self) -> Card:
         return Card(State.TASK, self.name, (Part("", self.task),))

@@ -16,6 +16,7 @@ class State(Enum):
     TASK = ("Task", "▸", "#1976d2")
     NOT_ATTEMPTED = ("Not attempted", "○", "#757575")
     NOT_YET = ("Not yet", "✗", "#d84315")
+    SOLVED_BEFORE = ("Solved before", "✓", "#2e7d32")
     CORRECT = ("Correct", "✓", "#2e7d32")
     HINT = ("Hint", "?", "#1976d2")
     SOLUTION = ("Solution", "▸", "#1976d2")

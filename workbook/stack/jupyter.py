@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import shutil
 import sys
 import time
 import urllib.error
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workbook.errors import ServerFailed
-from workbook.stack import home, ports
+from workbook.stack import copies, home, ports
 from workbook.stack.client import Lease
 
 PORT = 8888
@@ -28,16 +27,6 @@ class Jupyter:
     url: str
 
 
-def learners_copies() -> Path:
-    """The folder, ignored by git, in which learners work: what is not there yet is copied."""
-    folder = home.ROOT / "my_notebooks"
-    folder.mkdir(exist_ok=True)
-    for notebook in sorted((home.ROOT / "notebooks").glob("*.ipynb")):
-        if not (folder / notebook.name).exists():
-            shutil.copy(notebook, folder)
-    return folder
-
-
 def start(lease: Lease, folder: Path) -> Jupyter:
     """Start JupyterLab on the notebooks in ``folder``; returns when it answers."""
     token, port = secrets.token_hex(24), ports.choose(PORT)
@@ -49,7 +38,7 @@ def start(lease: Lease, folder: Path) -> Jupyter:
         *(("--allow-root",) if os.getuid() == 0 else ()),
     ]
     pid = lease.ask(
-        "spawn", command=command, env=_environment(token), cwd=str(folder), log=str(log)
+        "spawn", command=command, env=_environment(token, folder), cwd=str(folder), log=str(log)
     )
     _wait_until_it_answers(port, token, log)
     return Jupyter(pid, f"http://{ports.LOOPBACK}:{port}/lab?token={token}")
@@ -60,17 +49,18 @@ def prepare_spark(lease: Lease) -> None:
     lease.ask(
         "spawn",
         command=["nice", "-n", "19", sys.executable, "-m", "workbook.session"],
-        env=_environment(""),
+        env=_environment("", home.run_dir()),
         cwd="/",
         log=str(home.run_dir() / "class-archive.log"),
     )
 
 
-def _environment(token: str) -> dict[str, str]:
+def _environment(token: str, folder: Path) -> dict[str, str]:
     search = [str(home.ROOT), os.environ.get("PYTHONPATH")]
     return {
         **os.environ,
         "JUPYTER_TOKEN": token,  # not on the command line, where every user could read it
+        "WORKBOOK_SOLVED": str(folder / copies.SOLVED),
         "JUPYTER_CONFIG_PATH": str(Path(__file__).with_name("jupyter_config")),
         "JUPYTER_RUNTIME_DIR": str(home.run_dir() / "jupyter"),
         "JUPYTERLAB_WORKSPACES_DIR": str(home.run_dir() / "workspaces"),

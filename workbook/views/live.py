@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import html
 import threading
 import time
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 import ipywidgets as widgets
+from IPython import get_ipython
+from IPython.core.error import InputRejected
 from IPython.display import HTML, display
 
 EVERY_S = 0.4
@@ -25,7 +28,8 @@ class Live:
     """An output that ``draw`` renders as HTML again and again.
 
     It ends by its button, with what it watches (``running``), or after ``deadline`` seconds; the
-    last frame stays in the notebook. An error while drawing ends it too: ``check()`` raises it.
+    last frame stays in the notebook. An error while drawing ends it too: the next cell raises it
+    instead of running, and so does ``check()``.
     """
 
     def __init__(
@@ -55,9 +59,10 @@ class Live:
         self.check()
 
     def check(self) -> None:
-        """Raise what ended the view, if something did."""
-        if self._error:
-            raise self._error
+        """Raise what ended the view, if something did; once."""
+        error, self._error = self._error, None
+        if error:
+            raise error
 
     def _redraw(self) -> None:
         try:
@@ -67,7 +72,8 @@ class Live:
             self._show()
         except Exception as error:
             self._error = error
-            self._put(f"<b>✗ The view has ended:</b> {error}")
+            self._put(f"<b>✗ The view has ended:</b> {html.escape(str(error))}")
+            _tell_next_cell(error)
         finally:
             self._button.close()
 
@@ -82,6 +88,26 @@ class Live:
     def _put(self, text: str) -> None:
         if self._frame is not None:  # None where there is no notebook to show it
             self._frame.update(HTML(text))
+
+
+class _Raiser:
+    """Asked for the next cell, before it runs: refuses it once, with the error from a thread."""
+
+    def __init__(self, error: Exception, transformers: list[Any]) -> None:
+        self._error, self._transformers = error, transformers
+
+    def visit(self, cell: Any) -> Any:
+        self._transformers.remove(self)
+        raise InputRejected(
+            f"A live view above has ended: {self._error} "
+            "This happened in the background; your cell was not run. Run it again to go on."
+        )
+
+
+def _tell_next_cell(error: Exception) -> None:
+    shell = get_ipython()  # None outside a notebook
+    if shell is not None:
+        shell.ast_transformers.append(_Raiser(error, shell.ast_transformers))
 
 
 def wait(until: Callable[[], object], timeout: float = 60.0, what: str = "the condition") -> None:

@@ -1,0 +1,85 @@
+"""Learners' copies: a newer chapter comes beside one's work, never over it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from workbook.stack.copies import refresh
+
+
+def write(path: Path, *sources: str, output: str = "") -> None:
+    cells = [
+        {"cell_type": "code", "source": [source], "outputs": [output] if output else []}
+        for source in sources
+    ]
+    path.write_text(json.dumps({"cells": cells}))
+
+
+def told(path: Path) -> list[str]:
+    return ["".join(cell["source"]) for cell in json.loads(path.read_text())["cells"]]
+
+
+@pytest.fixture
+def chapters(tmp_path: Path) -> Path:
+    folder = tmp_path / "notebooks"
+    folder.mkdir()
+    write(folder / "00_a.ipynb", "first")
+    return folder
+
+
+@pytest.fixture
+def copies(chapters: Path, tmp_path: Path) -> Path:
+    return refresh(chapters, tmp_path / "mine")
+
+
+def test_a_new_chapter_is_copied(chapters: Path, copies: Path) -> None:
+    write(chapters / "01_b.ipynb", "second")
+    refresh(chapters, copies)
+    assert sorted(p.name for p in copies.glob("*.ipynb")) == ["00_a.ipynb", "01_b.ipynb"]
+
+
+def test_work_stays_when_nothing_is_newer(chapters: Path, copies: Path) -> None:
+    write(copies / "00_a.ipynb", "mine")
+    refresh(chapters, copies)
+    assert told(copies / "00_a.ipynb") == ["mine"]
+    assert len(list(copies.glob("*.ipynb"))) == 1
+
+
+def test_a_copy_that_was_only_run_is_replaced(chapters: Path, copies: Path) -> None:
+    write(copies / "00_a.ipynb", "first", output="42")
+    write(chapters / "00_a.ipynb", "better")
+    refresh(chapters, copies)
+    assert told(copies / "00_a.ipynb") == ["better"]
+
+
+def test_a_newer_chapter_comes_beside_ones_work(chapters: Path, copies: Path) -> None:
+    write(copies / "00_a.ipynb", "mine")
+    write(chapters / "00_a.ipynb", "better")
+    said: list[str] = []
+    for _ in range(2):
+        refresh(chapters, copies, said.append)
+    assert told(copies / "00_a.ipynb") == ["mine"]
+    assert told(copies / "00_a_newer.ipynb") == ["better"]
+    assert len(said) == 1
+
+
+def test_work_in_the_newer_one_stays_too(chapters: Path, copies: Path) -> None:
+    write(copies / "00_a.ipynb", "mine")
+    write(chapters / "00_a.ipynb", "better")
+    refresh(chapters, copies, lambda said: None)
+    write(copies / "00_a_newer.ipynb", "mine again")
+    write(chapters / "00_a.ipynb", "best")
+    refresh(chapters, copies, lambda said: None)
+    assert told(copies / "00_a.ipynb") == ["mine"]
+    assert told(copies / "00_a_newer.ipynb") == ["mine again"]
+
+
+def test_a_copy_cut_off_in_the_middle_is_somebodys_work(chapters: Path, copies: Path) -> None:
+    (copies / "00_a.ipynb").write_text('{"cells": [')
+    write(chapters / "00_a.ipynb", "better")
+    refresh(chapters, copies, lambda said: None)
+    assert (copies / "00_a.ipynb").read_text() == '{"cells": ['
+    assert told(copies / "00_a_newer.ipynb") == ["better"]

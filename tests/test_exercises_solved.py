@@ -1,0 +1,52 @@
+"""Solved exercises stay solved: the answer outlives the kernel that checked it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from workbook.exercises.page_view_counter import one_step
+from workbook.exercises.render import State
+from workbook.exercises.start_here import same_key
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    file = tmp_path / ".solved.json"
+    monkeypatch.setenv("WORKBOOK_SOLVED", str(file))
+    return file
+
+
+def mine(count, click):
+    return count + (click.click_type == "Page")
+
+
+def test_a_solved_exercise_shows_the_answer_when_the_stub_comes_back(kept: Path) -> None:
+    assert one_step.check(...).state is State.NOT_ATTEMPTED
+    assert one_step.check(mine).state is State.CORRECT
+    card = one_step.check(...)
+    assert card.state is State.SOLVED_BEFORE
+    assert "return count + (click.click_type" in repr(card)
+
+
+def test_a_wrong_answer_is_not_kept(kept: Path) -> None:
+    same_key.check("a")
+    assert not kept.exists()
+    same_key.check("c")
+    assert json.loads(kept.read_text()) == {"Ten more clicks": "'c'"}
+
+
+def test_a_file_that_was_cut_off_loses_nothing_but_itself(kept: Path) -> None:
+    kept.write_text('{"Ten')
+    assert same_key.check(...).state is State.NOT_ATTEMPTED
+    assert same_key.check("c").state is State.CORRECT
+    assert same_key.check(...).state is State.SOLVED_BEFORE
+
+
+def test_without_a_lab_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WORKBOOK_SOLVED", raising=False)
+    monkeypatch.chdir(tmp_path)
+    same_key.check("c")
+    assert list(tmp_path.iterdir()) == []

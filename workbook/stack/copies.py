@@ -1,0 +1,58 @@
+"""Learners work in copies that git ignores: a pull never meets their work.
+
+A chapter that has changed since it was copied replaces a copy that nobody worked in; beside one
+that somebody worked in, it is offered under a name of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+NOTE = ".copied.json"
+"""In the folder of the copies: name of the copy to the digest of the chapter it was made from."""
+
+SOLVED = ".solved.json"
+"""In the folder of the copies: the answers that passed; see ``exercises.core``."""
+
+NEWER = "_newer"
+
+
+def refresh(chapters: Path, copies: Path, say: Callable[[str], None] = print) -> Path:
+    """Bring ``copies`` up to date with ``chapters`` without touching anybody's work."""
+    copies.mkdir(exist_ok=True)
+    note = copies / NOTE
+    made_from = json.loads(note.read_text()) if note.exists() else {}
+    for chapter in sorted(chapters.glob("*.ipynb")):
+        copy = copies / chapter.name
+        if _outdated(chapter, copy, made_from):
+            if _worked_in(copy, made_from):
+                copy = copies / f"{chapter.stem}{NEWER}.ipynb"
+                if not _outdated(chapter, copy, made_from) or _worked_in(copy, made_from):
+                    continue
+                say(f"{chapter.name} has a newer version: it is beside yours, as {copy.name}")
+            shutil.copy(chapter, copy)
+            made_from[copy.name] = _digest(chapter)
+    note.write_text(json.dumps(made_from, indent=1))
+    return copies
+
+
+def _outdated(chapter: Path, copy: Path, made_from: dict[str, str]) -> bool:
+    return not copy.exists() or made_from.get(copy.name) != _digest(chapter)
+
+
+def _worked_in(copy: Path, made_from: dict[str, str]) -> bool:
+    return copy.exists() and _digest(copy) != made_from.get(copy.name)
+
+
+def _digest(notebook: Path) -> str:
+    """What the cells say; outputs and the state of widgets do not count as work."""
+    try:
+        cells = json.loads(notebook.read_text())["cells"]
+        told = [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
+    except (ValueError, KeyError):
+        return "unreadable"
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
