@@ -75,10 +75,7 @@ def lease(role: str = "kernel") -> Lease:
 
 def scratch_dir() -> Path:
     """A folder for this process's temporary files, removed with it."""
-    lease()
-    folder = home.run_dir() / f"user-{os.getpid()}"
-    folder.mkdir(exist_ok=True)
-    return folder
+    return Path(lease().ask("scratch"))
 
 
 def is_running() -> bool:

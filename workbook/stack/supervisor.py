@@ -39,6 +39,7 @@ class User:
     pid: int = 0
     role: str = "?"
     owned: set[int] = field(default_factory=set)
+    scratch: Path | None = None
 
     def say(self, **message: Any) -> None:
         if not self.replies.is_closing():
@@ -91,8 +92,8 @@ class Supervisor:
     async def _release(self, user: User) -> None:
         owned, user.owned = user.owned, set()
         await asyncio.gather(*(asyncio.to_thread(end_tree, pid) for pid in owned))
-        if user.pid:
-            shutil.rmtree(self.folder / f"user-{user.pid}", ignore_errors=True)
+        if user.scratch:
+            shutil.rmtree(user.scratch, ignore_errors=True)
         self.users.discard(user)
         with contextlib.suppress(ConnectionError):
             user.replies.close()
@@ -118,6 +119,10 @@ class Supervisor:
                 case "own":
                     user.owned.add(request["pid"])
                     user.say(ok=True)
+                case "scratch":
+                    user.scratch = self.folder / f"user-{user.pid}"
+                    user.scratch.mkdir(exist_ok=True)
+                    user.say(ok=str(user.scratch))
                 case "pin":
                     self.pinned = request["value"]
                     user.say(ok=True)
