@@ -112,8 +112,7 @@ def test_a_look_at_the_lab_does_not_remove_the_files_of_the_process_that_looks(
         "from workbook.stack import client\n"
         "folder = client.scratch_dir()\n"
         "assert client.is_running()\n"
-        "client.lease().ask('status')\n"
-        "import time; time.sleep(0.5)\n"  # nothing must happen: there is nothing to wait for
+        "while client.lease().ask('status')['users']: pass\n"  # until the look has ended
         "print(folder.exists())"
     )
     assert lab.start("-c", code).communicate(timeout=60)[0].strip() == "True"
