@@ -43,7 +43,7 @@ def open_lab(lab: OwnLab):
     """Start JupyterLab by the command, and a kernel in it; returns the process and its ports."""
     process = lab.start("-m", "workbook", "lab", "--no-browser")
     line = read_until(process, "The lab is open")
-    port, token = re.search(r":(\d+)/lab\?token=(\w+)", line).groups()
+    port, token = re.search(r":(\d+)/lab/tree/00_start_here\.ipynb\?token=(\w+)", line).groups()
     request = urllib.request.Request(
         f"http://127.0.0.1:{port}/api/kernels",
         data=json.dumps({"name": "python3"}).encode(),

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.errors import Rejected
 from workbook.events import Click, ClickType, Reason
+from workbook.pipelines import clicks as clicks_on_spark
 from workbook.pipelines.clicks import parse
 from workbook.pipelines.page_views import (
     count_clicks,
@@ -201,6 +205,61 @@ def test_both_agree_on_mutated_json(spark: SparkSession) -> None:
     reasons = {by_hand(value)[0] for value in values}
     assert {None, Reason.MALFORMED, Reason.MISSING, Reason.UNKNOWN_TYPE} <= reasons
     assert_agree(spark, values)
+
+
+# --- just beside the plain layout ---------------------------------------------------------------
+
+PLAIN = [b'{"event_id":', b',"click_type":', b',"name":', b',"timestamp":', b',"browser":',
+         b',"tab_id":', b"}"]  # fmt: skip
+WHOLES = [b"0", b"7", b"-0", b"-7", b"00", b"07", b"-07", b"+7", b"7.0", b"7e0", b" 7", b"7 ", b"",
+          b"-", b"9" * 18, b"9" * 19, b"1" * 40, b"1699999999995", b"9223372036854775807",
+          b"9223372036854775808", b"-9223372036854775808", b"-9223372036854775809", b'"7"',
+          b"\xd9\xa3", b"1700000300000", b"1700000300001"]  # fmt: skip
+STRINGS = [b'""', b'"a"', b'"Page"', b'"Action"', b'"page"', b'"a\x00b"', b'"a\nb"', b'"a\x1fb"',
+           b'"a\x7fb"', b'"a\\nb"', b'"a\\"', b'"a"b"', b'"a', b"a", b"null", b"nul", b"true",
+           b"12", '"Müsli"'.encode(), '"\u2028\u0085"'.encode(), '"\ufffd"'.encode(),
+           '"\U0001f600"'.encode(), b'"\xff"', b'"\xed\xa0\x80"', b'"\xc0\xaf"', b'"\xf0\x9f"',
+           b'","timestamp":5,"x":"', b'"}"', b'"{"', b'"\\u0041"', b'"a" ', b' "a"']  # fmt: skip
+ENDS = [b"", b"", b"", b"\n", b" ", b"}", b",", b"\x00", b"\xc2\x85", b"{}"]
+
+
+def beside_plain(rng: random.Random) -> bytes:
+    """Click.to_json's own layout, with a few values or joints that may not be what they were."""
+    values = [b"7", b'"Page"', b'"home"', b"1699999999995", b'"Firefox"', b'"t1"']
+    for place in rng.sample(range(6), rng.choice([0, 1, 1, 1, 2])):
+        values[place] = rng.choice(WHOLES if place in (0, 3) else STRINGS)
+    fields = [name + value for name, value in zip(PLAIN, values, strict=False)]
+    match rng.randrange(12):
+        case 0:
+            del fields[rng.randrange(6)]
+        case 1:
+            fields.insert(rng.randrange(1, 7), rng.choice(fields[1:]))
+        case 2:
+            one, other = rng.sample(range(1, 6), 2)
+            fields[one], fields[other] = fields[other], fields[one]
+        case 3:
+            place = rng.randrange(6)
+            fields[place] = fields[place].replace(b":", rng.choice([b": ", b" :", b"::", b""]), 1)
+        case 4:
+            fields.insert(rng.randrange(1, 7), b',"more":' + rng.choice(WHOLES + STRINGS))
+    return b"".join(fields) + rng.choice([b"}"] * 9 + [b""]) + rng.choice(ENDS)
+
+
+def test_both_agree_on_what_is_nearly_plain(spark: SparkSession) -> None:
+    rng = random.Random(4)
+    values: list[bytes | None] = [beside_plain(rng) for _ in range(8000)]
+    reasons = Counter(by_hand(value)[0] for value in values)
+    assert min(reasons[None], reasons[Reason.MALFORMED], reasons[Reason.MISSING]) > 500
+    assert_agree(spark, values)
+
+
+def test_what_to_json_writes_is_plain(spark: SparkSession) -> None:
+    """Else it would be right, yet slow: the streams of the workbook are read the fast way."""
+    clicks = [CLICK, replace(CLICK, tab_id=None), replace(CLICK, event_id=-3, name="Müsli 😀")]
+    values = [*(c.to_json() for c in clicks), *DATA.read_bytes().split(b"\n")[:3]]
+    text = F.col("value").cast("string")
+    plain = raw(spark, list(values)).where(text.rlike(clicks_on_spark.PLAIN))
+    assert plain.count() == len(values)
 
 
 # --- counting ---------------------------------------------------------------------------------

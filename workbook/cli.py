@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import io
 import os
 import signal
 import sys
 import time
 import webbrowser
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from workbook.errors import WorkbookError
+from workbook.errors import NoSuchStream, WorkbookError
 
 # Set by hand, because a script that starts us in the background has Ctrl-C ignored.
 ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -20,6 +22,9 @@ ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code."""
+    for stream in (sys.stdout, sys.stderr):  # under LC_ALL=C a tick or an umlaut must not end us
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     options = _parser().parse_args(arguments)
     try:
         return int(options.command(options) or 0)
@@ -58,11 +63,13 @@ def _parser() -> argparse.ArgumentParser:
 def _add_generate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("stream", choices=["clicks"])
     parser.add_argument("--topic", help="default: the name of the stream; created where missing")
-    parser.add_argument("--rate", type=float, default=1000, help="events per second of the stream")
-    parser.add_argument("--seconds", type=float, default=60, help="length of the stream")
+    parser.add_argument(
+        "--rate", type=positive, default=1000, help="events per second of the stream"
+    )
+    parser.add_argument("--seconds", type=positive, default=60, help="length of the stream")
     parser.add_argument("--partitions", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--speed", type=float, help="1 is real time; default: as fast as can be")
+    parser.add_argument("--speed", type=positive, help="1 is real time; default: as fast as can be")
     parser.add_argument("--late-share", type=float, default=0, metavar="0..1")
     parser.add_argument("--late-by-ms", type=int, default=30_000)
     parser.add_argument("--duplicate-share", type=float, default=0, metavar="0..1")
@@ -76,7 +83,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("pipeline", choices=["page_views"])
     parser.add_argument("--in", dest="source", default="clicks", help="topic to read")
     parser.add_argument("--dead-letters", help="default: the topic with .dead-letters behind it")
-    parser.add_argument("--seconds", type=float, help="end after so long; default: Ctrl-C")
+    parser.add_argument("--seconds", type=positive, help="end after so long; default: Ctrl-C")
     parser.set_defaults(command=_run)
 
 
@@ -91,11 +98,14 @@ def _lab(options: argparse.Namespace) -> None:
     try:
         broker.kafka("lab")
         print("Starting JupyterLab ...", flush=True)
-        folder = copies.refresh(home.ROOT / "notebooks", home.ROOT / "my_notebooks")
+        mine = Path(os.environ.get("WORKBOOK_NOTEBOOKS") or home.ROOT / "my_notebooks")
+        folder = copies.refresh(home.ROOT / "notebooks", mine)
         lab = jupyter.start(lease, folder)
-        print(
-            f"\nThe lab is open: {lab.url}\nCtrl-C ends it and everything it started.", flush=True
-        )
+        others = [u for u in lease.ask("status")["users"] if u["role"] == "lab"]
+        if others:
+            print(f"It shares Kafka and the notebooks with the lab of process {others[0]['pid']}.")
+        print(f"\nThe lab is open: {lab.url}")
+        print("Ctrl-C ends it and everything that only it uses.", flush=True)
         jupyter.prepare_spark(lease)
         if not options.no_browser:
             webbrowser.open(lab.url)
@@ -113,7 +123,7 @@ def _leave(lease: object) -> None:
     assert isinstance(lease, client.Lease)
     for number in ENDINGS:
         signal.signal(number, signal.SIG_IGN)  # a second Ctrl-C must not cut the clearing short
-    print("\nEnding the lab ...", flush=True)
+    print("\nEnding the lab (its kernels first, which may take ten seconds) ...", flush=True)
     status: dict[str, Any] = {"users": [], "pinned": False}
     with contextlib.suppress(WorkbookError, OSError):  # the supervisor was killed
         status = lease.ask("leave")
@@ -147,8 +157,9 @@ def _prefetch(options: argparse.Namespace) -> None:
     fetched = jars.prefetch()
     print(f"{len(jars.locked())} jars are in the cache, {fetched} of them fetched now.")
     if not session.class_archive().exists():
-        print("Preparing Spark's classes for quick starts (half a minute) ...", flush=True)
+        print("Preparing Spark's classes for quick starts (about a minute) ...", flush=True)
         session.make_class_archive()
+    print("Done: from here on no network is needed.")
 
 
 def _up(options: argparse.Namespace) -> None:
@@ -168,14 +179,16 @@ def _down(options: argparse.Namespace) -> None:
         lease.ask("end")
         lease.close()
         home.gone(30)
-    found = supervisor.clear()
-    print(
-        "Cleared leftovers: " + ", ".join(found) if found else "No server of this lab is running."
-    )
+        print("The servers of this lab have ended.")
+    elif found := supervisor.clear():
+        print("Cleared leftovers: " + ", ".join(found))
+    else:
+        print("No server of this lab is running.")
 
 
 def _generate(options: argparse.Namespace) -> None:
     from workbook.generators.clicks import ClickStream
+    from workbook.sources.checks import require_topic
     from workbook.sources.producer import Sent, generate
     from workbook.stack.broker import kafka
     from workbook.topics import Topic
@@ -187,6 +200,12 @@ def _generate(options: argparse.Namespace) -> None:
     broker, count = kafka("generate"), round(options.rate * options.seconds)
     topic = Topic(options.topic or options.stream, options.partitions)
     broker.create(topic)
+    found = require_topic(broker.client_config(), topic.name)
+    if found != options.partitions:
+        raise NoSuchStream(
+            f"Topic {topic.name} exists and has {found} partitions, and topics are never resized. "
+            f"Use --partitions {found}, or another --topic."
+        )
     stream = stream.ending_by(int(time.time() * 1000), count, options.speed)
 
     def show(sent: Sent) -> None:
@@ -205,6 +224,7 @@ def _run(options: argparse.Namespace) -> None:
     from workbook.pipelines.clicks import parse
     from workbook.sinks.running import start_counting
     from workbook.sinks.tables import LocalTable
+    from workbook.sources.checks import require_topic
     from workbook.sources.spark import kafka_stream
     from workbook.stack.broker import kafka
     from workbook.topics import Topic
@@ -213,6 +233,7 @@ def _run(options: argparse.Namespace) -> None:
         signal.signal(number, signal.default_int_handler)
     broker, topic = kafka("run"), Topic(options.source)
     letters = Topic(options.dead_letters or topic.dead_letters.name)
+    require_topic(broker.client_config(), topic.name)  # before a slip of the pen makes a topic
     broker.create(letters)
     spark = session.spark_session("page_views")
     parsed = parse(kafka_stream(spark, broker, topic.name))
@@ -227,8 +248,16 @@ def _run(options: argparse.Namespace) -> None:
                 _line(f"{total:,} page views on {len(views)} pages")
         except KeyboardInterrupt:
             pass
-    print(f"\n{views.to_pandas().to_string(index=False)}")
+    print("\n" + (views.to_pandas().to_string(index=False) if len(views) else "no page views yet"))
     spark.stop()
+
+
+def positive(text: str) -> float:
+    """A number above 0, for argparse."""
+    number = float(text)
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be above 0, got {text}")
+    return number
 
 
 def _line(text: str, end: str = "") -> None:

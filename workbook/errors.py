@@ -35,6 +35,10 @@ class ServerFailed(WorkbookError):
     """A server of the lab did not start, or ended on its own."""
 
 
+class NotRunning(ServerFailed):
+    """This lab has no supervisor, and none was to be started or came up."""
+
+
 class BrokerUnreachable(WorkbookError):
     """No Kafka broker answered in time."""
 

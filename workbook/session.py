@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 from workbook.stack.client import lease, scratch_dir
 from workbook.stack.home import cache_dir
 from workbook.stack.jars import class_path
-from workbook.stack.java import find_java
+from workbook.stack.java import PLAIN_LOCALE, find_java
 
 STATE_STORES = {
     "memory": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
@@ -104,13 +104,23 @@ def _start(name: str, flags: list[str]) -> SparkSession:
     builder = SparkSession.builder.appName(name)
     for key, value in _settings(scratch, flags).items():
         builder = builder.config(key, value)
-    # Workers must run this very Python, or they miss its packages.
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    _settle_environment()
     with _stderr_to(scratch / "spark.log"):
         spark = builder.getOrCreate()
     _let_the_lab_end(spark)
     return spark
+
+
+def _settle_environment() -> None:
+    """What must hold for Spark's processes and for this one, whatever the user's shell says."""
+    # Workers must run this very Python, or they miss its packages.
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ["SPARK_HOME"] = str(Path(pyspark.__file__).parent)
+    os.environ.update(PLAIN_LOCALE)
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    # The session's zone holds for SQL and pandas only: collect() gives times of the process's zone.
+    os.environ["TZ"] = "UTC"
+    time.tzset()
 
 
 def _settings(scratch: Path, flags: list[str]) -> dict[str, str]:
@@ -128,7 +138,7 @@ def _settings(scratch: Path, flags: list[str]) -> dict[str, str]:
         "spark.master": os.environ.get("SPARK_MASTER", "local[*]"),
         "spark.jars": ",".join(map(str, class_path("spark"))),
         "spark.driver.memory": os.environ.get("SPARK_DRIVER_MEMORY", "2g"),
-        "spark.driver.extraJavaOptions": " ".join(java_options),
+        "spark.driver.extraJavaOptions": " ".join(map(_quoted, java_options)),
         "spark.local.dir": str(scratch),
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         "spark.ui.enabled": "false",
@@ -139,6 +149,11 @@ def _settings(scratch: Path, flags: list[str]) -> dict[str, str]:
         "spark.sql.streaming.forceDeleteTempCheckpointLocation": "true",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
     }
+
+
+def _quoted(option: str) -> str:
+    """Spark splits Java options at blanks, and a folder's name may hold one."""
+    return '"' + option.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _let_the_lab_end(spark: SparkSession) -> None:

@@ -40,7 +40,7 @@ class Problem:
     discussion: str
     _hints_shown: int = field(default=0, init=False, repr=False)
 
-    def check(self, answer: Any, **given: Any) -> Card:
+    def check(self, answer: Any = ..., **given: Any) -> Card:
         """One of three outcomes: not attempted, not yet (with the likely cause), correct."""
         if self.untouched(answer):
             return self._open()
@@ -54,9 +54,11 @@ class Problem:
         return Card(State.NOT_YET, self.name, found.parts())
 
     def hint(self, number: int | None = None) -> Card:
-        """The next hint, or the one with this number (from 1); the last one stays."""
+        """The next hint, or the one with this number (from 1)."""
         wanted = self._hints_shown + 1 if number is None else number
-        shown = min(max(wanted, 1), len(self.hints))
+        if wanted > len(self.hints):
+            return Card(State.HINT, self.name, (Part("", _NO_MORE_HINTS),))
+        shown = max(wanted, 1)
         self._hints_shown = max(self._hints_shown, shown)
         return Card(
             State.HINT,
@@ -106,6 +108,8 @@ class Problem:
 
 
 _STILL_EMPTY = "Replace the three dots in the cell above, and run it again."
+
+_NO_MORE_HINTS = "That was the last hint. `solution()` on the exercise shows our answer."
 
 _STANDS_IN = "Your cell is still empty, so the reference stands in for it from here on."
 

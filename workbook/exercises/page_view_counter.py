@@ -29,8 +29,8 @@ def _record(partition: int, offset: int, what: Click | bytes | None) -> Record:
     return Record(partition, offset, NOON + 1_000, value)
 
 
-PAGE = _click(1, ClickType.PAGE, "home")
-ACTION = _click(2, ClickType.ACTION, "add to basket")
+PAGE = _click(1, ClickType.PAGE, "/home")
+ACTION = _click(2, ClickType.ACTION, "add-to-basket")
 
 # --- one step by hand ---------------------------------------------------------------------------
 
@@ -85,8 +85,8 @@ def count_records(records: Iterable[Record]) -> tuple[int, list[DeadLetter]]:
 
 
 _HOME = _record(0, 5, PAGE)
-_TOO_NEW = _click(3, ClickType.PAGE, "home", NOON + 600_000)
-_BEFORE_1970 = _click(4, ClickType.PAGE, "home", -1)
+_TOO_NEW = _click(3, ClickType.PAGE, "/home", NOON + 600_000)
+_BEFORE_1970 = _click(4, ClickType.PAGE, "/home", -1)
 
 bad_records = Problem(
     name="Count on past bad records",
@@ -148,13 +148,13 @@ _SCHEMA = (
     "tab_id STRING, reason STRING"
 )
 _ROWS: list[Row] = [
-    (1, "Page", "home", NOON, "Firefox", "t1", None),
-    (2, "Page", "home", NOON, "Firefox", "t1", None),
-    (3, "Page", "shoes", NOON, "Safari", None, None),
-    (4, "Action", "shoes", NOON, "Safari", None, None),
-    (5, "Action", "add to basket", NOON, "Safari", None, None),
-    (6, "Page", "home", NOON + 600_000, "Firefox", "t2", str(Reason.FUTURE)),
-    (7, "Page", "hats", -1, "Chrome", None, str(Reason.NEGATIVE)),
+    (1, "Page", "/home", NOON, "Firefox", "t1", None),
+    (2, "Page", "/home", NOON, "Firefox", "t1", None),
+    (3, "Page", "/shoes", NOON, "Safari", None, None),
+    (4, "Action", "/shoes", NOON, "Safari", None, None),
+    (5, "Action", "add-to-basket", NOON, "Safari", None, None),
+    (6, "Page", "/home", NOON + 600_000, "Firefox", "t2", str(Reason.FUTURE)),
+    (7, "Page", "/hats", -1, "Chrome", None, str(Reason.NEGATIVE)),
     (None, None, None, None, None, None, str(Reason.MALFORMED)),
 ]
 
@@ -164,13 +164,13 @@ on_spark = Problem(
     task="Write a function from a DataFrame of clicks (`event_id`, `click_type`, `name`, "
     "`timestamp`, `browser`, `tab_id`, `reason`) to one with the page views of each name: columns "
     "`name` and `views`. A rejected record has a `reason`; leave it out. Two views of home and "
-    "one of shoes give the rows `home, 2` and `shoes, 1`, in any order.",
+    "one of shoes give the rows `/home, 2` and `/shoes, 1`, in any order.",
     stub="def views_per_name(clicks):\n    ...  # your code\n",
     diagnose=by_rows(
         _SCHEMA,
         _ROWS,
         ("name", "views"),
-        [("home", 2), ("shoes", 1)],
+        [("/home", 2), ("/shoes", 1)],
         mistakes.ON_SPARK,
         "Compare the rows: which clicks are counted too often, or not at all?",
     ),

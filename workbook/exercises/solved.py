@@ -18,7 +18,7 @@ def remember(name: str, answer: Any) -> None:
     kept = _read(file)
     kept[name] = _text(answer)
     unfinished = file.with_suffix(".unfinished")
-    unfinished.write_text(json.dumps(kept, indent=1, ensure_ascii=False))
+    unfinished.write_text(json.dumps(kept, indent=1, ensure_ascii=False), encoding="utf-8")
     unfinished.replace(file)
 
 
@@ -35,7 +35,7 @@ def _file() -> Path | None:
 
 def _read(file: Path) -> dict[str, str]:
     try:
-        return dict(json.loads(file.read_text()))
+        return dict(json.loads(file.read_text(encoding="utf-8")))
     except (OSError, ValueError):  # none yet, or cut off: solving again writes it anew
         return {}
 

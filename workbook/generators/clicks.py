@@ -88,11 +88,12 @@ class ClickStream:
     bad_share: float = 0.0
 
     def __post_init__(self) -> None:
-        shares = (self.late_share, self.duplicate_share, self.bad_share)
-        if not all(0 <= share <= 1 for share in shares):
-            raise NoSuchStream(f"a share lies between 0 and 1, got {self}")
-        if min(self.partitions, self.visitors, self.late_by_ms) < 1:
-            raise NoSuchStream(f"partitions, visitors and late_by_ms are at least 1, got {self}")
+        for name in ("late_share", "duplicate_share", "bad_share"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise NoSuchStream(f"{name} lies between 0 and 1, got {getattr(self, name)}")
+        for name in ("partitions", "visitors", "late_by_ms"):
+            if getattr(self, name) < 1:
+                raise NoSuchStream(f"{name} must be at least 1, got {getattr(self, name)}")
         _ = self.curve  # refuses a rate that cannot be
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -31,10 +32,15 @@ class RateCurve:
     gap_s: float = 0.0
 
     def __post_init__(self) -> None:
-        if not (self.rate > 0 and self.day_s > 0 and 0 <= self.daily <= 1):
-            raise NoSuchStream(f"need rate > 0, day_s > 0 and daily from 0 to 1, got {self}")
+        for name in ("rate", "day_s"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise NoSuchStream(f"{name} must be above 0, got {getattr(self, name)}")
+        if not 0 <= self.daily <= 1:
+            raise NoSuchStream(f"daily lies between 0 and 1, got {self.daily}")
         if self.gap_s < 0 or (self.gap_s > 0 and self.gap_s >= self.gap_every_s):
-            raise NoSuchStream(f"need 0 <= gap_s < gap_every_s, got {self}")
+            raise NoSuchStream(
+                f"gap_s lies between 0 and gap_every_s ({self.gap_every_s}), got {self.gap_s}"
+            )
 
     def arrived_by(self, seconds: float) -> float:
         """How many events the curve has let in from its start to ``seconds``."""

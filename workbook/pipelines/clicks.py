@@ -7,9 +7,22 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.events import CLICK_SCHEMA, HALF_PAIR, MAX_AHEAD_MS, ClickType, Reason
 
-FIELDS = ("event_id", "click_type", "name", "timestamp", "browser", "tab_id")
+FIELDS = tuple(field.split()[0] for field in CLICK_SCHEMA.split(", "))
 NUMBERS = ("event_id", "timestamp")
 TEXTS = ("click_type", "name", "browser")
+
+# A text as JSON that means itself, letter by letter: no quote, no backslash, no control character.
+# Bytes that are no UTF-8 reach Java as the character FFFD. The control characters are listed one
+# by one, and nothing is ever tried twice ("++", "*+"): both make Java's matching much faster.
+_CONTROLS = "".join(rf"\x{code:02x}" for code in range(0x20))
+_TEXT = rf'"[^"\\{_CONTROLS}\uFFFD]*+"'
+_WHOLE = "(?:[1-9][0-9]{0,17}+|0)"  # fits in 64 bits
+_KINDS = "|".join(kind.value for kind in ClickType)
+PLAIN = (
+    rf'\A\{{"event_id":(?:-(?!0))?+{_WHOLE},"click_type":"(?:{_KINDS})","name":{_TEXT},'
+    rf'"timestamp":({_WHOLE}),"browser":{_TEXT}(?:,"tab_id":(?:{_TEXT}|null))?+\}}\z'
+)
+"""A click as ``Click.to_json`` writes it, nearly always; the group is the event time."""
 
 # Spark's JSON reader is more tolerant than JSON unless told otherwise.
 JSON_OPTIONS = {
@@ -17,12 +30,7 @@ JSON_OPTIONS = {
     "allowSingleQuotes": "false",
     "allowNonNumericNumbers": "false",
 }
-TYPED = f"{CLICK_SCHEMA}, _corrupt STRING"
 UNTYPED = ", ".join(f"{name} VARIANT" for name in FIELDS) + ", _corrupt STRING"
-
-# Asked for a text, from_json also renders numbers, arrays and truth values as one. What may be
-# such a rendering is looked at again; any other text was a text.
-RENDERED = r'^(?:-?[0-9][0-9.eE+-]*$|")'
 
 
 def parse(raw: DataFrame) -> DataFrame:
@@ -32,15 +40,16 @@ def parse(raw: DataFrame) -> DataFrame:
     ``topic``, ``partition``, ``offset``, ``arrival`` (timestamp), ``key`` and ``value`` (bytes as
     they came) and ``reason`` (string; null where accepted), by the rules of ``Click.from_json``.
 
-    A plain click costs one ``from_json`` with a fixed schema. Only what that reading cannot vouch
-    for is read a second time, slowly and to the letter.
+    A click in the plain layout costs one regular expression, and its fields are cut out only if
+    somebody asks for them. Any other value is read as JSON: slowly, and to the letter.
     """
     read = raw.select(
         "key", "value", "topic", "partition", "offset",
         F.col("timestamp").alias("arrival"),
-        F.from_json(_text(), TYPED, JSON_OPTIONS).alias("_quick"),
+        F.regexp_extract(_text(), PLAIN, 1).try_cast("bigint").alias("_time"),
     )  # fmt: skip
-    judged = read.withColumn("_plain", _plain())
+    # Columns of their own, one upon the other: Spark then computes each once per row.
+    judged = read.withColumn("_plain", F.coalesce(F.col("_time") <= _latest(), F.lit(False)))
     slow = F.when(~F.col("_plain"), F.from_json(_text(), UNTYPED, JSON_OPTIONS))
     marked = judged.withColumn("_slow", slow).withColumn(
         "reason", F.when(~F.col("_plain"), _reason())
@@ -56,29 +65,36 @@ def _text() -> Column:
     return F.col("value").cast("string")
 
 
-def _plain() -> Column:
-    """True where the quick reading is certainly the right one, and the click is acceptable."""
-    text, click = _text(), F.col("_quick")
-    # One closing brace, at the very end: the object is flat and nothing trails behind it.
-    whole = F.instr(text, "}") == F.length(text)
-    clean = whole & ~F.contains(text, F.lit("\\")) & F.is_valid_utf8(text)
-    numbers = click.event_id.isNotNull() & click.timestamp.between(0, _latest())
-    texts = click.click_type.isin([t.value for t in ClickType])
-    for name in ("name", "browser"):
-        texts = texts & ~_rendered(click[name])
-    tab_fits = click.tab_id.isNull() | ~_rendered(click.tab_id)
-    certain = clean & click["_corrupt"].isNull() & numbers & texts & tab_fits
-    return F.coalesce(certain, F.lit(False))
+def _field(name: str) -> Column:
+    """A field of the click from the reading that accepted it, null where none did."""
+    accepted_late = F.when(F.col("reason").isNull(), _slow_field(name))
+    return F.when(F.col("_plain"), _plain_field(name)).otherwise(accepted_late).alias(name)
 
 
-def _rendered(text: Column) -> Column:
-    """True where a text may be from_json's rendering of a number, a truth value or an array.
+# --- the plain layout: strings do ------------------------------------------------------------
 
-    Objects do not get this far. Comparing is cheap, the regular expression is not: it runs only
-    for texts that begin like a number.
-    """
-    like_a_number = (text < ":") & text.rlike(RENDERED)
-    return like_a_number | text.startswith("[") | text.isin("true", "false")
+
+def _plain_field(name: str) -> Column:
+    """A field of a value that matches PLAIN, where a field's name in quotes comes but once."""
+    match name:
+        case "timestamp":
+            return F.col("_time")
+        case "event_id":
+            return _between('"event_id":', ",").try_cast("bigint")
+        case "click_type":
+            page = F.contains(_text(), F.lit(f'"click_type":"{ClickType.PAGE.value}"'))
+            return F.when(page, ClickType.PAGE.value).otherwise(ClickType.ACTION.value)
+        case "tab_id":
+            given = F.contains(_text(), F.lit('"tab_id":"'))
+            return F.when(given, _between('"tab_id":"', '"'))
+    return _between(f'"{name}":"', '"')
+
+
+def _between(before: str, after: str) -> Column:
+    return F.substring_index(F.substring_index(_text(), before, -1), after, 1)
+
+
+# --- any layout: JSON, to the letter ---------------------------------------------------------
 
 
 def _reason() -> Column:
@@ -123,12 +139,6 @@ def _types_fit() -> Column:
     for name in TEXTS:
         fit = fit & F.coalesce(kinds[name] == "STRING", F.lit(False))
     return fit
-
-
-def _field(name: str) -> Column:
-    """A field of the click from the reading that accepted it, null where none did."""
-    accepted_late = F.when(F.col("reason").isNull(), _slow_field(name))
-    return F.when(F.col("_plain"), F.col("_quick")[name]).otherwise(accepted_late).alias(name)
 
 
 def _slow_field(name: str) -> Column:

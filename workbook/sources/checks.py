@@ -10,7 +10,7 @@ from confluent_kafka.admin import AdminClient
 
 from workbook.errors import BrokerUnreachable, TopicMissing
 
-ANSWER_S = 8.0
+ANSWER_S = 6.0
 """How long a broker may take to answer before we say that it is down."""
 
 UNKNOWN = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC}

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from workbook.errors import BrokerUnreachable, NotOurServer, WorkbookError
+from workbook.stack import wire
 from workbook.stack.client import lease
 
-ANSWER_WITHIN = 8.0
+ANSWER_WITHIN = 6.0
 """Seconds a broker has to answer before it counts as down."""
 
 _SECURITY = {
@@ -92,23 +93,52 @@ class Broker:
                 f"Unset KAFKA_BOOTSTRAP_SERVERS to use the lab's own."
             )
 
-    def check(self) -> None:
-        """Raise ``BrokerUnreachable`` if the broker does not answer within ten seconds."""
-        try:
-            self._admin().list_topics(timeout=ANSWER_WITHIN)
-        except KafkaException as error:
-            raise BrokerUnreachable(
-                f"No Kafka broker answers at {self.bootstrap} ({error.args[0].str()}). "
-                + (
-                    "Run: python -m workbook doctor"
-                    if self.ours
-                    else "Check KAFKA_BOOTSTRAP_SERVERS and the KAFKA_SECURITY_PROTOCOL and "
-                    "KAFKA_SASL_* settings, and that the broker runs."
-                )
-            ) from None
+    def check(self, within: float = ANSWER_WITHIN) -> None:
+        """Raise ``BrokerUnreachable`` with the likely cause unless the broker lets us work.
 
-    def _admin(self) -> AdminClient:
-        return AdminClient({**self.client_config(), "log_level": 0})
+        Takes ``within`` seconds for its answer, and a few more to look who it is.
+        """
+        if not self.ours and "SSL" not in self.security.get("security.protocol", "").split("_"):
+            wire.require_new_enough(self.bootstrap, within / 2)
+        problems: list[KafkaError] = []
+        admin = self._admin(error_cb=problems.append)
+        try:
+            known = admin.list_topics(timeout=within).brokers.values()
+        except KafkaException as error:
+            admin.poll(0)
+            raise self._unreachable([*problems, error.args[0]]) from None
+        members = [(str(member.host), int(member.port)) for member in known]
+        if not any(wire.listens(*member) for member in members[:3]):
+            sent = ", ".join(f"{host}:{port}" for host, port in members)
+            raise BrokerUnreachable(
+                f"The broker at {self.bootstrap} sends its clients on to {sent}, where nobody "
+                "answers. Correct advertised.listeners in the broker's settings."
+            )
+
+    def _unreachable(self, problems: list[KafkaError]) -> BrokerUnreachable:
+        login = [p for p in problems if p.code() == KafkaError._AUTHENTICATION]
+        told = [p for p in problems if p.code() != KafkaError._ALL_BROKERS_DOWN]
+        why = (login or told)[0].str().replace(". ", ", ")
+        if login:
+            return BrokerUnreachable(
+                f"The broker at {self.bootstrap} refuses the login ({why}). "
+                "Check KAFKA_SASL_USERNAME, KAFKA_SASL_PASSWORD and KAFKA_SASL_MECHANISM."
+            )
+        if self.ours:
+            return BrokerUnreachable(
+                f"The lab's broker at {self.bootstrap} does not answer: it is stuck or stopped "
+                f"({why}). End it by `python -m workbook down`, then restart the kernel or the lab."
+            )
+        if not self.security:
+            why += "; it may want a login"
+        return BrokerUnreachable(
+            f"The broker at {self.bootstrap} does not let us work ({why}). "
+            "Check KAFKA_BOOTSTRAP_SERVERS and the KAFKA_SECURITY_PROTOCOL and KAFKA_SASL_* "
+            "settings, and that the broker runs."
+        )
+
+    def _admin(self, **more: Any) -> AdminClient:
+        return AdminClient({**self.client_config(), "log_level": 0, **more})
 
     def _jaas(self) -> str:
         scram = self.security.get("sasl.mechanism", "PLAIN").startswith("SCRAM")

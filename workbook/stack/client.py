@@ -28,9 +28,10 @@ class Lease:
     While it is open the servers stay; what the process owns ends with it.
     """
 
-    def __init__(self, role: str, *, start: bool = True) -> None:
+    def __init__(self, role: str, *, start: bool = True, patience: float | None = None) -> None:
         self._lock = threading.Lock()
         self._socket = _connect(start)
+        self._socket.settimeout(patience)
         self._lines = self._socket.makefile("rb")
         self.supervisor = int(self.ask("hello", pid=os.getpid(), role=role)["pid"])
 
@@ -80,15 +81,31 @@ def scratch_dir() -> Path:
 
 def is_running() -> bool:
     """Whether this checkout has a supervisor now."""
+    return status() is not None
+
+
+def status(patience: float | None = None) -> dict[str, Any] | None:
+    """What the supervisor says of itself, see ``Supervisor._status``; None if there is none.
+
+    Raises ``ServerFailed`` if it takes longer than ``patience`` seconds to answer.
+    """
     try:
-        Lease("probe", start=False).close()
-    except errors.ServerFailed:
-        return False
-    return True
+        probe = Lease("probe", start=False, patience=patience)
+    except errors.NotRunning:
+        return None
+    except TimeoutError:
+        raise errors.ServerFailed(
+            f"The lab's supervisor does not answer within {patience} s: it is stuck or stopped. "
+            "End the process workbook.stack.supervisor, then run: python -m workbook down"
+        ) from None
+    try:
+        return dict(probe.ask("status"))
+    finally:
+        probe.close()
 
 
 def _connect(start: bool) -> socket.socket:
-    path = str(home.run_dir() / "socket")
+    path = home.socket_path()
     deadline = time.monotonic() + DEADLINE
     supervisor: subprocess.Popen[bytes] | None = None
     while time.monotonic() < deadline:
@@ -104,7 +121,7 @@ def _connect(start: bool) -> socket.socket:
             if supervisor is None or supervisor.poll() is not None:
                 supervisor = _start_supervisor()
             time.sleep(0.05)
-    raise errors.ServerFailed("No supervisor of this lab is running. Run: python -m workbook lab")
+    raise errors.NotRunning("No supervisor of this lab is running. Run: python -m workbook lab")
 
 
 def _start_supervisor() -> subprocess.Popen[bytes]:

@@ -23,9 +23,9 @@ NEWER = "_newer"
 
 def refresh(chapters: Path, copies: Path, say: Callable[[str], None] = print) -> Path:
     """Bring ``copies`` up to date with ``chapters`` without touching anybody's work."""
-    copies.mkdir(exist_ok=True)
+    copies.mkdir(parents=True, exist_ok=True)
     note = copies / NOTE
-    made_from = json.loads(note.read_text()) if note.exists() else {}
+    made_from = json.loads(note.read_text(encoding="utf-8")) if note.exists() else {}
     for chapter in sorted(chapters.glob("*.ipynb")):
         copy = copies / chapter.name
         if _outdated(chapter, copy, made_from):
@@ -51,7 +51,7 @@ def _worked_in(copy: Path, made_from: dict[str, str]) -> bool:
 def _digest(notebook: Path) -> str:
     """What the cells say; outputs and the state of widgets do not count as work."""
     try:
-        cells = json.loads(notebook.read_text())["cells"]
+        cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
         told = [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
     except (ValueError, KeyError):
         return "unreadable"

@@ -15,6 +15,9 @@ from workbook.errors import ServerFailed
 ROOT = Path(__file__).resolve().parents[2]
 """The checkout: the folder that holds the package."""
 
+LONGEST_SOCKET = 99
+"""Bytes: macOS takes 103, Linux 107, and while the supervisor starts, the name is 4 longer."""
+
 
 def cache_dir() -> Path:
     """The folder for jars; ``WORKBOOK_CACHE`` moves it."""
@@ -32,6 +35,17 @@ def run_dir() -> Path:
     """The temporary folder of this lab: socket, logs, server data, Spark's scratch space."""
     # Short, because the path of a Unix socket may not exceed about 100 characters.
     return Path(tempfile.gettempdir()) / f"workbook-{os.getuid()}-{lab_name()}"
+
+
+def socket_path() -> str:
+    """Where the supervisor listens; raises ``ServerFailed`` if the path is longer than may be."""
+    path = str(run_dir() / "socket")
+    if len(os.fsencode(path)) > LONGEST_SOCKET:
+        raise ServerFailed(
+            f"The folder for temporary files has too long a name for a socket: {path}. "
+            f"Set TMPDIR to a shorter one, for example /tmp."
+        )
+    return path
 
 
 def claim(folder: Path) -> int | None:

@@ -46,6 +46,16 @@ def locked(group: str | None = None) -> list[Jar]:
     return [jar for jar in jars if group in (None, jar.group)]
 
 
+def fingerprint() -> str:
+    """A short sum over jars.lock: two labs with the same one run the same versions."""
+    return _sha256(LOCK)[:12]
+
+
+def missing() -> list[Jar]:
+    """The jars that are not in the cache."""
+    return [jar for jar in locked() if not jar.path.exists()]
+
+
 def class_path(group: str) -> list[Path]:
     """The checked files of a group; raises ``JarsMissing`` or ``JarsDamaged`` with the fix."""
     jars = locked(group)
@@ -78,10 +88,10 @@ def prefetch(progress: Progress = print) -> int:
             _refuse_other_sums(fetched)
             for jar, file in fetched.items():
                 shutil.move(file, jar.path)
-    except PermissionError as error:
+    except OSError as error:
         raise JarsMissing(
             f"The cache {cache_dir()} cannot be written ({error.strerror}). "
-            f"Make it writable, or set WORKBOOK_CACHE to a folder that is."
+            f"Make it writable, free some space, or set WORKBOOK_CACHE to a folder that is."
         ) from None
     return len(wanted)
 
@@ -102,9 +112,13 @@ def resolve(
     ivy = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert ivy.stdout is not None
     said = []
-    for line in ivy.stdout:
-        said.append(line)
-        yield line
+    try:
+        for line in ivy.stdout:
+            said.append(line)
+            yield line
+    except GeneratorExit:  # who asked has heard enough
+        ivy.kill()
+        raise
     if ivy.wait() != 0:
         problems = [line.strip() for line in said if "UNRESOLVED" in line or "FAILED" in line]
         what = f" ({problems[0]})" if problems else ""

@@ -12,6 +12,7 @@ from pathlib import Path
 from workbook.errors import JavaUnusable
 
 OLDEST = 17
+PLAIN_LOCALE = {"LC_ALL": "C.UTF-8"}
 INSTALL = (
     f"Install a JDK {OLDEST} or 21 (Debian: apt install openjdk-17-jdk-headless; "
     f"macOS: brew install openjdk@17; conda: it is in environment.yml)"
@@ -26,24 +27,43 @@ class Java:
     major: int
 
 
-def find_java() -> Java:
-    """The Java of JAVA_HOME, else of PATH; raises ``JavaUnusable`` with the fix."""
+def find_java(within: float = 60) -> Java:
+    """The Java of JAVA_HOME, else of PATH; raises ``JavaUnusable`` with the fix.
+
+    ``within`` is how many seconds it may take to say its version.
+    """
     command = _command()
     # Spark 4 needs the vector module, which cut-down runtimes leave out: ask for both at once.
-    answer = subprocess.run(
-        [command, "--add-modules=jdk.incubator.vector", "-version"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    answer = _run(command, "--add-modules=jdk.incubator.vector", "-version", within=within)
     if answer.returncode == 0:
         return Java(command, _checked_major(command, answer.stderr))
-    plain = subprocess.run([command, "-version"], capture_output=True, text=True, timeout=60)
+    plain = _run(command, "-version", within=within)
     _checked_major(command, plain.stderr)
     raise JavaUnusable(
         f"{command} runs, but lacks the module jdk.incubator.vector that Spark needs "
         f"(a cut-down runtime?). {INSTALL}."
     )
+
+
+def environment() -> dict[str, str]:
+    """The environment for a Java process.
+
+    Java takes letters of file names and rules of spelling from the locale (17 cannot open a folder
+    with an umlaut under LC_ALL=C, and Turkish has another capital i): give it a plain one.
+    """
+    return {**os.environ, **PLAIN_LOCALE}
+
+
+def _run(command: Path, *options: str, within: float) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            [command, *options], capture_output=True, text=True, errors="replace", timeout=within
+        )
+    except subprocess.TimeoutExpired:
+        said = f"does not say its version within {within:.0f} s"
+    except OSError as error:
+        said = f"cannot be run on this machine ({error.strerror})"
+    raise JavaUnusable(f"{command} {said}. {INSTALL}.")
 
 
 def _command() -> Path:

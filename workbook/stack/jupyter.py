@@ -16,6 +16,7 @@ from workbook.stack import copies, home, ports
 from workbook.stack.client import Lease
 
 PORT = 8888
+FIRST_PAGE = "/lab/tree/00_start_here.ipynb"
 DEADLINE = 90.0
 
 
@@ -33,15 +34,15 @@ def start(lease: Lease, folder: Path) -> Jupyter:
     log = home.run_dir() / "jupyter.log"
     command = [
         *(sys.executable, "-m", "jupyterlab", "--no-browser", f"--port={port}"),
-        *("--ServerApp.port_retries=0", f"--ServerApp.ip={ports.LOOPBACK}"),
-        *(f"--ServerApp.root_dir={folder}", "--LabApp.default_url=/lab/tree/00_start_here.ipynb"),
+        *("--ServerApp.port_retries=0", f"--ServerApp.ip={listen_address()}"),
+        *(f"--ServerApp.root_dir={folder}", f"--LabApp.default_url={FIRST_PAGE}"),
         *(("--allow-root",) if os.getuid() == 0 else ()),
     ]
     pid = lease.ask(
         "spawn", command=command, env=_environment(token, folder), cwd=str(folder), log=str(log)
     )
     _wait_until_it_answers(port, token, log)
-    return Jupyter(pid, f"http://{ports.LOOPBACK}:{port}/lab?token={token}")
+    return Jupyter(pid, f"http://{ports.LOOPBACK}:{port}{FIRST_PAGE}?token={token}")
 
 
 def prepare_spark(lease: Lease) -> None:
@@ -53,6 +54,11 @@ def prepare_spark(lease: Lease) -> None:
         cwd="/",
         log=str(home.run_dir() / "class-archive.log"),
     )
+
+
+def listen_address() -> str:
+    """Loopback, unless ``WORKBOOK_LISTEN`` says otherwise: in a container it is 0.0.0.0."""
+    return os.environ.get("WORKBOOK_LISTEN") or ports.LOOPBACK
 
 
 def _environment(token: str, folder: Path) -> dict[str, str]:
@@ -72,10 +78,12 @@ def _wait_until_it_answers(port: int, token: str, log: Path) -> None:
     status = urllib.request.Request(
         f"http://{ports.LOOPBACK}:{port}/api/status", headers={"Authorization": f"token {token}"}
     )
+    # Past any proxy of the environment, which could not reach our loopback address.
+    straight = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     deadline = time.monotonic() + DEADLINE
     while time.monotonic() < deadline:
         try:
-            with urllib.request.urlopen(status, timeout=5):
+            with straight.open(status, timeout=5):
                 return
         except (urllib.error.URLError, OSError):
             time.sleep(0.1)

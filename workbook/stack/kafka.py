@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import shutil
 import subprocess
 import time
@@ -17,7 +19,7 @@ from confluent_kafka.admin import AdminClient
 from workbook.errors import ServerFailed
 from workbook.stack import ports
 from workbook.stack.jars import class_path
-from workbook.stack.java import find_java
+from workbook.stack.java import environment, find_java
 from workbook.stack.process import failure, spawn
 
 PORT = 9092
@@ -85,21 +87,28 @@ async def _start(folder: Path, say: Callable[[str], None]) -> Server:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     properties.write_text(
-        SETTINGS.format(port=port, controller=ports.choose(port + 1), folder=folder)
+        SETTINGS.format(port=port, controller=ports.choose(port + 1), folder=_escaped(folder))
     )
     await _format(command, properties, folder / "format.log")
     log = folder / "server.log"
-    process = spawn([*command, "kafka.Kafka", str(properties)], log)
+    process = spawn([*command, "kafka.Kafka", str(properties)], log, env=environment())
     await _until_it_answers(process, f"{ports.LOOPBACK}:{port}", log)
     say(f"Kafka answers on {ports.LOOPBACK}:{port} after {time.monotonic() - began:.1f} s.")
     return Server(process, f"{ports.LOOPBACK}:{port}")
+
+
+def _escaped(folder: Path) -> str:
+    """A path for a properties file, which Java reads as Latin-1 with JSON's escapes."""
+    return json.dumps(os.fsencode(folder).decode())[1:-1]
 
 
 async def _format(command: list[str], properties: Path, log: Path) -> None:
     cluster = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
     cluster = cluster.replace("-", "A")  # one with a dash in front would be taken for an option
     tool = ["kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(properties)]
-    process = spawn([command[0], "-XX:TieredStopAtLevel=1", *command[1:], *tool], log)
+    process = spawn(
+        [command[0], "-XX:TieredStopAtLevel=1", *command[1:], *tool], log, env=environment()
+    )
     if await asyncio.to_thread(process.wait) != 0:
         raise failure("Kafka's storage tool", process, log)
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from workbook.errors import WorkbookError
-from workbook.stack import home, kafka
+from workbook.stack import home, jars, kafka
 from workbook.stack.process import end_now, end_tree, leftovers, spawn
 
 GRACE = 3.0
@@ -55,6 +55,7 @@ class Supervisor:
         self.servers: dict[str, kafka.Server] = {}
         self.starting = {name: asyncio.Lock() for name in STARTERS}
         self.pinned = False
+        self.jars = jars.fingerprint()
         self.ended = asyncio.Event()
         self.idle: asyncio.TimerHandle | None = None
 
@@ -169,7 +170,13 @@ class Supervisor:
                 if server.process.poll() is None
             },
             "users": [{"pid": u.pid, "role": u.role} for u in self.users if u is not asking],
+            "ended": {
+                name: server.process.returncode
+                for name, server in self.servers.items()
+                if server.process.poll() is not None
+            },
             "pinned": self.pinned,
+            "jars": self.jars,
         }
 
 

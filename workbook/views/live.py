@@ -14,7 +14,8 @@ from IPython.core.error import InputRejected
 from IPython.display import HTML, display
 
 EVERY_S = 0.4
-DEADLINE_S = 900.0
+DEADLINE_S = 1800.0
+STOPPED = "<p><i>■ This view has stopped. Run its cell again to go on watching.</i></p>"
 
 
 class Runs(Protocol):
@@ -69,7 +70,7 @@ class Live:
             while not self._over():
                 self._show()
                 self._stop.wait(self._every)
-            self._show()
+            self._put(self._draw() + STOPPED)
         except Exception as error:
             self._error = error
             self._put(f"<b>✗ The view has ended:</b> {html.escape(str(error))}")

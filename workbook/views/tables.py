@@ -9,7 +9,7 @@ from typing import Any
 
 def table(rows: Sequence[Mapping[str, Any]], caption: str, empty: str = "no rows yet") -> str:
     """Rows of the same keys as an HTML table; numbers with thousands separators."""
-    head = f"<caption style='text-align:left'>{html.escape(caption)}</caption>"
+    head = f"<caption style='text-align:left; white-space:nowrap'>{html.escape(caption)}</caption>"
     if not rows:
         return f"<table>{head}<tr><td><i>{html.escape(empty)}</i></td></tr></table>"
     names = "".join(f"<th>{html.escape(str(name))}</th>" for name in rows[0])

@@ -1,0 +1,103 @@
+"""Brokers that are not the lab's: a real one that wants a login, and false ones."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from labs import until
+
+from workbook.stack import kafka, ports
+from workbook.stack.jars import class_path
+from workbook.stack.java import find_java
+
+LOGIN = """\
+listeners=SASL_PLAINTEXT://127.0.0.1:{port},LOST://127.0.0.1:{lost},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=SASL_PLAINTEXT://127.0.0.1:{port},LOST://127.0.0.1:1
+inter.broker.listener.name=SASL_PLAINTEXT
+sasl.mechanism.inter.broker.protocol=PLAIN
+sasl.enabled.mechanisms=PLAIN
+listener.name.sasl_plaintext.plain.sasl.jaas.config=\
+org.apache.kafka.common.security.plain.PlainLoginModule required \
+username="admin" password="right" user_admin="right" user_learner="correct horse";
+listener.security.protocol.map=CONTROLLER:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,LOST:PLAINTEXT
+"""
+"""Two listeners: one wants a login; one is open, but sends its clients to where nobody answers."""
+
+
+def free_port() -> int:
+    """A port on which nobody listens now."""
+    with socket.create_server((ports.LOOPBACK, 0)) as probe:
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def broker_with_login(folder: Path) -> Iterator[tuple[str, str]]:
+    """A real broker, user ``learner``, password ``correct horse``.
+
+    Yields the address that wants the login, and the one whose advertised address is wrong.
+    """
+    port, lost, controller = (free_port() for _ in range(3))
+    settings = kafka.SETTINGS + LOGIN  # of two lines for one setting, the last one counts
+    properties = folder / "server.properties"
+    properties.write_text(
+        settings.format(port=port, lost=lost, controller=controller, folder=folder)
+    )
+    java = [str(find_java().command), "-Xmx512m", "-cp", ":".join(map(str, class_path("kafka")))]
+    tool = [
+        *java,
+        "kafka.tools.StorageTool",
+        "format",
+        "-t",
+        "workbook-with-a-login0",
+        "-c",
+        str(properties),
+    ]
+    subprocess.run(tool, check=True, capture_output=True, timeout=60)
+    with (folder / "log").open("wb") as log:
+        server = subprocess.Popen([*java, "kafka.Kafka", str(properties)], stdout=log, stderr=log)
+    try:
+        until(lambda: ports.answers(port) and ports.answers(lost), "the broker with a login")
+        yield f"127.0.0.1:{port}", f"127.0.0.1:{lost}"
+    finally:
+        server.kill()
+        server.wait()
+
+
+def api_versions(fetch: tuple[int, int]) -> Callable[[bytes], bytes]:
+    """The answer of a broker that knows these versions of the fetch request, and no other."""
+    known = struct.pack(">hi3h", 0, 1, 1, *fetch)
+
+    def answer(request: bytes) -> bytes:
+        body = request[8:12] + known
+        return struct.pack(">i", len(body)) + body
+
+    return answer
+
+
+@contextmanager
+def false_broker(answer: Callable[[bytes], bytes]) -> Iterator[str]:
+    """A server that answers whatever comes by ``answer`` and hangs up; yields its address."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            while True:
+                try:
+                    link, _ = listener.accept()
+                except OSError:
+                    return
+                with link:
+                    link.settimeout(2)
+                    try:
+                        link.sendall(answer(link.recv(4096)))
+                    except OSError:
+                        continue
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield f"127.0.0.1:{listener.getsockname()[1]}"
+        listener.shutdown(socket.SHUT_RDWR)

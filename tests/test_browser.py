@@ -1,0 +1,135 @@
+"""A learner's browser: JupyterLab in headless Chromium, chapters run, the shop clicked.
+
+`WORKBOOK_SCREENSHOTS=docs/images` keeps the pictures, one of which stands in the README.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from labs import OwnLab, interrupt, own_lab, read_until, until
+
+from workbook.stack import jars
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium on PATH")
+
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-background-networking --disable-component-update "
+    "--disable-sync --no-first-run"
+)
+RUN_S = 150_000
+"""Milliseconds that a chapter may take to run in the browser."""
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[OwnLab, str]]:
+    """An open lab with copies of its own, and its address."""
+    jars.prefetch()
+    with own_lab() as mine:
+        mine.env["WORKBOOK_NOTEBOOKS"] = str(tmp_path_factory.mktemp("lab") / "my notebooks ü")
+        process = mine.start("-m", "workbook", "lab", "--no-browser")
+        address = read_until(process, "The lab is open").partition(": ")[2].strip()
+        yield mine, address
+        assert "Everything the lab started has ended" in interrupt(process)
+        mine.assert_nothing_is_left(set())
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS.split())
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    page = browser.new_page(viewport={"width": 1100, "height": 1000})
+    page.set_default_timeout(60_000)
+    yield page
+    page.close()
+
+
+def open_chapter(page: Any, address: str, name: str) -> None:
+    page.goto(address.replace("00_start_here", name))
+    page.wait_for_selector(".jp-Notebook .jp-Cell")
+    page.wait_for_selector("text=Python 3 (ipykernel) | Idle")
+    assert page.locator(".jp-Dialog").count() == 0, "a dialog meets the learner"
+    assert page.get_by_text("official Jupyter news").count() == 0
+
+
+def run_up_to(page: Any, text: str) -> None:
+    """Select the cell that holds a text, run all above it and it, and wait for the kernel."""
+    find_cell(page, text).locator(".jp-InputArea-editor").first.click()
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_text("Run All Above Selected Cell", exact=True).click()
+    page.keyboard.press("Control+Enter")
+    page.wait_for_function(
+        "!Array.from(document.querySelectorAll('.jp-InputPrompt'))"
+        ".some(prompt => prompt.textContent.includes('[*]'))",
+        timeout=RUN_S,
+    )
+    errors = page.locator(".jp-RenderedText[data-mime-type='application/vnd.jupyter.error']")
+    assert errors.count() == 0, errors.first.inner_text()
+
+
+def find_cell(page: Any, text: str) -> Any:
+    """The code cell with a text; cells far away are not drawn before they are scrolled to."""
+    cell = page.locator(".jp-CodeCell", has_text=text).last
+    panel = page.locator(".jp-WindowedPanel-outer").first
+    for place in range(0, 40_000, 600):
+        if cell.count():
+            break
+        panel.evaluate("(panel, place) => panel.scrollTop = place", place)
+        page.wait_for_timeout(50)
+    cell.scroll_into_view_if_needed()
+    return cell
+
+
+def keep_screenshot(page: Any, name: str) -> None:
+    folder = os.environ.get("WORKBOOK_SCREENSHOTS")
+    if folder:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=f"{folder}/{name}.png")
+
+
+def test_one_s_own_clicks_are_counted_by_spark(lab: tuple[OwnLab, str], page: Any) -> None:
+    open_chapter(page, lab[1], "00_start_here")
+    run_up_to(page, "Click in the shop: which row grows?")
+    cell = find_cell(page, "Click in the shop: which row grows?")
+
+    def shoes() -> int:
+        row = re.search(r"/shoes\s+([\d,]+)", cell.inner_text())
+        return int(row.group(1).replace(",", "")) if row else 0
+
+    until(lambda: shoes() > 0, "Spark's first count of /shoes", within=60)
+    before = shoes()
+    for _ in range(3):
+        cell.get_by_role("button", name="Shoes").click()
+    until(lambda: shoes() == before + 3, "three more views of /shoes", within=60)
+    keep_screenshot(page, "00_start_here")
+
+
+def test_the_chart_moves_under_one_s_own_clicks(lab: tuple[OwnLab, str], page: Any) -> None:
+    open_chapter(page, lab[1], "02_views_per_second")
+    run_up_to(page, "Both in one chart")
+    cell = find_cell(page, "Both in one chart")
+    chart = cell.locator("figure img")
+    frames = set()
+    until(lambda: frames.add(chart.get_attribute("src")) or len(frames) > 3, "a moving chart")
+
+    assert "on average" in cell.locator("figcaption").inner_text()
+    before = chart.get_attribute("alt")
+    for _ in range(10):
+        cell.get_by_role("button", name="Home").click()
+    until(lambda: chart.get_attribute("alt") != before, "a chart with the new clicks")
+    assert cell.locator("details").count() == 1
+    keep_screenshot(page, "02_views_per_second")

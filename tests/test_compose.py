@@ -1,0 +1,252 @@
+"""docker-compose.yml and environment.yml: valid, and the same lab as the embedded one.
+
+No Docker engine is needed. What can be run without one is run: the broker with the very settings
+that the Kafka image would get, the registry's health check, the script that makes a password.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from confluent_kafka.admin import AdminClient
+from labs import until
+from packaging.requirements import Requirement
+
+from workbook.stack import jars, jupyter, kafka, pins, ports
+from workbook.stack.home import ROOT
+from workbook.stack.java import find_java
+
+COMPOSE = ROOT / "docker-compose.yml"
+DOCKERFILE = (ROOT / "docker" / "Dockerfile").read_text()
+SERVICES: dict[str, Any] = yaml.safe_load(COMPOSE.read_text())["services"]
+WORKBOOK = pins.pins()["tool"]["workbook"]
+
+
+def filled_in(value: str) -> str:
+    """What Compose makes of a value when no variable is set."""
+    return re.sub(r"\$\{\w+:-(\w+)\}", r"\1", value).replace("$$", "$")
+
+
+def against_the_schema(file: Path) -> subprocess.CompletedProcess[str]:
+    """Hold a file against the Compose Specification's schema, which check-jsonschema carries."""
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec"]
+    return subprocess.run([*command, str(file)], capture_output=True, text=True, timeout=60)
+
+
+def test_it_is_valid_by_the_compose_schema() -> None:
+    found = against_the_schema(COMPOSE)
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
+def test_the_schema_would_refuse_a_wrong_one(tmp_path: Path) -> None:
+    wrong = tmp_path / "docker-compose.yml"
+    wrong.write_text(COMPOSE.read_text().replace("healthcheck:", "helthcheck:", 1))
+    assert "helthcheck" in against_the_schema(wrong).stdout
+
+
+def test_the_images_have_the_pinned_versions() -> None:
+    broker = next(c for c in WORKBOOK["jars"]["kafka"] if c.startswith("org.apache.kafka:kafka_"))
+    images = {name: service["image"] for name, service in SERVICES.items()}
+    assert images == {
+        "kafka": f"apache/kafka:{broker.rpartition(':')[2]}",
+        "postgres": f"postgres:{WORKBOOK['images']['postgres']}",
+        "registry": "apicurio/apicurio-registry-mem:" + WORKBOOK["images"]["apicurio-registry-mem"],
+        "jupyter": "workbook",
+    }
+
+
+def test_our_image_has_the_pinned_python_and_java() -> None:
+    assert f"\nFROM python:{WORKBOOK['python']}-slim" in DOCKERFILE
+    assert f"\nCOPY --from=eclipse-temurin:{WORKBOOK['java']}-jdk " in DOCKERFILE
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_every_port_is_on_loopback(name: str) -> None:
+    published = SERVICES[name]["ports"]
+    assert published
+    assert all(re.fullmatch(r"127\.0\.0\.1:\d+:\d+", filled_in(port)) for port in published)
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_every_service_has_a_health_check_and_a_limit(name: str) -> None:
+    assert SERVICES[name]["healthcheck"]["test"][0] in ("CMD", "CMD-SHELL")
+    assert SERVICES[name]["mem_limit"]
+
+
+def test_the_services_reach_each_other_by_name() -> None:
+    inside = SERVICES["jupyter"]["environment"]
+    assert inside["KAFKA_BOOTSTRAP_SERVERS"] == "kafka:19092"
+    assert "INSIDE://kafka:19092," in SERVICES["kafka"]["environment"]["KAFKA_ADVERTISED_LISTENERS"]
+    assert inside["SCHEMA_REGISTRY_URL"].startswith("http://registry:8080/")
+    assert inside["DATABASE_URL"].endswith("@postgres:5432/workbook")
+
+
+# The broker.
+
+ADDRESSES = {
+    *("listeners", "advertised.listeners", "listener.security.protocol.map"),
+    *("controller.quorum.voters", "inter.broker.listener.name", "log.dirs"),
+}
+
+
+def image_settings() -> dict[str, str]:
+    """The server.properties that the Kafka image makes of its environment."""
+    environment = SERVICES["kafka"]["environment"]
+    return {
+        name.removeprefix("KAFKA_").lower().replace("_", "."): filled_in(value)
+        for name, value in environment.items()
+        if name != "KAFKA_HEAP_OPTS"
+    }
+
+
+def test_the_broker_has_the_settings_of_the_embedded_one() -> None:
+    lines = kafka.SETTINGS.splitlines()
+    ours = dict(line.split("=", 1) for line in lines)
+    theirs = image_settings()
+    assert {k: v for k, v in theirs.items() if k not in ADDRESSES} == {
+        k: v for k, v in ours.items() if k not in ADDRESSES
+    }
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports on which nobody listens now, all different."""
+    with ExitStack() as probes:
+        listening = [
+            probes.enter_context(socket.create_server((ports.LOOPBACK, 0))) for _ in range(count)
+        ]
+        return [int(probe.getsockname()[1]) for probe in listening]
+
+
+@contextmanager
+def broker_with(settings: str, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A broker of the pinned version, on these settings."""
+    properties = folder / "server.properties"
+    properties.write_text(settings)
+    class_path = ":".join(map(str, jars.class_path("kafka")))
+    java = [str(find_java().command), "-Xmx512m", "-cp", class_path]
+    tool = ["kafka.tools.StorageTool", "format", "-t", "5L6g3nShT-eMCtK--X86sw"]
+    subprocess.run([*java, *tool, "-c", str(properties)], check=True, capture_output=True)
+    with (folder / "log").open("wb") as log:
+        server = subprocess.Popen(
+            [*java, "kafka.Kafka", str(properties)], stdout=log, stderr=subprocess.STDOUT
+        )
+    try:
+        yield server
+    finally:
+        server.kill()
+        server.wait()
+
+
+def test_a_broker_starts_on_them_and_sends_each_client_to_its_listener(tmp_path: Path) -> None:
+    jars.prefetch()
+    moved = dict(zip(("9092", "19092", "9093"), free_ports(3), strict=True))
+    text = "\n".join(f"{name}={value}" for name, value in image_settings().items())
+    text = re.sub(r":(9092|19092|9093)\b", lambda port: f":{moved[port[1]]}", text)
+    text = text.replace("//kafka:", "//127.0.0.1:").replace("://:", "://127.0.0.1:")
+    text = text.replace("/var/lib/kafka/data", str(tmp_path / "data"))
+    with broker_with(text, tmp_path) as server:
+        for port in (moved["9092"], moved["19092"]):
+            until(lambda port=port: ports.answers(port) or server.poll() is not None, "the broker")
+            admin = AdminClient({"bootstrap.servers": f"127.0.0.1:{port}"})
+            [told] = admin.list_topics(timeout=20).brokers.values()
+            assert told.port == port
+
+
+# Health checks and passwords.
+
+
+@pytest.mark.parametrize(("status", "code"), [(200, 0), (503, 1)])
+def test_the_registrys_health_check_tells_ready_from_not(status: int, code: int) -> None:
+    class Registry(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status if self.path == "/health/ready" else 404)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = HTTPServer((ports.LOOPBACK, 0), Registry)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    _, *command = SERVICES["registry"]["healthcheck"]["test"]
+    script = filled_in(command[-1]).replace("8080", str(server.server_port))
+    try:
+        assert subprocess.run([*command[:-1], script], timeout=10).returncode == code
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_no_password_stands_in_the_file() -> None:
+    secrets = re.findall(r"PASSWORD\S*: (.+)|workbook:([^@\s]+)@", COMPOSE.read_text())
+    told = [word.strip('"') for pair in secrets for word in pair if word]
+    assert told
+    assert all(word.startswith("${POSTGRES_PASSWORD:?") for word in told)
+
+
+def test_the_passwords_file_is_kept_out_of_git_and_of_the_image() -> None:
+    assert "/.env" in (ROOT / ".gitignore").read_text().splitlines()
+    rules = (ROOT / ".dockerignore").read_text().splitlines()
+    assert "*" in rules
+    assert not any(rule.startswith("!.env") for rule in rules)
+
+
+def test_a_password_is_made_once(tmp_path: Path) -> None:
+    (tmp_path / "docker").mkdir()
+    script = shutil.copy(ROOT / "docker" / "env.sh", tmp_path / "docker")
+    subprocess.run(["sh", script], check=True, cwd="/", capture_output=True)
+    made = (tmp_path / ".env").read_text()
+    assert re.fullmatch(r"POSTGRES_PASSWORD=[0-9a-f]{48}\n", made)
+    assert (tmp_path / ".env").stat().st_mode & 0o077 == 0
+    again = subprocess.run(["sh", script], check=True, capture_output=True, text=True)
+    assert "stays" in again.stdout
+    assert (tmp_path / ".env").read_text() == made
+
+
+# JupyterLab's image.
+
+
+def test_what_the_image_copies_is_let_through() -> None:
+    copied = re.findall(r"^COPY (?:--chown=\S+ )?([\w.]+) ", DOCKERFILE, re.MULTILINE)
+    rules = (ROOT / ".dockerignore").read_text().splitlines()
+    assert {f"!{path}" for path in copied} == {rule for rule in rules if rule.startswith("!")}
+    assert all((ROOT / path).exists() for path in copied)
+
+
+def test_learners_work_stays_when_the_container_goes() -> None:
+    folder = re.search(r"^WORKDIR (\S+)$", DOCKERFILE, re.MULTILINE)[1]
+    assert f"my_notebooks:{folder}/my_notebooks" in SERVICES["jupyter"]["volumes"]
+
+
+def test_jupyterlab_listens_on_loopback_unless_told_otherwise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("WORKBOOK_LISTEN", raising=False)
+    assert jupyter.listen_address() == "127.0.0.1"
+    monkeypatch.setenv("WORKBOOK_LISTEN", SERVICES["jupyter"]["environment"]["WORKBOOK_LISTEN"])
+    assert jupyter.listen_address() == "0.0.0.0"
+
+
+# Conda.
+
+
+def test_the_conda_environment_is_complete() -> None:
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    assert environment.keys() == {"name", "channels", "dependencies"}
+    *packages, by_pip = environment["dependencies"]
+    python, java = WORKBOOK["python"], WORKBOOK["java"]
+    assert packages == [f"python={python}", f"openjdk={java}", "pip"]
+    *requirements, ourselves = by_pip["pip"]
+    assert ourselves == "--editable ."
+    assert all(len(Requirement(line).specifier) == 1 for line in requirements)

@@ -1,0 +1,65 @@
+"""Loops in the background: they end, they close their reader, and they say what went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from workbook.sources.loops import Loop, within
+
+
+class Reader:
+    closed = False
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def work(reader: Reader, until: Callable[[], bool]) -> None:
+    while not until():
+        pass
+
+
+def failing(reader: Reader, until: Callable[[], bool]) -> None:
+    raise ValueError("a bad record")
+
+
+def test_a_stopped_loop_has_closed_its_reader() -> None:
+    reader = Reader()
+    Loop(work, reader).stop()
+    assert reader.closed
+
+
+def test_the_same_work_started_again_ends_the_first_loop() -> None:
+    first, second = Reader(), Reader()
+    Loop(work, first)
+    loop = Loop(work, second)
+    assert (first.closed, second.closed) == (True, False)
+    loop.stop()
+
+
+def test_an_error_is_told_and_raised_by_stop() -> None:
+    reader = Reader()
+    loop = Loop(failing, reader)
+    assert str(loop.exception(timeout=10)) == "a bad record"
+    assert reader.closed
+    with pytest.raises(ValueError, match="a bad record"):
+        loop.stop()
+
+
+def test_a_loop_that_goes_on_has_no_exception_yet() -> None:
+    loop = Loop(work, Reader())
+    with pytest.raises(TimeoutError, match="still runs"):
+        loop.exception(timeout=0.01)
+    loop.stop()
+
+
+def test_a_condition_with_a_deadline_says_what_is_known() -> None:
+    now = [0.0]
+    until = within(60, lambda state: state > 1, clock=lambda: now[0])
+    assert (until(2), until(1)) == (True, False)
+    now[0] = 61
+    assert until(2)
+    with pytest.raises(TimeoutError, match="known so far: 1"):
+        until(1)

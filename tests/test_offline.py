@@ -1,0 +1,133 @@
+"""After `workbook prefetch` the lab works with the network cut.
+
+Each test runs in a network namespace of its own, which has a loopback interface and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from labs import OwnLab, own_lab
+
+from workbook.stack import jars
+from workbook.stack.home import ROOT
+
+PLACES = [ROOT, Path(__file__).parent]
+
+INSIDE = ["sh", "-c", 'ip link set lo up && exec "$0" "$@"']
+"""Only root may make a namespace as it is; others become root of a new one (-r), if they may."""
+
+WAYS = [["unshare", "-n", *INSIDE], ["unshare", "-rn", *INSIDE]]
+
+OPEN_LAB = """
+import re, socket, subprocess, sys
+from urllib.parse import urljoin
+from urllib.request import urlopen
+from labs import interrupt, read_until
+
+try:
+    socket.create_connection(("192.0.2.1", 80), timeout=5)
+except OSError as error:
+    print("network:", error.strerror)
+
+command = [sys.executable, "-m", "workbook", "lab", "--no-browser"]
+lab = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+try:
+    address = read_until(lab, "The lab is open").split()[-1]
+    page = urlopen(address, timeout=30).read().decode()
+    print("JupyterLab:", "jupyter-config-data" in page)
+    print("fetched from elsewhere:", re.findall(r'(?:src|href)="(?:https?:)?//[^"]*', page))
+    print("health check:", urlopen(urljoin(address, "/api"), timeout=30).status)
+
+    from workbook.generators.clicks import ClickStream
+    from workbook.session import spark_session
+    from workbook.sources.producer import generate
+    from workbook.sources.spark import kafka_stream
+    from workbook.stack.broker import kafka
+    from workbook.topics import new_topic
+
+    broker, topic = kafka("offline"), new_topic("clicks", "offline")
+    broker.create(topic)
+    generate(broker.client_config(), topic.name, ClickStream(), 300)
+    spark = spark_session(quiet=True)
+    clicks = kafka_stream(spark, broker, topic.name)
+    query = clicks.writeStream.format("memory").queryName("clicks").start()
+    query.processAllAvailable()
+    print("messages counted:", spark.table("clicks").count() >= 300)
+    spark.stop()
+finally:
+    said = interrupt(lab)
+print("ended:", "Everything the lab started has ended" in said or "The servers stay for" in said)
+"""
+
+
+@pytest.fixture(scope="module")
+def cut() -> list[str]:
+    """What to put before a command to run it without a network; skips where that is forbidden."""
+    if not (shutil.which("unshare") and shutil.which("ip")):
+        pytest.skip("cutting the network needs `unshare` and `ip` (Linux: util-linux, iproute2)")
+    for way in WAYS:
+        if subprocess.run([*way, "true"], capture_output=True).returncode == 0:
+            return way
+    pytest.skip("this user may not make a network namespace")
+
+
+@pytest.fixture
+def lab() -> Iterator[OwnLab]:
+    jars.prefetch()
+    with own_lab() as mine:
+        yield mine
+
+
+@pytest.fixture
+def offline(cut: list[str], lab: OwnLab) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run Python with these arguments in the lab, the network cut; further words are variables."""
+
+    def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*cut, sys.executable, *arguments],
+            env={**lab.env, "PYTHONPATH": os.pathsep.join(map(str, PLACES)), **variables},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=180,
+        )
+
+    return run
+
+
+def test_the_doctor_finds_no_fault_and_prefetch_has_nothing_to_do(offline) -> None:
+    seen = offline("-m", "workbook", "doctor")
+    assert seen.returncode == 0, seen.stdout
+    fetched = offline("-m", "workbook", "prefetch")
+    assert fetched.returncode == 0, fetched.stdout
+    assert ", 0 of them fetched now" in fetched.stdout
+
+
+def test_the_lab_opens_and_spark_counts_what_kafka_took(offline) -> None:
+    said = offline("-c", OPEN_LAB).stdout
+    expected = [
+        "network: Network is unreachable",
+        "JupyterLab: True",
+        "fetched from elsewhere: []",
+        "health check: 200",
+        "messages counted: True",
+        "ended: True",
+    ]
+    assert [line for line in said.splitlines() if line in expected] == expected, said
+
+
+def test_an_empty_cache_is_told_plainly(offline, tmp_path: Path) -> None:
+    failed = offline("-m", "workbook", "prefetch", WORKBOOK_CACHE=str(tmp_path))
+    assert failed.returncode == 1
+    assert "Jars could not be fetched" in failed.stdout
+    assert "Is there a network?" in failed.stdout
+    assert "python -m workbook prefetch" in failed.stdout
+    assert "Traceback" not in failed.stdout
+    assert list((tmp_path / "jars").iterdir()) == []

@@ -1,0 +1,81 @@
+"""A loop over a topic in the background of a notebook, so that the shop can be used meanwhile."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, ClassVar, Protocol, TypeVar
+
+T = TypeVar("T")
+
+
+class Closes(Protocol):
+    """What the loop needs of its reader."""
+
+    def close(self) -> None:
+        """Leave the group, and commit where that is automatic."""
+
+
+class Loop:
+    """``work(reader, until)`` in a thread of its own, until ``stop``, its end or its error.
+
+    The reader is closed at the end, however that comes. A second loop with work of the same name
+    ends the first one: running a cell again does not leave a forgotten reader in the group.
+    """
+
+    running: ClassVar[dict[str, Loop]] = {}
+
+    def __init__(self, work: Callable[[Any, Callable[[], bool]], None], reader: Closes) -> None:
+        former = Loop.running.pop(work.__name__, None)
+        if former is not None:
+            former._end()
+        self._error: Exception | None = None
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(work, reader), daemon=True)
+        self._thread.start()
+        Loop.running[work.__name__] = self
+
+    def stop(self) -> None:
+        """End the loop, and raise what ended it before, if something did."""
+        self._end()
+        if self._error:
+            raise self._error
+
+    def exception(self, timeout: float) -> Exception | None:
+        """Wait for the loop to end by itself and say with which error; TimeoutError if it runs."""
+        self._thread.join(timeout)
+        if self._thread.is_alive():
+            raise TimeoutError(f"Expected the loop to end, but it still runs after {timeout} s.")
+        return self._error
+
+    def _end(self) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _run(self, work: Callable[[Any, Callable[[], bool]], None], reader: Closes) -> None:
+        try:
+            work(reader, self._over.is_set)
+        except Exception as error:
+            self._error = error
+        finally:
+            reader.close()
+
+
+def within(
+    seconds: float, until: Callable[[T], bool], clock: Callable[[], float] = time.monotonic
+) -> Callable[[T], bool]:
+    """The same condition, but with a deadline: TimeoutError instead of waiting for ever."""
+    deadline = clock() + seconds
+
+    def checked(state: T) -> bool:
+        if until(state):
+            return True
+        if clock() > deadline:
+            raise TimeoutError(
+                f"Waited {seconds:.0f} s in vain; known so far: {state}. "
+                "Is another reader in the same group? Run the cells above again, from the shop on."
+            )
+        return False
+
+    return checked

@@ -1,0 +1,56 @@
+"""What the doctor hands back: findings, and a report that shows them."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+
+MARKS = {"ok": "✓ ok", "note": "• note", "fault": "✗ fault"}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at: ``state`` is ok, note or fault; a fault has a ``fix``.
+
+    With a fault the lab does not work; with a note it works, but you should know.
+    """
+
+    subject: str
+    state: str
+    said: str
+    fix: str = ""
+
+
+class Report(list[Finding]):
+    """The findings, as text in a terminal and as a table in a notebook."""
+
+    @property
+    def healthy(self) -> bool:
+        """Whether nothing was found that keeps the lab from working."""
+        return all(finding.state != "fault" for finding in self)
+
+    @property
+    def verdict(self) -> str:
+        return "Everything the lab needs is here." if self.healthy else "Mend the faults first."
+
+    def __str__(self) -> str:
+        lines = []
+        for f in self:
+            lines.append(f"{MARKS[f.state]:8} {f.subject:11} {f.said}")
+            if f.fix:
+                lines.append(f"{'':20} fix: {f.fix}")
+        return "\n".join([*lines, self.verdict])
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{MARKS[f.state]}</td><td>{f.subject}</td>"
+            f"<td style='text-align:left'>{html.escape(f.said)}"
+            + (f"<br><b>fix:</b> {html.escape(f.fix)}" if f.fix else "")
+            + "</td></tr>"
+            for f in self
+        )
+        return (
+            "<table><caption>What the doctor looked at</caption>"
+            "<tr><th>state</th><th>subject</th><th style='text-align:left'>finding</th></tr>"
+            f"{rows}</table><p>{self.verdict}</p>"
+        )

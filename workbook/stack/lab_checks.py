@@ -1,0 +1,204 @@
+"""The doctor's look at the lab: jars, network, ports, broker, supervisor, and what was left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from workbook.errors import JarsMissing
+from workbook.stack import broker, client, home, jars, kafka, ports, wire
+from workbook.stack.findings import Finding
+from workbook.stack.process import leftovers as strays_of
+
+ANSWER_WITHIN = 3.0
+"""Seconds for the supervisor and for the broker, while the doctor waits."""
+
+STARTS = "not running: it starts when it is first asked for"
+DOWN = "python -m workbook down"
+
+
+def jar_files() -> Iterator[Finding]:
+    """Every jar is in the cache and has its recorded sum."""
+    for group in sorted({jar.group for jar in jars.locked()}):
+        jars.class_path(group)
+    yield Finding("jars", "ok", f"{len(jars.locked())} jars, all sums as recorded")
+
+
+def network() -> Iterator[Finding]:
+    """The network is there as long as it is needed: until all jars are."""
+    missing = jars.missing()
+    if not missing:
+        said = "not needed: all jars are in the cache"
+        yield Finding("network", "ok", said)
+        return
+    try:
+        with tempfile.TemporaryDirectory() as scratch:
+            _find(missing[0], Path(scratch))
+    except JarsMissing as error:
+        said = f"the jars' repository cannot be reached, and {len(missing)} jars are still missing"
+        yield Finding("network", "fault", said, str(error).partition("? ")[2])
+    else:
+        yield Finding("network", "ok", "the jars' repository answers")
+
+
+def ports_free() -> Iterator[Finding]:
+    """Kafka's usual port is free; if not, who has it."""
+    if broker.external():
+        yield Finding("ports", "ok", "not needed: KAFKA_BOOTSTRAP_SERVERS is set")
+    elif ports.is_free(kafka.PORT):
+        yield Finding("ports", "ok", f"{kafka.PORT} is free")
+    else:
+        yield _holder_of(kafka.PORT)
+
+
+def kafka_answers() -> Iterator[Finding]:
+    """The broker in use answers, lets us in, and is of a version that the lab can work with."""
+    named = broker.external()
+    if named:
+        named.check(ANSWER_WITHIN)
+        yield _release_of(named)
+        return
+    status = client.status(ANSWER_WITHIN) or {"servers": {}, "ended": {}}
+    if code := status["ended"].get("kafka"):
+        said = f"the lab's broker has ended ({_ending(code)}), and its topics with it"
+        fix = "Restart the kernel and run its first cells: they start a new broker."
+        yield Finding("broker", "fault", said, fix)
+    elif address := status["servers"].get("kafka"):
+        broker.Broker(address, ours=True).check(ANSWER_WITHIN)
+        yield Finding("broker", "ok", f"the lab's own answers at {address}")
+    else:
+        yield Finding("broker", "ok", STARTS)
+
+
+def supervisor() -> Iterator[Finding]:
+    """The process that owns the servers answers, and runs the versions of this checkout."""
+    status = client.status(ANSWER_WITHIN)
+    if status is None:
+        yield Finding("supervisor", "ok", STARTS)
+    elif status.get("jars") != jars.fingerprint():
+        said = "the lab that runs was started by another version of the workbook, with other jars"
+        fix = f"End it and open the lab again: {DOWN}"
+        yield Finding("supervisor", "note", said, fix)
+    else:
+        users = ", ".join(f"{u['role']} ({u['pid']})" for u in status["users"])
+        yield Finding("supervisor", "ok", f"runs for {users or 'nobody else now'}")
+
+
+def other_labs() -> Iterator[Finding]:
+    """Other labs that run on this machine now: they share its memory and its cores."""
+    mine = home.run_dir()
+    others = [f for f in mine.parent.glob(f"workbook-{os.getuid()}-*") if f != mine]
+    running = [folder for folder in others if _listens(folder)]
+    for folder in running:
+        said = f"another lab runs too, in {folder}: both work, but share memory and cores"
+        yield Finding("other labs", "note", said, _end(folder))
+    if not running:
+        yield Finding("other labs", "ok", "none is running")
+
+
+def leftovers() -> Iterator[Finding]:
+    """Nothing is left of a lab, or of a process, that was killed."""
+    folder = home.run_dir()
+    running = client.status(ANSWER_WITHIN) is not None
+    found = [] if running else list(_of_a_killed_lab(folder))
+    found += _of_killed_processes(folder)
+    yield from found or [Finding("leftovers", "ok", "none")]
+
+
+def _of_a_killed_lab(folder: Path) -> Iterator[Finding]:
+    if (folder / "socket").exists():
+        said = (
+            f"a stale lock: {folder / 'socket'} is of a supervisor that was killed; "
+            "it stops nobody, the next lab removes it"
+        )
+        yield Finding("leftovers", "note", said, DOWN)
+    elif folder.exists():
+        said = f"the folder {folder} of a lab that was killed"
+        yield Finding("leftovers", "note", said, DOWN)
+    for stray in strays_of(folder):
+        said = f"process {stray.pid} of a lab that was killed still runs"
+        yield Finding("leftovers", "note", said, DOWN)
+
+
+def _of_killed_processes(folder: Path) -> Iterator[Finding]:
+    for scratch in folder.glob("user-*"):
+        pid = scratch.name.removeprefix("user-")
+        if pid.isdigit() and not psutil.pid_exists(int(pid)):
+            queries = sorted(path.name for path in scratch.glob("checkpoints/*"))
+            what = f"stale checkpoints ({', '.join(queries)})" if queries else "stale files"
+            said = f"{what} of process {pid}, which has ended, in {scratch}: nothing reads them"
+            yield Finding("leftovers", "note", said, DOWN)
+
+
+def _holder_of(port: int) -> Finding:
+    holder = next((p for p in _listeners(port)), None)
+    words = holder.cmdline() if holder else []
+    lab = next((_run_folder(word) for word in words if _run_folder(word)), None)
+    if lab == home.run_dir():
+        return Finding("ports", "ok", f"{port} is this lab's own")
+    moved = "Kafka will use another free port"
+    if lab:
+        said = f"{port} is taken by an older lab, in {lab}: {moved}"
+        return Finding("ports", "note", said, _end(lab))
+    who = f"{holder.name()} (process {holder.pid})" if holder else "a program that is not yours"
+    said = f"{port} is taken by another program, {who}: {moved}"
+    return Finding("ports", "note", said, f"Nothing to do, or end that program to have {port}.")
+
+
+def _listeners(port: int) -> Iterator[psutil.Process]:
+    with suppress(psutil.Error):  # without rights one sees no other user's connections
+        for c in psutil.net_connections("tcp"):
+            if c.pid and c.status == psutil.CONN_LISTEN and c.laddr.port == port:
+                yield psutil.Process(c.pid)
+
+
+def _run_folder(word: str) -> Path | None:
+    """The run folder of a lab that a server's command line names, if it does."""
+    marked = (p for p in Path(word).parents if p.name.startswith(f"workbook-{os.getuid()}-"))
+    return next(marked, None) if word.startswith(os.sep) else None
+
+
+def _end(folder: Path) -> str:
+    name = folder.name.removeprefix(f"workbook-{os.getuid()}-")
+    return f"To end it: WORKBOOK_LAB={name} {DOWN}"
+
+
+def _listens(folder: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as probe, suppress(OSError):
+        probe.settimeout(1)
+        probe.connect(str(folder / "socket"))
+        return True
+    return False
+
+
+def _release_of(named: broker.Broker) -> Finding:
+    if "SSL" in named.security.get("security.protocol", "").split("_"):
+        return Finding("broker", "ok", f"yours answers at {named.bootstrap}")
+    release = wire.require_new_enough(named.bootstrap, ANSWER_WITHIN)
+    said = f"yours answers at {named.bootstrap}, its version is {release}"
+    if release == wire.CURRENT:
+        return Finding("broker", "ok", said)
+    fix = "Use the version of docker-compose.yml, or unset KAFKA_BOOTSTRAP_SERVERS."
+    return Finding("broker", "note", f"{said}; the lab is made for {wire.CURRENT}", fix)
+
+
+def _ending(code: Any) -> str:
+    if code >= 0:
+        return f"exit code {code}"
+    name = signal.Signals(-code).name
+    return f"killed by {name}" + (", perhaps for want of memory" if name == "SIGKILL" else "")
+
+
+def _find(jar: jars.Jar, scratch: Path) -> None:
+    """Ask the repository where a jar is, without waiting for the jar; raises ``JarsMissing``."""
+    for line in jars.resolve(jars.ivy_module([jar.coordinate], transitive=False), scratch):
+        if line.strip().startswith("found "):
+            return

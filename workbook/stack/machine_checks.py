@@ -1,0 +1,188 @@
+"""The doctor's look at the machine: Python, Java, room, folders and the environment."""
+
+from __future__ import annotations
+
+import errno
+import locale
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import psutil
+
+from workbook.stack import home
+from workbook.stack.findings import Finding
+from workbook.stack.java import find_java
+
+OLDEST_PYTHON = (3, 11)
+NEWEST_JAVA = 21
+"""The newest that Spark promises to run on."""
+
+MEMORY_GB = 4.0
+DISK_GB = 3.0
+JAVA_WITHIN = 6.0
+"""Seconds that Java may take to say its version while the doctor waits."""
+
+CONTAINER = Path("/sys/fs/cgroup")
+"""Where Linux says how much memory a container may use."""
+
+OVERRIDDEN = {
+    "PYSPARK_PYTHON": "Spark's workers run this Python",
+    "PYSPARK_DRIVER_PYTHON": "Spark's driver is this Python",
+    "SPARK_HOME": "Spark is the one that this Python has installed",
+}
+"""Variables that the session sets itself, and what holds instead."""
+
+
+def python() -> Iterator[Finding]:
+    """Python is new enough."""
+    version = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info[:2] < OLDEST_PYTHON:
+        yield Finding("Python", "fault", f"{version} is too old", "Use Python 3.11 or newer.")
+    else:
+        yield Finding("Python", "ok", f"{version} at {sys.executable}")
+
+
+def java() -> Iterator[Finding]:
+    """There is a Java that can run Spark and Kafka."""
+    found = find_java(JAVA_WITHIN)
+    if found.major > NEWEST_JAVA:
+        said = f"{found.major} at {found.command} is newer than Spark was tested with"
+        yield Finding("Java", "note", said, "If Spark fails, point JAVA_HOME at a JDK 17 or 21.")
+    else:
+        yield Finding("Java", "ok", f"{found.major} at {found.command}")
+
+
+def memory() -> Iterator[Finding]:
+    """There is memory for a broker, a Spark and a notebook."""
+    machine = psutil.virtual_memory().available / 2**30
+    free = min(machine, _container_gb())
+    where = "in this container" if free < machine else "on this machine"
+    said = f"{free:.1f} GiB free {where}"
+    if free < MEMORY_GB:
+        fix = "Close other programs, or start with SPARK_DRIVER_MEMORY=1g."
+        yield Finding("memory", "fault", f"too little: {said}, {MEMORY_GB:.0f} needed", fix)
+    else:
+        yield Finding("memory", "ok", said)
+
+
+def disk() -> Iterator[Finding]:
+    """There is room where the lab writes."""
+    for name, folder in (("TMPDIR", home.run_dir()), ("WORKBOOK_CACHE", home.cache_dir())):
+        there = _existing(folder)
+        free = shutil.disk_usage(there).free / 2**30
+        said = f"{free:.1f} GiB free in {there}"
+        if free < DISK_GB:
+            fix = f"Free some space, or point {name} to a disk that has it."
+            yield Finding("disk", "fault", f"nearly full: {said}, {DISK_GB:.0f} needed", fix)
+        else:
+            yield Finding("disk", "ok", said)
+
+
+def cache() -> Iterator[Finding]:
+    """The cache can be written."""
+    folder = home.cache_dir()
+    try:
+        with tempfile.TemporaryFile(dir=_existing(folder)):
+            pass
+    except OSError as error:
+        said = f"{folder} cannot be written ({error.strerror})"
+        fix = "Make it writable, or set WORKBOOK_CACHE to a folder that is."
+        if error.errno == errno.ENOSPC:
+            fix = "Free some space, or set WORKBOOK_CACHE to a disk that has it."
+        yield Finding("cache", "fault", said, fix)
+    else:
+        yield Finding("cache", "ok", f"{folder} can be written")
+
+
+def folders() -> Iterator[Finding]:
+    """No folder has a name that Java, Spark or a socket cannot stand."""
+    home.socket_path()
+    # A class path is split at colons, Spark's list of jars at commas: neither knows an escape.
+    for name, folder in (("WORKBOOK_CACHE", home.cache_dir()), ("TMPDIR", home.run_dir())):
+        if any(sign in str(folder) for sign in ",:"):
+            said = f"{folder} has a comma or a colon in its name, where Java and Spark split lists"
+            fix = f"Point {name} to a folder without them (blanks and umlauts are fine)."
+            yield Finding("folders", "fault", said, fix)
+            return
+    yield Finding("folders", "ok", f"the lab is in {home.ROOT} and works in {home.run_dir()}")
+
+
+def time_zone() -> Iterator[Finding]:
+    """The time zone exists; Spark's session is on UTC whatever it is."""
+    zone = os.environ.get("TZ", "").lstrip(":")
+    offset = time.localtime().tm_gmtoff
+    if zone and not _is_zone(zone):
+        said = f"TZ is {zone}, which names no time zone: programs take it for UTC"
+        yield Finding("time zone", "note", said, "Unset TZ, or set it to one like Europe/Berlin.")
+    elif offset:
+        said = (
+            f"this machine is {offset / 3600:+g} h from UTC ({zone or time.tzname[0]}), the lab is "
+            "on UTC: its clock times differ from yours by that much"
+        )
+        yield Finding("time zone", "note", said)
+    else:
+        yield Finding("time zone", "ok", "UTC, as in the lab")
+
+
+def language() -> Iterator[Finding]:
+    """The locale can write every letter; the lab's own servers do not depend on it."""
+    chosen = next(
+        (f"{n}={os.environ[n]}" for n in ("LC_ALL", "LC_CTYPE", "LANG") if os.environ.get(n)),
+        "LANG is not set",
+    )
+    encoding = locale.getencoding()
+    own = [f for f in (home.ROOT, home.run_dir(), home.cache_dir()) if not str(f).isascii()]
+    if own and sys.getfilesystemencoding() != "utf-8":
+        said = f"Python takes names of files for {encoding} ({chosen}), but {own[0]} has an umlaut"
+        yield Finding("locale", "fault", said, "export LC_ALL=C.UTF-8, and unset PYTHONUTF8.")
+    elif encoding.upper().replace("-", "") == "UTF8":
+        yield Finding("locale", "ok", f"{chosen}, {encoding}")
+    else:
+        said = f"{chosen} is not installed here or knows no umlauts ({encoding}, not UTF-8)"
+        yield Finding("locale", "note", said, "export LC_ALL=C.UTF-8")
+
+
+def environment() -> Iterator[Finding]:
+    """No variable points Spark elsewhere; the session overrides those that do."""
+    import pyspark
+
+    right = {"SPARK_HOME": str(Path(pyspark.__file__).parent)}
+    elsewhere = {
+        name: os.environ[name]
+        for name in OVERRIDDEN
+        if os.environ.get(name) not in (None, "", right.get(name, sys.executable))
+    }
+    for name, value in elsewhere.items():
+        said = f"{name} points to {value}, and the lab ignores it: {OVERRIDDEN[name]}"
+        yield Finding("environment", "note", said, f"unset {name}")
+    if not elsewhere:
+        yield Finding("environment", "ok", "no variable points Spark elsewhere")
+
+
+def _container_gb() -> float:
+    """What a container may still take, in GiB; infinite where there is no limit."""
+    try:
+        limit, used = ((CONTAINER / f"memory.{w}").read_text() for w in ("max", "current"))
+        return (int(limit) - int(used)) / 2**30
+    except (OSError, ValueError):
+        return float("inf")
+
+
+def _existing(folder: Path) -> Path:
+    while not folder.exists():
+        folder = folder.parent
+    return folder
+
+
+def _is_zone(name: str) -> bool:
+    # Rules in the manner of POSIX (CET-1CEST) are rare: digits tell them from a name.
+    try:
+        return any(c.isdigit() for c in name) or bool(ZoneInfo(name))
+    except (OSError, ValueError, LookupError):
+        return False
