@@ -127,6 +127,7 @@ def test_the_chart_moves_under_one_s_own_clicks(lab: tuple[OwnLab, str], page: A
     until(lambda: frames.add(chart.get_attribute("src")) or len(frames) > 3, "a moving chart")
 
     assert "on average" in cell.locator("figcaption").inner_text()
+    until(lambda: "nothing yet" not in (chart.get_attribute("alt") or ""), "Spark's line")
     before = chart.get_attribute("alt")
     for _ in range(10):
         cell.get_by_role("button", name="Home").click()

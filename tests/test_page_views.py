@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -84,11 +83,13 @@ GOOD = [
 ]
 
 
-def raw(spark: SparkSession, values: list[bytes | None]) -> DataFrame:
-    """Values as Spark's Kafka source hands them over, all arrived at ARRIVAL."""
-    at = datetime.fromtimestamp(ARRIVAL / 1000, UTC)
+def raw(
+    spark: SparkSession, values: list[bytes | None], arrivals: list[int] | None = None
+) -> DataFrame:
+    """Values as Spark's Kafka source hands them over; all arrived at ARRIVAL unless told."""
+    at = arrivals or [ARRIVAL] * len(values)
     rows = [
-        (None, None if v is None else bytearray(v), "clicks", 0, offset, at)
+        (None, None if v is None else bytearray(v), "clicks", 0, offset, moment(at[offset]))
         for offset, v in enumerate(values)
     ]
     schema = (
@@ -97,32 +98,40 @@ def raw(spark: SparkSession, values: list[bytes | None]) -> DataFrame:
     return spark.createDataFrame(rows, schema)
 
 
-def by_hand(value: bytes | None) -> tuple[Any, ...]:
+def moment(ms: int) -> datetime:
+    return datetime.fromtimestamp(ms / 1000, UTC)
+
+
+def by_hand(value: bytes | None, arrival: int = ARRIVAL) -> tuple[Any, ...]:
     try:
-        c = Click.from_json(value, ARRIVAL)
+        c = Click.from_json(value, arrival)
     except Rejected as why:
         return (str(why.reason), None, None, None, None, None, None)
     return (None, c.event_id, c.click_type.value, c.name, c.timestamp, c.browser, c.tab_id)
 
 
-def on_spark(spark: SparkSession, values: list[bytes | None]) -> list[tuple[Any, ...]]:
+def on_spark(raw: DataFrame) -> list[tuple[Any, ...]]:
     fields = ("reason", "event_id", "click_type", "name", "timestamp", "browser", "tab_id")
-    rows = parse(raw(spark, values)).select("offset", "value", *fields).collect()
+    before = {row.offset: row.value for row in raw.collect()}
+    rows = parse(raw).select("offset", "value", *fields).collect()
     rows.sort(key=lambda row: row.offset)
-    assert [None if r.value is None else bytes(r.value) for r in rows] == values
+    assert {row.offset: row.value for row in rows} == before
     return [tuple(row[field] for field in fields) for row in rows]
 
 
-def assert_agree(spark: SparkSession, values: list[bytes | None]) -> None:
-    pairs = zip(values, on_spark(spark, values), strict=True)
-    differ = [(v, spark_says, by_hand(v)) for v, spark_says in pairs if spark_says != by_hand(v)]
-    assert differ == []
+def assert_agree(
+    spark: SparkSession, values: list[bytes | None], arrivals: list[int] | None = None
+) -> None:
+    at = arrivals or [ARRIVAL] * len(values)
+    expected = [by_hand(value, arrival) for value, arrival in zip(values, at, strict=True)]
+    seen = zip(values, on_spark(raw(spark, values, at)), expected, strict=True)
+    assert [(value, got, right) for value, got, right in seen if got != right] == []
 
 
 def test_every_kind_of_bad_record_has_its_reason(spark: SparkSession) -> None:
     values = [value for value, _ in BAD]
     assert [by_hand(value)[0] for value in values] == [reason.value for _, reason in BAD]
-    assert [row[0] for row in on_spark(spark, values)] == [reason.value for _, reason in BAD]
+    assert [row[0] for row in on_spark(raw(spark, values))] == [reason.value for _, reason in BAD]
 
 
 def test_odd_but_good_records_are_accepted(spark: SparkSession) -> None:
@@ -130,10 +139,17 @@ def test_odd_but_good_records_are_accepted(spark: SparkSession) -> None:
     assert_agree(spark, list(GOOD))
 
 
+def records() -> list[dict[str, Any]]:
+    return [json.loads(line) for line in DATA.read_text(encoding="utf-8").splitlines()]
+
+
 def test_both_agree_on_the_data_file(spark: SparkSession) -> None:
-    if not DATA.exists():
-        pytest.skip("data/clicks.jsonl is not there")
-    assert_agree(spark, list(DATA.read_bytes().split(b"\n")))
+    values = [r["value"] if r["value"] is None else r["value"].encode() for r in records()]
+    arrivals = [record["arrival"] for record in records()]
+    assert_agree(spark, values, arrivals)
+    assert [row[0] for row in on_spark(raw(spark, values, arrivals))] == [
+        record["reason"] for record in records()
+    ]
 
 
 # --- mutations --------------------------------------------------------------------------------
@@ -256,7 +272,7 @@ def test_both_agree_on_what_is_nearly_plain(spark: SparkSession) -> None:
 def test_what_to_json_writes_is_plain(spark: SparkSession) -> None:
     """Else it would be right, yet slow: the streams of the workbook are read the fast way."""
     clicks = [CLICK, replace(CLICK, tab_id=None), replace(CLICK, event_id=-3, name="Müsli 😀")]
-    values = [*(c.to_json() for c in clicks), *DATA.read_bytes().split(b"\n")[:3]]
+    values = [c.to_json() for c in clicks]
     text = F.col("value").cast("string")
     plain = raw(spark, list(values)).where(text.rlike(clicks_on_spark.PLAIN))
     assert plain.count() == len(values)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,23 @@ from pyspark.sql import SparkSession
 
 from workbook import session
 from workbook.stack.home import cache_dir
+
+FAILURES = {
+    "heap": ({"SPARK_DRIVER_MEMORY": "lots"}, "Check SPARK_DRIVER_MEMORY (now lots)"),
+    "master": ({"SPARK_MASTER": "spark://127.0.0.1:1"}, "No Spark master answers at spark://127"),
+}
+
+
+@pytest.mark.parametrize(("env", "said"), FAILURES.values(), ids=FAILURES)
+def test_a_spark_that_cannot_start_says_what_to_check(env: dict[str, str], said: str) -> None:
+    code = (
+        "from workbook.errors import SparkFailed\n"
+        "try:\n    spark_session(quiet=True)\n"
+        "except SparkFailed as error:\n    print(error)"
+    )
+    began = time.monotonic()
+    assert said in fresh(code, **env)
+    assert time.monotonic() - began < 30
 
 
 def fresh(code: str, **env: str) -> str:

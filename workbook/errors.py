@@ -39,6 +39,10 @@ class NotRunning(ServerFailed):
     """This lab has no supervisor, and none was to be started or came up."""
 
 
+class SparkFailed(WorkbookError):
+    """Spark did not start, or its master does not answer."""
+
+
 class BrokerUnreachable(WorkbookError):
     """No Kafka broker answered in time."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import socket
 import sys
 import time
 from collections.abc import Iterator
@@ -15,10 +16,14 @@ from typing import Any
 import pyspark
 from pyspark.sql import SparkSession
 
+from workbook.errors import SparkFailed
 from workbook.stack.client import lease, scratch_dir
 from workbook.stack.home import cache_dir
 from workbook.stack.jars import class_path
 from workbook.stack.java import PLAIN_LOCALE, find_java
+
+ANSWER_S = 5.0
+"""Seconds that a Spark master may take to accept a connection."""
 
 STATE_STORES = {
     "memory": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
@@ -105,10 +110,42 @@ def _start(name: str, flags: list[str]) -> SparkSession:
     for key, value in _settings(scratch, flags).items():
         builder = builder.config(key, value)
     _settle_environment()
-    with _stderr_to(scratch / "spark.log"):
-        spark = builder.getOrCreate()
+    _require_master(os.environ.get("SPARK_MASTER", ""))
+    log = scratch / "spark.log"
+    try:
+        with _stderr_to(log):
+            spark = builder.getOrCreate()
+    except Exception as error:
+        raise _not_started(error, log) from None
     _let_the_lab_end(spark)
     return spark
+
+
+def _require_master(master: str) -> None:
+    """Ask a standalone master for a connection, since Spark itself would wait for minutes."""
+    if not master.startswith("spark://"):
+        return
+    for place in master.removeprefix("spark://").split(","):
+        host, _, port = place.rpartition(":")
+        try:
+            with socket.create_connection((host, int(port)), timeout=ANSWER_S):
+                return
+        except (OSError, ValueError):
+            continue
+    raise SparkFailed(
+        f"No Spark master answers at {master}. Check SPARK_MASTER and that the master runs, or "
+        f"unset SPARK_MASTER to use Spark on this machine."
+    )
+
+
+def _not_started(error: Exception, log: Path) -> SparkFailed:
+    lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+    told = [line for line in lines if "WARN" not in line][-4:] or [str(error)[:300]]
+    return SparkFailed(
+        "Spark did not start. It said:\n  " + "\n  ".join(told) + "\nCheck SPARK_DRIVER_MEMORY "
+        f"(now {os.environ.get('SPARK_DRIVER_MEMORY', '2g')}) and SPARK_MASTER, then run: "
+        "python -m workbook doctor"
+    )
 
 
 def _settle_environment() -> None:

@@ -1,0 +1,254 @@
+"""How fast chapter 02 counts: page views per second of event time, dead letters included.
+
+    .venv/bin/python benchmarks/views_per_second.py [--events 5000000] [--runs 3] [--chart 20]
+
+One topic of 8 partitions is written once. A raw consumer that parses nothing is the floor; then
+the pipeline reads all of it in a fresh session (cold) and again in the same one (warm). No figure
+is printed before counts and dead letters are what the stream's own expectation says.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+import shutil
+import statistics
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import psutil
+from confluent_kafka import Consumer
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
+
+from workbook import session
+from workbook.events import ClickType
+from workbook.generators.clicks import NAMES, ClickStream, _hash
+from workbook.pipelines.clicks import parse
+from workbook.pipelines.page_views import views_per_second
+from workbook.sinks.running import start_counting
+from workbook.sinks.tables import LocalTable
+from workbook.sources.clicks import Visitors
+from workbook.sources.producer import generate
+from workbook.sources.readers import FAST_PLAIN, read_dead_letters
+from workbook.sources.spark import kafka_stream
+from workbook.stack.broker import Broker, kafka
+from workbook.topics import Topic, new_topic
+
+BLOCK = 500_000
+PARTITIONS = 8
+
+
+@dataclass
+class Expected:
+    """What the stream says must come out."""
+
+    messages: int = 0
+    views: Counter[int] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+
+
+def expected(stream: ClickStream, events: int) -> Expected:
+    """Count what ``generate`` sends: page views per second, and bad records by reason."""
+    found = Expected()
+    pages = [kind is ClickType.PAGE for kind, _ in NAMES]
+    for first in range(0, events, BLOCK):
+        rows = stream.expected(first, min(first + BLOCK, events))
+        kinds = _hash(stream.seed, "name", rows.event_id.to_numpy()) % len(NAMES)
+        page = pd.Series(pages).take(kinds).to_numpy()
+        seconds = rows.timestamp[page & rows.reason.isna()] // 1000
+        found.views.update(seconds.value_counts().to_dict())
+        found.reasons.update(rows.reason.dropna())
+        found.messages += len(rows)
+    return found
+
+
+# --- what is measured -------------------------------------------------------------------------
+
+
+def floor(broker: Broker, topic: Topic, messages: int) -> None:
+    """Read the topic to its end with librdkafka, and look at nothing."""
+    settings = {"group.id": secrets.token_hex(4), "auto.offset.reset": "earliest"}
+    reader = Consumer({**FAST_PLAIN, **settings, **broker.client_config()})
+    reader.subscribe([topic.name])
+    left = messages
+    while left > 0:
+        left -= len(reader.consume(20_000, timeout=1))
+    reader.close()
+
+
+def pipeline(spark: Any, broker: Broker, topic: Topic, right: Expected) -> Callable[[], None]:
+    """Count the topic with a new checkpoint; what comes back compares with the expectation."""
+    letters, table = new_topic("clicks.dead-letters", "bench"), LocalTable("second")
+    broker.create(letters)
+    parsed = parse(kafka_stream(spark, broker, topic.name))
+    place = session.checkpoint(letters.name)
+    # In a replay the partitions run apart, so the lateness must be as long as the stream.
+    counts = views_per_second(parsed, "1 day")
+    with start_counting(counts, parsed, table, broker, letters.name, place) as running:
+        running.process_all()
+
+    def check() -> None:
+        assert {row["second"]: row["views"] for row in table.rows()} == right.views
+        rejected = read_dead_letters(broker.client_config(), letters.name)
+        assert Counter(rejected.reason) == right.reasons
+        shutil.rmtree(place)
+
+    return check
+
+
+@dataclass
+class Cost:
+    """Seconds, and CPU seconds of this process and of Spark's (not of the broker)."""
+
+    seconds: float
+    cpu: float
+
+
+def cost(work: Callable[[], object]) -> tuple[Cost, Any]:
+    """What a piece of work costs, and what it returns."""
+    cpu, began = cpu_seconds(), time.monotonic()
+    result = work()
+    return Cost(time.monotonic() - began, cpu_seconds() - cpu), result
+
+
+def ours() -> list[psutil.Process]:
+    """This process and its children; the servers are the supervisor's."""
+    me = psutil.Process()
+    return [me, *(p for p in me.children(recursive=True) if "kafka.Kafka" not in p.cmdline())]
+
+
+def cpu_seconds() -> float:
+    return sum(p.cpu_times().user + p.cpu_times().system for p in ours())
+
+
+def peak_memory() -> float:
+    """The largest resident set of Spark's Java so far in GB; nan where the system does not say."""
+    peaks = [float("nan")]
+    for process in ours():
+        status = Path(f"/proc/{process.pid}/status")
+        if process.name() == "java" and status.exists():
+            lines = status.read_text().splitlines()
+            peaks.append(next(float(x.split()[1]) / 1e6 for x in lines if x.startswith("VmHWM")))
+    return max(peaks[1:], default=peaks[0])
+
+
+def report(name: str, costs: list[Cost], messages: int) -> None:
+    """One line of the table."""
+    rates = [messages / c.seconds for c in costs]
+    cpu = statistics.median(c.cpu for c in costs) / messages * 1e6
+    print(
+        f"| {name} | {max(rates):,.0f} | {statistics.median(rates):,.0f} | {cpu:.2f} |", flush=True
+    )
+
+
+# --- the chart --------------------------------------------------------------------------------
+
+
+def chart(spark: Any, broker: Broker, seconds: float) -> None:
+    """Frames of the live chart per second while 20,000 events/s come in."""
+    from workbook.views.charts import per_second
+    from workbook.views.live import Live
+
+    topic, table = new_topic("clicks", "bench", PARTITIONS), LocalTable("second")
+    broker.create(topic, topic.dead_letters)
+    events = int(20_000 * (seconds + 60))
+    stream = ClickStream(rate=20_000, partitions=PARTITIONS, bad_share=0.001)
+    visitors = Visitors(
+        broker.client_config(),
+        topic.name,
+        stream.ending_by(int(time.time() * 1000), events, speed=1),
+    )
+    parsed = parse(kafka_stream(spark, broker, topic.name))
+    place = session.checkpoint(topic.name)
+
+    def draw() -> str:
+        counts = {row["second"]: row["views"] for row in table.rows()}
+        return per_second({"Spark": counts}, "Page views per second")
+
+    counts = views_per_second(parsed)
+    letters = topic.dead_letters.name
+    with start_counting(counts, parsed, table, broker, letters, place) as running:
+        view = Live(draw, running=running, every=0.3)
+        wait_for(lambda: len(table) > 3)
+        frames, versions, sent = view.frames, table.version, visitors.sent.messages
+        began = time.monotonic()
+        wait_for(lambda: time.monotonic() - began > seconds)
+        took = time.monotonic() - began
+        drawn, fresh = (view.frames - frames) / took, (table.version - versions) / took
+        came = (visitors.sent.messages - sent) / took
+        view.stop()
+        visitors.stop()
+    print(f"\nChart at {came:,.0f} events/s: {drawn:.1f} frames/s, {fresh:.1f} table updates/s.")
+
+
+def wait_for(happened: Callable[[], bool], within: float = 120.0) -> None:
+    deadline = time.monotonic() + within
+    while not happened():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)
+
+
+def main() -> None:
+    options = arguments()
+    broker, topic = kafka("bench"), new_topic("clicks", "bench", PARTITIONS)
+    broker.create(topic)
+    stream = ClickStream(
+        rate=20_000, partitions=PARTITIONS, bad_share=0.001, duplicate_share=0.01, late_share=0.01
+    ).ending_by(int(time.time() * 1000), options.events)
+    right = expected(stream, options.events)
+    generate(broker.client_config(), topic.name, stream, options.events)
+    print(f"{right.messages:,} messages, {sum(right.reasons.values()):,} of them bad\n")
+    print("| | messages/s, best | median | CPU µs per message |\n| --- | --- | --- | --- |")
+    floors = [cost(lambda: floor(broker, topic, right.messages))[0] for _ in range(options.runs)]
+    report("raw consumer, nothing parsed", floors, right.messages)
+    starts, colds, warms = [], [], []
+    for _ in range(options.runs):
+        start, spark = cost(lambda: session.spark_session(quiet=True))
+        cold, check = cost(lambda: pipeline(spark, broker, topic, right))  # noqa: B023
+        check()
+        warm, check = cost(lambda: pipeline(spark, broker, topic, right))  # noqa: B023
+        check()
+        starts.append(Cost(start.seconds + cold.seconds, start.cpu + cold.cpu))
+        colds.append(cold)
+        warms.append(warm)
+        memory = peak_memory()
+        end(spark)
+    report("pipeline, session start included", starts, right.messages)
+    report("pipeline, cold (first query of a session)", colds, right.messages)
+    report("pipeline, warm (second run)", warms, right.messages)
+    print(f"\nSpark's Java took {memory:.1f} GB at its peak.")
+    if options.chart:
+        chart(session.spark_session(quiet=True), broker, options.chart)
+
+
+def end(spark: Any) -> None:
+    """End the session and its Java, so that the next one is cold."""
+    from pyspark import SparkContext
+
+    gateway = spark.sparkContext._gateway
+    spark.stop()
+    gateway.shutdown()
+    gateway.proc.stdin.close()
+    gateway.proc.wait(timeout=60)
+    SparkContext._gateway = SparkContext._jvm = None
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--events", type=int, default=5_000_000)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--chart", type=float, default=20.0, help="seconds; 0 for none")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
