@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from workbook.errors import BrokerUnreachable, NotOurServer
+from workbook.sources.checks import require_topic
 from workbook.stack.broker import Broker, kafka
 from workbook.topics import new_topic
 
@@ -36,7 +38,8 @@ def test_what_deletes_refuses_on_a_broker_that_the_lab_did_not_start(
 def test_creating_a_topic_twice_leaves_it_as_it_is(broker: Broker) -> None:
     topic = new_topic("clicks", "test-broker", partitions=3)
     broker.create(topic)
-    broker.create(topic)
+    broker.create(replace(topic, partitions=5))
+    assert require_topic(broker.client_config(), topic.name) == 3
 
 
 def test_a_broker_that_is_down_is_named_within_ten_seconds(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from workbook.events import Click, ClickType, Reason
 from workbook.exercises import views_per_second_mistakes as mistakes
+from workbook.exercises import views_per_second_spark_mistakes as spark_mistakes
 from workbook.exercises.core import Problem
 from workbook.exercises.frames import Row, by_rows
 from workbook.exercises.judging import Case, by_cases, by_choice
@@ -149,7 +150,7 @@ per_second_on_spark = Problem(
         _ROWS,
         ("second", "views"),
         [(SECOND, 3), (SECOND + 1, 2), (SECOND + 60, 1)],
-        mistakes.ON_SPARK,
+        spark_mistakes.ON_SPARK,
         "Compare the rows: which views are in a wrong second, and which are counted too often or "
         "not at all?",
     ),

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import operator
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from functools import partial
 from itertools import accumulate
 from typing import Any
 
 from workbook.events import Click, ClickType
-from workbook.exercises.frames import Row
 from workbook.exercises.judging import Mistake
 
 _NONE_YET = object()
@@ -254,133 +251,3 @@ class _Now:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, int) and 0 <= time.time() - other < 86_400
-
-
-def _views(
-    rows: list[Row],
-    key: Callable[[Row], Any] = lambda row: row[3] // 1000,
-    click_types: tuple[str | None, ...] = ("Page",),
-    accepted: Callable[[Row], bool] = lambda row: row[6] is None,
-    counts: Callable[[Row], int] = lambda row: 1,
-) -> list[Row]:
-    """The rows asked for with one idea exchanged: the model of a mistake."""
-    views: Counter[Any] = Counter()
-    for row in rows:
-        if row[1] in click_types and accepted(row):
-            views[key(row)] += counts(row)
-    return sorted(views.items(), key=repr)
-
-
-def _keyed(rows: list[Row], key: Callable[[int], Any]) -> list[Row]:
-    """The right rows, each second shown in another way."""
-    return sorted(((key(second), views) for second, views in _views(rows)), key=repr)
-
-
-def _no_gap(rows: list[Row]) -> list[Row]:
-    views: dict[int, int] = dict(_views(rows))
-    return [(second, views.get(second, 0)) for second in range(min(views), max(views) + 1)]
-
-
-def _per_name(rows: list[Row]) -> list[Row]:
-    apart = _views(rows, key=lambda row: (row[3] // 1000, row[2]))
-    return sorted(((key[0], views) for key, views in apart), key=repr)
-
-
-def _second_or_null(row: Row) -> int | None:
-    return None if row[3] is None else row[3] // 1000
-
-
-_local = datetime.fromtimestamp  # so does Spark's collect
-
-_BOTH = ("Page", "Action")
-
-ON_SPARK = [
-    Mistake(
-        partial(_views, key=lambda row: row[3] / 1000),
-        "`/` gives a double, and each millisecond a second of its own. Cut the fraction off: "
-        "`floor`, or the operator `div`.",
-    ),
-    Mistake(
-        partial(_views, key=lambda row: row[3]),
-        "The second is still in milliseconds. (A cast from BIGINT to a timestamp takes seconds; "
-        "`timestamp_millis` takes milliseconds.)",
-    ),
-    Mistake(
-        partial(_views, key=lambda row: round(row[3] / 1000)),
-        "It rounds: what happens 999 ms after a second began is still in it. Use `floor`.",
-    ),
-    Mistake(
-        partial(_views, key=lambda row: math.ceil(row[3] / 1000)),
-        "It rounds up, so views go to the second after theirs. Use `floor`.",
-    ),
-    Mistake(
-        partial(_views, key=lambda row: row[3] // 1000 % 60),
-        "It takes the second of the minute, 0 to 59: views of different minutes are added up.",
-    ),
-    Mistake(
-        partial(_views, click_types=_BOTH),
-        "It counts actions as well: keep the rows whose `click_type` is `Page`.",
-    ),
-    Mistake(
-        partial(_views, accepted=lambda row: True),
-        "It counts rejected records: a click that carries a `reason` was not accepted. One of them "
-        "lies ten minutes ahead.",
-    ),
-    Mistake(
-        partial(
-            _views,
-            key=_second_or_null,
-            click_types=(*_BOTH, None),
-            accepted=lambda row: True,
-        ),
-        "It counts all rows, actions and rejected records alike.",
-    ),
-    Mistake(
-        lambda rows: [(_Now(), sum(views for _, views in _views(rows)))],
-        "It asks the clock on the wall when the program runs. A view belongs to the second in "
-        "which it happened: that is its `timestamp`.",
-    ),
-    Mistake(
-        lambda rows: _views(list({row[0]: row for row in rows}.values())),
-        "It counts distinct ids, so an event that was delivered twice counts once. That is a good "
-        "idea with a price (chapter 14); here every row counts.",
-    ),
-    Mistake(
-        lambda rows: [(second, 1) for second, _ in _views(rows)],
-        "Each second has one view: duplicates were dropped before counting, or distinct values "
-        "were counted.",
-    ),
-    Mistake(
-        partial(_views, click_types=_BOTH, counts=lambda row: row[1] == "Page"),
-        "A second that has only actions appears with 0. Filter before you group.",
-    ),
-    Mistake(
-        _no_gap,
-        "Seconds without a view were made up. A group exists only where a row is; whoever draws "
-        "the chart may fill the gaps.",
-    ),
-    Mistake(
-        _per_name,
-        "A second stands in several rows: it is grouped by more than the second.",
-    ),
-    Mistake(
-        partial(_keyed, key=_local),
-        "The counts are right, but the second is a timestamp. A bigint is asked for: "
-        "`unix_seconds` makes one.",
-    ),
-    Mistake(
-        partial(_keyed, key=lambda second: (_local(second), _local(second + 1))),
-        "The counts are right, but `second` is the whole window with `start` and `end`. Take the "
-        "start, as a bigint (`unix_seconds`).",
-    ),
-    Mistake(
-        partial(_keyed, key=lambda s: datetime.fromtimestamp(s, UTC).strftime("%F %T")),
-        "The counts are right, but the second is text. A bigint is asked for.",
-    ),
-    Mistake(
-        lambda rows: [],
-        "Nothing is left. Is a filter never true? `= NULL` never is (write `IS NULL`), and a type "
-        "is written `Page`.",
-    ),
-]
-"""Models from the rows of clicks to the rows of seconds and views."""
