@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -242,12 +241,3 @@ COMPLETED = [
     ),
 ]
 """Models from clicks to the pairs (second, count)."""
-
-
-class _Now:
-    """Equal to each epoch second within the last day, for answers that look at the clock."""
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, int) and 0 <= time.time() - other < 86_400

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -11,6 +12,15 @@ from typing import Any
 
 from workbook.exercises.frames import Row
 from workbook.exercises.judging import Mistake
+
+
+class _Now:
+    """Equal to each epoch second within the last day, for answers that look at the clock."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, int) and 0 <= time.time() - other < 86_400
 
 
 def _views(

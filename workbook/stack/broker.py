@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -14,6 +15,9 @@ from confluent_kafka.cimpl import NewTopic
 from workbook.errors import BrokerUnreachable, NotOurServer, WorkbookError
 from workbook.stack import wire
 from workbook.stack.client import lease
+
+CREATED_WITHIN = 15.0
+"""Seconds until a new topic must be visible."""
 
 ANSWER_WITHIN = 6.0
 """Seconds a broker has to answer before it counts as down."""
@@ -77,6 +81,15 @@ class Broker:
                 problem = error.args[0]
                 if problem.code() != KafkaError.TOPIC_ALREADY_EXISTS:
                     raise WorkbookError(f"Topic {name} was not created: {problem.str()}") from None
+        self._wait_for({topic.name for topic in topics}, admin)
+
+    def _wait_for(self, names: set[str], admin: AdminClient) -> None:
+        """The controller knows a topic a moment before the broker tells clients of it."""
+        deadline = time.monotonic() + CREATED_WITHIN
+        while not names <= set(admin.list_topics(timeout=ANSWER_WITHIN).topics):
+            if time.monotonic() > deadline:
+                raise WorkbookError(f"The broker does not show the new topics {sorted(names)}.")
+            time.sleep(0.02)
 
     def delete(self, names: Iterable[str]) -> None:
         """Delete topics of the lab's own broker; refuses on any other."""
