@@ -123,7 +123,8 @@ def cost(work: Callable[[], object]) -> tuple[Cost, Any]:
 def ours() -> list[psutil.Process]:
     """This process and its children; the servers are the supervisor's."""
     me = psutil.Process()
-    return [me, *(p for p in me.children(recursive=True) if "kafka.Kafka" not in p.cmdline())]
+    children = [p for p in me.children(recursive=True) if p.status() != psutil.STATUS_ZOMBIE]
+    return [me, *(p for p in children if "kafka.Kafka" not in p.cmdline())]
 
 
 def cpu_seconds() -> float:

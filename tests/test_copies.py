@@ -83,3 +83,19 @@ def test_a_copy_cut_off_in_the_middle_is_somebodys_work(chapters: Path, copies: 
     refresh(chapters, copies, lambda said: None)
     assert (copies / "00_a.ipynb").read_text() == '{"cells": ['
     assert told(copies / "00_a_newer.ipynb") == ["better"]
+
+
+def test_a_newer_one_taken_over_is_not_offered_again(chapters: Path, copies: Path) -> None:
+    write(copies / "00_a.ipynb", "mine")
+    write(chapters / "00_a.ipynb", "better")
+    refresh(chapters, copies, lambda said: None)
+    (copies / "00_a_newer.ipynb").replace(copies / "00_a.ipynb")
+    refresh(chapters, copies)
+    assert [p.name for p in copies.glob("*.ipynb")] == ["00_a.ipynb"]
+
+
+def test_a_damaged_note_makes_every_copy_count_as_work(chapters: Path, copies: Path) -> None:
+    (copies / ".copied.json").write_text('{"00')
+    write(copies / "00_a.ipynb", "mine")
+    refresh(chapters, copies, lambda said: None)
+    assert told(copies / "00_a.ipynb") == ["mine"]

@@ -25,6 +25,11 @@ class Place:
 @dataclass
 class Query:
     is_active: bool = True
+    error: Exception | None = None
+
+    def check(self) -> None:
+        if self.error:
+            raise self.error
 
 
 def test_a_button_sends_one_click_and_says_where_it_landed() -> None:
@@ -67,6 +72,15 @@ def test_a_live_view_redraws_until_its_query_ends() -> None:
     live._thread.join(timeout=5)
     assert not live._thread.is_alive()
     live.check()
+
+
+def test_what_ended_the_query_is_what_ended_the_view() -> None:
+    query = Query()
+    live = Live(lambda: "x", running=query, every=0.01)
+    query.error, query.is_active = BrokerUnreachable("the broker is down"), False
+    live._thread.join(timeout=5)
+    with pytest.raises(BrokerUnreachable, match="the broker is down"):
+        live.check()
 
 
 def test_a_live_view_ends_at_its_deadline() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import socket
 import sys
 import time
@@ -58,11 +57,16 @@ def choose_state_store(spark: SparkSession, store: str) -> None:
 
 
 def checkpoint(name: str, *, fresh: bool = True) -> Path:
-    """A checkpoint folder of this process for a query; ``fresh`` forgets an earlier one."""
+    """A checkpoint folder of this process for a query: a ``fresh`` one, or the last one again.
+
+    Fresh means another folder: a query that still runs keeps its own.
+    """
     folder = scratch_dir() / "checkpoints" / name
-    if fresh:
-        shutil.rmtree(folder, ignore_errors=True)
-    return folder
+    folder.mkdir(parents=True, exist_ok=True)
+    made = len(list(folder.iterdir()))
+    chosen = folder / str(made + 1 if fresh else max(made, 1))
+    chosen.mkdir(exist_ok=True)
+    return chosen
 
 
 def class_archive() -> Path:

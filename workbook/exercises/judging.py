@@ -47,7 +47,7 @@ class NotYet:
         shown = [Part(label, text, code=True) for label, text in values.items() if text]
         if self.table:
             shown.append(Part("Difference", table=self.table))
-        return (*shown, Part("Likely cause", self.cause))
+        return (Part("Likely cause", self.cause), *shown)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 from types import TracebackType
+from typing import ClassVar
 
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame
@@ -22,10 +23,20 @@ _SILENCE = ("TimeoutException", "DisconnectException", "NetworkException", "Time
 class Running:
     """Some queries as one: if one ends, all end, and its error surfaces here.
 
-    Each query keeps its offsets and state in a folder of its own below ``checkpoint``.
+    Each query keeps its offsets and state in a folder of its own below ``checkpoint``. Starting
+    again under the same ``name`` ends what runs under it, as when a cell is run twice.
     """
 
-    def __init__(self, writers: list[DataStreamWriter], checkpoint: Path) -> None:
+    named: ClassVar[dict[str, Running]] = {}
+
+    def __init__(
+        self, writers: list[DataStreamWriter], checkpoint: Path, name: str | None = None
+    ) -> None:
+        if name is not None:
+            former = Running.named.pop(name, None)
+            if former is not None:
+                former.stop()
+            Running.named[name] = self
         self.queries: list[StreamingQuery] = []
         self._over = threading.Event()
         try:
@@ -114,7 +125,7 @@ def start_counting(
         .option("topic", dead_letter_topic)
         .option("includeHeaders", "true")
     )
-    return Running([counting, rejecting], checkpoint)
+    return Running([counting, rejecting], checkpoint, name=dead_letter_topic)
 
 
 def _named(failure: BaseException) -> BaseException:

@@ -25,23 +25,38 @@ def refresh(chapters: Path, copies: Path, say: Callable[[str], None] = print) ->
     """Bring ``copies`` up to date with ``chapters`` without touching anybody's work."""
     copies.mkdir(parents=True, exist_ok=True)
     note = copies / NOTE
-    made_from = json.loads(note.read_text(encoding="utf-8")) if note.exists() else {}
+    made_from = _read(note)
     for chapter in sorted(chapters.glob("*.ipynb")):
         copy = copies / chapter.name
         if _outdated(chapter, copy, made_from):
             if _worked_in(copy, made_from):
                 copy = copies / f"{chapter.stem}{NEWER}.ipynb"
-                if not _outdated(chapter, copy, made_from) or _worked_in(copy, made_from):
+                if not _outdated(chapter, copy, made_from):
+                    continue
+                if _worked_in(copy, made_from):
+                    say(
+                        f"{chapter.name} has a newer version. Rename {copy.name}, and it will come."
+                    )
                     continue
                 say(f"{chapter.name} has a newer version: it is beside yours, as {copy.name}")
             shutil.copy(chapter, copy)
             made_from[copy.name] = _digest(chapter)
-    note.write_text(json.dumps(made_from, indent=1))
+    unfinished = note.with_suffix(".unfinished")
+    unfinished.write_text(json.dumps(made_from, indent=1), encoding="utf-8")
+    unfinished.replace(note)
     return copies
 
 
+def _read(note: Path) -> dict[str, str]:
+    try:
+        return dict(json.loads(note.read_text(encoding="utf-8")))
+    except (OSError, ValueError):  # none yet, or damaged: then every copy counts as work
+        return {}
+
+
 def _outdated(chapter: Path, copy: Path, made_from: dict[str, str]) -> bool:
-    return not copy.exists() or made_from.get(copy.name) != _digest(chapter)
+    newest = _digest(chapter)
+    return not copy.exists() or newest not in (made_from.get(copy.name), _digest(copy))
 
 
 def _worked_in(copy: Path, made_from: dict[str, str]) -> bool:

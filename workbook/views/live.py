@@ -15,7 +15,9 @@ from IPython.display import HTML, display
 
 EVERY_S = 0.4
 DEADLINE_S = 1800.0
-STOPPED = "<p><i>■ This view has stopped. Run its cell again to go on watching.</i></p>"
+STOPPED = (
+    "<p><i>■ This view has stopped. While its query runs, run its cell again to watch.</i></p>"
+)
 
 
 class Runs(Protocol):
@@ -23,6 +25,9 @@ class Runs(Protocol):
 
     @property
     def is_active(self) -> bool: ...
+
+    def check(self) -> None:
+        """Raise what ended it, if something did."""
 
 
 class Live:
@@ -70,6 +75,8 @@ class Live:
             while not self._over():
                 self._show()
                 self._stop.wait(self._every)
+            if self._running is not None:
+                self._running.check()
             self._put(self._draw() + STOPPED)
         except Exception as error:
             self._error = error
