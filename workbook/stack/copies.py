@@ -34,9 +34,7 @@ def refresh(chapters: Path, copies: Path, say: Callable[[str], None] = print) ->
                 if not _outdated(chapter, copy, made_from):
                     continue
                 if _worked_in(copy, made_from):
-                    say(
-                        f"{chapter.name} has a newer version. Rename {copy.name}, and it will come."
-                    )
+                    say(f"{chapter.name} has a newer version: rename {copy.name} to get it")
                     continue
                 say(f"{chapter.name} has a newer version: it is beside yours, as {copy.name}")
             shutil.copy(chapter, copy)

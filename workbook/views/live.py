@@ -15,9 +15,7 @@ from IPython.display import HTML, display
 
 EVERY_S = 0.4
 DEADLINE_S = 1800.0
-STOPPED = (
-    "<p><i>■ This view has stopped. While its query runs, run its cell again to watch.</i></p>"
-)
+STOPPED = "<p><i>■ This view has stopped. Run its cell again to go on watching.</i></p>"
 
 
 class Runs(Protocol):
@@ -73,8 +71,9 @@ class Live:
     def _redraw(self) -> None:
         try:
             while not self._over():
+                due = time.monotonic() + self._every
                 self._show()
-                self._stop.wait(self._every)
+                self._stop.wait(max(0.0, due - time.monotonic()))
             if self._running is not None:
                 self._running.check()
             self._put(self._draw() + STOPPED)
