@@ -8,6 +8,7 @@ import signal
 import urllib.request
 from collections.abc import Iterator
 
+import psutil
 import pytest
 from jupyter_client import BlockingKernelClient, KernelManager
 from labs import OwnLab, interrupt, own_lab, read_until, until
@@ -116,6 +117,26 @@ def test_a_look_at_the_lab_does_not_remove_the_files_of_the_process_that_looks(
         "print(folder.exists())"
     )
     assert lab.start("-c", code).communicate(timeout=60)[0].strip() == "True"
+    lab.assert_nothing_is_left(set())
+
+
+def test_a_user_of_a_killed_supervisor_is_told_what_to_do(lab: OwnLab) -> None:
+    code = (
+        "import sys\n"
+        "from workbook.errors import ServerFailed\n"
+        "from workbook.stack.client import lease\n"
+        "print('supervisor', lease().supervisor, flush=True)\n"
+        "sys.stdin.readline()\n"
+        "for _ in range(2):\n"
+        "    try:\n        lease().ask('status')\n"
+        "    except ServerFailed as error:\n        print(error)"
+    )
+    user = lab.start("-c", code)
+    supervisor = psutil.Process(int(read_until(user, "supervisor ").split()[1]))
+    supervisor.kill()
+    psutil.wait_procs([supervisor], timeout=10)
+    assert user.communicate("\n", timeout=30)[0].count("Restart the kernel or the lab") == 2
+    lab.start("-m", "workbook", "down").communicate(timeout=60)
     lab.assert_nothing_is_left(set())
 
 

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ class Lease:
 
     def ask(self, request: str, say: Say | None = None, **details: Any) -> Any:
         """Send one request and return its answer; progress on the way goes to ``say``."""
-        with self._lock:
+        with self._lock, suppress(ConnectionError):
             self._socket.sendall(json.dumps({"ask": request, **details}).encode() + b"\n")
             for line in self._lines:
                 answer = json.loads(line)
