@@ -333,7 +333,7 @@ def test_proof_on_spark(spark):
 def test_spark_difference_is_shown_as_a_table(spark):
     card = chapter.on_spark.check(lambda c: count_by(c, "name"), spark=spark)
     assert "only in yours | /shoes" in repr(card)
-    assert "<td>only in yours</td><td>shoes</td>" in card._repr_html_()
+    assert "<td>only in yours</td><td>/shoes</td>" in card._repr_html_()
 
 
 def test_spark_check_without_a_session_says_how():
