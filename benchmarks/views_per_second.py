@@ -34,6 +34,7 @@ from workbook.events import ClickType
 from workbook.generators.clicks import NAMES, ClickStream, _hash
 from workbook.pipelines.clicks import parse
 from workbook.pipelines.page_views import views_per_second
+from workbook.sinks.dead_letters import DeadLetters
 from workbook.sinks.running import start_counting
 from workbook.sinks.tables import LocalTable
 from workbook.sources.clicks import Visitors
@@ -45,6 +46,7 @@ from workbook.topics import Topic, new_topic
 
 BLOCK = 500_000
 PARTITIONS = 8
+NEEDED = ("click_type", "timestamp", "reason")
 
 
 @dataclass
@@ -89,11 +91,12 @@ def pipeline(spark: Any, broker: Broker, topic: Topic, right: Expected) -> Calla
     """Count the topic with a new checkpoint; what comes back compares with the expectation."""
     letters, table = new_topic("clicks.dead-letters", "bench"), LocalTable("second")
     broker.create(letters)
-    parsed = parse(kafka_stream(spark, broker, topic.name))
+    rejects = DeadLetters(broker.client_config(), letters.name)
+    parsed = parse(kafka_stream(spark, broker, topic.name), rejects, NEEDED)
     place = session.checkpoint(letters.name)
     # In a replay the partitions run apart, so the lateness must be as long as the stream.
     counts = views_per_second(parsed, "1 day")
-    with start_counting(counts, parsed, table, broker, letters.name, place) as running:
+    with start_counting(counts, table, place) as running:
         running.process_all()
 
     def check() -> None:
@@ -168,7 +171,8 @@ def chart(spark: Any, broker: Broker, seconds: float) -> None:
         topic.name,
         stream.ending_by(int(time.time() * 1000), events, speed=1),
     )
-    parsed = parse(kafka_stream(spark, broker, topic.name))
+    rejects = DeadLetters(broker.client_config(), topic.dead_letters.name)
+    parsed = parse(kafka_stream(spark, broker, topic.name), rejects, NEEDED)
     place = session.checkpoint(topic.name)
 
     def draw() -> str:
@@ -176,8 +180,7 @@ def chart(spark: Any, broker: Broker, seconds: float) -> None:
         return per_second({"Spark": counts}, "Page views per second")
 
     counts = views_per_second(parsed)
-    letters = topic.dead_letters.name
-    with start_counting(counts, parsed, table, broker, letters, place) as running:
+    with start_counting(counts, table, place) as running:
         view = Live(draw, running=running, every=0.3)
         wait_for(lambda: len(table) > 3)
         frames, versions, sent = view.frames, table.version, visitors.sent.messages

@@ -145,6 +145,69 @@ def little_memory_in_a_container(tmp: Path, patch: pytest.MonkeyPatch) -> Iterat
     yield
 
 
+@fault("Spark memory", "'lots', which Java does not read as a size", "a size like 2g, or unset it")
+def driver_memory_that_is_no_size(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
+    patch.setenv("SPARK_DRIVER_MEMORY", "lots")
+    yield
+
+
+@fault("Spark memory", "'2048', too little for Spark.*a number alone means bytes", "Set it to")
+def driver_memory_without_its_letter(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
+    patch.setenv("SPARK_DRIVER_MEMORY", "2048")
+    yield
+
+
+@fault("Spark memory", "'500T', more than this machine has", "Set it to a size like 2g")
+def driver_memory_that_no_machine_has(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
+    patch.setenv("SPARK_DRIVER_MEMORY", "500T")
+    yield
+
+
+@fault("Spark memory", "more than this machine has .3.0 GiB", "Set it to a size like 2g")
+def driver_memory_beyond_the_container(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
+    patch.setattr(machine_checks, "CONTAINER", tmp)
+    (tmp / "memory.max").write_text(f"{3 * 2**30}\n")
+    patch.setenv("SPARK_DRIVER_MEMORY", "3100m")
+    yield
+
+
+@fault("Spark master", r"\(nobody listens at 127.0.0.1:\d+\)", "Check SPARK_MASTER .*or unset it")
+def spark_master_dead(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
+    patch.setenv("SPARK_MASTER", f"spark://127.0.0.1:{free_port()}")
+    yield
+
+
+@fault("Spark master", "the name lost.invalid cannot be resolved, 'h' is not", "Check SPARK_MASTER")
+def spark_masters_wrongly_named(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
+    patch.setenv("SPARK_MASTER", "spark://lost.invalid:7077,h")
+    yield
+
+
+@fault("Spark master", "'mesos://h:5050', which Spark does not know", "Unset it to use Spark on")
+def spark_master_of_an_unknown_kind(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
+    patch.setenv("SPARK_MASTER", "mesos://h:5050")
+    yield
+
+
+@fault("Spark master", "only starting Spark can tell", "Nothing to do", state="note")
+def spark_master_that_cannot_be_asked(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
+    patch.setenv("SPARK_MASTER", "yarn")
+    yield
+
+
+@fault("notebooks", "occupied/mine cannot be written .Not a directory", "set WORKBOOK_NOTEBOOKS to")
+def notebooks_not_writable(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
+    (tmp / "occupied").write_text("a file where a folder should be: stops even root")
+    patch.setenv("WORKBOOK_NOTEBOOKS", str(tmp / "occupied" / "mine"))
+    yield
+
+
+@fault("notebooks", "gone/mine is not there yet", "correct WORKBOOK_NOTEBOOKS", state="note")
+def notebooks_missing(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
+    patch.setenv("WORKBOOK_NOTEBOOKS", str(tmp / "gone" / "mine"))
+    yield
+
+
 @fault("disk", "nearly full: 0.5 GiB free in /", "point TMPDIR to a disk that has it")
 def disk_full(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
     patch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=2**29))
@@ -316,9 +379,22 @@ def end_hard(lab: OwnLab, user: subprocess.Popen[str]) -> None:
     assert (home.run_dir() / "socket").exists()
 
 
-@fault("broker", "nobody listens there", "Check KAFKA_BOOTSTRAP_SERVERS")
+@fault("broker", r"\(nobody listens at 127.0.0.1:\d+\)", "Check KAFKA_BOOTSTRAP_SERVERS")
 def broker_dead(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
     patch.setenv("KAFKA_BOOTSTRAP_SERVERS", f"127.0.0.1:{free_port()}")
+    yield
+
+
+@fault("broker", r"\(the name lost.invalid cannot be resolved\)", "Correct the name in KAFKA_BOOT")
+def broker_with_an_unknown_name(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
+    patch.setenv("KAFKA_BOOTSTRAP_SERVERS", "lost.invalid:9092")
+    yield
+
+
+@fault("broker", "the name lost..invalid cannot be resolved, nobody listens at", "Correct the name")
+def brokers_all_away_for_their_own_reasons(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
+    patch.setenv("KAFKA_SECURITY_PROTOCOL", "SSL")  # the client would say it less plainly
+    patch.setenv("KAFKA_BOOTSTRAP_SERVERS", f"lost..invalid:9092,127.0.0.1:{free_port()}")
     yield
 
 

@@ -1,18 +1,29 @@
 """Proof of a chapter's exercises: every stub, hint, reference, right and wrong answer.
 
-After rustlings, whose CI proves that each stub fails and each solution passes.
+After rustlings, whose CI proves that each stub fails and each solution passes. A chapter's test is
+its catalogues, in the order of its ``problems``, and this class::
+
+    class TestProof(ChapterProof):
+        chapter = views_per_second
+        catalogues = (COMPLETED, ON_SPARK, QUIET_MINUTE)
 """
 
 from __future__ import annotations
 
 import inspect
+import io
 import textwrap
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import redirect_stdout
+from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
+
+import pytest
 
 from workbook.exercises.core import Problem
+from workbook.exercises.judging import Mistake
 from workbook.exercises.render import State
 
 CAUSE = "Likely cause"
@@ -20,27 +31,60 @@ CAUSE = "Likely cause"
 
 @dataclass(frozen=True)
 class Catalogue:
-    """What learners may answer: right variants, and wrong ones with a piece of their diagnosis."""
+    """What learners may answer: right variants, and wrong ones with a piece of their diagnosis.
+
+    ``spark`` says that the check is given a session. ``models`` are the exercise's own mistakes
+    that can be called like an answer: each one must get its own cause.
+    """
 
     right: Sequence[Any]
     wrong: Sequence[tuple[Any, str]]
-    given: Mapping[str, Any] = field(default_factory=dict)
+    spark: bool = False
+    models: Sequence[Mistake] = ()
 
 
-def prove_complete(module: ModuleType, catalogues: Sequence[Problem]) -> None:
-    """Every problem of the module has a catalogue, and each name stands once."""
-    names = [p.name for p in module.problems]
-    assert names == [p.name for p in catalogues]
-    assert len(set(names)) == len(names)
+class ChapterProof:
+    """The tests of a chapter: each exercise is proven, and checks by hand answer at once."""
+
+    chapter: ClassVar[ModuleType]
+    catalogues: ClassVar[Sequence[Catalogue]]
+
+    @classmethod
+    def pairs(cls) -> list[tuple[Problem, Catalogue]]:
+        return list(zip(cls.chapter.problems, cls.catalogues, strict=True))
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        """One test for each exercise, under its name."""
+        if "problem" in metafunc.fixturenames:
+            names = [problem.name for problem, _ in self.pairs()]
+            metafunc.parametrize(("problem", "catalogue"), self.pairs(), ids=names)
+
+    def test_each_name_stands_once(self) -> None:
+        names = [problem.name for problem in self.chapter.problems]
+        assert len(set(names)) == len(names)
+
+    def test_the_exercise_is_proven(
+        self, problem: Problem, catalogue: Catalogue, request: pytest.FixtureRequest
+    ) -> None:
+        given = {"spark": request.getfixturevalue("spark")} if catalogue.spark else {}
+        prove(problem, catalogue, **given)
+
+    def test_checks_without_spark_take_less_than_a_second(self) -> None:
+        began = time.monotonic()
+        for problem, catalogue in self.pairs():
+            if not catalogue.spark:
+                problem.check(problem.reference)
+        assert time.monotonic() - began < 1
 
 
-def prove(problem: Problem, catalogue: Catalogue) -> None:
-    """All that must hold for one exercise."""
+def prove(problem: Problem, catalogue: Catalogue, **given: Any) -> None:
+    """All that must hold for one exercise; ``given`` goes to each check."""
     prove_words(problem)
     prove_hints(problem)
-    prove_stub(problem, catalogue.given)
-    prove_right(problem, catalogue)
-    prove_wrong(problem, catalogue)
+    prove_stub(problem, given)
+    prove_right(problem, catalogue, given)
+    prove_wrong(problem, catalogue, given)
+    prove_models(problem, catalogue, given)
 
 
 def prove_words(problem: Problem) -> None:
@@ -71,7 +115,7 @@ def prove_stub(problem: Problem, given: Mapping[str, Any]) -> None:
     assert "..." in problem.stub
     stub = stub_of(problem)
     assert problem.check(stub, **given).state is State.NOT_ATTEMPTED
-    assert problem.resolve(stub) is problem.reference
+    assert resolved(problem, stub, "the reference stands in") is problem.reference
 
 
 def stub_of(problem: Problem) -> Any:
@@ -81,25 +125,41 @@ def stub_of(problem: Problem) -> Any:
     return list(names.values())[-1]
 
 
-def prove_right(problem: Problem, catalogue: Catalogue) -> None:
+def prove_right(problem: Problem, catalogue: Catalogue, given: Mapping[str, Any]) -> None:
     """The reference and at least two answers written differently pass, and stay themselves."""
     assert len(catalogue.right) >= 2
     for answer in (problem.reference, *catalogue.right):
-        card = problem.check(answer, **catalogue.given)
+        card = problem.check(answer, **given)
         assert card.correct, f"{answer!r} should pass:\n{card}"
         assert card.part("Discussion") == problem.discussion
-        assert problem.resolve(answer) is answer
+        assert resolved(problem, answer, "") is answer
 
 
-def prove_wrong(problem: Problem, catalogue: Catalogue) -> None:
+def prove_wrong(problem: Problem, catalogue: Catalogue, given: Mapping[str, Any]) -> None:
     """At least six wrong answers fail, each with a diagnosis of its own."""
     assert len(catalogue.wrong) >= 6
     causes: dict[str, Any] = {}
     for answer, piece in catalogue.wrong:
-        card = problem.check(answer, **catalogue.given)
+        card = problem.check(answer, **given)
         assert card.state is State.NOT_YET, f"{answer!r} should fail:\n{card}"
         cause = card.part(CAUSE)
         assert piece in cause, f"{answer!r} should be told {piece!r}:\n{card}"
         assert cause not in causes, f"{answer!r} and {causes[cause]!r} both get {cause!r}"
-        assert problem.resolve(answer) is answer
+        assert resolved(problem, answer, "not solved yet") is answer
         causes[cause] = answer
+
+
+def prove_models(problem: Problem, catalogue: Catalogue, given: Mapping[str, Any]) -> None:
+    """Each model of a mistake is told its own cause, not that of one before it."""
+    for mistake in catalogue.models:
+        card = problem.check(lambda *args, model=mistake.model: model(*args), **given)
+        assert card.part(CAUSE) == mistake.cause, f"should be told {mistake.cause!r}:\n{card}"
+
+
+def resolved(problem: Problem, answer: Any, said: str) -> Any:
+    """What the notebook goes on with; ``resolve`` must say this, and nothing where it is empty."""
+    with redirect_stdout(io.StringIO()) as out:
+        handed_on = problem.resolve(answer)
+    assert said in out.getvalue()
+    assert bool(said) == bool(out.getvalue())
+    return handed_on

@@ -16,12 +16,13 @@ from pathlib import Path
 
 import pytest
 from brokers import broker_with_login, false_broker
-from faults import FAULTS, Fault
-from labs import own_lab, until
+from faults import FAULTS, Fault, use_lab
+from labs import own_lab, read_until, until
 
 from workbook.errors import BrokerUnreachable
 from workbook.stack import doctor, home, jars, machine_checks
 from workbook.stack.broker import Broker, external
+from workbook.stack.client import Lease
 from workbook.stack.findings import Finding, Report
 from workbook.topics import new_topic
 
@@ -106,6 +107,25 @@ def test_a_running_lab_is_examined_from_inside_twice_at_once_and_unharmed() -> N
         assert "fault" not in said.replace("memory", "")
         assert "scratch folder stays: True" in said
 
+
+def test_who_only_looks_is_no_user_of_the_lab(monkeypatch: pytest.MonkeyPatch) -> None:
+    with own_lab() as lab:
+        user = use_lab(monkeypatch, lab)
+        looking = Lease("probe", start=False)  # the doctor's other checks do so at the same time
+        another = lab.start("-c", LOOKS)
+        read_until(another, "ready")
+        [found] = [f for f in examined() if f.subject == "supervisor"]
+        assert found.said == f"runs for kernel ({user.pid})"
+        looking.close()
+
+
+LOOKS = """
+import sys
+from workbook.stack.client import Lease
+probe = Lease("probe", start=False)
+print("ready", flush=True)
+sys.stdin.readline()
+"""
 
 INSIDE = f"""
 import subprocess

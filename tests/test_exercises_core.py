@@ -8,11 +8,12 @@ import time
 import pytest
 from proof import Catalogue, prove, stub_of
 
-from workbook.exercises.calls import attempt, show
+from workbook.exercises.calls import attempt
 from workbook.exercises.core import Problem
 from workbook.exercises.frames import difference
 from workbook.exercises.judging import Case, Mistake, NotYet, by_cases
 from workbook.exercises.render import Card, Part, State
+from workbook.exercises.showing import show
 
 
 def longest(words: list[str]) -> str:
@@ -263,11 +264,68 @@ def test_solution_is_folded_source(q):
     assert "<details>" in q.solution()._repr_html_()
 
 
-def test_resolve_says_when_the_reference_stands_in(q, capsys):
-    q.resolve(...)
-    assert "the reference stands in" in capsys.readouterr().out
-    q.resolve(longest)
-    assert capsys.readouterr().out == ""
+def test_resolve_says_what_the_notebook_goes_on_with(q, capsys):
+    def said(answer):
+        q.resolve(answer)
+        return capsys.readouterr().out
+
+    assert said(...).startswith("Longest: your cell is still empty, so the reference stands in")
+    assert said(longest) == "Longest: the reference still stands in for your answer.\n"
+    assert said(raises).startswith("Longest: not checked yet. The notebook goes on with your")
+    q.check(raises)
+    assert said(raises).startswith("Longest: not solved yet. The notebook goes on with your")
+    right = RIGHT[0]
+    q.check(right)
+    assert said(right) == ""
+    assert said(raises).startswith("Longest: not checked yet.")
+
+
+# --- what yields, where any iterable will do ----------------------------------------------------
+
+
+def squares(numbers):
+    return [n * n for n in numbers]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        squares,
+        lambda numbers: (n * n for n in numbers),
+        lambda numbers: map(int.__mul__, numbers, numbers),
+        lambda numbers: tuple(squares(numbers)),
+    ],
+)
+def test_any_iterable_may_be_returned(answer):
+    assert by_cases([Case(([1, 2],), [1, 4], "")], any_iterable=True)(answer) is None
+
+
+def for_ever(numbers):
+    while True:
+        yield 1
+
+
+def breaks_on_the_way(numbers):
+    yield 1
+    yield numbers[99]
+
+
+@pytest.mark.parametrize(
+    ("answer", "value", "cause"),
+    [
+        (for_ever, "[1, 1, 1, ... without end", "yields without end: after 10,000 elements"),
+        (breaks_on_the_way, "raised IndexError", "It raised IndexError"),
+        (lambda numbers: {n: n * n for n in numbers}, "{1: 1, 2: 4}", "the cause"),
+        (lambda numbers: "14", "'14'", "the cause"),
+        (lambda numbers: 14, "14", "the cause"),
+        (lambda numbers: reversed(squares(numbers)), "[4, 1]", "backwards"),
+    ],
+)
+def test_what_is_wrong_with_an_iterable_is_named(answer, value, cause):
+    mistakes = [Mistake(lambda numbers: reversed(squares(numbers)), "It goes backwards.")]
+    found = by_cases([Case(([1, 2],), [1, 4], "the cause")], mistakes, any_iterable=True)(answer)
+    assert cause in found.cause
+    assert found.value.startswith(value)
 
 
 def test_problem_shows_its_task(q):
@@ -288,10 +346,6 @@ def test_states_differ_in_word_and_symbol():
         card = Card(state, "name", (Part("Label", "text"),))
         assert f"{state.symbol} {state.word}" in repr(card)
         assert f"{state.symbol} {state.word}" in card._repr_html_()
-
-
-def test_long_values_are_cut():
-    assert len(show(list(range(100_000)))) < 3_000
 
 
 def test_difference_counts_repeated_rows():

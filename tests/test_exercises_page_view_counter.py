@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 
-import pytest
-from proof import Catalogue, prove, prove_complete
+from proof import Catalogue, ChapterProof
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -292,6 +291,7 @@ ON_SPARK = Catalogue(
         (lambda c: count_by(c.where("type = 'Page'"), "name"), "AnalysisException"),
         (shows, "It prints"),
     ],
+    spark=True,
 )
 
 # --- after a restart ----------------------------------------------------------------------------
@@ -308,26 +308,10 @@ AFTER_RESTART = Catalogue(
     ],
 )
 
-CATALOGUES = [ONE_STEP, BAD_RECORDS, ON_SPARK, AFTER_RESTART]
-PAIRS = list(zip(chapter.problems, CATALOGUES, strict=True))
 
-
-def test_each_problem_is_proven():
-    prove_complete(chapter, [problem for problem, _ in PAIRS])
-
-
-@pytest.mark.parametrize(
-    ("problem", "catalogue"),
-    [(p, c) for p, c in PAIRS if c is not ON_SPARK],
-    ids=lambda value: getattr(value, "name", ""),
-)
-def test_proof(problem, catalogue):
-    prove(problem, catalogue)
-
-
-def test_proof_on_spark(spark):
-    given = {"spark": spark}
-    prove(chapter.on_spark, Catalogue(ON_SPARK.right, ON_SPARK.wrong, given))
+class TestProof(ChapterProof):
+    chapter = chapter
+    catalogues = (ONE_STEP, BAD_RECORDS, ON_SPARK, AFTER_RESTART)
 
 
 def test_spark_difference_is_shown_as_a_table(spark):
@@ -338,11 +322,3 @@ def test_spark_difference_is_shown_as_a_table(spark):
 
 def test_spark_check_without_a_session_says_how():
     assert "spark=spark" in repr(chapter.on_spark.check(accepted_pages))
-
-
-def test_by_hand_checks_take_less_than_a_second():
-    began = time.monotonic()
-    for problem, catalogue in PAIRS:
-        if catalogue is not ON_SPARK:
-            problem.check(problem.reference)
-    assert time.monotonic() - began < 1

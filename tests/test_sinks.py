@@ -95,9 +95,12 @@ def test_spark_sends_dead_letters_and_counts_on(
     broker: Any, spark: SparkSession, clicks: Topic, tmp_path: Path
 ) -> None:
     table = LocalTable("name")
-    parsed = parse(kafka_stream(spark, broker, clicks.name, max_per_batch=5))
     where = clicks.dead_letters.name
-    with start_counting(page_views(parsed), parsed, table, broker, where, tmp_path) as running:
+    parsed = parse(
+        kafka_stream(spark, broker, clicks.name, max_per_batch=5),
+        DeadLetters(broker.client_config(), where),
+    )
+    with start_counting(page_views(parsed), table, tmp_path) as running:
         running.process_all()
         assert {row["name"]: row["views"] for row in table.rows()} == COUNTS
         before = table.version
@@ -116,9 +119,10 @@ def test_an_empty_topic_gives_no_counts_and_no_letters(
     broker.create(topic)
     broker.create(topic.dead_letters)
     table = LocalTable("name")
-    parsed = parse(kafka_stream(spark, broker, topic.name))
     where = topic.dead_letters.name
-    with start_counting(page_views(parsed), parsed, table, broker, where, tmp_path) as running:
+    rejects = DeadLetters(broker.client_config(), where)
+    parsed = parse(kafka_stream(spark, broker, topic.name), rejects)
+    with start_counting(page_views(parsed), table, tmp_path) as running:
         running.process_all()
     assert (table.rows(), table.version) == ([], 0)
     assert read_dead_letters(broker.client_config(), where).empty
@@ -182,11 +186,11 @@ def test_a_failing_query_ends_the_others_and_its_error_surfaces(
 def test_with_its_checkpoint_a_count_goes_on_after_a_restart(
     broker: Any, spark: SparkSession, clicks: Topic, tmp_path: Path
 ) -> None:
-    parsed, table = parse(kafka_stream(spark, broker, clicks.name)), LocalTable("name")
+    rejects = DeadLetters(broker.client_config(), clicks.dead_letters.name)
+    parsed, table = parse(kafka_stream(spark, broker, clicks.name), rejects), LocalTable("name")
     for name in ("before", "after"):
         send(broker, clicks, [click("home"), click(name)])
-        where = clicks.dead_letters.name
-        with start_counting(page_views(parsed), parsed, table, broker, where, tmp_path) as running:
+        with start_counting(page_views(parsed), table, tmp_path) as running:
             running.process_all()
     assert {row["name"]: row["views"] for row in table.rows()} == {
         **COUNTS, "home": COUNTS.get("home", 0) + 2, "before": 1, "after": 1,

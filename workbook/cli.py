@@ -222,6 +222,7 @@ def _run(options: argparse.Namespace) -> None:
     from workbook import session
     from workbook.pipelines import page_views
     from workbook.pipelines.clicks import parse
+    from workbook.sinks.dead_letters import DeadLetters
     from workbook.sinks.running import start_counting
     from workbook.sinks.tables import LocalTable
     from workbook.sources.checks import require_topic
@@ -236,12 +237,11 @@ def _run(options: argparse.Namespace) -> None:
     require_topic(broker.client_config(), topic.name)  # before a slip of the pen makes a topic
     broker.create(letters)
     spark = session.spark_session("page_views")
-    parsed = parse(kafka_stream(spark, broker, topic.name))
+    rejects = DeadLetters(broker.client_config(), letters.name)
+    parsed = parse(kafka_stream(spark, broker, topic.name), rejects)
     views, began = LocalTable("name"), time.monotonic()
-    with start_counting(
-        *(page_views.page_views(parsed), parsed, views),
-        *(broker, letters.name, session.checkpoint("page_views")),
-    ) as running:
+    counts, place = page_views.page_views(parsed), session.checkpoint("page_views")
+    with start_counting(counts, views, place) as running:
         try:
             while not running.wait(0.5) and time.monotonic() - began < (options.seconds or 1e9):
                 total = sum(row["views"] for row in views.rows())

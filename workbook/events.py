@@ -6,7 +6,9 @@ import json
 import re
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any, Literal
+
+import msgspec
 
 from workbook.errors import Rejected
 
@@ -89,12 +91,27 @@ CLICK_SCHEMA = (
 )
 """The same fields for Spark's ``from_json``."""
 
-_HIGH, _LOW = r"\\u[dD][89abAB][0-9a-fA-F]{2}", r"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-HALF_PAIR = f"{_HIGH}(?!{_LOW})|(?<!{_HIGH}){_LOW}"
-"""Half a surrogate pair as an escape: text that nobody can write as UTF-8 again.
+_Bigint = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
-For Python and Java alike; look for it where doubled backslashes have been replaced.
-"""
+
+class PlainClick(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """The same fields for msgspec, which reads JSON into them ten times as fast.
+
+    It takes less than ``Click.from_json``: no field beside these. It checks all but the time.
+    """
+
+    event_id: _Bigint
+    click_type: Literal["Page", "Action"]
+    name: str
+    timestamp: _Bigint
+    browser: str
+    tab_id: str | None = None
+
+
+# Half a surrogate pair as an escape: text that nobody can write as UTF-8 again. To be looked for
+# where doubled backslashes have been replaced.
+_HIGH, _LOW = r"\\u[dD][89abAB][0-9a-fA-F]{2}", r"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+_HALF_PAIR = re.compile(f"{_HIGH}(?!{_LOW})|(?<!{_HIGH}){_LOW}")
 
 
 def _object(value: bytes | None) -> dict[str, Any]:
@@ -114,7 +131,7 @@ def _object(value: bytes | None) -> dict[str, Any]:
 def _has_half_pair(value: bytes) -> bool:
     if b"\\u" not in value:
         return False
-    return re.search(HALF_PAIR, value.decode("utf-8").replace("\\\\", " ")) is not None
+    return _HALF_PAIR.search(value.decode("utf-8").replace("\\\\", " ")) is not None
 
 
 def _not_json(word: str) -> None:

@@ -156,12 +156,19 @@ def _settle_environment() -> None:
     """What must hold for Spark's processes and for this one, whatever the user's shell says."""
     # Workers must run this very Python, or they miss its packages.
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ["PYTHONPATH"] = os.pathsep.join(_paths())  # and this very package
     os.environ["SPARK_HOME"] = str(Path(pyspark.__file__).parent)
     os.environ.update(PLAIN_LOCALE)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     # The session's zone holds for SQL and pandas only: collect() gives times of the process's zone.
     os.environ["TZ"] = "UTC"
     time.tzset()
+
+
+def _paths() -> list[str]:
+    here = str(Path(__file__).parents[1])
+    others = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    return [here, *(path for path in others if path and path != here)]
 
 
 def _settings(scratch: Path, flags: list[str]) -> dict[str, str]:
@@ -173,12 +180,13 @@ def _settings(scratch: Path, flags: list[str]) -> dict[str, str]:
         f"-Djava.io.tmpdir={scratch}",
         f"-Dlog4j2.configurationFile={log4j.as_uri()}",
         "-Xlog:disable",
+        f"-XX:ErrorFile={scratch}/java-error-%p.log",
         *flags,
     ]
     return {
-        "spark.master": os.environ.get("SPARK_MASTER", "local[*]"),
+        "spark.master": os.environ.get("SPARK_MASTER") or "local[*]",
         "spark.jars": ",".join(map(str, class_path("spark"))),
-        "spark.driver.memory": os.environ.get("SPARK_DRIVER_MEMORY", "2g"),
+        "spark.driver.memory": os.environ.get("SPARK_DRIVER_MEMORY") or "2g",
         "spark.driver.extraJavaOptions": " ".join(map(_quoted, java_options)),
         "spark.local.dir": str(scratch),
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),

@@ -1,23 +1,28 @@
-"""Answers are called under guard: what one call gave, and values compared and shown safely."""
+"""Answers are called under guard: what one call gave, and values compared safely."""
 
 from __future__ import annotations
 
 import copy
+import functools
 import inspect
 import io
-import pprint
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
+
+from workbook.exercises.showing import LONGEST, error_line, in_full, show
 
 LIMIT_SECONDS = 2.0
 """How long one call of an answer may take."""
 
+MOST = 10_000
+"""How many elements are taken from what an answer yields."""
+
 _TIME_IS_UP = "time is up"
-_LONGEST = 2_000
 
 
 @dataclass(frozen=True)
@@ -79,19 +84,33 @@ def attempt_twice(answer: Callable[..., Any], args: tuple[Any, ...]) -> Attempt:
     )
 
 
-def show(value: Any) -> str:
-    """A value as text: wrapped, cut where very long, and never raising."""
-    try:
-        text = pprint.pformat(value, width=88, sort_dicts=False)
-    except Exception:
-        text = f"<a {type(value).__name__} that cannot be shown>"
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} … ({len(text):,} characters)"
+@dataclass(frozen=True)
+class Endless:
+    """The first elements of an iterable that went on and on."""
+
+    first: list[Any]
+
+    def __repr__(self) -> str:
+        return f"[{', '.join(map(show, self.first[:3]))}, ... without end"
 
 
-def error_line(error: BaseException | None) -> str:
-    """An error's type and the first line of its message."""
-    lines = str(error).strip().splitlines()
-    return type(error).__name__ + (f": {lines[0]}" if lines else "")
+def collected(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, with its iterable run to a list: for answers that may `yield` or not.
+
+    A dictionary or a set stays as it is, for it is no sequence of what it was asked for.
+    """
+
+    @functools.wraps(function)
+    def call(*args: Any) -> Any:
+        value = function(*args)
+        if isinstance(value, (str, bytes, list, Mapping, set, frozenset)):
+            return value
+        if not isinstance(value, Iterable):
+            return value
+        taken = list(islice(value, MOST + 1))
+        return Endless(taken) if len(taken) > MOST else taken
+
+    return call
 
 
 def _kept(value: Any) -> Any:
@@ -116,24 +135,15 @@ def same(left: Any, right: Any) -> bool:
 
 def alike(left: Any, right: Any) -> bool:
     """Equal, or looking equal: two errors never are equal, although they say the same."""
-    return same(left, right) or (type(left) is type(right) and show(left) == show(right))
-
-
-def arguments(answer: Any, args: tuple[Any, ...]) -> str:
-    """The arguments, under the learner's own parameter names where they are known."""
-    try:
-        named = inspect.signature(answer).bind(*args).arguments
-    except (TypeError, ValueError):
-        return "\n".join(show(a) for a in args)
-    return "\n".join(f"{name} = {show(a)}" for name, a in named.items())
+    return same(left, right) or (type(left) is type(right) and in_full(left) == in_full(right))
 
 
 class _Capped(io.StringIO):
     """Standard output of an answer; what an endless loop prints is cut."""
 
     def write(self, text: str) -> int:
-        if self.tell() < _LONGEST:
-            super().write(text[:_LONGEST])
+        if self.tell() < LONGEST:
+            super().write(text[:LONGEST])
         return len(text)
 
 

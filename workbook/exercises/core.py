@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
-from IPython.display import display
-
 from workbook.exercises.judging import NotYet
 from workbook.exercises.render import Card, Part, State
 from workbook.exercises.solved import recall, remember
@@ -39,6 +37,7 @@ class Problem:
     reference: Any
     discussion: str
     _hints_shown: int = field(default=0, init=False, repr=False)
+    _checked: tuple[Any, bool] | None = field(default=None, init=False, repr=False)
 
     def check(self, answer: Any = ..., **given: Any) -> Card:
         """One of three outcomes: not attempted, not yet (with the likely cause), correct."""
@@ -48,6 +47,7 @@ class Problem:
             found = self.diagnose(answer, **given)
         except Exception as error:  # a check that breaks must not end the notebook
             found = NotYet(f"The check itself broke: {type(error).__name__}: {error}")
+        self._checked = (answer, found is None)
         if found is None:
             remember(self.name, answer)
             return Card(State.CORRECT, self.name, (Part("Discussion", self.discussion),))
@@ -73,11 +73,22 @@ class Problem:
         return Card(State.SOLUTION, self.name, (Part("", text.rstrip(), code=True),))
 
     def resolve(self, answer: Any) -> Any:
-        """The learner's answer, right or wrong, once there is one; until then the reference."""
-        if not self.untouched(answer):
-            return answer
-        display(Card(State.NOTE, self.name, (Part("", _STANDS_IN),)))
-        return self.reference
+        """The learner's answer, right or wrong, once there is one; until then the reference.
+
+        Unless that answer has passed its check, one printed line says what the notebook goes on
+        with.
+        """
+        untouched = self.untouched(answer)
+        if line := _EMPTY if untouched else self._doubt(answer):
+            print(f"{self.name}: {line}")
+        return self.reference if untouched else answer
+
+    def _doubt(self, answer: Any) -> str:
+        """What is to be said of an answer that did not pass; nothing of one that did."""
+        checked, passed = self._checked or (..., False)
+        if answer is checked:
+            return "" if passed else _WRONG
+        return _REFERENCE if answer is self.reference else _UNCHECKED
 
     def untouched(self, answer: Any) -> bool:
         """Whether nothing was written yet: ``...``, the stub's own body, or one without a step.
@@ -111,7 +122,10 @@ _STILL_EMPTY = "Replace the three dots in the cell above, and run it again."
 
 _NO_MORE_HINTS = "That was the last hint. `solution()` on the exercise shows our answer."
 
-_STANDS_IN = "Your cell is still empty, so the reference stands in for it from here on."
+_EMPTY = "your cell is still empty, so the reference stands in for it from here on."
+_REFERENCE = "the reference still stands in for your answer."
+_WRONG = "not solved yet. The notebook goes on with your answer as it is; `check` tells the cause."
+_UNCHECKED = "not checked yet. The notebook goes on with your answer as it is."
 
 Steps = list[tuple[str, Any]]
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from workbook.exercises.calls import attempt
 from workbook.exercises.judging import Mistake, NotYet, known_mistake, not_callable_so, usual_cause
 from workbook.exercises.render import Rows
+from workbook.exercises.showing import place
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -74,7 +75,8 @@ def _collect(
             f"A DataFrame is asked for, and its value is of type {type(tried.value).__name__}. "
             "Describe the result, and leave running it to the caller."
         )
-        return NotYet(cause, value=tried.shown, printed=tried.printed)
+        where = place(tried.error, answer)
+        return NotYet(cause, value=tried.shown, printed=tried.printed, where=where)
     if sorted(tried.value.columns) != sorted(columns):
         return _other_columns(tried.value.columns, columns)
     ran = attempt(lambda: tried.value.select(*columns).collect(), seconds=LIMIT_SECONDS)

@@ -13,16 +13,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbook.exercises.calls import (
+    MOST,
     Attempt,
+    Endless,
     alike,
-    arguments,
     attempt,
     attempt_twice,
-    error_line,
+    collected,
     same,
-    show,
 )
 from workbook.exercises.render import Part, Rows
+from workbook.exercises.showing import arguments, error_line, place, show
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,13 @@ class NotYet:
     value: str = ""
     expected: str = ""
     printed: str = ""
+    where: str = ""
     table: Rows = ()
 
     def parts(self) -> tuple[Part, ...]:
         """The parts of a card; what is empty is left out."""
         values = {
+            "Where in your cell": self.where,
             "Input": self.given,
             "Your value": self.value,
             "Expected": self.expected,
@@ -68,16 +71,23 @@ class Mistake:
 
 
 def by_cases(
-    cases: Sequence[Case], mistakes: Sequence[Mistake] = ()
+    cases: Sequence[Case], mistakes: Sequence[Mistake] = (), *, any_iterable: bool = False
 ) -> Callable[[Any], NotYet | None]:
-    """A check that calls a function with each case's arguments, twice, on copies."""
+    """A check that calls a function with each case's arguments, twice, on copies.
+
+    With ``any_iterable`` an answer may return a list or any other sequence, or `yield`: what it
+    gives is run to a list (of at most ``MOST`` elements) before it is compared.
+    """
+    if any_iterable:
+        mistakes = [Mistake(collected(m.model), m.cause) for m in mistakes]
 
     def diagnose(answer: Any) -> NotYet | None:
         if misuse := not_callable_so(answer, cases[0].args):
             return misuse
+        called = collected(answer) if any_iterable else answer
         attempts: list[Attempt] = []
         for case in cases:
-            attempts.append(attempt_twice(answer, case.args))
+            attempts.append(attempt_twice(called, case.args))
             if attempts[-1].timed_out:
                 return _not_yet(answer, case, attempts[-1], "")
         judged = list(zip(cases, attempts, strict=True))
@@ -160,6 +170,11 @@ def usual_cause(tried: Attempt) -> str:
             "The same input gives another value the second time: something is kept from call to "
             "call, in a global or in a default argument."
         )
+    if isinstance(tried.value, Endless):
+        return (
+            f"It yields without end: after {MOST:,} elements there are more. A generator ends "
+            "where its function does, so leave the loop after the last element of the input."
+        )
     if tried.value is None and tried.printed:
         return "It prints the value and returns nothing. Give it back with `return`."
     if tried.value is None:
@@ -189,6 +204,7 @@ def _not_yet(answer: Any, case: Case, tried: Attempt, known: str) -> NotYet:
         value=tried.shown,
         expected=show(case.expected),
         printed=tried.printed,
+        where=place(tried.error, answer),
     )
 
 

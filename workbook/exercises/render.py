@@ -20,7 +20,6 @@ class State(Enum):
     CORRECT = ("Correct", "✓", "#2e7d32")
     HINT = ("Hint", "?", "#1976d2")
     SOLUTION = ("Solution", "▸", "#1976d2")
-    NOTE = ("Note", "▸", "#757575")
 
     def __init__(self, word: str, symbol: str, colour: str) -> None:
         self.word, self.symbol, self.colour = word, symbol, colour

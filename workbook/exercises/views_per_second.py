@@ -51,10 +51,10 @@ def completed(clicks: Iterable[Click]) -> list[tuple[int, int]]:
 completed_seconds = Problem(
     name="Completed seconds",
     task="Write the loop with a map from second to count. It gets `Click`s in the order in which "
-    "they arrive, and returns a list of pairs `(second, count)`: when the second changes, the "
-    "completed one is emitted and removed from the map. Actions neither count nor change the "
-    "second; the last second is unfinished, so it is not emitted. Page views in the seconds 10, "
-    "10, 11 and 12 give `[(10, 2), (11, 1)]`.\n\n"
+    "they arrive, and gives pairs `(second, count)`, in a list or by `yield`: when the second "
+    "changes, the completed one is emitted and removed from the map. Actions neither count nor "
+    "change the second; the last second is unfinished, so it is not emitted. Page views in the "
+    "seconds 10, 10, 11 and 12 give `(10, 2)` and `(11, 1)`.\n\n"
     "If a late click brings second 10 back, that is a change too: 10 starts again at 1.",
     stub="def completed(clicks):\n    ...  # your code\n",
     diagnose=by_cases(
@@ -86,9 +86,10 @@ completed_seconds = Problem(
                 "The fourth click is late. Second 10 was emitted and removed, so it starts again "
                 "at 1, and each change emits, also the change back.",
             ),
-            Case(([],), [], "No clicks give an empty list."),
+            Case(([],), [], "No clicks give no pairs."),
         ],
         mistakes.COMPLETED,
+        any_iterable=True,
     ),
     hints=(
         "Go through the example with a pencil. What is in the map before and after each click? At "

@@ -229,6 +229,15 @@ COMPLETED = [
         cause="It returns a dictionary, which holds each second once. A second that comes back is "
         "emitted twice: append pairs to a list.",
     ),
+    Mistake(
+        lambda clicks: [_completed(clicks)],
+        "It gives one list with all pairs in it. Give each pair by itself: with `yield`, at the "
+        "moment when its second is completed.",
+    ),
+    Mistake(
+        lambda clicks: [number for pair in _completed(clicks) for number in pair],
+        "The pairs are taken apart into single numbers. A pair stays together: `(second, count)`.",
+    ),
     *_all(
         lambda clicks: [],
         lambda clicks: [] if clicks else None,

@@ -8,81 +8,75 @@ know about it stands in the Kafka headers, as text: ``reason``, ``topic``, ``par
 from __future__ import annotations
 
 from types import TracebackType
+from typing import Any
 
 from confluent_kafka import KafkaError, Message, Producer
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.errors import BrokerUnreachable, Rejected
 
 
-def dead_letters(parsed: DataFrame) -> DataFrame:
-    """The rejected rows of a parsed frame as records for Spark's Kafka sink: key, value, headers.
-
-    In: key, value, topic, partition, offset, arrival (timestamp), reason (null: accepted).
-    """
-    headers = F.array(
-        _header("reason", F.col("reason")),
-        _header("topic", F.col("topic")),
-        _header("partition", F.col("partition")),
-        _header("offset", F.col("offset")),
-        _header("arrival", F.unix_millis("arrival")),
-    )
-    rejected = parsed.where(F.col("reason").isNotNull())
-    return rejected.select("key", "value", headers.alias("headers"))
-
-
-def _header(name: str, value: Column) -> Column:
-    return F.struct(F.lit(name).alias("key"), value.cast("string").cast("binary").alias("value"))
-
-
 class DeadLetters:
-    """Sends rejected messages to a topic; call it with the message and why, and close it.
+    """Sends rejected records to a topic: call it with a message and why, or ``send``; close it.
 
     ``asked`` counts the letters handed in, ``sent`` those the broker has confirmed. ``close()``
     (or the end of a ``with``) waits until the broker has every letter; it raises
-    ``BrokerUnreachable`` if one was not delivered within ``patience`` seconds.
+    ``BrokerUnreachable`` if one was not delivered within ``patience`` seconds. A copy made by
+    pickle, as Spark makes one for each task, counts for itself.
     """
 
     def __init__(self, config: dict[str, str], topic: str, patience: float = 30.0) -> None:
         self.topic, self.asked, self.sent = topic, 0, 0
         self._patience, self._lost = patience, 0
-        self._servers = config.get("bootstrap.servers")
-        waiting = {"message.timeout.ms": str(int(patience * 1000)), "log_level": "0"}
-        self._producer = Producer({"acks": "all", **waiting, **config})
+        self._config = config
+        self._producer: Producer | None = None  # most tasks meet no bad record and need none
 
     def __call__(self, message: Message, why: Rejected) -> None:
-        """Send one message; a full queue of the producer is waited for."""
-        headers = {
-            "reason": str(why.reason),
-            "topic": str(message.topic()),
-            "partition": str(message.partition()),
-            "offset": str(message.offset()),
-            "arrival": str(message.timestamp()[1]),
+        """Send one message of a consumer."""
+        record = {
+            "key": message.key(),
+            "value": message.value(),
+            "topic": message.topic(),
+            "partition": message.partition(),
+            "offset": message.offset(),
+            "arrival": message.timestamp()[1],
         }
+        self.send(record, str(why.reason))
+
+    def send(self, record: dict[str, Any], reason: str) -> None:
+        """Send one record: key, value (bytes), topic, partition, offset, arrival (ms).
+
+        A full queue of the producer is waited for.
+        """
+        headers = {"reason": reason, **{name: str(record[name]) for name in _PLACE}}
+        self._producer = self._producer or self._connect()
         try:
-            self._send(message, headers)
+            self._produce(self._producer, record, headers)
         except BufferError:
             self._producer.flush(self._patience)
-            self._send(message, headers)
+            self._produce(self._producer, record, headers)
         self.asked += 1
         self._producer.poll(0)
 
     def close(self) -> None:
         """Wait for the broker to have every letter."""
-        waiting = self._producer.flush(self._patience + 1)
+        waiting = self._producer.flush(self._patience + 1) if self._producer else 0
         if waiting or self._lost:
             raise BrokerUnreachable(
-                f"Expected {self._servers} to take {waiting + self._lost} more dead letters into "
-                f"{self.topic!r}, but it did not within {self._patience:.0f} s. Check that the "
-                "broker runs and that this topic exists (workbook doctor)."
+                f"Expected {self._config.get('bootstrap.servers')} to take {waiting + self._lost} "
+                f"more dead letters into {self.topic!r}, but it did not within "
+                f"{self._patience:.0f} s. Check that the broker runs and that this topic exists "
+                "(workbook doctor)."
             )
 
-    def _send(self, message: Message, headers: dict[str, str]) -> None:
-        self._producer.produce(
+    def _connect(self) -> Producer:
+        waiting = {"message.timeout.ms": str(int(self._patience * 1000)), "log_level": "0"}
+        return Producer({"acks": "all", **waiting, **self._config})
+
+    def _produce(self, producer: Producer, record: dict[str, Any], headers: dict[str, str]) -> None:
+        producer.produce(
             self.topic,
-            key=message.key(),
-            value=message.value(),
+            key=record["key"],
+            value=record["value"],
             headers=dict(headers),
             on_delivery=self._delivered,
         )
@@ -101,5 +95,11 @@ class DeadLetters:
     ) -> None:
         if kind is None:
             self.close()
-        else:  # what went wrong first is the news; still try to deliver
+        elif self._producer:  # what went wrong first is the news; still try to deliver
             self._producer.flush(self._patience)
+
+    def __reduce__(self) -> tuple[type[DeadLetters], tuple[Any, ...]]:
+        return DeadLetters, (self._config, self.topic, self._patience)
+
+
+_PLACE = ("topic", "partition", "offset", "arrival")

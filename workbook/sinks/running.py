@@ -12,31 +12,33 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 
 from workbook.errors import BrokerUnreachable
-from workbook.sinks.dead_letters import dead_letters
 from workbook.sinks.tables import LocalTable
-from workbook.sources.spark import Kafka
 
-# What Kafka's Java client says when nobody answers.
-_SILENCE = ("TimeoutException", "DisconnectException", "NetworkException", "Timeout expired")
+# What Kafka's Java client says when nobody answers, and what our dead letters say.
+_SILENCE = (
+    "BrokerUnreachable",
+    "TimeoutException",
+    "DisconnectException",
+    "NetworkException",
+    "Timeout expired",
+)
 
 
 class Running:
     """Some queries as one: if one ends, all end, and its error surfaces here.
 
     Each query keeps its offsets and state in a folder of its own below ``checkpoint``. Starting
-    again under the same ``name`` ends what runs under it, as when a cell is run twice.
+    again in the same folder or in one beside it, as ``session.checkpoint`` makes them, ends what
+    runs there: so a cell may be run twice.
     """
 
-    named: ClassVar[dict[str, Running]] = {}
+    places: ClassVar[dict[Path, Running]] = {}
 
-    def __init__(
-        self, writers: list[DataStreamWriter], checkpoint: Path, name: str | None = None
-    ) -> None:
-        if name is not None:
-            former = Running.named.pop(name, None)
-            if former is not None:
-                former.stop()
-            Running.named[name] = self
+    def __init__(self, writers: list[DataStreamWriter], checkpoint: Path) -> None:
+        former = Running.places.pop(checkpoint.parent, None)
+        if former is not None:
+            former.stop()
+        Running.places[checkpoint.parent] = self
         self.queries: list[StreamingQuery] = []
         self._over = threading.Event()
         try:
@@ -98,34 +100,12 @@ class Running:
             self.check()
 
 
-def start_counting(
-    counts: DataFrame,
-    parsed: DataFrame,
-    table: LocalTable,
-    broker: Kafka,
-    dead_letter_topic: str,
-    checkpoint: Path,
-    patience: float = 30.0,
-) -> Running:
-    """Bring ``counts`` into the table and the rejected rows of ``parsed`` into their topic.
+def start_counting(counts: DataFrame, table: LocalTable, checkpoint: Path) -> Running:
+    """Bring the changed rows of ``counts`` into the table, micro-batch by micro-batch.
 
-    Two queries, so the topic is read twice: simple to see through, and paid for in speed. The
-    counts start anew with a new checkpoint, and so do the dead letters (at least once).
+    With the same checkpoint the query goes on where it stopped, with a new one it starts anew.
     """
-    counting = counts.writeStream.outputMode("update").foreachBatch(table.write)
-    limits = {
-        "kafka.request.timeout.ms": str(int(patience * 500)),
-        "kafka.max.block.ms": str(int(patience * 1000)),
-        "kafka.delivery.timeout.ms": str(int(patience * 1000)),
-    }
-    rejecting = (
-        dead_letters(parsed)
-        .writeStream.format("kafka")
-        .options(**limits, **broker.spark_options())
-        .option("topic", dead_letter_topic)
-        .option("includeHeaders", "true")
-    )
-    return Running([counting, rejecting], checkpoint, name=dead_letter_topic)
+    return Running([counts.writeStream.outputMode("update").foreachBatch(table.write)], checkpoint)
 
 
 def _named(failure: BaseException) -> BaseException:

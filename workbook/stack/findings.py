@@ -36,9 +36,9 @@ class Report(list[Finding]):
     def __str__(self) -> str:
         lines = []
         for f in self:
-            lines.append(f"{MARKS[f.state]:8} {f.subject:11} {f.said}")
+            lines.append(f"{MARKS[f.state]:8} {f.subject:12} {f.said}")
             if f.fix:
-                lines.append(f"{'':20} fix: {f.fix}")
+                lines.append(f"{'':21} fix: {f.fix}")
         return "\n".join([*lines, self.verdict])
 
     def _repr_html_(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import tempfile
@@ -23,6 +24,9 @@ ANSWER_WITHIN = 3.0
 
 STARTS = "not running: it starts when it is first asked for"
 DOWN = "python -m workbook down"
+
+ON_THIS_MACHINE = r"local(\[(\*|[1-9]\d*)(\s*,\s*\d+)?\])?|local-cluster\[.+\]"
+"""The masters that need no cluster."""
 
 
 def jar_files() -> Iterator[Finding]:
@@ -49,6 +53,22 @@ def network() -> Iterator[Finding]:
         yield Finding("network", "ok", "the jars' repository answers")
 
 
+def spark_master() -> Iterator[Finding]:
+    """``SPARK_MASTER`` is one that Spark knows, and a standalone one accepts connections."""
+    master = os.environ.get("SPARK_MASTER", "local[*]")
+    if re.fullmatch(ON_THIS_MACHINE, master):
+        yield Finding("Spark master", "ok", f"{master}: Spark runs on this machine")
+    elif master.startswith("spark://"):
+        yield _standalone(master)
+    elif master == "yarn" or master.startswith("k8s://"):
+        said = f"{master}: whether that cluster answers, only starting Spark can tell"
+        yield Finding("Spark master", "note", said, "Nothing to do, unless Spark does not start.")
+    else:
+        said = f"SPARK_MASTER is {master!r}, which Spark does not know"
+        fix = "Unset it to use Spark on this machine, or set it to local[2] or spark://host:7077."
+        yield Finding("Spark master", "fault", said, fix)
+
+
 def ports_free() -> Iterator[Finding]:
     """Kafka's usual port is free; if not, who has it."""
     if broker.external():
@@ -63,6 +83,8 @@ def kafka_answers() -> Iterator[Finding]:
     """The broker in use answers, lets us in, and is of a version that the lab can work with."""
     named = broker.external()
     if named:
+        if _wants_tls(named):  # then `check` leaves it to the client, whose words are less plain
+            wire.reach(named.bootstrap, ANSWER_WITHIN / 2)[0].close()
         named.check(ANSWER_WITHIN)
         yield _release_of(named)
         return
@@ -88,7 +110,7 @@ def supervisor() -> Iterator[Finding]:
         fix = f"End it and open the lab again: {DOWN}"
         yield Finding("supervisor", "note", said, fix)
     else:
-        users = ", ".join(f"{u['role']} ({u['pid']})" for u in status["users"])
+        users = ", ".join(f"{u['role']} ({u['pid']})" for u in _others(status["users"]))
         yield Finding("supervisor", "ok", f"runs for {users or 'nobody else now'}")
 
 
@@ -171,6 +193,31 @@ def _end(folder: Path) -> str:
     return f"To end it: WORKBOOK_LAB={name} {DOWN}"
 
 
+def _others(users: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Who uses the lab besides this process; one who only asks for its status does not."""
+    return (u for u in users if u["pid"] != os.getpid() and u["role"] not in ("probe", "?"))
+
+
+def _standalone(master: str) -> Finding:
+    away = []
+    for place in master.removeprefix("spark://").split(","):
+        address = wire.host_and_port(place)
+        try:
+            if address:
+                wire.connect(*address).close()
+                return Finding("Spark master", "ok", f"{place} accepts connections")
+            away.append(f"{place!r} is not host:port")
+        except OSError as error:
+            away.append(str(error))
+    said = f"no Spark master answers at {master} ({', '.join(away)})"
+    fix = "Check SPARK_MASTER and that the master runs, or unset it to use Spark on this machine."
+    return Finding("Spark master", "fault", said, fix)
+
+
+def _wants_tls(named: broker.Broker) -> bool:
+    return "SSL" in named.security.get("security.protocol", "").split("_")
+
+
 def _listens(folder: Path) -> bool:
     with socket.socket(socket.AF_UNIX) as probe, suppress(OSError):
         probe.settimeout(1)
@@ -180,7 +227,7 @@ def _listens(folder: Path) -> bool:
 
 
 def _release_of(named: broker.Broker) -> Finding:
-    if "SSL" in named.security.get("security.protocol", "").split("_"):
+    if _wants_tls(named):
         return Finding("broker", "ok", f"yours answers at {named.bootstrap}")
     release = wire.require_new_enough(named.bootstrap, ANSWER_WITHIN)
     said = f"yours answers at {named.bootstrap}, its version is {release}"

@@ -5,11 +5,13 @@ from __future__ import annotations
 import errno
 import locale
 import os
+import re
 import shutil
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from math import inf
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -27,6 +29,11 @@ MEMORY_GB = 4.0
 DISK_GB = 3.0
 JAVA_WITHIN = 6.0
 """Seconds that Java may take to say its version while the doctor waits."""
+
+LEAST_HEAP_GB = 0.5
+"""With less of ``SPARK_DRIVER_MEMORY`` Spark 4.2 refuses to start."""
+
+UNITS_GB = {"": 2**-30, "k": 2**-20, "m": 2**-10, "g": 1, "t": 2**10}
 
 CONTAINER = Path("/sys/fs/cgroup")
 """Where Linux says how much memory a container may use."""
@@ -61,7 +68,7 @@ def java() -> Iterator[Finding]:
 def memory() -> Iterator[Finding]:
     """There is memory for a broker, a Spark and a notebook."""
     machine = psutil.virtual_memory().available / 2**30
-    free = min(machine, _container_gb())
+    free = min(machine, _container_gb("max", inf) - _container_gb("current", 0))
     where = "in this container" if free < machine else "on this machine"
     said = f"{free:.1f} GiB free {where}"
     if free < MEMORY_GB:
@@ -69,6 +76,28 @@ def memory() -> Iterator[Finding]:
         yield Finding("memory", "fault", f"too little: {said}, {MEMORY_GB:.0f} needed", fix)
     else:
         yield Finding("memory", "ok", said)
+
+
+def spark_memory() -> Iterator[Finding]:
+    """``SPARK_DRIVER_MEMORY`` is a size that Java reads, and that this machine has."""
+    asked = os.environ.get("SPARK_DRIVER_MEMORY")
+    if asked is None:
+        yield Finding("Spark memory", "ok", "2g: SPARK_DRIVER_MEMORY is not set")
+        return
+    size = re.fullmatch("([0-9]{1,18})([kmgt]?)", asked, re.IGNORECASE)
+    heap = int(size[1]) * UNITS_GB[size[2].lower()] if size else 0.0
+    has = min(psutil.virtual_memory().total / 2**30, _container_gb("max", inf))
+    said, fix = f"SPARK_DRIVER_MEMORY is {asked!r}", "Set it to a size like 2g, or unset it."
+    if not size:
+        said += ", which Java does not read as a size: a whole number, then k, m, g or t"
+    elif heap < LEAST_HEAP_GB:
+        said += ", too little for Spark, which needs 512m (a number alone means bytes)"
+    elif heap > has:
+        said += f", more than this machine has ({has:.1f} GiB)"
+    else:
+        yield Finding("Spark memory", "ok", f"{asked}, by SPARK_DRIVER_MEMORY")
+        return
+    yield Finding("Spark memory", "fault", said, fix)
 
 
 def disk() -> Iterator[Finding]:
@@ -87,17 +116,23 @@ def disk() -> Iterator[Finding]:
 def cache() -> Iterator[Finding]:
     """The cache can be written."""
     folder = home.cache_dir()
-    try:
-        with tempfile.TemporaryFile(dir=_existing(folder)):
-            pass
-    except OSError as error:
-        said = f"{folder} cannot be written ({error.strerror})"
-        fix = "Make it writable, or set WORKBOOK_CACHE to a folder that is."
-        if error.errno == errno.ENOSPC:
-            fix = "Free some space, or set WORKBOOK_CACHE to a disk that has it."
-        yield Finding("cache", "fault", said, fix)
+    yield _unwritable("cache", folder, "WORKBOOK_CACHE") or Finding(
+        "cache", "ok", f"{folder} can be written"
+    )
+
+
+def notebooks() -> Iterator[Finding]:
+    """The folder of the learner's copies is there, or can be made, and can be written."""
+    chosen = os.environ.get("WORKBOOK_NOTEBOOKS")
+    folder = Path(chosen or home.ROOT / "my_notebooks").absolute()
+    if fault := _unwritable("notebooks", folder, "WORKBOOK_NOTEBOOKS"):
+        yield fault
+    elif chosen and not folder.exists():
+        said = f"{folder} is not there yet: the lab makes it"
+        fix = "Nothing to do, or correct WORKBOOK_NOTEBOOKS if your copies are elsewhere."
+        yield Finding("notebooks", "note", said, fix)
     else:
-        yield Finding("cache", "ok", f"{folder} can be written")
+        yield Finding("notebooks", "ok", f"your copies go to {folder}, which can be written")
 
 
 def folders() -> Iterator[Finding]:
@@ -165,13 +200,25 @@ def environment() -> Iterator[Finding]:
         yield Finding("environment", "ok", "no variable points Spark elsewhere")
 
 
-def _container_gb() -> float:
-    """What a container may still take, in GiB; infinite where there is no limit."""
+def _container_gb(figure: str, otherwise: float) -> float:
+    """The ``max`` of a container's memory or its ``current`` use, in GiB, where there is such."""
     try:
-        limit, used = ((CONTAINER / f"memory.{w}").read_text() for w in ("max", "current"))
-        return (int(limit) - int(used)) / 2**30
+        return int((CONTAINER / f"memory.{figure}").read_text()) / 2**30
     except (OSError, ValueError):
-        return float("inf")
+        return otherwise
+
+
+def _unwritable(subject: str, folder: Path, name: str) -> Finding | None:
+    """A fault if nothing can be written to a folder, which the variable ``name`` moves."""
+    try:
+        with tempfile.TemporaryFile(dir=_existing(folder)):
+            return None
+    except OSError as error:
+        fix = f"Make it writable, or set {name} to a folder that is."
+        if error.errno == errno.ENOSPC:
+            fix = f"Free some space, or set {name} to a disk that has it."
+        said = f"{folder} cannot be written ({error.strerror})"
+        return Finding(subject, "fault", said, fix)
 
 
 def _existing(folder: Path) -> Path:

@@ -17,6 +17,10 @@ CURRENT, TOO_OLD = "4.0 or newer", "older than 2.1"
 Versions = dict[int, tuple[int, int]]
 
 NOT_KAFKA = "Check KAFKA_BOOTSTRAP_SERVERS: this is the port of another program."
+NO_SUCH_NAME = (
+    "Correct the name in KAFKA_BOOTSTRAP_SERVERS, or join the network that knows it "
+    "(names of docker compose hold only inside its containers)."
+)
 
 
 def api_versions(bootstrap: str, within: float) -> Versions:
@@ -24,14 +28,46 @@ def api_versions(bootstrap: str, within: float) -> Versions:
 
     Raises ``BrokerUnreachable`` if nobody answers, or one that is no Kafka broker.
     """
+    link, address = reach(bootstrap, within / 2)
+    with link:
+        link.settimeout(within / 2)
+        return _ask(link, address)
+
+
+def reach(bootstrap: str, within: float) -> tuple[socket.socket, str]:
+    """A connection to the first server that accepts one, and its address.
+
+    Raises ``BrokerUnreachable``, which says of each why there is none.
+    """
+    away: list[OSError] = []
     for address in bootstrap.split(","):
-        with suppress(OSError), socket.create_connection(_split(address), within / 2) as link:
-            link.settimeout(within / 2)
-            return _ask(link, address.strip())
+        host, port = _split(address)
+        try:
+            return connect(host, port, within), address.strip()
+        except OSError as error:
+            away.append(error)
+    unknown = any(isinstance(error, socket.gaierror) for error in away)
     raise BrokerUnreachable(
-        f"No Kafka broker answers at {bootstrap} (nobody listens there). "
-        "Check KAFKA_BOOTSTRAP_SERVERS, and that the broker runs."
+        f"No Kafka broker answers at {bootstrap} ({', '.join(map(str, away))}). "
+        + (NO_SUCH_NAME if unknown else "Check KAFKA_BOOTSTRAP_SERVERS, and that the broker runs.")
     )
+
+
+def connect(host: str, port: int, within: float = 1.5) -> socket.socket:
+    """A connection; raises ``OSError`` (a ``gaierror`` for an unknown name) that says why not."""
+    try:
+        return socket.create_connection((host, port), within)
+    except (socket.gaierror, UnicodeError):  # the latter for a name with an empty part: a..b
+        raise socket.gaierror(f"the name {host} cannot be resolved") from None
+    except OSError:
+        raise OSError(f"nobody listens at {host}:{port}") from None
+
+
+def host_and_port(address: str) -> tuple[str, int] | None:
+    """The two parts of ``host:port``, brackets around the host taken off; None if it is not so."""
+    host, _, port = address.strip().rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    return (host, int(port)) if host and port.isdecimal() and int(port) < 2**16 else None
 
 
 def require_new_enough(bootstrap: str, within: float) -> str:
@@ -47,7 +83,7 @@ def require_new_enough(bootstrap: str, within: float) -> str:
 
 def listens(host: str, port: int, within: float = 1.5) -> bool:
     """Whether something accepts connections there."""
-    with suppress(OSError), socket.create_connection((host, port), within):
+    with suppress(OSError), connect(host, port, within):
         return True
     return False
 
@@ -61,7 +97,8 @@ def kafka_release(versions: Versions) -> str:
 
 
 def _ask(link: socket.socket, address: str) -> Versions:
-    link.sendall(struct.pack(">ihhih", 10, API_VERSIONS, 0, 1, -1))
+    with suppress(OSError):  # one who hangs up already is told by what is not received
+        link.sendall(struct.pack(">ihhih", 10, API_VERSIONS, 0, 1, -1))
     head = _receive(link, 8, address)
     size, echo = struct.unpack(">ii", head)
     if echo != 1 or not 10 <= size < 100_000:
@@ -93,10 +130,10 @@ def _receive(link: socket.socket, size: int, address: str) -> bytes:
 
 
 def _split(address: str) -> tuple[str, int]:
-    host, _, port = address.strip().rpartition("://")[2].rpartition(":")
-    if not host or not port.isdigit():
+    found = host_and_port(address.rpartition("://")[2])
+    if found is None:
         raise BrokerUnreachable(
             f"{address!r} is no address of a broker. "
             "Set KAFKA_BOOTSTRAP_SERVERS to host:port, several with commas between."
         )
-    return host.strip("[]"), int(port)
+    return found
