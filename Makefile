@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: lab test lint unit notebooks doctor prefetch lock clean
+.PHONY: lab test lint unit notebooks crash-matrix doctor prefetch lock clean
 
 lab: .venv/ready
 	@$(BIN)/python -m workbook lab
@@ -20,6 +20,10 @@ unit: .venv/ready
 notebooks: .venv/ready
 	WORKBOOK_LAB=notebooks-$$$$ $(BIN)/python -m pytest --nbval-lax --nbval-current-env \
 	  --nbval-cell-timeout=120 --durations=10 notebooks
+
+# Every version killed at every point, ten times each: writes docs/crash-matrix.md (half an hour).
+crash-matrix: .venv/ready
+	$(BIN)/python benchmarks/crash_matrix.py $(if $(SEEDS),--seeds $(SEEDS))
 
 doctor prefetch: .venv/ready
 	@$(BIN)/python -m workbook $@

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from labs import until
+from labs import DEADLINE, until
 
 from workbook.stack import kafka, ports
 from workbook.stack.jars import class_path
@@ -36,37 +36,58 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+class OwnBroker:
+    """A real broker that may be killed and started again: the same port, the same data.
+
+    ``more`` names ports beside ``port`` and ``controller`` that stand in ``settings``.
+    """
+
+    def __init__(self, folder: Path, settings: str = kafka.SETTINGS, **more: int) -> None:
+        port = free_port()
+        self.bootstrap = f"{ports.LOOPBACK}:{port}"
+        self._listening, self._log = [port, *more.values()], folder / "log"
+        properties = folder / "server.properties"
+        named = {"port": port, "controller": free_port(), **more}
+        properties.write_text(settings.format(folder=folder, **named))
+        java = [str(find_java().command), "-Xmx512m", "-cp"]
+        java.append(":".join(map(str, class_path("kafka"))))
+        tool = [*java, "kafka.tools.StorageTool", "format", "-t", "workbook-of-a-test-000"]
+        subprocess.run(
+            [*tool, "-c", str(properties)], check=True, capture_output=True, timeout=DEADLINE
+        )
+        self._command = [*java, "kafka.Kafka", str(properties)]
+        self._server: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it, and wait until its ports answer."""
+        with self._log.open("ab") as log:
+            self._server = subprocess.Popen(self._command, stdout=log, stderr=log)
+        until(lambda: all(map(ports.answers, self._listening)), "a broker of this test")
+
+    def kill(self) -> None:
+        """End it by kill -9; harmless when it does not run."""
+        if self._server is not None:
+            self._server.kill()
+            self._server.wait()
+
+    def __enter__(self) -> OwnBroker:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+
 @contextmanager
 def broker_with_login(folder: Path) -> Iterator[tuple[str, str]]:
     """A real broker, user ``learner``, password ``correct horse``.
 
     Yields the address that wants the login, and the one whose advertised address is wrong.
     """
-    port, lost, controller = (free_port() for _ in range(3))
-    settings = kafka.SETTINGS + LOGIN  # of two lines for one setting, the last one counts
-    properties = folder / "server.properties"
-    properties.write_text(
-        settings.format(port=port, lost=lost, controller=controller, folder=folder)
-    )
-    java = [str(find_java().command), "-Xmx512m", "-cp", ":".join(map(str, class_path("kafka")))]
-    tool = [
-        *java,
-        "kafka.tools.StorageTool",
-        "format",
-        "-t",
-        "workbook-with-a-login0",
-        "-c",
-        str(properties),
-    ]
-    subprocess.run(tool, check=True, capture_output=True, timeout=60)
-    with (folder / "log").open("wb") as log:
-        server = subprocess.Popen([*java, "kafka.Kafka", str(properties)], stdout=log, stderr=log)
-    try:
-        until(lambda: ports.answers(port) and ports.answers(lost), "the broker with a login")
-        yield f"127.0.0.1:{port}", f"127.0.0.1:{lost}"
-    finally:
-        server.kill()
-        server.wait()
+    lost = free_port()
+    # Of two lines for one setting, the last one counts.
+    with OwnBroker(folder, kafka.SETTINGS + LOGIN, lost=lost) as broker:
+        yield broker.bootstrap, f"{ports.LOOPBACK}:{lost}"
 
 
 def api_versions(fetch: tuple[int, int]) -> Callable[[bytes], bytes]:

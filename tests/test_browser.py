@@ -12,8 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 from labs import OwnLab, interrupt, own_lab, read_until, until
+from nbformat.v4 import new_code_cell, new_notebook
 
 from workbook.stack import jars
 
@@ -25,6 +27,7 @@ FLAGS = (
     "--no-sandbox --disable-gpu --disable-background-networking --disable-component-update "
     "--disable-sync --no-first-run"
 )
+KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3 (ipykernel)"}}
 RUN_S = 150_000
 """Milliseconds that a chapter may take to run in the browser."""
 
@@ -134,3 +137,48 @@ def test_the_chart_moves_under_one_s_own_clicks(lab: tuple[OwnLab, str], page: A
     until(lambda: chart.get_attribute("alt") != before, "a chart with the new clicks")
     assert "The same as numbers" in cell.inner_text()
     keep_screenshot(page, "02_views_per_second")
+
+
+IMPORTS = """
+import ipywidgets
+from workbook.views.live import Live
+"""
+BUTTONS = """
+earlier = globals().get("watching")
+watching, ended = Live(lambda: "goes on"), Live(lambda: "is over")
+ended.stop()
+if earlier:
+    earlier._thread.join(5)
+    print("The earlier view lives:", earlier._thread.is_alive())
+ipywidgets.Button(description="Press me")
+"""
+
+
+def test_a_cell_run_again_ends_its_view_and_a_saved_notebook_shows_its_buttons(
+    lab: tuple[OwnLab, str], page: Any
+) -> None:
+    mine, address = lab
+    file = Path(mine.env["WORKBOOK_NOTEBOOKS"]) / "saved.ipynb"
+    cells = [new_code_cell(text.strip()) for text in (IMPORTS, BUTTONS)]
+    nbformat.write(new_notebook(cells=cells, metadata=KERNEL), file)
+    open_chapter(page, address, "saved")
+    run_up_to(page, "Press me")
+    run_up_to(page, "Press me")
+    page.get_by_text("The earlier view lives: False", exact=True).wait_for()
+    page.get_by_role("button", name="Press me").wait_for()
+    page.keyboard.press("Control+s")
+    until(lambda: "Press me" in str(nbformat.read(file, 4).metadata), "the saved buttons")
+
+    server, _, token = address.replace("/lab/tree/00_start_here.ipynb", "").partition("?token=")
+    said = {"headers": {"Authorization": f"token {token}"}}
+    [kernel] = [
+        session["kernel"]["id"]
+        for session in page.request.get(f"{server}/api/sessions", **said).json()
+        if session["path"] == file.name
+    ]
+    page.goto("about:blank")
+    page.request.delete(f"{server}/api/kernels/{kernel}", **said)
+    open_chapter(page, address, "saved")
+    page.get_by_role("button", name="Press me").wait_for()
+    assert page.get_by_role("button", name="Stop watching").count() == 1
+    assert page.get_by_text("Error displaying widget").count() == 0

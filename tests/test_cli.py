@@ -6,6 +6,7 @@ import re
 import signal
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from labs import OwnLab, own_lab, read_until
@@ -65,3 +66,17 @@ def test_a_broker_that_is_down_is_an_error_within_ten_seconds(
 def test_numbers_that_describe_no_stream_are_an_error(lab: OwnLab) -> None:
     code, said = workbook(lab, "generate", "clicks", "--bad-share", "2")
     assert (code, "between 0 and 1" in said, "Traceback" in said) == (1, True, False)
+
+
+def test_a_lab_that_cannot_keep_copies_starts_nothing_and_faults_of_spark_are_told(
+    lab: OwnLab, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    nowhere = str(tmp_path / "file" / "my_notebooks")
+    lab.env |= {"WORKBOOK_NOTEBOOKS": nowhere, "SPARK_DRIVER_MEMORY": "lots"}
+    code, said = workbook(lab, "lab", "--no-browser")
+    assert (code, "Traceback" in said, "Starting" in said) == (1, False, False)
+    assert f"cannot be written to {nowhere}" in said
+    assert "set WORKBOOK_NOTEBOOKS" in said
+    assert "SPARK_DRIVER_MEMORY is 'lots'" in said
+    lab.assert_nothing_is_left(set())

@@ -62,7 +62,7 @@ def test_a_newer_chapter_comes_beside_ones_work(chapters: Path, copies: Path) ->
     for _ in range(2):
         refresh(chapters, copies, said.append)
     assert told(copies / "00_a.ipynb") == ["mine"]
-    assert told(copies / "00_a_newer.ipynb") == ["better"]
+    assert told(copies / "newer_00_a.ipynb") == ["better"]
     assert len(said) == 1
 
 
@@ -70,11 +70,11 @@ def test_work_in_the_newer_one_stays_too(chapters: Path, copies: Path) -> None:
     write(copies / "00_a.ipynb", "mine")
     write(chapters / "00_a.ipynb", "better")
     refresh(chapters, copies, lambda said: None)
-    write(copies / "00_a_newer.ipynb", "mine again")
+    write(copies / "newer_00_a.ipynb", "mine again")
     write(chapters / "00_a.ipynb", "best")
     refresh(chapters, copies, lambda said: None)
     assert told(copies / "00_a.ipynb") == ["mine"]
-    assert told(copies / "00_a_newer.ipynb") == ["mine again"]
+    assert told(copies / "newer_00_a.ipynb") == ["mine again"]
 
 
 def test_a_copy_cut_off_in_the_middle_is_somebodys_work(chapters: Path, copies: Path) -> None:
@@ -82,14 +82,14 @@ def test_a_copy_cut_off_in_the_middle_is_somebodys_work(chapters: Path, copies: 
     write(chapters / "00_a.ipynb", "better")
     refresh(chapters, copies, lambda said: None)
     assert (copies / "00_a.ipynb").read_text() == '{"cells": ['
-    assert told(copies / "00_a_newer.ipynb") == ["better"]
+    assert told(copies / "newer_00_a.ipynb") == ["better"]
 
 
 def test_a_newer_one_taken_over_is_not_offered_again(chapters: Path, copies: Path) -> None:
     write(copies / "00_a.ipynb", "mine")
     write(chapters / "00_a.ipynb", "better")
     refresh(chapters, copies, lambda said: None)
-    (copies / "00_a_newer.ipynb").replace(copies / "00_a.ipynb")
+    (copies / "newer_00_a.ipynb").replace(copies / "00_a.ipynb")
     refresh(chapters, copies)
     assert [p.name for p in copies.glob("*.ipynb")] == ["00_a.ipynb"]
 

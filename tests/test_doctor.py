@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import socket
 import subprocess
 import sys
 import tempfile
@@ -20,7 +21,7 @@ from faults import FAULTS, Fault, use_lab
 from labs import own_lab, read_until, until
 
 from workbook.errors import BrokerUnreachable
-from workbook.stack import doctor, home, jars, machine_checks
+from workbook.stack import client, doctor, home, jars, kafka, lab_checks, machine_checks
 from workbook.stack.broker import Broker, external
 from workbook.stack.client import Lease
 from workbook.stack.findings import Finding, Report
@@ -106,6 +107,16 @@ def test_a_running_lab_is_examined_from_inside_twice_at_once_and_unharmed() -> N
         assert said.count("the lab's own answers at 127") == 3, said
         assert "fault" not in said.replace("memory", "")
         assert "scratch folder stays: True" in said
+
+
+def test_a_lab_that_runs_on_another_port_is_told_where(monkeypatch: pytest.MonkeyPatch) -> None:
+    running = {"servers": {"kafka": "127.0.0.1:40123"}}
+    monkeypatch.setattr(client, "status", lambda patience=None: running)
+    with socket.create_server(("127.0.0.1", 0)) as stranger:
+        monkeypatch.setattr(kafka, "PORT", stranger.getsockname()[1])
+        [found] = lab_checks.ports_free()
+    assert "another program" in found.said
+    assert "Kafka runs at 127.0.0.1:40123 instead" in found.said
 
 
 def test_who_only_looks_is_no_user_of_the_lab(monkeypatch: pytest.MonkeyPatch) -> None:

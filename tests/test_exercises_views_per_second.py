@@ -240,6 +240,25 @@ def yields_numbers(clicks):
         yield count
 
 
+def yields_the_unfinished(clicks):
+    current, count = None, 0
+    for click in pages(clicks):
+        if current is not None and click.epoch_second != current:
+            yield current, count
+            count = 0
+        current, count = click.epoch_second, count + 1
+    yield current, count
+
+
+def pops_the_unfinished(clicks):
+    counts = {}
+    for click in pages(clicks):
+        if counts and click.epoch_second not in counts:
+            yield counts.popitem()
+        counts[click.epoch_second] = counts.get(click.epoch_second, 0) + 1
+    yield counts.popitem()
+
+
 def yields_for_ever(clicks):
     while True:
         yield from grouped(clicks) or [(10, 1)]
@@ -298,6 +317,7 @@ COMPLETED = Catalogue(
         (remembers, "kept from call to call"),
         (yields_the_list, "one list with all pairs"),
         (yields_numbers, "taken apart"),
+        (yields_the_unfinished, "After the loop it emits once more"),
         (yields_for_ever, "yields without end"),
         (waits_for_more, "does not come to an end"),
         (prints, "prints the value"),
@@ -313,6 +333,7 @@ SAME_IDEA = [
     (lambda clicks: [p for p in loop(clicks) if p[1]], loop),
     (lambda clicks: dict(merges_carefully(clicks)), lambda clicks: dict(grouped(clicks))),
     (lambda clicks: [], returns_inside),
+    (pops_the_unfinished, yields_the_unfinished),
 ]
 
 # --- on Spark -----------------------------------------------------------------------------------

@@ -12,17 +12,18 @@ LEFT_OF = {
     "errors": set(),
     "topics": set(),
     "events": {"errors"},
+    "metrics": {"errors"},
     "ledger": {"errors", "events"},
     "generators": {"errors", "events"},
-    "sources": {"errors", "events", "topics"},
-    "pipelines": {"errors", "events"},
-    "sinks": {"errors", "events", "topics", "sources"},
+    "sources": {"errors", "events", "metrics", "topics"},
+    "pipelines": {"errors", "events", "metrics"},
+    "sinks": {"errors", "events", "metrics", "topics", "sources"},
     "views": {"errors", "events", "topics"},
     "stack": {"errors"},
     "session": {"errors", "stack"},
     "exercises": {"errors", "events", "topics", "ledger", "sources", "pipelines", "sinks"},
 }
-COMPOSE = {"cli", "__main__", "__init__"}
+COMPOSE = {"cli", "commands", "faults", "__main__", "__init__"}
 
 
 def layer(path: Path) -> str:

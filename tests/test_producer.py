@@ -195,6 +195,22 @@ def test_visitors_keep_coming_until_they_are_stopped(broker: Any, topic: Topic) 
     assert Ledger(stream.expected(0, sent.events), once=False).judge(observed, rejected).clean
 
 
+def test_visitors_of_a_cell_that_is_run_again_end_the_ones_before(broker: Any) -> None:
+    first, again, other = (
+        new_topic("clicks", notebook, STREAM.partitions) for notebook in ("07_a", "07_a", "07_b")
+    )
+    broker.create(first, again, other)
+    stream = replace(STREAM, rate=2000).ending_by(int(time.time() * 1000), 1, speed=1)
+    old, elsewhere, new = (
+        Visitors(broker.client_config(), topic.name, stream) for topic in (first, other, again)
+    )
+    until(lambda: not old._thread.is_alive(), "the end of the first visitors")
+    assert elsewhere._thread.is_alive()
+    assert new._thread.is_alive()
+    for visitors in (old, elsewhere, new):
+        visitors.stop()
+
+
 def test_visitors_say_at_the_end_what_kept_them_out(broker: Any) -> None:
     visitors = Visitors(broker.client_config(), "no-such-topic", STREAM)
     with pytest.raises(TopicMissing):

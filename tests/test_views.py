@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
@@ -11,6 +11,7 @@ from labs import until
 
 from workbook.errors import BrokerUnreachable
 from workbook.events import Click, ClickType
+from workbook.views import live as live_views
 from workbook.views.live import Live, wait
 from workbook.views.shop import OWN_IDS, Shop
 from workbook.views.tables import bars, table
@@ -115,6 +116,81 @@ def test_the_next_cell_is_refused_once_with_what_went_wrong() -> None:
         InteractiveShell.clear_instance()
     assert "A live view above has ended" in str(first.error_before_exec)
     assert second.success
+
+
+def test_an_error_keeps_the_last_frame_and_gives_its_type(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(live_views, "get_ipython", lambda: None)
+    put: list[str] = []
+    monkeypatch.setattr(Live, "_put", lambda self, text: put.append(text))
+    frames = iter([1, 2, 0])
+    live = Live(lambda: f"<p>half is {1 / next(frames)}</p>", every=0.01)
+    live._thread.join(timeout=5)
+    assert put[0] == "<p>half is 0.5</p>"
+    assert put[-1].startswith(put[0])
+    assert "ZeroDivisionError: division by zero." in put[-1]
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ZeroDivisionError("division by zero"), "ZeroDivisionError: division by zero."),
+        (BrokerUnreachable("It is down."), "BrokerUnreachable: It is down."),
+        (KeyError(), "KeyError."),
+    ],
+)
+def test_an_error_is_named_in_a_whole_sentence(error: Exception, said: str) -> None:
+    assert live_views._said(error) == said
+
+
+@dataclass
+class Notebook:
+    """A kernel's shell, as far as a view asks it which run of which cell it belongs to."""
+
+    cell: str | None = None
+    run: str = ""
+    ast_transformers: list[object] = field(default_factory=list)
+
+    def get_parent(self) -> dict[str, dict[str, str]]:
+        named = {"cellId": self.cell} if self.cell else {}
+        return {"header": {"msg_id": self.run}, "metadata": named}
+
+
+@pytest.fixture
+def notebook(monkeypatch: pytest.MonkeyPatch) -> Notebook:
+    notebook = Notebook()
+    monkeypatch.setattr(live_views, "get_ipython", lambda: notebook)
+    return notebook
+
+
+def test_a_cell_that_is_run_again_ends_its_earlier_views_only(notebook: Notebook) -> None:
+    def run(cell: str | None, run: str, watched: Query) -> Live:
+        notebook.cell, notebook.run = cell, run
+        return Live(lambda: "x", running=watched, every=0.01)
+
+    query = Query()
+    first = [run("a", "1", query), run("a", "1", query)]
+    others = [run("b", "2", query), run(None, "3", query), run(None, "4", query)]
+    again = run("a", "5", query)
+    for old in first:
+        old._thread.join(timeout=5)
+    assert [view._thread.is_alive() for view in first] == [False, False]
+    assert all(view._thread.is_alive() for view in [*others, again])
+    for view in [*others, again]:
+        view.stop()
+
+
+def test_a_view_that_was_replaced_ends_without_a_word(notebook: Notebook) -> None:
+    notebook.cell, notebook.run = "c", "1"
+    query = Query()
+    old = Live(lambda: "x", running=query, every=0.01)
+    old.replace()
+    query.error, query.is_active = BrokerUnreachable("the broker is down"), False
+    old._thread.join(timeout=5)
+    assert not old._thread.is_alive()
+    old.check()
+    assert notebook.ast_transformers == []
 
 
 def test_wait_names_what_it_waited_for() -> None:

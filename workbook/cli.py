@@ -1,23 +1,15 @@
-"""The command line: lab, doctor, prefetch, up, down, generate, run."""
+"""The command line: lab, doctor, prefetch, up, down, generate, run, metrics, crash."""
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import io
 import os
-import signal
 import sys
-import time
-import webbrowser
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Sequence
+from importlib import import_module
 
-from workbook.errors import NoSuchStream, WorkbookError
-
-# Set by hand, because a script that starts us in the background has Ctrl-C ignored.
-ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+from workbook.errors import WorkbookError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,7 +17,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):  # under LC_ALL=C a tick or an umlaut must not end us
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    options = _parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    options = _parser(words).parse_args(words)
     try:
         return int(options.command(options) or 0)
     except WorkbookError as error:
@@ -33,15 +26,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:  # as in `workbook metrics | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for Python's last flush
+        return 1
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="workbook", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     lab = commands.add_parser("lab", help="start Kafka and JupyterLab; Ctrl-C ends both")
     lab.add_argument("--no-browser", action="store_true", help="print the address only")
-    lab.set_defaults(command=_lab)
+    lab.set_defaults(command=_later("lab", "lab"))
 
     doctor = commands.add_parser("doctor", help="look for what keeps the lab from working")
     doctor.set_defaults(command=_doctor)
@@ -57,6 +53,18 @@ def _parser() -> argparse.ArgumentParser:
 
     _add_generate(commands.add_parser("generate", help="send a generated stream to a topic"))
     _add_run(commands.add_parser("run", help="run a pipeline on Spark, without a notebook"))
+
+    metrics = commands.add_parser("metrics", help="print a metrics topic as it grows")
+    metrics.add_argument("topic")
+    metrics.add_argument("--seconds", type=positive, help="end after so long; default: Ctrl-C")
+    metrics.set_defaults(command=_later("metrics", "follow"))
+
+    crash = commands.add_parser("crash", help="kill a pipeline at a named point, and judge it")
+    if "crash" in words:  # its arguments stand in a module that takes a while to import
+        from workbook import faults
+
+        faults.add_arguments(crash)
+        crash.set_defaults(command=faults.command)
     return parser
 
 
@@ -76,70 +84,32 @@ def _add_generate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bad-share", type=float, default=0, metavar="0..1")
     parser.add_argument("--gap-every-s", type=float, default=0)
     parser.add_argument("--gap-s", type=float, default=0)
-    parser.set_defaults(command=_generate)
+    parser.set_defaults(command=_later("generate", "generate"))
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("pipeline", choices=["page_views"])
     parser.add_argument("--in", dest="source", default="clicks", help="topic to read")
+    parser.add_argument(
+        "--out",
+        help="topic for the page views of each second; default: a table of pages on this terminal",
+    )
     parser.add_argument("--dead-letters", help="default: the topic with .dead-letters behind it")
+    parser.add_argument(
+        "--checkpoint",
+        metavar="FOLDER",
+        help="keep offsets and state here, to go on next time; all of a cluster must see it",
+    )
+    parser.add_argument(
+        "--lateness",
+        default="5 seconds",
+        help="so far behind the newest click a second stays open; default: %(default)s",
+    )
+    parser.add_argument(
+        "--by-partition", action="store_true", help="count each partition of the clicks for itself"
+    )
     parser.add_argument("--seconds", type=positive, help="end after so long; default: Ctrl-C")
-    parser.set_defaults(command=_run)
-
-
-def _lab(options: argparse.Namespace) -> None:
-    from workbook.stack import broker, client, copies, home, jars, jupyter
-
-    # However this process is asked to end, it first gives back what it holds.
-    for number in ENDINGS:
-        signal.signal(number, signal.default_int_handler)
-    jars.prefetch()
-    lease = client.lease("lab")
-    try:
-        broker.kafka("lab")
-        print("Starting JupyterLab ...", flush=True)
-        mine = Path(os.environ.get("WORKBOOK_NOTEBOOKS") or home.ROOT / "my_notebooks")
-        folder = copies.refresh(home.ROOT / "notebooks", mine)
-        lab = jupyter.start(lease, folder)
-        others = [u for u in lease.ask("status")["users"] if u["role"] == "lab"]
-        if others:
-            print(f"It shares Kafka and the notebooks with the lab of process {others[0]['pid']}.")
-        print(f"\nThe lab is open: {lab.url}")
-        print("Ctrl-C ends it and everything that only it uses.", flush=True)
-        jupyter.prepare_spark(lease)
-        if not options.no_browser:
-            webbrowser.open(lab.url)
-        lease.wait_for_end()
-        print("The lab's servers have ended.", flush=True)
-    except KeyboardInterrupt:
-        pass
-    finally:
-        _leave(lease)
-
-
-def _leave(lease: object) -> None:
-    from workbook.stack import client, home, supervisor
-
-    assert isinstance(lease, client.Lease)
-    for number in ENDINGS:
-        signal.signal(number, signal.SIG_IGN)  # a second Ctrl-C must not cut the clearing short
-    print("\nEnding the lab (its kernels first, which may take ten seconds) ...", flush=True)
-    status: dict[str, Any] = {"users": [], "pinned": False}
-    with contextlib.suppress(WorkbookError, OSError):  # the supervisor was killed
-        status = lease.ask("leave")
-        # Kernels have just ended with JupyterLab; the supervisor hears of it in a moment.
-        deadline = time.monotonic() + 2
-        while status["users"] and time.monotonic() < deadline:
-            time.sleep(0.05)
-            status = lease.ask("status")
-    others = [f"{user['role']} (process {user['pid']})" for user in status["users"]]
-    if others or status["pinned"]:
-        print(f"The servers stay for: {', '.join(others) or '`workbook up`'}.")
-        return
-    lease.close()
-    if not home.gone(30):
-        supervisor.clear()
-    print("Everything the lab started has ended.")
+    parser.set_defaults(command=_later("run", "run"))
 
 
 def _doctor(options: argparse.Namespace) -> int:
@@ -186,70 +156,16 @@ def _down(options: argparse.Namespace) -> None:
         print("No server of this lab is running.")
 
 
-def _generate(options: argparse.Namespace) -> None:
-    from workbook.generators.clicks import ClickStream
-    from workbook.sources.checks import require_topic
-    from workbook.sources.producer import Sent, generate
-    from workbook.stack.broker import kafka
-    from workbook.topics import Topic
+def _later(module: str, function: str) -> Callable[[argparse.Namespace], int | None]:
+    """A command whose module, and with it Kafka's client or Spark, is imported when it runs."""
 
-    wanted = (
-        "seed rate partitions late_share late_by_ms duplicate_share bad_share gap_every_s gap_s"
-    )
-    stream = ClickStream(**{name: getattr(options, name) for name in wanted.split()})
-    broker, count = kafka("generate"), round(options.rate * options.seconds)
-    topic = Topic(options.topic or options.stream, options.partitions)
-    broker.create(topic)
-    found = require_topic(broker.client_config(), topic.name)
-    if found != options.partitions:
-        raise NoSuchStream(
-            f"Topic {topic.name} exists and has {found} partitions, and topics are never resized. "
-            f"Use --partitions {found}, or another --topic."
+    def command(options: argparse.Namespace) -> int | None:
+        result: int | None = getattr(import_module(f"workbook.commands.{module}"), function)(
+            options
         )
-    stream = stream.ending_by(int(time.time() * 1000), count, options.speed)
+        return result
 
-    def show(sent: Sent) -> None:
-        _line(f"{sent.events:,} of {count:,} events, {sent.rate:,.0f} messages/s")
-
-    sent = generate(
-        broker.client_config(), topic.name, stream, count, speed=options.speed, progress=show
-    )
-    _line(f"{sent.events:,} events in {sent.messages:,} messages sent to {topic.name} ", end="\n")
-    print(f"in {sent.seconds:.1f} s: {sent.rate:,.0f} messages/s")
-
-
-def _run(options: argparse.Namespace) -> None:
-    from workbook import session
-    from workbook.pipelines import page_views
-    from workbook.pipelines.clicks import parse
-    from workbook.sinks.dead_letters import DeadLetters
-    from workbook.sinks.running import start_counting
-    from workbook.sinks.tables import LocalTable
-    from workbook.sources.checks import require_topic
-    from workbook.sources.spark import kafka_stream
-    from workbook.stack.broker import kafka
-    from workbook.topics import Topic
-
-    for number in ENDINGS:
-        signal.signal(number, signal.default_int_handler)
-    broker, topic = kafka("run"), Topic(options.source)
-    letters = Topic(options.dead_letters or topic.dead_letters.name)
-    require_topic(broker.client_config(), topic.name)  # before a slip of the pen makes a topic
-    broker.create(letters)
-    spark = session.spark_session("page_views")
-    rejects = DeadLetters(broker.client_config(), letters.name)
-    parsed = parse(kafka_stream(spark, broker, topic.name), rejects)
-    views, began = LocalTable("name"), time.monotonic()
-    counts, place = page_views.page_views(parsed), session.checkpoint("page_views")
-    with start_counting(counts, views, place) as running:
-        try:
-            while not running.wait(0.5) and time.monotonic() - began < (options.seconds or 1e9):
-                total = sum(row["views"] for row in views.rows())
-                _line(f"{total:,} page views on {len(views)} pages")
-        except KeyboardInterrupt:
-            pass
-    print("\n" + (views.to_pandas().to_string(index=False) if len(views) else "no page views yet"))
-    spark.stop()
+    return command
 
 
 def positive(text: str) -> float:
@@ -258,12 +174,3 @@ def positive(text: str) -> float:
     if not 0 < number < float("inf"):
         raise argparse.ArgumentTypeError(f"must be above 0, got {text}")
     return number
-
-
-def _line(text: str, end: str = "") -> None:
-    """Write over the current line of a terminal; a plain line where it is none."""
-    if sys.stdout.isatty():
-        columns = os.get_terminal_size().columns
-        print("\r" + text[: columns - 1].ljust(columns - 1), end=end, flush=True)
-    else:
-        print(text, flush=True)

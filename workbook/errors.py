@@ -53,3 +53,11 @@ class TopicMissing(WorkbookError):
 
 class NotOurServer(WorkbookError):
     """Something that deletes or breaks things was asked of a server the lab did not start."""
+
+
+class NoSuchCrash(WorkbookError, ValueError):
+    """A version of the pipeline that the crash lab does not have, or a point it does not pass."""
+
+
+class CrashFailed(WorkbookError):
+    """A run of the crash lab did not go as planned: no verdict."""

@@ -61,6 +61,11 @@ def _merged(clicks: Sequence[Click]) -> list[Any]:
     return sorted(views.items())[:-1]
 
 
+def _with_the_unfinished(clicks: Sequence[Click], at_the_end: Callable[[], Any]) -> list[Any]:
+    """The last second too; ``at_the_end`` is what comes of that where there was no click."""
+    return _completed([*clicks, _END]) or [at_the_end()]
+
+
 def _at_every_click(clicks: Sequence[Click]) -> list[Any]:
     """A second's running number for each page view; it starts again when the second changes."""
 
@@ -144,6 +149,21 @@ COMPLETED = [
         lambda clicks: _completed([*clicks, _END]),
         "It emits the last second too. Another click may still come in that second: as long as no "
         "other second has begun, it is unfinished.",
+    ),
+    *_all(
+        *(
+            partial(_with_the_unfinished, at_the_end=at_the_end)
+            for at_the_end in (
+                lambda: (None, 0),
+                lambda: (0, 0),
+                lambda: (-1, 0),
+                lambda: (None, None),
+                lambda: (None, dict[None, int]().pop(None)),
+                lambda: dict[int, int]().popitem(),
+            )
+        ),
+        cause="After the loop it emits once more: the last second, which is unfinished, and for no "
+        "clicks a second that never was. Only a change emits, so nothing is left to do at the end.",
     ),
     Mistake(
         partial(_completed, turns=lambda click: True, counts=lambda click: True),

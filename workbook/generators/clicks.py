@@ -36,6 +36,8 @@ PAGES = (
 ACTIONS = ["add-to-basket"] * 3 + ["remove-from-basket", "add-to-wishlist", "order"]
 NAMES = [(ClickType.PAGE, page) for page in PAGES] + [(ClickType.ACTION, a) for a in ACTIONS]
 
+_TYPES = np.array([kind.value for kind, _ in NAMES], dtype=object)
+
 Fields = dict[str, Any]
 
 
@@ -128,8 +130,9 @@ class ClickStream:
         """What is sent for the ids from ``first`` up to but not including ``last``, for a Ledger.
 
         A row per message, in the order of sending: event_id, partition, arrival and timestamp
-        (ms), reason (None when good), duplicate (bool). The duplicates that fall due within
-        these ids are in, those of earlier ids too: blocks side by side give the whole stream.
+        (ms), reason (None when good), duplicate (bool), click_type (as generated, also where
+        the message is bad). The duplicates that fall due within these ids are in, those of
+        earlier ids too: blocks side by side give the whole stream.
         """
         places, ids = self._messages(first, last)
         reasons = np.array([*(reason.value for reason, _ in SPOILED), None], dtype=object)
@@ -140,6 +143,7 @@ class ClickStream:
             "timestamp": self._timestamps(ids),
             "reason": reasons[self._spoiled(ids)],
             "duplicate": places != ids,
+            "click_type": _TYPES[_hash(self.seed, "name", ids) % len(NAMES)],
         }
         return pd.DataFrame(facts).astype({"partition": np.int32})
 

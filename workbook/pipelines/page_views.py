@@ -118,18 +118,32 @@ def total_views(parsed: DataFrame) -> DataFrame:
     return seen.groupBy().agg(F.count("*").alias("views"))
 
 
-def views_per_second(parsed: DataFrame, lateness: str = "5 seconds") -> DataFrame:
+def views_per_second(
+    parsed: DataFrame,
+    lateness: str = "5 seconds",
+    *,
+    by_partition: bool = False,
+    with_events: bool = False,
+) -> DataFrame:
     """Views per second of the event time: ``second`` (bigint, since 1970), ``views`` (bigint).
+
+    ``by_partition`` adds the ``partition`` of the clicks (int) and counts each for itself,
+    ``with_events`` the ``event_ids`` (array of bigint) of what was counted.
 
     The watermark follows the newest accepted event time at a distance of ``lateness``; a second
     behind it is final and leaves the state, and a click that comes even later is dropped. An event
     dated in the far future has been rejected before, so it cannot move the watermark.
     """
     seen = parsed.where(F.col("reason").isNull() & (F.col("click_type") == ClickType.PAGE.value))
-    timed = seen.select(F.timestamp_millis("timestamp").alias("event_time"))
-    windows = timed.withWatermark("event_time", lateness).groupBy(
-        F.window("event_time", "1 second")
+    places = ["partition"] if by_partition else []
+    events = ["event_id"] if with_events else []
+    time = F.timestamp_millis("timestamp").alias("event_time")
+    windows = (
+        seen.select(time, *places, *events)
+        .withWatermark("event_time", lateness)
+        .groupBy(F.window("event_time", "1 second"), *places)
     )
-    return windows.agg(F.count("*").alias("views")).select(
-        F.unix_seconds("window.start").alias("second"), "views"
-    )
+    found = [F.collect_list("event_id").alias("event_ids")] if with_events else []
+    counts = windows.agg(F.count("*").alias("views"), *found)
+    second = F.unix_seconds("window.start").alias("second")
+    return counts.select(second, *places, "views", *(["event_ids"] if with_events else []))

@@ -24,7 +24,7 @@ class DeadLetters:
     pickle, as Spark makes one for each task, counts for itself.
     """
 
-    def __init__(self, config: dict[str, str], topic: str, patience: float = 30.0) -> None:
+    def __init__(self, config: dict[str, str], topic: str, patience: float = 60.0) -> None:
         self.topic, self.asked, self.sent = topic, 0, 0
         self._patience, self._lost = patience, 0
         self._config = config
@@ -69,8 +69,12 @@ class DeadLetters:
             )
 
     def _connect(self) -> Producer:
-        waiting = {"message.timeout.ms": str(int(self._patience * 1000)), "log_level": "0"}
-        return Producer({"acks": "all", **waiting, **self._config})
+        waiting = {
+            "message.timeout.ms": str(int(self._patience * 1000)),
+            # The default waits up to ten seconds between two tries to reach a broker.
+            "reconnect.backoff.max.ms": "1000",
+        }
+        return Producer({"acks": "all", "log_level": "0", **waiting, **self._config})
 
     def _produce(self, producer: Producer, record: dict[str, Any], headers: dict[str, str]) -> None:
         producer.produce(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import ClassVar
@@ -13,6 +14,7 @@ from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 
 from workbook.errors import BrokerUnreachable
 from workbook.sinks.tables import LocalTable
+from workbook.sources.spark import Kafka
 
 # What Kafka's Java client says when nobody answers, and what our dead letters say.
 _SILENCE = (
@@ -106,6 +108,36 @@ def start_counting(counts: DataFrame, table: LocalTable, checkpoint: Path) -> Ru
     With the same checkpoint the query goes on where it stopped, with a new one it starts anew.
     """
     return Running([counts.writeStream.outputMode("update").foreachBatch(table.write)], checkpoint)
+
+
+def start_metrics(
+    records: DataFrame,
+    broker: Kafka,
+    topic: str,
+    checkpoint: Path,
+    at: Callable[[str], None] = lambda point: None,
+    patience: float = 60.0,
+) -> Running:
+    """Append each batch of ``records`` (key, value, optionally headers) to a Kafka topic.
+
+    At least once: a batch that was written but not committed to the checkpoint is written again.
+    ``at`` is called at the points before and after the writing, for the crash lab.
+    """
+    options = {
+        "kafka.request.timeout.ms": str(int(patience * 500)),
+        "kafka.max.block.ms": str(int(patience * 1000)),
+        "kafka.delivery.timeout.ms": str(int(patience * 1000)),
+        **broker.spark_options(),
+        "topic": topic,
+        "includeHeaders": "true",
+    }
+
+    def write(batch: DataFrame, batch_id: int) -> None:
+        at("before-send")
+        batch.write.format("kafka").options(**options).save()
+        at("before-checkpoint")
+
+    return Running([records.writeStream.outputMode("append").foreachBatch(write)], checkpoint)
 
 
 def _named(failure: BaseException) -> BaseException:

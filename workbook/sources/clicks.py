@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -25,6 +26,8 @@ SINGLE = {
 }
 
 ENDLESS = 2**40
+RANDOM_END = re.compile(r"\.[0-9a-f]{4}$")
+"""What ``topics.new_topic`` appends to tell one run's topic from the next one's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +104,8 @@ class ClickProducer:
 class Visitors:
     """A stream whose events arrive in real time, from a thread of its own, until ``stop``.
 
+    Where a cell is run again they would be twice as many: new visitors end those that still come
+    to a topic of the same stream and notebook, which only differs in its random end.
     ``sent`` says how many events and messages are in the topic; a stream of now starts by
     ``stream.ending_by(now, count, speed=1)``. Raises as ``generate``, from ``stop``.
     """
@@ -111,6 +116,10 @@ class Visitors:
         self._error: list[Exception] = []
         self._work = (config, topic, stream)
         self._thread = threading.Thread(target=self._send, daemon=True)
+        place = RANDOM_END.sub("", topic)
+        if place in _coming:
+            _coming[place]._over.set()
+        _coming[place] = self
         self._thread.start()
 
     def stop(self) -> Sent:
@@ -131,3 +140,7 @@ class Visitors:
 
     def _hear(self, sent: Sent) -> None:
         self.sent = sent
+
+
+_coming: dict[str, Visitors] = {}
+"""Topic without its random end to the latest visitors."""

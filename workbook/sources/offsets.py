@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from confluent_kafka import OFFSET_INVALID, Consumer, TopicPartition
+from confluent_kafka import OFFSET_INVALID, Consumer, KafkaError, KafkaException, TopicPartition
 
 from workbook.sources.checks import ANSWER_S, require_topic
 
@@ -37,10 +38,29 @@ def partition_offsets(
     reader = Consumer({**config, "group.id": group or "workbook-offsets", "log_level": 0})
     try:
         wanted = [TopicPartition(topic, partition) for partition in partitions]
-        committed = reader.committed(wanted, timeout=ANSWER_S) if group else wanted
+        committed = _committed(reader, wanted) if group else wanted
         return [_offsets(reader, place, group) for place in committed]
     finally:
         reader.close()
+
+
+def _committed(reader: Consumer, wanted: list[TopicPartition]) -> list[TopicPartition]:
+    """Where the group has committed; a coordinator that is only just starting is asked again."""
+    deadline = time.monotonic() + ANSWER_S
+    while True:
+        try:
+            return reader.committed(wanted, timeout=ANSWER_S)
+        except KafkaException as failure:
+            if failure.args[0].code() not in _STARTING or time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
+
+
+_STARTING = {
+    KafkaError.NOT_COORDINATOR,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+}
 
 
 def _offsets(reader: Consumer, place: TopicPartition, group: str | None) -> PartitionOffsets:

@@ -13,7 +13,7 @@ from confluent_kafka import TopicPartition as Place
 
 from workbook.sources.checks import UNKNOWN, missing, require_topic, unreachable
 
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 """How long a running loop or query retries a silent broker before it gives up."""
 
 FAST_PLAIN = {
@@ -22,6 +22,8 @@ FAST_PLAIN = {
     "queued.min.messages": "1000000",
     "queued.max.messages.kbytes": "262144",
     "fetch.message.max.bytes": str(8 << 20),
+    # The default waits up to ten seconds between two tries to reach a broker that was away.
+    "reconnect.backoff.max.ms": "1000",
     # Our own exceptions say it better than the client's log lines on stderr.
     "log_level": "0",
 }
@@ -122,7 +124,7 @@ def _read_to_end(
 ) -> list[Message]:
     ends: dict[int, int] = {}
     for number in range(partitions):
-        first, end = reader.get_watermark_offsets(Place(topic, number), timeout=5)
+        first, end = _range(reader, Place(topic, number), until)
         if end > first:
             ends[number] = end
     reader.assign([Place(topic, number, OFFSET_BEGINNING) for number in ends])
@@ -133,6 +135,17 @@ def _read_to_end(
         for message in reader.consume(batch, timeout=0.2):
             _take(message, ends, found)
     return found
+
+
+def _range(reader: Consumer, place: Place, until: float) -> tuple[int, int]:
+    """Where a partition begins and ends; asked again while it has no leader yet."""
+    while True:
+        try:
+            return reader.get_watermark_offsets(place, timeout=5)
+        except KafkaException as failure:
+            if not failure.args[0].retriable() or time.monotonic() > until:
+                raise
+            time.sleep(0.05)
 
 
 def _take(message: Message, ends: dict[int, int], found: list[Message]) -> None:

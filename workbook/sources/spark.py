@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from workbook.sources.checks import require_topic
 
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 """How long a running query retries a silent broker before it gives up."""
 
 FAST = {

@@ -84,9 +84,19 @@ class Broker:
         self._wait_for({topic.name for topic in topics}, admin)
 
     def _wait_for(self, names: set[str], admin: AdminClient) -> None:
-        """The controller knows a topic a moment before the broker tells clients of it."""
+        """The controller knows a topic a moment before the broker shows it, led, to clients."""
         deadline = time.monotonic() + CREATED_WITHIN
-        while not names <= set(admin.list_topics(timeout=ANSWER_WITHIN).topics):
+
+        def shown() -> bool:
+            topics = admin.list_topics(timeout=ANSWER_WITHIN).topics
+            return all(
+                name in topics
+                and topics[name].partitions
+                and all(place.leader >= 0 for place in topics[name].partitions.values())
+                for name in names
+            )
+
+        while not shown():
             if time.monotonic() > deadline:
                 raise WorkbookError(f"The broker does not show the new topics {sorted(names)}.")
             time.sleep(0.02)

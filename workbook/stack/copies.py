@@ -18,7 +18,8 @@ NOTE = ".copied.json"
 SOLVED = ".solved.json"
 """In the folder of the copies: the answers that passed; see ``exercises.core``."""
 
-NEWER = "_newer"
+NEWER = "newer_"
+"""It comes first, because a narrow file browser cuts off the end of a name."""
 
 
 def refresh(chapters: Path, copies: Path, say: Callable[[str], None] = print) -> Path:
@@ -30,7 +31,7 @@ def refresh(chapters: Path, copies: Path, say: Callable[[str], None] = print) ->
         copy = copies / chapter.name
         if _outdated(chapter, copy, made_from):
             if _worked_in(copy, made_from):
-                copy = copies / f"{chapter.stem}{NEWER}.ipynb"
+                copy = copies / f"{NEWER}{chapter.name}"
                 if not _outdated(chapter, copy, made_from):
                     continue
                 if _worked_in(copy, made_from):

@@ -20,6 +20,10 @@ class Finding:
     said: str
     fix: str = ""
 
+    def __str__(self) -> str:
+        line = f"{MARKS[self.state]:8} {self.subject:12} {self.said}"
+        return f"{line}\n{'':21} fix: {self.fix}" if self.fix else line
+
 
 class Report(list[Finding]):
     """The findings, as text in a terminal and as a table in a notebook."""
@@ -34,12 +38,7 @@ class Report(list[Finding]):
         return "Everything the lab needs is here." if self.healthy else "Mend the faults first."
 
     def __str__(self) -> str:
-        lines = []
-        for f in self:
-            lines.append(f"{MARKS[f.state]:8} {f.subject:12} {f.said}")
-            if f.fix:
-                lines.append(f"{'':21} fix: {f.fix}")
-        return "\n".join([*lines, self.verdict])
+        return "\n".join([*map(str, self), self.verdict])
 
     def _repr_html_(self) -> str:
         rows = "".join(

@@ -14,7 +14,7 @@ from typing import Any
 
 import psutil
 
-from workbook.errors import JarsMissing
+from workbook.errors import JarsMissing, ServerFailed
 from workbook.stack import broker, client, home, jars, kafka, ports, wire
 from workbook.stack.findings import Finding
 from workbook.stack.process import leftovers as strays_of
@@ -166,13 +166,21 @@ def _holder_of(port: int) -> Finding:
     lab = next((_run_folder(word) for word in words if _run_folder(word)), None)
     if lab == home.run_dir():
         return Finding("ports", "ok", f"{port} is this lab's own")
-    moved = "Kafka will use another free port"
+    ours = _own_kafka()
+    moved = f"Kafka runs at {ours} instead" if ours else "Kafka will use another free port"
     if lab:
         said = f"{port} is taken by an older lab, in {lab}: {moved}"
         return Finding("ports", "note", said, _end(lab))
     who = f"{holder.name()} (process {holder.pid})" if holder else "a program that is not yours"
     said = f"{port} is taken by another program, {who}: {moved}"
     return Finding("ports", "note", said, f"Nothing to do, or end that program to have {port}.")
+
+
+def _own_kafka() -> str | None:
+    """Where the lab's own broker is, as far as the supervisor can be asked for it."""
+    with suppress(ServerFailed):  # the check of the supervisor says so
+        return ((client.status(ANSWER_WITHIN) or {}).get("servers") or {}).get("kafka")
+    return None
 
 
 def _listeners(port: int) -> Iterator[psutil.Process]:

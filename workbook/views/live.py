@@ -13,7 +13,7 @@ from IPython import get_ipython
 from IPython.core.error import InputRejected
 from IPython.display import HTML, display
 
-EVERY_S = 0.4
+EVERY_S = 0.3
 DEADLINE_S = 1800.0
 STOPPED = "<p><i>■ This view has stopped. Run its cell again to go on watching.</i></p>"
 
@@ -31,9 +31,9 @@ class Runs(Protocol):
 class Live:
     """An output that ``draw`` renders as HTML again and again.
 
-    It ends by its button, with what it watches (``running``), or after ``deadline`` seconds; the
-    last frame stays in the notebook. An error while drawing ends it too: the next cell raises it
-    instead of running, and so does ``check()``.
+    It ends by its button, with what it watches (``running``), after ``deadline`` seconds, or when
+    its cell is run again; the last frame stays in the notebook. An error while drawing ends it too:
+    the next cell raises it instead of running, and so does ``check()``.
     """
 
     def __init__(
@@ -44,16 +44,18 @@ class Live:
         every: float = EVERY_S,
         deadline: float = DEADLINE_S,
     ) -> None:
-        self.frames = 0
+        self.frames, self._last = 0, draw()  # before anything is on display: this may raise
         self._draw, self._running, self._every = draw, running, every
         self._until = time.monotonic() + deadline
         self._stop = threading.Event()
         self._error: Exception | None = None
         self._button = widgets.Button(description="■ Stop watching", tooltip="Keep the last frame")
         self._button.on_click(lambda _: self._stop.set())
-        display(self._button)
-        self._frame = display(HTML(self._draw()), display_id=True)
+        self._replaced = False
+        self._shown_button = display(self._button, display_id=True)
+        self._frame = display(HTML(self._last), display_id=True)
         self._thread = threading.Thread(target=self._redraw, daemon=True)
+        _end_those_of_earlier_runs(self)
         self._thread.start()
 
     def stop(self) -> None:
@@ -61,6 +63,11 @@ class Live:
         self._stop.set()
         self._thread.join(timeout=10)
         self.check()
+
+    def replace(self) -> None:
+        """End without a word, and without waiting: another view has taken this one's place."""
+        self._replaced = True
+        self._stop.set()
 
     def check(self) -> None:
         """Raise what ended the view, if something did; once."""
@@ -74,27 +81,65 @@ class Live:
                 due = time.monotonic() + self._every
                 self._show()
                 self._stop.wait(max(0.0, due - time.monotonic()))
-            if self._running is not None:
-                self._running.check()
-            self._put(self._draw() + STOPPED)
+            if not self._replaced:
+                if self._running is not None:
+                    self._running.check()
+                self._last = self._draw()
+            self._end(STOPPED)
         except Exception as error:
-            self._error = error
-            self._put(f"<b>✗ The view has ended:</b> {html.escape(str(error))}")
-            _tell_next_cell(error)
-        finally:
-            self._button.close()
+            self._end_by(error)
+
+    def _end_by(self, error: Exception) -> None:
+        if self._replaced:  # what it watched went with it: nobody needs to hear of that
+            self._end(STOPPED)
+            return
+        self._error = error
+        self._end(f"<p><b>✗ The view has ended:</b> {html.escape(_said(error))}</p>")
+        _tell_next_cell(error)
+
+    def _end(self, words: str) -> None:
+        self._put(self._last + words)
+        self._button.close()
+        if self._shown_button is not None:  # a saved notebook must not ask for a closed button
+            self._shown_button.update(HTML(""))
 
     def _over(self) -> bool:
         ended = self._running is not None and not self._running.is_active
         return self._stop.is_set() or ended or time.monotonic() > self._until
 
     def _show(self) -> None:
-        self._put(self._draw())
+        self._last = self._draw()
+        self._put(self._last)
         self.frames += 1
 
     def _put(self, text: str) -> None:
         if self._frame is not None:  # None where there is no notebook to show it
             self._frame.update(HTML(text))
+
+
+_of_cell: dict[str, tuple[str, list[Live]]] = {}
+"""The views that live: id of their cell to its latest run (a message id) and the views of it."""
+
+
+def _end_those_of_earlier_runs(view: Live) -> None:
+    """A cell that is run again shows new views in place of its old ones, whose threads must end."""
+    parent: dict[str, Any] = getattr(get_ipython(), "get_parent", dict)()
+    cell = parent.get("metadata", {}).get("cellId")
+    if cell is None:  # no notebook, or one that does not name its cells
+        return
+    run = parent["header"]["msg_id"]
+    latest, views = _of_cell.get(cell, (run, []))
+    if latest != run:
+        for old in views:
+            old.replace()
+        views = []
+    _of_cell[cell] = run, [*views, view]
+
+
+def _said(error: Exception) -> str:
+    """``ZeroDivisionError: division by zero.``: its type too, and a whole sentence."""
+    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return said if said.endswith((".", "!", "?")) else f"{said}."
 
 
 class _Raiser:
@@ -106,7 +151,7 @@ class _Raiser:
     def visit(self, cell: Any) -> Any:
         self._transformers.remove(self)
         raise InputRejected(
-            f"A live view above has ended: {self._error} "
+            f"A live view above has ended: {_said(self._error)} "
             "This happened in the background; your cell was not run. Run it again to go on."
         )
 

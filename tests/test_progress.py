@@ -1,0 +1,72 @@
+"""What the line of a running query says of its micro-batches."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from pyspark.sql.streaming.listener import StreamingQueryProgress
+
+from workbook.commands.progress import Progress
+
+START = 1_767_225_600.0  # 2026-01-01
+ID = "00000000-0000-0000-0000-000000000000"
+
+
+class Clock:
+    now = START
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def batch(began: float, messages: int, read: int, end: int, **more: Any) -> StreamingQueryProgress:
+    """A micro-batch that began so many seconds after START, as Spark tells it."""
+    moment = datetime.fromtimestamp(START + began, UTC).isoformat().replace("+00:00", "Z")
+    state = {
+        "operatorName": "stateStoreSave", "numRowsTotal": 7, "numRowsUpdated": 1,
+        "numRowsRemoved": more.get("removed", 0), "allUpdatesTimeMs": 0, "allRemovalsTimeMs": 0,
+        "commitTimeMs": 0, "memoryUsedBytes": 0, "numRowsDroppedByWatermark": 0,
+        "numShufflePartitions": 2, "numStateStoreInstances": 2, "customMetrics": {},
+    }  # fmt: skip
+    source = {
+        "description": "Kafka", "startOffset": "{}", "endOffset": json.dumps({"c": {"0": read}}),
+        "latestOffset": json.dumps({"c": {"0": end, "1": 5}}), "numInputRows": messages,
+        "inputRowsPerSecond": 0.0, "processedRowsPerSecond": 0.0, "metrics": {},
+    }  # fmt: skip
+    told = {
+        "id": ID, "runId": ID,
+        "name": None, "timestamp": moment, "batchId": 0, "batchDuration": 1, "durationMs": {},
+        "eventTime": {"watermark": more.get("watermark", "1970-01-01T00:00:00.000Z")},
+        "stateOperators": [state], "sources": [source], "numInputRows": messages,
+        "sink": {"description": "", "numOutputRows": -1, "metrics": {}}, "observedMetrics": {},
+    }  # fmt: skip
+    return StreamingQueryProgress.fromJson(told)
+
+
+def test_the_line_before_and_after_a_watermark() -> None:
+    clock = Clock()
+    progress = Progress(clock)
+    clock.now += 2
+    progress.take(batch(0, 1000, 1000, 1200))
+    assert str(progress) == ("500 messages/s, lag 205, watermark none yet, state 7 rows, out 0")
+    clock.now += 1
+    progress.take(batch(2, 200, 1200, 1200, watermark="2026-01-01T00:00:05.000Z", removed=3))
+    assert str(progress) == (
+        "400 messages/s, lag 5, watermark 2026-01-01 00:00:05 UTC, state 7 rows, out 3"
+    )
+    assert progress.messages == 1200
+
+
+def test_a_rate_is_that_of_the_last_seconds_and_nothing_when_idle() -> None:
+    clock = Clock()
+    progress = Progress(clock)
+    clock.now += 1
+    progress.take(batch(0, 100_000, 0, 0))
+    clock.now += 20
+    progress.take(batch(19, 40, 0, 0))
+    assert progress.rate == pytest.approx(20)
+    progress.onQueryIdle(None)
+    assert progress.rate == 0

@@ -1,0 +1,186 @@
+"""``workbook run --out`` and ``workbook metrics``, as a user types them, on real servers."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer
+from labs import read_until, until
+
+from workbook.commands.metrics import Known
+from workbook.errors import TopicMissing
+from workbook.events import Click, ClickType
+from workbook.generators.clicks import ClickStream
+from workbook.metrics import NOT_A_METRIC, Metric
+from workbook.sources.checks import require_topic
+from workbook.sources.metrics import read_metrics
+from workbook.sources.producer import BULK, Deliveries, send
+from workbook.sources.readers import read_dead_letters
+from workbook.topics import Topic, new_topic
+
+COUNT = 4000
+STREAM = ClickStream(
+    seed=7, rate=200, partitions=2, bad_share=0.05, late_share=0.1, late_by_ms=3000
+)
+MakeTopic = Callable[..., Topic]
+
+
+def workbook(*words: str, **options: Any) -> subprocess.Popen[str]:
+    """The command in a process of its own, a user of the tests' lab."""
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, **options}
+    command = [sys.executable, "-m", "workbook", *words]
+    return subprocess.Popen(command, text=True, start_new_session=True, **options)
+
+
+def end(process: subprocess.Popen[str], number: signal.Signals) -> str:
+    """Ask it to end, which must be quick and clean; returns what it still said."""
+    began = time.monotonic()
+    process.send_signal(number)
+    said, _ = process.communicate(timeout=60)
+    assert (process.returncode, "Traceback" in said) == (0, False), said
+    assert time.monotonic() - began < 30
+    return said
+
+
+def produce(broker: Any, topic: Topic, *records: tuple[bytes | None, bytes | None]) -> None:
+    """Records (key, value) into partition 0."""
+    producer = Producer(broker.client_config())
+    for key, value in records:
+        producer.produce(topic.name, value, key, 0)
+    assert producer.flush(20) == 0
+
+
+def send_half(broker: Any, topic: Topic, stream: ClickStream, first: int) -> None:
+    producer, deliveries = Producer({**BULK, **broker.client_config()}), Deliveries()
+    send(stream.block(first, first + COUNT // 2), producer, topic.name, deliveries)
+    deliveries.check(producer.flush(20))
+
+
+def written(broker: Any, topic: Topic) -> dict[int, int]:
+    """What a reader knows who keeps the last metric of each second."""
+    metrics = read_metrics(broker.client_config(), topic.name)
+    return {int(row.second): int(row.views) for row in metrics.itertuples()}
+
+
+def test_metrics_are_exact_across_ctrl_c_and_a_restart(
+    broker: Any, topic: MakeTopic, tmp_path: Path
+) -> None:
+    clicks, metrics = topic("clicks", partitions=2), new_topic("metrics", "test-run")
+    stream = STREAM.ending_by(int(time.time() * 1000), COUNT)
+    command = (
+        *("run", "page_views", "--in", clicks.name, "--out", metrics.name),
+        *("--checkpoint", str(tmp_path / "mine")),
+    )
+    send_half(broker, clicks, stream, 0)
+    process = workbook(*command)
+    read_until(process, "Its new checkpoint")
+    assert "messages/s" in read_until(process, ", lag 0, watermark 2")
+    said = end(process, signal.SIGINT)
+    sent = stream.expected(0, COUNT)
+    first = sent[: COUNT // 2]
+    assert f"Ended: {len(first):,} messages read from {clicks.name}" in said
+
+    send_half(broker, clicks, stream, COUNT // 2)
+    now = int(time.time() * 1000)
+    closing = Click(COUNT, ClickType.PAGE, "/home", now + 60_000, "Firefox")
+    produce(broker, clicks, (None, closing.to_json()))
+    pages = sent[sent["reason"].isna() & (sent["click_type"] == ClickType.PAGE)]
+    expected = (pages["timestamp"] // 1000).value_counts().to_dict()
+    process = workbook(*command)
+    read_until(process, "It goes on where")
+    until(lambda: len(written(broker, metrics)) >= len(expected), "all seconds")
+    assert f"Ended: {COUNT - len(first) + 1:,} messages read" in end(process, signal.SIGTERM)
+
+    assert written(broker, metrics) == expected
+    letters = read_dead_letters(broker.client_config(), clicks.dead_letters.name)
+    once = letters.drop_duplicates(["partition", "offset"])
+    assert sorted(once["reason"]) == sorted(sent["reason"].dropna())
+
+
+def test_sigterm_while_spark_starts_is_a_clean_end_too(topic: MakeTopic) -> None:
+    clicks = topic("clicks")
+    process = workbook("run", "page_views", "--in", clicks.name, "--out", "metrics.too-early")
+    read_until(process, "Starting Spark")
+    end(process, signal.SIGTERM)
+
+
+def test_a_topic_that_is_missing_is_an_error_and_makes_no_other(broker: Any) -> None:
+    out = new_topic("metrics", "test-missing")
+    process = workbook("run", "page_views", "--in", "nowhere", "--out", out.name)
+    said, _ = process.communicate(timeout=60)
+    assert (process.returncode, "Traceback" in said) == (1, False)
+    assert "Expected a topic 'nowhere'" in said
+    with pytest.raises(TopicMissing, match=out.name):
+        require_topic(broker.client_config(), out.name)
+
+
+def test_one_topic_for_two_purposes_is_an_error(topic: MakeTopic) -> None:
+    name = topic("clicks").name
+    process = workbook("run", "page_views", "--in", name, "--out", name)
+    said, _ = process.communicate(timeout=60)
+    assert (process.returncode, "Traceback" in said) == (1, False)
+    assert "what is written would be read again" in said
+
+
+# --- the reader -------------------------------------------------------------------------------
+
+
+def test_a_reader_goes_on_after_a_value_that_is_no_number(broker: Any, topic: MakeTopic) -> None:
+    metrics = topic("metrics")
+    produce(
+        broker, metrics,
+        (b"1700000000", b"42"), (b"1700000001", b"many"), (b"1700000001", b"-1"),
+        (None, b"3"), (b"1700000002", None), (b"soon", b"4"), (b"1700000001", b"7"),
+        (b"1700000000", b"42"), (b"1700000000", b"43"),
+        (b"1700000003/0", b"1"), (b"1700000003/1", b"2"), (b"999999999999999999", b"9"),
+    )  # fmt: skip
+    process = workbook("metrics", metrics.name, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    lines = [process.stdout.readline().rstrip() for _ in range(6)]
+    assert lines == [
+        "1700000000 22:13:20 42",
+        "1700000001 22:13:21 7",
+        "1700000000 22:13:20 43 corrected, was 42",
+        "1700000003 22:13:23 1",
+        "1700000003 22:13:23 3 with partition 1",
+        "999999999999999999 01:46:39 9",
+    ]
+    process.send_signal(signal.SIGTERM)
+    said, named = process.communicate(timeout=30)
+    assert (process.returncode, said) == (0, "")
+    told = named.splitlines()
+    assert len(told) == 5
+    place = f"{metrics.name}, partition 0, offset 1: {NOT_A_METRIC}"
+    assert told[0] == f"{place}; got key b'1700000001', value b'many'"
+
+
+def test_a_reader_of_nothing_says_so() -> None:
+    process = workbook("metrics", "nowhere")
+    said, _ = process.communicate(timeout=60)
+    assert (process.returncode, "Traceback" in said) == (1, False)
+    assert "Expected a topic 'nowhere'" in said
+
+
+def test_a_reader_ends_by_itself_after_its_seconds(topic: MakeTopic) -> None:
+    process = workbook("metrics", topic("metrics").name, "--seconds", "0.1")
+    assert process.communicate(timeout=60)[0] == ""
+    assert process.returncode == 0
+
+
+def test_a_partition_is_corrected_within_the_sum() -> None:
+    known = Known()
+    told = [
+        known.take(Metric(0, views, partition)) for views, partition in [(5, 0), (6, 1), (4, 0)]
+    ]
+    assert told == [
+        "0 00:00:00 5",
+        "0 00:00:00 11 with partition 1",
+        "0 00:00:00 10 corrected, was 11",
+    ]

@@ -1,0 +1,70 @@
+"""What commands share: a line that updates itself, and how they are asked to end."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from types import FrameType
+
+ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+TERMINAL_S, ELSEWHERE_S = 0.25, 5.0
+"""Seconds between two changes of a ``Line``: of a terminal, and in a file or a pipe."""
+
+
+def end_like_ctrl_c() -> None:
+    """Whatever asks this process to end raises KeyboardInterrupt."""
+    # Set by hand, because a script that starts us in the background has Ctrl-C ignored.
+    for number in ENDINGS:
+        signal.signal(number, signal.default_int_handler)
+
+
+class Ending:
+    """Is it time to end: did a signal ask for it, or are ``seconds`` over?
+
+    From its making on, a first signal is only noted, so that it cuts nothing short; a second one
+    raises KeyboardInterrupt.
+    """
+
+    def __init__(self, seconds: float | None = None) -> None:
+        self._asked = False
+        self._deadline = None if seconds is None else time.monotonic() + seconds
+        for number in ENDINGS:
+            signal.signal(number, self._note)
+
+    def has_come(self) -> bool:
+        """True once it is time."""
+        return self._asked or (self._deadline is not None and time.monotonic() > self._deadline)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        if self._asked:
+            raise KeyboardInterrupt
+        self._asked = True
+
+
+class Line:
+    """One line of a terminal that is written over; where there is none, a line now and then.
+
+    Texts that come sooner than ``TERMINAL_S`` (or ``ELSEWHERE_S``) after the one shown are left
+    out, so ``show`` may be called as often as one likes. ``clock`` gives seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._shown, self._clock, self._due = "", clock, -math.inf
+
+    def show(self, text: str, *, last: bool = False) -> None:
+        """Put the text there; the ``last`` one stays, and what follows is below it."""
+        now = self._clock()
+        if not last and (text == self._shown or now < self._due):
+            return
+        self._due = now + (TERMINAL_S if sys.stdout.isatty() else ELSEWHERE_S)
+        if sys.stdout.isatty():
+            columns = os.get_terminal_size().columns
+            end = "\n" if last else ""
+            print("\r" + text[: columns - 1].ljust(columns - 1), end=end, flush=True)
+        elif text != self._shown:
+            print(text, flush=True)
+        self._shown = text

@@ -1,0 +1,74 @@
+"""``workbook metrics``: a reader of the metrics topic, in a process of its own."""
+
+from __future__ import annotations
+
+import sys
+import time
+from argparse import Namespace
+
+from confluent_kafka import Message
+
+from workbook.commands.console import Ending
+from workbook.errors import Rejected
+from workbook.metrics import Metric
+from workbook.sources.readers import consumer
+from workbook.stack.broker import kafka
+
+SHOWN = 60
+"""So many bytes of a record that is no metric are shown."""
+
+
+def follow(options: Namespace) -> None:
+    """Print each second and its page views as they come, until asked to end."""
+    ending = Ending(options.seconds)
+    reader = consumer(kafka("metrics").client_config(), options.topic)
+    known = Known()
+    try:
+        while not ending.has_come():
+            message = reader.poll(0.1)
+            metric = None if message is None else _metric(message)
+            line = None if metric is None else known.take(metric)
+            if line is not None:
+                print(line, flush=True)
+    finally:
+        reader.close()
+
+
+class Known:
+    """What a reader of metrics knows: the last value of each key, added up over partitions."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[int, dict[int | None, int]] = {}
+
+    def take(self, metric: Metric) -> str | None:
+        """The line for a metric; None where it tells nothing new: at least once, it came again."""
+        views = self._seconds.setdefault(metric.second, {})
+        before, former = sum(views.values()), views.get(metric.partition)
+        views[metric.partition] = metric.views
+        if former == metric.views:
+            return None
+        line = as_line(metric.second, sum(views.values()))
+        if former is not None:
+            return f"{line} corrected, was {before}"
+        return line if len(views) == 1 else f"{line} with partition {metric.partition}"
+
+
+def as_line(second: int, views: int) -> str:
+    """``1700000000 22:13:20 42``: the second, its time of day (UTC), its page views."""
+    return f"{second} {time.strftime('%H:%M:%S', time.gmtime(second % 86_400))} {views}"
+
+
+def _metric(message: Message) -> Metric | None:
+    """What a record says; one that is no metric is named on stderr, with its place."""
+    try:
+        return Metric.from_record(message.key(), message.value())
+    except Rejected as why:
+        reason = why.reason
+    place = f"{message.topic()}, partition {message.partition()}, offset {message.offset()}"
+    record = f"key {_short(message.key())}, value {_short(message.value())}"
+    print(f"{place}: {reason}; got {record}", file=sys.stderr, flush=True)
+    return None
+
+
+def _short(data: bytes | None) -> str:
+    return repr(data if data is None or len(data) <= SHOWN else data[:SHOWN] + b"...")

@@ -1,0 +1,98 @@
+"""How a Spark query gets on, for one line of a terminal."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import deque
+from collections.abc import Callable
+from datetime import datetime
+from threading import Event
+from typing import Any
+
+from pyspark.sql.streaming.listener import (
+    QueryIdleEvent,
+    QueryProgressEvent,
+    QueryStartedEvent,
+    QueryTerminatedEvent,
+    StreamingQueryListener,
+)
+
+RECENT_S = 5.0
+"""Rates are those of the micro-batches that began within so many seconds."""
+
+
+class Progress(StreamingQueryListener):
+    """Hears of every micro-batch of a query that writes completed seconds (append mode).
+
+    ``messages`` read and metrics ``written`` since the start; as of the last micro-batch ``rate``
+    (messages/s), ``lag`` (messages that the topic had and the query had not read),
+    ``watermark`` (ISO, UTC; empty before the first one) and ``state_rows``.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self.messages = self.written = self.lag = self.state_rows = 0
+        self.rate, self.watermark = 0.0, ""
+        self.ended = Event()
+        self._clock = clock
+        self._recent: deque[tuple[float, int]] = deque()
+
+    def __str__(self) -> str:
+        return (
+            f"{self.rate:,.0f} messages/s, lag {self.lag:,}, watermark "
+            f"{self.watermark or 'none yet'}, state {self.state_rows:,} rows, out {self.written:,}"
+        )
+
+    def take(self, batch: Any) -> None:
+        """Note what a micro-batch did; ``batch`` is a StreamingQueryProgress."""
+        self.messages += batch.numInputRows
+        self.lag = sum(_lag(source) for source in batch.sources)
+        # The seconds that leave the state in append mode are those that were written.
+        self.written += sum(operator.numRowsRemoved for operator in batch.stateOperators)
+        self.state_rows = sum(operator.numRowsTotal for operator in batch.stateOperators)
+        self.watermark = _readable(batch.eventTime.get("watermark", ""))
+        self.rate = self._rate(_seconds(batch.timestamp), batch.numInputRows)
+
+    def _rate(self, began: float, messages: int) -> float:
+        now = self._clock()
+        self._recent.append((began, messages))
+        while len(self._recent) > 1 and self._recent[0][0] < now - RECENT_S:
+            self._recent.popleft()
+        return sum(count for _, count in self._recent) / max(now - self._recent[0][0], 0.001)
+
+    def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802
+        """Nothing to note."""
+
+    def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802
+        """A micro-batch has ended."""
+        self.take(event.progress)
+
+    def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802
+        """Nothing has come for some seconds."""
+        self._recent.clear()
+        self.rate = 0.0
+
+    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802
+        """No micro-batch will come any more."""
+        self.ended.set()
+
+
+def _lag(source: Any) -> int:
+    """End of the topic minus end of the batch, both as ``{"clicks":{"0":17}}``."""
+    ends, read = json.loads(source.latestOffset or "{}"), json.loads(source.endOffset or "{}")
+    return sum(
+        end - read.get(topic, {}).get(partition, 0)
+        for topic, partitions in (ends or {}).items()
+        for partition, end in partitions.items()
+    )
+
+
+def _seconds(moment: str) -> float:
+    return datetime.fromisoformat(moment).timestamp()
+
+
+def _readable(watermark: str) -> str:
+    """``2026-01-01T00:00:05.000Z`` as ``2026-01-01 00:00:05 UTC``; Spark starts at 1970."""
+    if not watermark or watermark.startswith("1970-01-01T00:00:00"):
+        return ""
+    return watermark[:19].replace("T", " ") + " UTC"

@@ -1,0 +1,150 @@
+"""A process of the crash lab: one pipeline over the whole input, as the plan on stdin says."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from confluent_kafka import KafkaError, Message, Producer, TopicPartition
+
+from workbook.errors import Rejected
+from workbook.faults.kills import KillAt, KillMidBatch, die_with_parent, kill_after_commit
+from workbook.faults.plan import BATCH, Plan
+from workbook.pipelines import page_view_metrics as loops
+from workbook.sinks.dead_letters import DeadLetters
+from workbook.sinks.metrics import MetricsProducer, record
+from workbook.sources.readers import FAST_PLAIN, PatientConsumer
+
+At = Callable[[str], None]
+
+
+class Paced:
+    """A reader that waits a little before each poll, and knows when the input is finished."""
+
+    def __init__(self, reader: PatientConsumer, plan: Plan) -> None:
+        self._reader, self._plan = reader, plan
+        self._next: int | None = None
+
+    def poll(self, timeout: float) -> Message | None:
+        """As the reader's, a little later."""
+        time.sleep(self._plan.pace)
+        message = self._reader.poll(timeout)
+        if message is not None:
+            self._next = int(message.offset() or 0) + 1
+        elif self._next is None and self._reader.assignment():
+            place = self._reader.committed([TopicPartition(self._plan.clicks, 0)], timeout=10)[0]
+            self._next = place.offset if place.offset >= self._plan.end else None
+        return message
+
+    def finished(self) -> bool:
+        """The last record has been handed out, now or in a former life."""
+        return self._next is not None and self._next >= self._plan.end
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._reader, name)
+
+
+def run_loop(plan: Plan, at: At) -> None:
+    """One of the loops by hand, from where its group has committed to the end of the input."""
+    reader, letters = Paced(_reader(plan, at), plan), DeadLetters(plan.config, plan.letters)
+
+    def reject(message: Any, why: Rejected) -> None:
+        letters(message, why)
+        letters.close()  # delivered, before anything behind it can be committed
+
+    if plan.version == "transactions":
+        _transactions(plan, reader, reject, at)
+    else:
+        metrics = MetricsProducer(plan.config, plan.metrics, with_events=True)
+        loop = {
+            "auto-commit": loops.auto_commit,
+            "after-poll": loops.commit_after_poll,
+            "on-delivery": loops.commit_on_delivery,
+        }[plan.version]
+        loop(reader, metrics, reader.finished, reject, at)
+        metrics.close()
+    reader.close()
+
+
+def _reader(plan: Plan, at: At) -> PatientConsumer:
+    def committed(error: KafkaError | None, _: list[TopicPartition]) -> None:
+        if error is None:
+            at("after-commit")
+
+    auto = plan.version == "auto-commit"
+    settings: dict[str, Any] = {
+        "group.id": plan.group,
+        # The same member again: after kill -9 nobody waits for the session's time-out.
+        "group.instance.id": plan.group,
+        "auto.offset.reset": "earliest",
+        "enable.auto.commit": auto,
+        "auto.commit.interval.ms": 100,
+    }
+    if auto:
+        settings["on_commit"] = committed
+    reader = PatientConsumer({**FAST_PLAIN, **settings, **plan.config})
+    reader.subscribe([plan.clicks])
+    return reader
+
+
+def _transactions(
+    plan: Plan, reader: Paced, reject: Callable[[Any, Rejected], None], at: At
+) -> None:
+    settings = {"transactional.id": plan.group, "linger.ms": 0, "log_level": 0}
+    producer = Producer({**settings, **plan.config})
+
+    def to_send(done: loops.Completed) -> dict[str, Any]:
+        return {"topic": plan.metrics, **record(done.metric(), done.event_ids)}
+
+    loops.in_transactions(reader, producer, to_send, reader.finished, reject, at)
+
+
+def run_spark(plan: Plan, at: At) -> None:
+    """The same on Spark, in small micro-batches, with the checkpoint in the lab's folder."""
+    from workbook import session
+    from workbook.pipelines.clicks import parse
+    from workbook.pipelines.page_views import views_per_second
+    from workbook.sinks.running import start_metrics
+    from workbook.sources.spark import kafka_stream
+    from workbook.stack.broker import Broker
+
+    security = {name: value for name, value in plan.config.items() if name != "bootstrap.servers"}
+    broker = Broker(plan.config["bootstrap.servers"], security)
+    spark = session.spark_session("crash lab", quiet=True)
+    checkpoint, middle = Path(plan.folder) / "checkpoint", KillMidBatch(plan)
+    if plan.point == "after-commit":
+        kill_after_commit(plan, checkpoint / "0" / "commits")
+
+    def hook(point: str) -> None:
+        if point == "before-send":
+            time.sleep(plan.pace * BATCH)
+            if plan.point == "mid-batch":
+                middle.arm()
+        at(point)
+
+    clicks = kafka_stream(spark, broker, plan.clicks, max_per_batch=BATCH)
+    needed = ("event_id", "click_type", "timestamp", "reason")
+    parsed = parse(clicks, DeadLetters(plan.config, plan.letters), needed)
+    records = loops.metric_records(views_per_second(parsed, "2 seconds", with_events=True))
+    if plan.point == "mid-batch":
+        records = middle.through(records)
+    with start_metrics(records, broker, plan.metrics, checkpoint, hook) as running:
+        running.process_all()
+
+
+def main() -> None:
+    """Read the plan, and carry it out."""
+    plan = Plan.from_json(sys.stdin.buffer.readline())
+    die_with_parent(Path(plan.folder))
+    at = KillAt(plan)
+    if plan.version == "spark":
+        run_spark(plan, at)
+    else:
+        run_loop(plan, at)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""Who can be crashed where: versions, points, and what a process of the lab is told."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import asdict, dataclass
+
+from workbook.errors import NoSuchCrash
+
+VERSIONS = {
+    "auto-commit": "Kafka's client commits every 100 ms whatever it has handed out",
+    "after-poll": "each record is committed before it is counted",
+    "on-delivery": "a second is committed once its metric has been delivered",
+    "transactions": "metric and offset are committed together",
+    "spark": "Spark, its checkpoint and its Kafka sink",
+}
+"""What is crashed: four loops by hand, and Spark."""
+
+WHERE = {
+    "after-poll": "a record has been handed out",
+    "before-send": "a second is complete, its metric not sent",
+    "after-send": "the metric has been handed to the producer",
+    "before-commit": "about to commit an offset",
+    "after-commit": "an offset has been committed",
+}
+"""What has just happened, or is just about to, at each point of the loops."""
+
+WHERE_ON_SPARK = {
+    "before-send": "a micro-batch is about to write",
+    "mid-batch": "some metrics of a micro-batch have been written, others not",
+    "before-checkpoint": "a micro-batch has been written, but not committed to the checkpoint",
+    "after-commit": "a micro-batch has been committed",
+}
+"""The same for Spark."""
+
+_LOOP = tuple(WHERE)
+POINTS = {
+    # The client commits by itself, in the background: nobody sees it begin.
+    "auto-commit": tuple(point for point in WHERE if point != "before-commit"),
+    "after-poll": _LOOP,
+    "on-delivery": _LOOP,
+    "transactions": _LOOP,
+    "spark": tuple(WHERE_ON_SPARK),
+}
+"""The points that each version passes, in their order."""
+
+PROMISES = {
+    "on-delivery": ("lost",),
+    "transactions": ("lost", "doubled"),
+    "spark": ("lost",),
+}
+"""What a version promises not to let happen; the others promise nothing."""
+
+EVENTS, SECONDS = 2000, 40
+"""So many clicks in so many seconds of event time are in the topic before anything starts."""
+
+BATCH = 200
+"""Records of a micro-batch on Spark."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a process of the lab is told: where to read and write, how slowly, where to die.
+
+    ``end`` is the end of the clicks (an offset), ``pace`` seconds of waiting per record. With a
+    ``point`` the process kills itself when it passes there for the ``passes``-th time.
+    """
+
+    version: str
+    config: dict[str, str]
+    clicks: str
+    metrics: str
+    letters: str
+    group: str
+    folder: str
+    end: int
+    pace: float
+    point: str | None = None
+    passes: int = 0
+
+    def to_json(self) -> bytes:
+        """One line for the process's standard input."""
+        return json.dumps(asdict(self)).encode() + b"\n"
+
+    @classmethod
+    def from_json(cls, line: bytes) -> Plan:
+        """The plan of such a line."""
+        return cls(**json.loads(line))
+
+
+def require(version: str, point: str | None = None) -> None:
+    """Raise ``NoSuchCrash`` unless there is such a version, and it passes such a point."""
+    if version not in VERSIONS:
+        raise NoSuchCrash(f"There is no version {version!r}. Choose one of: {', '.join(VERSIONS)}.")
+    if point is not None and point not in POINTS[version]:
+        raise NoSuchCrash(
+            f"The version {version!r} does not pass {point!r}. "
+            f"Choose one of: {', '.join(POINTS[version])}."
+        )
+
+
+def where(version: str, point: str) -> str:
+    """The point in words."""
+    return (WHERE_ON_SPARK if version == "spark" else WHERE)[point]
+
+
+def draw(version: str, point: str, seed: int) -> int:
+    """At which pass of the point the kill comes: well after the beginning, well before the end."""
+    first, last = _passes(version, point)
+    return random.Random(f"{version} {point} {seed}").randint(first, last)
+
+
+def _passes(version: str, point: str) -> tuple[int, int]:
+    if version == "spark":
+        return 3, EVENTS // BATCH - 3
+    if version == "auto-commit" and point == "after-commit":
+        return 2, 9  # about every 100 ms
+    by_record = point == "after-poll" or (version == "after-poll" and "commit" in point)
+    total = EVENTS if by_record else SECONDS
+    return total * 15 // 100, total * 85 // 100

@@ -1,0 +1,81 @@
+"""One process of the crash lab, seen from outside."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from workbook.faults.kills import NOTE, kill_family
+from workbook.faults.plan import Plan
+from workbook.stack.home import ROOT
+
+
+class Victim:
+    """A pipeline in a process of its own; it dies with the process that made it.
+
+    What it says goes to ``log`` in the plan's folder.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self._folder = Path(plan.folder)
+        (self._folder / NOTE).unlink(missing_ok=True)
+        env = {**os.environ, "SPARK_DRIVER_MEMORY": "1g"}
+        env["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), env.get("PYTHONPATH")]))
+        env.pop("SPARK_MASTER", None)  # what is to be killed must run here
+        with (self._folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "workbook.faults"],
+                stdin=subprocess.PIPE,  # its closing is how the process hears of our end
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=env,
+                cwd=self._folder,
+                start_new_session=True,
+            )
+        assert self._process.stdin is not None
+        with suppress(BrokenPipeError):  # it ended at once: its exit code will tell
+            self._process.stdin.write(plan.to_json())
+            self._process.stdin.flush()
+
+    @property
+    def code(self) -> int | None:
+        """The exit code; None while it runs."""
+        return self._process.poll()
+
+    @property
+    def killed(self) -> bool:
+        """It is dead, by kill -9."""
+        return self.code == -signal.SIGKILL
+
+    @property
+    def killed_at(self) -> float | None:
+        """When it was killed by the lab (seconds since 1970), or None."""
+        note = self._folder / NOTE
+        return float(note.read_text()) if self.killed and note.exists() else None
+
+    def kill(self) -> None:
+        """kill -9 to it and to all that it has started; returns when it is dead."""
+        if self.code is None:
+            kill_family(self._process.pid, self._folder)
+            self._process.wait()
+        assert self._process.stdin is not None
+        with suppress(OSError):
+            self._process.stdin.close()
+
+    def ended(self, within: float) -> bool:
+        """Wait for its end; False if it still runs after so many seconds."""
+        try:
+            self._process.wait(within)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def last_words(self) -> str:
+        """The end of what it and its forerunners said."""
+        log = self._folder / "log"
+        lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+        return "\n".join(f"  {line}" for line in lines[-8:]) or "  nothing"

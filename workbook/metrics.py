@@ -1,0 +1,55 @@
+"""The metrics topic: how many page views a completed second had, as a Kafka record."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from workbook.errors import Rejected
+
+EVENTS = "events"
+"""A header of the crash lab's metrics: the ids of the events that were counted, comma between."""
+
+NOT_A_METRIC = "not a metric: wants second or second/partition as key, a whole number as value"
+
+_KEY = re.compile(rb"(0|[1-9][0-9]{0,17})(?:/(0|[1-9][0-9]{0,8}))?")
+_VALUE = re.compile(rb"0|[1-9][0-9]{0,17}")
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """The page views of a second: of all partitions of the clicks, or of one of them.
+
+    As a record, in decimal text: key ``1700000000`` or, for one partition, ``1700000000/3``;
+    value ``42``. A metric may come again (at least once): the last value of a key counts.
+    """
+
+    second: int
+    views: int
+    partition: int | None = None
+
+    def key(self) -> bytes:
+        """What the record replaces: the same key, the same count."""
+        place = "" if self.partition is None else f"/{self.partition}"
+        return f"{self.second}{place}".encode()
+
+    def value(self) -> bytes:
+        """The count."""
+        return str(self.views).encode()
+
+    @classmethod
+    def from_record(cls, key: bytes | None, value: bytes | None) -> Metric:
+        """Read a record, or raise ``Rejected``: anybody may write to a topic."""
+        where, count = _KEY.fullmatch(key or b""), _VALUE.fullmatch(value or b"")
+        if where is None or count is None:
+            raise Rejected(NOT_A_METRIC)
+        second, partition = where.groups()
+        return cls(int(second), int(count[0]), None if partition is None else int(partition))
+
+
+def views_by_second(latest: dict[bytes, Metric]) -> dict[int, int]:
+    """Page views per second from the last metric of each key, added up over the partitions."""
+    views: dict[int, int] = {}
+    for metric in latest.values():
+        views[metric.second] = views.get(metric.second, 0) + metric.views
+    return dict(sorted(views.items()))
