@@ -21,7 +21,7 @@ notebooks: .venv/ready
 	WORKBOOK_LAB=notebooks-$$$$ $(BIN)/python -m pytest --nbval-lax --nbval-current-env \
 	  --nbval-cell-timeout=120 --durations=10 notebooks
 
-# Every version killed at every point, ten times each: writes docs/crash-matrix.md (half an hour).
+# Every version killed at every point, ten times each: writes docs/crash-matrix.md (45 minutes).
 crash-matrix: .venv/ready
 	$(BIN)/python benchmarks/crash_matrix.py $(if $(SEEDS),--seeds $(SEEDS))
 
