@@ -125,9 +125,6 @@ broker = kafka()
 labs = [CrashLab(broker, "on-delivery", pace=0.1), CrashLab(broker, "spark", pace=0.01)]
 for lab in labs:
     lab.start()
-while labs[1].offsets().committed is None:  # Spark is up, with its workers
-    labs[1].check()
-    time.sleep(0.1)
 print("both run", flush=True)
 time.sleep(600)
 """
@@ -138,7 +135,7 @@ def test_nothing_is_left_when_the_parent_is_killed() -> None:
         parent = lab.start("-c", PARENT)
         read_until(parent, "both run")
         assert len([p for p in lab.servers("workbook.faults") if "-m" in p.cmdline()]) == 2
-        assert lab.servers("SparkSubmit")
+        until(lambda: lab.servers("SparkSubmit"), "Spark's Java")
         ports = lab.ports()
         parent.kill()
         parent.communicate()

@@ -55,7 +55,7 @@ def network() -> Iterator[Finding]:
 
 def spark_master() -> Iterator[Finding]:
     """``SPARK_MASTER`` is one that Spark knows, and a standalone one accepts connections."""
-    master = os.environ.get("SPARK_MASTER", "local[*]")
+    master = os.environ.get("SPARK_MASTER") or "local[*]"
     if re.fullmatch(ON_THIS_MACHINE, master):
         yield Finding("Spark master", "ok", f"{master}: Spark runs on this machine")
     elif master.startswith("spark://"):

@@ -81,7 +81,7 @@ def memory() -> Iterator[Finding]:
 def spark_memory() -> Iterator[Finding]:
     """``SPARK_DRIVER_MEMORY`` is a size that Java reads, and that this machine has."""
     asked = os.environ.get("SPARK_DRIVER_MEMORY")
-    if asked is None:
+    if not asked:
         yield Finding("Spark memory", "ok", "2g: SPARK_DRIVER_MEMORY is not set")
         return
     size = re.fullmatch("([0-9]{1,18})([kmgt]?)", asked, re.IGNORECASE)
