@@ -97,7 +97,26 @@ def test_a_crash_by_hand(broker: Broker) -> None:
     assert not lab.is_active
     assert not len(outcome.lost)
     assert "killed by hand" in str(outcome)
+    assert "From the start again to the next metric" in str(outcome)
     assert outcome.recovery > 0
+
+
+def test_running_the_cell_twice_leaves_one_process(broker: Broker) -> None:
+    first = CrashLab(broker, "after-poll", pace=0.02)
+    first.start()
+    assert first.state == "running"
+    with CrashLab(broker, "after-poll", replaces=False):
+        assert first.alive  # crash() in another cell ends nothing
+    second = CrashLab(broker, "after-poll", pace=0.02)
+    try:
+        assert (first.state, first.alive, first.is_active) == ("closed", False, False)
+        assert first.offsets().end  # its topics stay: a view may still look at them
+        with pytest.raises(CrashFailed, match="make it again"):
+            first.restart()
+        assert second.state == "new"
+    finally:
+        first.close()
+        second.close()
 
 
 def test_a_pipeline_that_fails_says_why(broker: Broker) -> None:
@@ -187,13 +206,13 @@ def metrics(*emitted: tuple[int, list[int]]) -> pd.DataFrame:
     )
 
 
-def outcome_of(*emitted: tuple[int, list[int]]) -> Outcome:
+def outcome_of(*emitted: tuple[int, list[int]], version: str = "on-delivery") -> Outcome:
     """Second 1 has the page views 1 to 4, second 2 has 5 and 6."""
     ids = [1, 2, 3, 4, 5, 6]
     seconds = [1, 1, 1, 1, 2, 2]
     expected = pd.DataFrame({"event_id": ids, "timestamp": [s * 1000 for s in seconds]})
     judged = judge(expected.assign(second=seconds), metrics(*emitted))
-    return Outcome("on-delivery", "after-send", 7, 5, **judged)
+    return Outcome(version, "after-send", 7, 5, **judged)
 
 
 RIGHT = (2, [5, 6])
@@ -232,3 +251,28 @@ def test_a_prediction_is_compared() -> None:
     assert outcome.against("lost") == "✗ You predicted: lost. The ledger found: both."
     assert "nothing" in outcome.against(...)
     assert "one of lost, doubled, both, neither" in outcome.against("Both!")
+
+
+def test_the_mark_is_for_the_promise() -> None:
+    twice, part = [(1, [1, 2, 3, 4])] * 2, [(1, [3, 4])]
+    assert str(outcome_of(*twice, RIGHT)).startswith("✓ 0 lost, 4 doubled of 6 page views")
+    assert str(outcome_of(*part, RIGHT)).startswith("✗ 2 lost")
+    assert str(outcome_of(*twice, RIGHT, version="transactions")).startswith("✗ 0 lost, 4")
+    assert str(outcome_of(*part, RIGHT, version="auto-commit")).startswith("· 2 lost")
+
+
+def test_neither_is_told_in_one_sentence() -> None:
+    whole = (1, [1, 2, 3, 4])
+    kept, lucky = outcome_of(whole, RIGHT), outcome_of(whole, RIGHT, version="auto-commit")
+    assert "All 2 seconds were told once, and right." in str(kept)
+    assert "and right: by luck, for nothing is promised." in str(lucky)
+    assert "<table" not in kept._repr_html_()
+
+
+def test_the_table_has_what_tells_something_and_wraps() -> None:
+    text = outcome_of((1, [3, 4]), RIGHT)._repr_html_()
+    table = text[text.index("<table") : text.index("</table>")]
+    names = [cell.split("</th>")[0].split(">")[1] for cell in table.split("<th")[1:]]
+    assert names == ["second (UTC)", "expected", "emitted", "last", "meaning"]
+    assert ">00:00:01<" in table
+    assert "nowrap" not in text

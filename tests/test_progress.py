@@ -49,6 +49,7 @@ def batch(began: float, messages: int, read: int, end: int, **more: Any) -> Stre
 def test_the_line_before_and_after_a_watermark() -> None:
     clock = Clock()
     progress = Progress(clock)
+    assert ", lag ?, watermark none yet" in str(progress)
     clock.now += 2
     progress.take(batch(0, 1000, 1000, 1200))
     assert str(progress) == ("500 messages/s, lag 205, watermark none yet, state 7 rows, out 0")
@@ -58,6 +59,18 @@ def test_the_line_before_and_after_a_watermark() -> None:
         "400 messages/s, lag 5, watermark 2026-01-01 00:00:05 UTC, state 7 rows, out 3"
     )
     assert progress.messages == 1200
+
+
+def test_lag_is_that_of_now_and_an_old_one_while_the_broker_is_silent() -> None:
+    progress = Progress(Clock())
+    progress.ends |= {("c", 0): 900, ("c", 1): 5}
+    assert progress.lag is None
+    progress.take(batch(0, 1000, 1000, 1000))
+    assert progress.lag == 5
+    progress.ends |= {("c", 0): 3000}
+    assert ", lag 2,005, " in str(progress)
+    progress.silent = True
+    assert ", lag 2,005?, " in str(progress)
 
 
 def test_a_rate_is_that_of_the_last_seconds_and_nothing_when_idle() -> None:

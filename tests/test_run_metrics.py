@@ -14,7 +14,9 @@ import pytest
 from confluent_kafka import Producer
 from labs import read_until, until
 
+from workbook.commands.ends import Ends
 from workbook.commands.metrics import Known
+from workbook.commands.run import Writes
 from workbook.errors import TopicMissing
 from workbook.events import Click, ClickType
 from workbook.generators.clicks import ClickStream
@@ -184,3 +186,45 @@ def test_a_partition_is_corrected_within_the_sum() -> None:
         "0 00:00:00 11 with partition 1",
         "0 00:00:00 10 corrected, was 11",
     ]
+
+
+def test_a_total_counts_alone_where_a_second_has_parts_too(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    known = Known()
+    metrics = [Metric(0, 5, 0), Metric(0, 9), Metric(0, 4, 1), Metric(0, 8), Metric(1, 7, 0)]
+    assert [known.take(metric) for metric in metrics] == [
+        "0 00:00:00 5",
+        "0 00:00:00 9 corrected, was 5",
+        None,
+        "0 00:00:00 8 corrected, was 9",
+        "1 00:00:01 7",
+    ]
+    assert capsys.readouterr().err.count("mixes totals") == 1
+
+
+# --- the ends of a topic, and the last micro-batch ----------------------------------------------
+
+
+def test_the_ends_of_a_topic_are_asked_again_and_again(broker: Any, topic: MakeTopic) -> None:
+    clicks, now = topic("clicks", partitions=2), 0.0
+    ends = Ends(broker.client_config(), clicks.name, lambda: now)
+    until(ends.look, "the first answer")
+    produce(broker, clicks, (None, b"1"), (None, b"2"))
+    assert ends.look() == {}  # not asked again so soon
+    now = 2.0
+    known = {}
+    until(lambda: known.update(ends.look()) or known, "the second answer")
+    assert known == {(clicks.name, 0): 2, (clicks.name, 1): 0}
+    assert not ends.silent
+
+
+def test_a_closed_gate_lets_no_micro_batch_begin_to_write() -> None:
+    writes = Writes()
+    for point in ("before-send", "before-checkpoint", "before-send"):
+        writes.pass_by(point)
+    writes.close()
+    writes.pass_by("before-checkpoint")
+    with pytest.raises(InterruptedError):
+        writes.pass_by("before-send")
+    assert writes.begun == 2

@@ -17,6 +17,11 @@ from workbook.stack.broker import kafka
 SHOWN = 60
 """So many bytes of a record that is no metric are shown."""
 
+MIXED = (
+    "The topic mixes totals (as of key {second}) with parts per partition ({second}/0): where a "
+    "second has both, its total alone is shown. Write each kind to a topic of its own."
+)
+
 
 def follow(options: Namespace) -> None:
     """Print each second and its page views as they come, until asked to end."""
@@ -35,22 +40,36 @@ def follow(options: Namespace) -> None:
 
 
 class Known:
-    """What a reader of metrics knows: the last value of each key, added up over partitions."""
+    """What a reader of metrics knows: the last value of each key, added up over partitions.
+
+    Where a second has a total as well, the total alone counts, and stderr says so once.
+    """
 
     def __init__(self) -> None:
         self._seconds: dict[int, dict[int | None, int]] = {}
+        self._warned = False
 
     def take(self, metric: Metric) -> str | None:
         """The line for a metric; None where it tells nothing new: at least once, it came again."""
         views = self._seconds.setdefault(metric.second, {})
-        before, former = sum(views.values()), views.get(metric.partition)
+        known, before, former = bool(views), _views(views), views.get(metric.partition)
         views[metric.partition] = metric.views
-        if former == metric.views:
+        mixed = None in views and len(views) > 1
+        if mixed and not self._warned:
+            print(MIXED.format(second=metric.second), file=sys.stderr, flush=True)
+            self._warned = True
+        if former == metric.views or (mixed and _views(views) == before):
             return None
-        line = as_line(metric.second, sum(views.values()))
-        if former is not None:
+        line = as_line(metric.second, _views(views))
+        if mixed or former is not None:
             return f"{line} corrected, was {before}"
-        return line if len(views) == 1 else f"{line} with partition {metric.partition}"
+        return f"{line} with partition {metric.partition}" if known else line
+
+
+def _views(views: dict[int | None, int]) -> int:
+    """The total where there is one, else the sum of the partitions."""
+    total = views.get(None)
+    return sum(views.values()) if total is None else total
 
 
 def as_line(second: int, views: int) -> str:

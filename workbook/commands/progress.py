@@ -18,6 +18,8 @@ from pyspark.sql.streaming.listener import (
     StreamingQueryListener,
 )
 
+from workbook.commands.ends import Offsets
+
 RECENT_S = 5.0
 """Rates are those of the micro-batches that began within so many seconds."""
 
@@ -25,33 +27,52 @@ RECENT_S = 5.0
 class Progress(StreamingQueryListener):
     """Hears of every micro-batch of a query that writes completed seconds (append mode).
 
-    ``messages`` read and metrics ``written`` since the start; as of the last micro-batch ``rate``
-    (messages/s), ``lag`` (messages that the topic had and the query had not read),
-    ``watermark`` (ISO, UTC; empty before the first one) and ``state_rows``.
+    Since the start: micro-batches that ended (``batches``), ``messages`` read and metrics
+    ``written``; as of the last micro-batch ``rate`` (messages/s), ``watermark`` (ISO, UTC; empty
+    before the first one) and ``state_rows``. ``lag`` is what the topic held when last asked for
+    its ``ends`` and the query had not read, None before the first micro-batch; while the broker
+    is ``silent`` it is an old one.
     """
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
-        self.messages = self.written = self.lag = self.state_rows = 0
+        self.batches = self.messages = self.written = self.state_rows = 0
         self.rate, self.watermark = 0.0, ""
+        self.ends: Offsets = {}
+        self.read: Offsets | None = None
+        self.silent = False
         self.ended = Event()
         self._clock = clock
         self._recent: deque[tuple[float, int]] = deque()
 
     def __str__(self) -> str:
+        known = "" if self.lag is None else f"{self.lag:,}"
+        lag = known + ("?" if self.silent or not known else "")
         return (
-            f"{self.rate:,.0f} messages/s, lag {self.lag:,}, watermark "
+            f"{self.rate:,.0f} messages/s, lag {lag}, watermark "
             f"{self.watermark or 'none yet'}, state {self.state_rows:,} rows, out {self.written:,}"
         )
+
+    @property
+    def lag(self) -> int | None:
+        """Messages in the topic that no micro-batch has read, None where that is not known yet."""
+        read = self.read
+        if read is None:
+            return None
+        return sum(max(end - read.get(place, 0), 0) for place, end in self.ends.items())
 
     def take(self, batch: Any) -> None:
         """Note what a micro-batch did; ``batch`` is a StreamingQueryProgress."""
         self.messages += batch.numInputRows
-        self.lag = sum(_lag(source) for source in batch.sources)
+        # The topic may have grown since the broker was last asked for its ends.
+        for place, end in _offsets(batch, "latestOffset").items():
+            self.ends[place] = max(end, self.ends.get(place, 0))
+        self.read = _offsets(batch, "endOffset")
         # The seconds that leave the state in append mode are those that were written.
         self.written += sum(operator.numRowsRemoved for operator in batch.stateOperators)
         self.state_rows = sum(operator.numRowsTotal for operator in batch.stateOperators)
         self.watermark = _readable(batch.eventTime.get("watermark", ""))
         self.rate = self._rate(_seconds(batch.timestamp), batch.numInputRows)
+        self.batches += 1
 
     def _rate(self, began: float, messages: int) -> float:
         now = self._clock()
@@ -77,14 +98,15 @@ class Progress(StreamingQueryListener):
         self.ended.set()
 
 
-def _lag(source: Any) -> int:
-    """End of the topic minus end of the batch, both as ``{"clicks":{"0":17}}``."""
-    ends, read = json.loads(source.latestOffset or "{}"), json.loads(source.endOffset or "{}")
-    return sum(
-        end - read.get(topic, {}).get(partition, 0)
-        for topic, partitions in (ends or {}).items()
-        for partition, end in partitions.items()
-    )
+def _offsets(batch: Any, name: str) -> Offsets:
+    """What the sources of a batch give as ``{"clicks":{"0":17}}``, all in one."""
+    told = [json.loads(getattr(source, name) or "{}") or {} for source in batch.sources]
+    return {
+        (topic, int(partition)): offset
+        for topics in told
+        for topic, partitions in topics.items()
+        for partition, offset in partitions.items()
+    }
 
 
 def _seconds(moment: str) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from argparse import Namespace
 from pathlib import Path
 
@@ -10,13 +12,15 @@ from pyspark.sql import DataFrame
 
 from workbook import session
 from workbook.commands.console import Ending, Line, end_like_ctrl_c
+from workbook.commands.ends import Ends
+from workbook.commands.failures import query_failed
 from workbook.commands.progress import Progress
-from workbook.errors import SparkFailed, WorkbookError
+from workbook.errors import WorkbookError
 from workbook.pipelines import page_views
 from workbook.pipelines.clicks import parse
 from workbook.pipelines.page_view_metrics import metric_records
 from workbook.sinks.dead_letters import DeadLetters
-from workbook.sinks.running import start_counting, start_metrics
+from workbook.sinks.running import Running, start_counting, start_metrics
 from workbook.sinks.tables import LocalTable
 from workbook.sources.checks import require_topic
 from workbook.sources.spark import kafka_stream
@@ -24,6 +28,8 @@ from workbook.stack.broker import Broker, kafka
 from workbook.topics import Topic
 
 TICK_S = 0.2
+FINISH_S = 10.0
+"""So long a micro-batch under way may take to end after the query was asked to."""
 
 
 def run(options: Namespace) -> None:
@@ -47,7 +53,7 @@ def run(options: Namespace) -> None:
     except KeyboardInterrupt:
         print("\nEnded.")
     except PySparkException as error:
-        raise _failed(error) from error
+        raise query_failed(str(error)) from error
 
 
 def _prepare(broker: Broker, options: Namespace) -> Topic:
@@ -82,18 +88,52 @@ def _metrics(parsed: DataFrame, broker: Broker, options: Namespace, ending: Endi
     counts = page_views.views_per_second(
         parsed, options.lateness, by_partition=options.by_partition
     )
-    progress, line, place = Progress(), Line(), _checkpoint(options)
+    progress, line, place, writes = Progress(), Line(), _checkpoint(options), Writes()
+    ends = Ends(broker.client_config(), options.source)
     parsed.sparkSession.streams.addListener(progress)
-    running = start_metrics(metric_records(counts), broker, options.out, place)
+    running = start_metrics(metric_records(counts), broker, options.out, place, writes.pass_by)
     try:
         while not running.wait(TICK_S) and not ending.has_come():
+            progress.ends.update(ends.look())
+            progress.silent = ends.silent
             line.show(str(progress))
+        _finish(running, writes, progress)
     finally:
         running.stop()
     progress.ended.wait(2)  # what it hears comes a moment later
     line.show(f"{progress}", last=True)
+    unsure = "at least " if progress.batches < writes.begun else ""
     print(f"Ended: {progress.messages:,} messages read from {options.source}, ", end="")
-    print(f"{progress.written:,} metrics written to {options.out}.")
+    print(f"{unsure}{progress.written:,} metrics written to {options.out}.")
+
+
+class Writes:
+    """Counts the micro-batches that began to write, and lets none begin once it is closed."""
+
+    def __init__(self) -> None:
+        self.begun, self._closed, self._lock = 0, False, threading.Lock()
+
+    def pass_by(self, point: str) -> None:
+        """Called by the sink; raises, which ends the query, where a batch may not begin."""
+        if point != "before-send":
+            return
+        with self._lock:
+            if self._closed:
+                raise InterruptedError("the query was asked to end")
+            self.begun += 1
+
+    def close(self) -> None:
+        """From now on none begins."""
+        with self._lock:
+            self._closed = True
+
+
+def _finish(running: Running, writes: Writes, progress: Progress) -> None:
+    """Let the micro-batch under way end, so that what it writes is counted too."""
+    writes.close()
+    deadline = time.monotonic() + FINISH_S
+    while running.is_active and progress.batches < writes.begun and time.monotonic() < deadline:
+        time.sleep(0.05)
 
 
 def _table(parsed: DataFrame, place: Path, ending: Ending) -> None:
@@ -107,12 +147,3 @@ def _table(parsed: DataFrame, place: Path, ending: Ending) -> None:
     finally:
         running.stop()
     print("\n" + (views.to_pandas().to_string(index=False) if len(views) else "no page views yet"))
-
-
-def _failed(error: PySparkException) -> SparkFailed:
-    """What Spark said, without its stack traces."""
-    told = "\n  ".join(str(error).splitlines()[:5])
-    return SparkFailed(
-        f"The query ended by an error of Spark:\n  {told}\nWhere it names a checkpoint or a state "
-        "that does not fit, use a new folder for --checkpoint; else look at the options."
-    )

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import secrets
 import shutil
+import signal
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
+from typing import ClassVar
 
 from confluent_kafka import KafkaException
 
 from workbook.errors import CrashFailed
 from workbook.faults import material
-from workbook.faults.outcome import BY_HAND, NEVER, Outcome, judge
+from workbook.faults.outcome import BY_HAND, KILL, NEVER, RESTART, Outcome, judge
 from workbook.faults.plan import EVENTS, Plan, draw, require
 from workbook.faults.victim import Victim
 from workbook.sources.metrics import read_metrics
@@ -37,12 +40,16 @@ class CrashLab:
     bad, and a page view one minute later that completes the last second. ``start`` it, ``crash``
     it (or give a ``point`` at which it kills itself, and ``wait_for_crash``), ``restart`` it,
     ``finish`` it, and ask for the ``outcome``. As a context manager, or by ``close``, it ends and
-    takes its topics along where the lab started the broker. Its process ends with this one.
+    takes its topics along where the lab started the broker. Its process ends with this one, and
+    when a second lab of the version is made, as by running a cell again; not so with
+    ``replaces=False``, which ends none and is ended by none.
 
     ``pace`` are seconds of waiting per record: 0.004 leaves time to press a button. Raises
     ``NoSuchCrash`` for a version or a point that there is not, ``CrashFailed`` for a step that
     does not fit, or when the pipeline ends by itself.
     """
+
+    latest: ClassVar[dict[str, CrashLab]] = {}
 
     def __init__(
         self,
@@ -52,6 +59,7 @@ class CrashLab:
         seed: int = 7,
         *,
         pace: float = PACE_S,
+        replaces: bool = True,
     ) -> None:
         require(version, point)
         self.version, self.point, self.seed = version, point, seed
@@ -61,8 +69,11 @@ class CrashLab:
         self._broker = broker
         self._victim: Victim | None = None
         self._killed_at: float | None = None
+        self._restarted_at: float | None = None
         self._folder = scratch_dir() / "crashes" / self.group
         self._folder.mkdir(parents=True)
+        if replaces:
+            self._replace_the_former()
         broker.create(self.clicks, self.clicks.dead_letters, self.metrics)
         self.expected = material.fill(broker.client_config(), self.clicks.name, seed)
         self._plan = Plan(
@@ -81,6 +92,7 @@ class CrashLab:
 
     def start(self) -> None:
         """Start the process, which kills itself where the lab was given a point."""
+        self._require(self.state != "closed", "start", "it has been closed; make it again")
         self._require(self._victim is None, "start", "it has been started already")
         self._victim = Victim(replace(self._plan, point=self.point, passes=self.passes))
 
@@ -88,6 +100,7 @@ class CrashLab:
         """kill -9, now: the process and all that it has started."""
         self._require(self.alive, "crash", "it does not run")
         self._started().kill()
+        self._restarted_at = None
         self._require(self.killed_at is not None, "crash", "it has just ended by itself")
 
     def wait_for_crash(self, within: float = PATIENCE_S) -> None:
@@ -99,9 +112,11 @@ class CrashLab:
 
     def restart(self) -> None:
         """Start the process again after a crash; it kills itself no more."""
+        self._require(self.state != "closed", "restart", "it has been closed; make it again")
         crashed = self.killed_at is not None and self._started().killed
         self._require(crashed, "restart", "it has not been killed")
         self._started().kill()  # lets go of what is left of it
+        self._restarted_at = time.time()
         self._victim = Victim(self._plan)
 
     def finish(self, within: float = PATIENCE_S) -> None:
@@ -109,8 +124,12 @@ class CrashLab:
         self._wait_for_end(within)
         self._require(self.finished, "finish", "it was killed: restart it first")
 
-    def outcome(self) -> Outcome:
-        """What came out, judged; all of the input is in it once it has ``finished``."""
+    def outcome(self, since: str = RESTART) -> Outcome:
+        """What came out, judged; all of the input is in it once it has ``finished``.
+
+        ``since`` is where the recovery begins: at the start again, since somebody may have looked
+        at the dead pipeline for a while, or at the kill.
+        """
         self._started()
         metrics = read_metrics(self._broker.client_config(), self.metrics.name)
         return Outcome(
@@ -119,20 +138,31 @@ class CrashLab:
             self.seed,
             self.passes,
             **judge(self.expected, metrics),
-            recovery=material.recovery(self.killed_at, metrics),
+            recovery=material.recovery(
+                self.killed_at if since == KILL else self._restarted_at, metrics
+            ),
+            since=since,
         )
 
     def close(self) -> None:
         """End the process, and remove the lab's folder and, from our own broker, its topics."""
-        if self._victim is not None:
-            self._victim.kill()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._end()
         if self._broker.ours:
             names = (self.clicks.name, self.clicks.dead_letters.name, self.metrics.name)
             with suppress(KafkaException):  # closed before
                 self._broker.delete(names)
 
     # --- what is going on ---------------------------------------------------------------------
+
+    @property
+    def state(self) -> str:
+        """One of new, running, killed (it may be restarted), finished, failed, closed."""
+        if not self._folder.exists():
+            return "closed"
+        if self._victim is None:
+            return "new"
+        named = {None: "running", 0: "finished", -signal.SIGKILL: "killed"}
+        return named.get(self._victim.code, "failed")
 
     @property
     def alive(self) -> bool:
@@ -154,8 +184,7 @@ class CrashLab:
     @property
     def is_active(self) -> bool:
         """There is something to watch: it runs, or was killed and may be restarted."""
-        killed = self._victim is not None and self._victim.killed
-        return self.alive or (killed and self._folder.exists())
+        return self.state in ("running", "killed")
 
     def check(self) -> None:
         """Raise ``CrashFailed`` if the process ended by itself, and not as it should."""
@@ -181,6 +210,18 @@ class CrashLab:
         return replace(found, committed=committed, lag=lag)
 
     # --- inside -------------------------------------------------------------------------------
+
+    def _replace_the_former(self) -> None:
+        """End the process of the version's last lab; a view of its topics may still be open."""
+        former = CrashLab.latest.get(self.version)
+        CrashLab.latest[self.version] = self
+        if former is not None:
+            former._end()
+
+    def _end(self) -> None:
+        if self._victim is not None:
+            self._victim.kill()
+        shutil.rmtree(self._folder, ignore_errors=True)
 
     def _started(self) -> Victim:
         if self._victim is None:
@@ -218,7 +259,7 @@ def crash(
     progress: Callable[[str], None] = lambda text: None,
 ) -> Outcome:
     """Run, kill at the point, run again to the end, and judge; raises as ``CrashLab``."""
-    with CrashLab(broker, version, point, seed) as lab:
+    with CrashLab(broker, version, point, seed, replaces=False) as lab:
         lab.start()
         progress(f"The pipeline runs: {len(lab.expected):,} page views wait to be counted.")
         lab.wait_for_crash()
@@ -226,4 +267,4 @@ def crash(
         lab.restart()
         lab.finish()
         progress("The whole input has been read, and all metrics are delivered.")
-        return lab.outcome()
+        return lab.outcome(since=KILL)

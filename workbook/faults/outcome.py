@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from html import escape
 
@@ -11,6 +12,7 @@ from workbook.faults.plan import PROMISES, where
 from workbook.ledger import SHOWN, Ledger
 
 BY_HAND, NEVER = "by hand", "never"
+KILL, RESTART = "the kill", "the start again"
 FINDINGS = ("lost", "doubled", "both", "neither")
 
 
@@ -22,8 +24,9 @@ class Outcome:
     count of every emission in its order, as text), last (0 where there is none), lost, doubled,
     meaning. ``lost`` has a row per event (event_id, timestamp in ms, second) that is missing for
     a reader who keeps the last value of each key; ``doubled`` a row per event counted once more
-    by a reader who adds up, with the offset of that emission. ``recovery`` is the time from the
-    kill to the first metric after it in seconds; None where there was none.
+    by a reader who adds up, with the offset of that emission. ``recovery`` is the time from
+    ``since`` ("the kill" or "the start again") to the first metric after it in seconds; None where
+    there was none.
     """
 
     version: str
@@ -34,6 +37,7 @@ class Outcome:
     lost: pd.DataFrame = field(repr=False)
     doubled: pd.DataFrame = field(repr=False)
     recovery: float | None = None
+    since: str = KILL
 
     @property
     def promised(self) -> tuple[str, ...]:
@@ -62,49 +66,58 @@ class Outcome:
         return f"✗ You predicted: {prediction}. The ledger found: {self.found}."
 
     def __str__(self) -> str:
-        lines = [self._headline(), *self._sentences()]
+        lines = [self._headline()]
         if len(self._told):
-            lines += ["", self._told.to_string(index=False)]
-        lines.append(self._others())
+            lines += ["", self._told.to_string(index=False), ""]
+        lines += self._sentences()
         for name in ("lost", "doubled"):
             events = getattr(self, name)
             if len(events):
-                lines += ["", _first(name, events), events.head(SHOWN).to_string(index=False)]
+                lines += ["", _first(name, events), _shown(events).to_string(index=False)]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        style = "style='text-align:left; white-space:nowrap'"
-        names = "".join(f"<th>{name}</th>" for name in self._told)
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{escape(str(value))}</td>" for value in row) + "</tr>"
-            for row in self._told.itertuples(index=False)
-        )
-        last = f"<tr><td colspan='7' {style}><i>{escape(self._others())}</i></td></tr>"
         told = "".join(f"<p>{escape(sentence)}</p>" for sentence in self._sentences())
         events = "".join(
             f"<details><summary>{_first(name, events)}</summary>"
-            f"{events.head(SHOWN).to_html(index=False)}</details>"
+            f"{_shown(events).to_html(index=False)}</details>"
             for name in ("lost", "doubled")
             if len(events := getattr(self, name))
         )
-        caption = f"<caption {style}>{escape(self._headline())}</caption>"
-        head = f"<tr>{names}</tr>" if rows else ""
-        return f"<table>{caption}{head}{rows}{last}</table>{told}{events}"
+        return f"<p><b>{escape(self._headline())}</b></p>{self._table()}{told}{events}"
+
+    def _table(self) -> str:
+        """The seconds that are not right, in cells that wrap: the last column is a sentence."""
+        if self._told.empty:
+            return ""
+        style = "style='text-align:left; white-space:normal'"
+        names = "".join(f"<th {style}>{name}</th>" for name in self._told)
+        rows = "".join(
+            "<tr>" + "".join(f"<td {style}>{escape(str(value))}</td>" for value in row) + "</tr>"
+            for row in self._told.itertuples(index=False)
+        )
+        return f"<table style='margin-left:0'><tr>{names}</tr>{rows}</table>"
 
     @property
     def _told(self) -> pd.DataFrame:
         """The seconds of which there is something to tell."""
-        return self.seconds[self.seconds["emitted"] != self.seconds["expected"].astype(str)]
+        wrong = self.seconds[self.seconds["meaning"] != "right"]
+        return _clock(wrong[["second", "expected", "emitted", "last", "meaning"]])
 
     def _headline(self) -> str:
-        word = "✓" if self.found == "neither" else "✗"
-        told = self.point  # by hand, or never
-        if self.passes:
-            told = f"at {told}, pass {self.passes:,} ({where(self.version, told)})"
+        # The mark is for the promise: doubled events are no fault where only "lost" is promised.
+        mark = ("✓" if self.kept else "✗") if self.promised else "·"
         return (
-            f"{word} {self.version}, killed {told}: {len(self.lost):,} lost, "
-            f"{len(self.doubled):,} doubled of {self.seconds['expected'].sum():,} page views"
+            f"{mark} {len(self.lost):,} lost, {len(self.doubled):,} doubled of "
+            f"{self.seconds['expected'].sum():,} page views: {self.version}, {self._killed()}"
         )
+
+    def _killed(self) -> str:
+        if self.point == NEVER:
+            return "not killed"
+        if not self.passes:
+            return f"killed {self.point}"
+        return f"killed at {self.point}, pass {self.passes:,} ({where(self.version, self.point)})"
 
     def _sentences(self) -> list[str]:
         promise = " or ".join(self.promised)
@@ -112,20 +125,34 @@ class Outcome:
             promised = "This version promises nothing."
         else:
             promised = f"Promised: nothing {promise}. " + ("✓ kept" if self.kept else "✗ broken")
+        told = [self._others(), promised]
         if self.point == NEVER:
-            return [promised]
+            return told
         if self.recovery is None:
-            return [promised, "No metric came after the kill."]
-        return [promised, f"From the kill to the next metric: {self.recovery:.1f} s."]
+            return [*told, "No metric came after the kill."]
+        return [*told, f"From {self.since} to the next metric: {self.recovery:.1f} s."]
 
     def _others(self) -> str:
         right, total = len(self.seconds) - len(self._told), len(self.seconds)
-        which = f"All {total}" if right == total else f"The other {right} of {total}"
-        return f"{which} seconds: emitted once, and right."
+        if right < total:
+            return f"The other {right} of {total} seconds were told once, and right."
+        lucky = self.point != NEVER and not self.promised
+        luck = ": by luck, for nothing is promised" if lucky else ""
+        return f"All {total} seconds were told once, and right{luck}."
 
 
 def _first(name: str, events: pd.DataFrame) -> str:
     return f"{name}: the first {min(SHOWN, len(events))} of {len(events):,} events"
+
+
+def _shown(events: pd.DataFrame) -> pd.DataFrame:
+    return _clock(events.head(SHOWN))
+
+
+def _clock(frame: pd.DataFrame) -> pd.DataFrame:
+    """The same with the time of day in place of the ten digits of a second."""
+    times = [time.strftime("%H:%M:%S", time.gmtime(second)) for second in frame["second"]]
+    return frame.assign(second=times).rename(columns={"second": "second (UTC)"})
 
 
 def judge(expected: pd.DataFrame, metrics: pd.DataFrame) -> dict[str, pd.DataFrame]:

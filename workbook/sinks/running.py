@@ -43,6 +43,7 @@ class Running:
         Running.places[checkpoint.parent] = self
         self.queries: list[StreamingQuery] = []
         self._over = threading.Event()
+        self._watcher = threading.Thread(target=self._watch, daemon=True)
         try:
             for number, writer in enumerate(writers):
                 place = str(checkpoint / str(number))
@@ -50,7 +51,7 @@ class Running:
         except BaseException:
             self.stop()
             raise
-        threading.Thread(target=self._watch, daemon=True).start()
+        self._watcher.start()
 
     @property
     def is_active(self) -> bool:
@@ -85,6 +86,8 @@ class Running:
         self._over.set()
         for query in self.queries:
             query.stop()
+        if self._watcher.is_alive() and self._watcher is not threading.current_thread():
+            self._watcher.join()  # it may be about to stop them too, and Spark may end after us
 
     def _watch(self) -> None:
         while not self._over.wait(0.2):

@@ -11,6 +11,8 @@ import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 from workbook.errors import ServerFailed
 from workbook.stack import copies, home, ports
 from workbook.stack.client import Lease
@@ -29,20 +31,32 @@ class Jupyter:
 
 
 def start(lease: Lease, folder: Path) -> Jupyter:
-    """Start JupyterLab on the notebooks in ``folder``; returns when it answers."""
-    token, port = secrets.token_hex(24), ports.choose(PORT)
-    log = home.run_dir() / "jupyter.log"
+    """Start JupyterLab on the notebooks in ``folder``; returns when it answers.
+
+    Raises ``ServerFailed`` as soon as it has ended, or when it does not answer in time.
+    """
+    token, port, log = secrets.token_hex(24), ports.choose(PORT), home.run_dir() / "jupyter.log"
+    pid = _spawn(lease, folder, token, port, log)
+    answered = _answers(port, token, pid)
+    # Another lab may have taken the port between our look at it and JupyterLab's own.
+    if not answered and not _runs(pid) and not ports.is_free(port):
+        port = ports.choose(PORT)
+        pid = _spawn(lease, folder, token, port, log)
+        answered = _answers(port, token, pid)
+    if not answered:
+        raise _failure(port, pid, log)
+    return Jupyter(pid, f"http://{ports.LOOPBACK}:{port}{FIRST_PAGE}?token={token}")
+
+
+def _spawn(lease: Lease, folder: Path, token: str, port: int, log: Path) -> int:
     command = [
         *(sys.executable, "-m", "jupyterlab", "--no-browser", f"--port={port}"),
         *("--ServerApp.port_retries=0", f"--ServerApp.ip={listen_address()}"),
         *(f"--ServerApp.root_dir={folder}", f"--LabApp.default_url={FIRST_PAGE}"),
         *(("--allow-root",) if os.getuid() == 0 else ()),
     ]
-    pid = lease.ask(
-        "spawn", command=command, env=_environment(token, folder), cwd=str(folder), log=str(log)
-    )
-    _wait_until_it_answers(port, token, log)
-    return Jupyter(pid, f"http://{ports.LOOPBACK}:{port}{FIRST_PAGE}?token={token}")
+    env = _environment(token, folder)
+    return int(lease.ask("spawn", command=command, env=env, cwd=str(folder), log=str(log)))
 
 
 def prepare_spark(lease: Lease) -> None:
@@ -74,21 +88,35 @@ def _environment(token: str, folder: Path) -> dict[str, str]:
     }
 
 
-def _wait_until_it_answers(port: int, token: str, log: Path) -> None:
+def _answers(port: int, token: str, pid: int) -> bool:
+    """Wait until it answers; False when it has ended, or not answered in time."""
     status = urllib.request.Request(
         f"http://{ports.LOOPBACK}:{port}/api/status", headers={"Authorization": f"token {token}"}
     )
     # Past any proxy of the environment, which could not reach our loopback address.
     straight = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     deadline = time.monotonic() + DEADLINE
-    while time.monotonic() < deadline:
+    while time.monotonic() < deadline and _runs(pid):
         try:
             with straight.open(status, timeout=5):
-                return
+                return True
         except (urllib.error.URLError, OSError):
             time.sleep(0.1)
+    return False
+
+
+def _runs(pid: int) -> bool:
+    """Whether the process lives; one that has ended stays as a zombie of the supervisor."""
+    try:
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+def _failure(port: int, pid: int, log: Path) -> ServerFailed:
+    state = f"did not answer within {DEADLINE:.0f} s" if _runs(pid) else "ended at once"
     tail = "\n  ".join(log.read_text(errors="replace").splitlines()[-5:]) if log.exists() else ""
-    raise ServerFailed(
-        f"JupyterLab did not answer on port {port} within {DEADLINE:.0f} s. The end of its log:\n"
-        f"  {tail}\nRun: python -m workbook doctor"
+    return ServerFailed(
+        f"JupyterLab {state} on port {port}. The end of its log:\n  {tail}\n"
+        "Run: python -m workbook doctor"
     )

@@ -1,0 +1,53 @@
+"""Which line of Spark's stack traces a user of ``workbook run`` gets to see."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbook.commands.failures import LONGEST, cause, query_failed
+
+PROXY = (
+    "[STREAM_FAILED] Query [id = 1] terminated with exception: [FOREACH_BATCH_USER_FUNCTION_ERROR] "
+    "An exception was raised by the Python Proxy. Return Message: Traceback (most recent call "
+    'last):\n  File "clientserver.py", line 644, in _call_proxy\n    return_value = getattr()\n'
+    "py4j.protocol.Py4JJavaError: An error occurred while calling o97.save.\n"
+)
+TRACE = (
+    ": org.apache.spark.SparkException: Job aborted due to stage failure: {told}\n"
+    "\tat org.apache.spark.executor.Executor.run(Executor.scala:1)\n"
+)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "org.apache.spark.sql.kafka010.KafkaIllegalStateException: [KAFKA_DATA_LOSS.COULD_NOT_READ_"
+        "OFFSET_RANGE] Could not read records in offset [245978, 247859) for topic partition c-0",
+        "java.lang.IllegalStateException: Partition c-0's offset was changed from 9 to 0",
+        "org.apache.kafka.common.errors.UnknownTopicIdException: Unknown topic id",
+    ],
+)
+def test_a_checkpoint_of_another_topic_is_named_with_the_fix(told: str) -> None:
+    said = str(query_failed(PROXY + TRACE.format(told="x") + f"Caused by: {told}\n\tat a.b(C:1)"))
+    assert "this broker does not hold" in said
+    assert "a new folder for --checkpoint" in said
+    assert told in said
+    assert "Proxy" not in said
+
+
+@pytest.mark.parametrize(
+    ("told", "line"),
+    [
+        ("Caused by: a.AException: 1\n\tat x\nCaused by: b.BError: 2\n\tat y", "b.BError: 2"),
+        ("java.io.IOException: No space left on device\n\tat a.b", "java.io.IOException: No space"),
+    ],
+)
+def test_else_the_last_cause_or_the_first_exception_is_shown(told: str, line: str) -> None:
+    assert cause(PROXY + told).startswith(line)
+    assert line in str(query_failed(PROXY + told))
+
+
+def test_a_short_message_is_shown_and_a_long_one_is_cut() -> None:
+    assert cause("\n the option is unknown \n") == "the option is unknown"
+    assert cause("") == "(nothing was said)"
+    assert len(cause("x" * 10_000)) < LONGEST + 10

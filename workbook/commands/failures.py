@@ -1,0 +1,61 @@
+"""What made a query of Spark fail, found among its stack traces."""
+
+from __future__ import annotations
+
+import re
+
+from workbook.errors import SparkFailed
+
+LONGEST = 400
+"""So many characters of a cause are shown."""
+
+# Spark's and Kafka's words for offsets that the broker does not have (any more).
+_NOT_HELD = (
+    "KAFKA_DATA_LOSS",
+    "Some data may have been lost",
+    "Could not read records in offset",
+    "offset was changed from",
+    "greater than the resolved end offset",
+    "Unknown topic id",
+    "UnknownTopicId",
+    "OffsetOutOfRange",
+)
+_PROXY = ("Py4J", "Python Proxy", "PythonException", "Job aborted", "STREAM_FAILED")
+_NAMES_ONE = re.compile(r"[\w.$]+(?:Exception|Error)\b")
+
+
+def query_failed(told: str) -> SparkFailed:
+    """The error for a query that ended; ``told`` is all that Spark said, traces included."""
+    if any(words in told for words in _NOT_HELD):
+        return SparkFailed(
+            "The checkpoint begins at an offset of the topic that this broker does not hold: it "
+            "belongs to another broker, or the topic is a new one or has let old records go. Use "
+            f"a new folder for --checkpoint.\n  {cause(told, _NOT_HELD)}"
+        )
+    return SparkFailed(
+        f"The query ended by an error of Spark:\n  {cause(told)}\nWhere it names a checkpoint or "
+        "a state that does not fit, use a new folder for --checkpoint; else look at the options."
+    )
+
+
+def cause(told: str, words: tuple[str, ...] = ()) -> str:
+    """The line that tells most.
+
+    The first that holds one of the ``words``, else the last "Caused by:", else the first that
+    names an exception and is not about the way from Java to Python, else the first.
+    """
+    lines = [line.strip() for line in told.splitlines() if line.strip()] or ["(nothing was said)"]
+    named = [line for line in lines if any(word in line for word in words)]
+    causes = [line for line in lines if line.startswith("Caused by:")]
+    first = [
+        line
+        for line in lines
+        if _NAMES_ONE.search(line) and not line.startswith("at ") and not _is_proxy(line)
+    ]
+    found = [*named[:1], *causes[-1:], *first[:1], lines[0]][0]
+    found = found.removeprefix("Caused by:").strip(" :")
+    return found if len(found) <= LONGEST else found[:LONGEST] + " ..."
+
+
+def _is_proxy(line: str) -> bool:
+    return any(word in line for word in _PROXY)
