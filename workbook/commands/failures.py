@@ -9,16 +9,18 @@ from workbook.errors import SparkFailed
 LONGEST = 400
 """So many characters of a cause are shown."""
 
-# Spark's and Kafka's words for offsets that the broker does not have (any more).
+# Spark's and Kafka's words for offsets that the broker does not have (any more), best ones first.
 _NOT_HELD = (
-    "KAFKA_DATA_LOSS",
-    "Some data may have been lost",
     "Could not read records in offset",
     "offset was changed from",
+    "but consumer reset to",
     "greater than the resolved end offset",
+    "have been deleted",
     "Unknown topic id",
     "UnknownTopicId",
     "OffsetOutOfRange",
+    "KAFKA_DATA_LOSS",
+    "Some data may have been lost",
 )
 _PROXY = ("Py4J", "Python Proxy", "PythonException", "Job aborted", "STREAM_FAILED")
 _NAMES_ONE = re.compile(r"[\w.$]+(?:Exception|Error)\b")
@@ -41,11 +43,11 @@ def query_failed(told: str) -> SparkFailed:
 def cause(told: str, words: tuple[str, ...] = ()) -> str:
     """The line that tells most.
 
-    The first that holds one of the ``words``, else the last "Caused by:", else the first that
-    names an exception and is not about the way from Java to Python, else the first.
+    One that holds the first of the ``words`` that is found, else the last "Caused by:", else the
+    first that names an exception and is not about the way from Java to Python, else the first.
     """
     lines = [line.strip() for line in told.splitlines() if line.strip()] or ["(nothing was said)"]
-    named = [line for line in lines if any(word in line for word in words)]
+    named = [line for word in words for line in lines if word in line]
     causes = [line for line in lines if line.startswith("Caused by:")]
     first = [
         line

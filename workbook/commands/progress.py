@@ -60,12 +60,16 @@ class Progress(StreamingQueryListener):
             return None
         return sum(max(end - read.get(place, 0), 0) for place, end in self.ends.items())
 
+    def know(self, ends: Offsets) -> None:
+        """Note where partitions end."""
+        self.ends = {**self.ends, **ends}  # a new one: another thread may be reading the old
+
     def take(self, batch: Any) -> None:
         """Note what a micro-batch did; ``batch`` is a StreamingQueryProgress."""
         self.messages += batch.numInputRows
         # The topic may have grown since the broker was last asked for its ends.
-        for place, end in _offsets(batch, "latestOffset").items():
-            self.ends[place] = max(end, self.ends.get(place, 0))
+        latest = _offsets(batch, "latestOffset").items()
+        self.know({place: max(end, self.ends.get(place, 0)) for place, end in latest})
         self.read = _offsets(batch, "endOffset")
         # The seconds that leave the state in append mode are those that were written.
         self.written += sum(operator.numRowsRemoved for operator in batch.stateOperators)

@@ -94,7 +94,7 @@ def _metrics(parsed: DataFrame, broker: Broker, options: Namespace, ending: Endi
     running = start_metrics(metric_records(counts), broker, options.out, place, writes.pass_by)
     try:
         while not running.wait(TICK_S) and not ending.has_come():
-            progress.ends.update(ends.look())
+            progress.know(ends.look())
             progress.silent = ends.silent
             line.show(str(progress))
         _finish(running, writes, progress)
