@@ -10,9 +10,9 @@ import pytest
 from confluent_kafka import Producer
 
 from workbook.errors import BrokerUnreachable, Rejected
-from workbook.metrics import EVENTS, NOT_A_METRIC, Metric, views_by_second
+from workbook.metrics import EVENTS, NOT_A_METRIC, Metric
 from workbook.sinks.metrics import MetricsProducer, record
-from workbook.sources.metrics import LatestMetrics, read_metrics
+from workbook.sources.metrics import read_metrics
 from workbook.topics import Topic
 
 SECOND = 1_700_000_000
@@ -53,12 +53,6 @@ def test_a_bad_key_is_rejected(key: bytes | None) -> None:
 def test_a_bad_value_is_rejected(value: bytes | None) -> None:
     with pytest.raises(Rejected, match=NOT_A_METRIC):
         Metric.from_record(b"1", value)
-
-
-def test_views_add_up_over_the_partitions_in_the_order_of_time() -> None:
-    metrics = [Metric(9, 1, 0), Metric(8, 2), Metric(9, 10, 1), Metric(9, 3, 0)]
-    latest = {metric.key(): metric for metric in metrics}
-    assert list(views_by_second(latest).items()) == [(8, 2), (9, 13)]
 
 
 # --- the producer -----------------------------------------------------------------------------
@@ -294,25 +288,3 @@ def test_without_the_lab_a_metric_has_no_header() -> None:
     MetricsProducer({}, "m", connect=lambda _: client).send(Metric(1, 2), [4, 5])
     MetricsProducer({}, "m", connect=lambda _: client, with_events=True).send(Metric(1, 2), [4, 5])
     assert [one["headers"] for one in sent] == [{}, {EVENTS: b"4,5"}]
-
-
-class Record:
-    """What LatestMetrics needs of a message."""
-
-    def __init__(self, key: bytes | None, value: bytes | None) -> None:
-        self.key: Callable[[], bytes | None] = lambda: key
-        self.value: Callable[[], bytes | None] = lambda: value
-
-
-def test_a_reader_keeps_the_last_metric_of_each_key_and_goes_on_at_nonsense() -> None:
-    rejected: list[tuple[Any, str]] = []
-    latest = LatestMetrics(lambda message, why: rejected.append((message, why.reason)))
-    nonsense = [Record(key, value) for key, value in NONSENSE]
-    assert latest.take(Record(b"5", b"1")) == Metric(5, 1)
-    assert [latest.take(one) for one in nonsense] == [None] * len(nonsense)
-    latest.take(Record(b"5/1", b"10"))
-    latest.take(Record(b"5", b"2"))
-    latest.take(Record(b"5", b"2"))
-    assert latest.by_key == {b"5": Metric(5, 2), b"5/1": Metric(5, 10, 1)}
-    assert views_by_second(latest.by_key) == {5: 12}
-    assert rejected == [(one, NOT_A_METRIC) for one in nonsense]

@@ -110,7 +110,7 @@ def test_sigterm_while_spark_starts_is_a_clean_end_too(topic: MakeTopic) -> None
     clicks = topic("clicks")
     process = workbook("run", "page_views", "--in", clicks.name, "--out", "metrics.too-early")
     read_until(process, "Starting Spark")
-    end(process, signal.SIGTERM)
+    assert "Traceback" not in end(process, signal.SIGTERM)
 
 
 def test_a_topic_that_is_missing_is_an_error_and_makes_no_other(broker: Any) -> None:

@@ -45,11 +45,3 @@ class Metric:
             raise Rejected(NOT_A_METRIC)
         second, partition = where.groups()
         return cls(int(second), int(count[0]), None if partition is None else int(partition))
-
-
-def views_by_second(latest: dict[bytes, Metric]) -> dict[int, int]:
-    """Page views per second from the last metric of each key, added up over the partitions."""
-    views: dict[int, int] = {}
-    for metric in latest.values():
-        views[metric.second] = views.get(metric.second, 0) + metric.views
-    return dict(sorted(views.items()))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import socket
 import sys
 import time
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ import pyspark
 from pyspark.sql import SparkSession
 
 from workbook.errors import SparkFailed
+from workbook.stack import wire
 from workbook.stack.client import lease, scratch_dir
 from workbook.stack.home import cache_dir
 from workbook.stack.jars import class_path
@@ -130,12 +130,9 @@ def _require_master(master: str) -> None:
     if not master.startswith("spark://"):
         return
     for place in master.removeprefix("spark://").split(","):
-        host, _, port = place.rpartition(":")
-        try:
-            with socket.create_connection((host, int(port)), timeout=ANSWER_S):
-                return
-        except (OSError, ValueError):
-            continue
+        address = wire.host_and_port(place)
+        if address and wire.listens(*address, ANSWER_S):
+            return
     raise SparkFailed(
         f"No Spark master answers at {master}. Check SPARK_MASTER and that the master runs, or "
         f"unset SPARK_MASTER to use Spark on this machine."

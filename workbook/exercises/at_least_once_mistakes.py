@@ -7,7 +7,7 @@ from functools import partial
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from workbook.exercises.judging import Mistake
+from workbook.exercises.judging import Mistake, same_idea
 
 
 class Send(NamedTuple):
@@ -22,11 +22,6 @@ class Record(NamedTuple):
 
     key: bytes | None
     value: bytes | None
-
-
-def _all(*models: Callable[..., Any], cause: str) -> list[Mistake]:
-    """One wrong idea that can be written in several ways."""
-    return [Mistake(model, cause) for model in models]
 
 
 def _run(sends: Sequence[Send]) -> list[Send]:
@@ -58,7 +53,7 @@ def _newest_only(sends: Sequence[Send]) -> int | None:
 
 
 OFFSET_TO_COMMIT = [
-    *_all(
+    *same_idea(
         lambda sends: _last(_delivered(sends)),
         lambda sends: max(_delivered(sends)).next_offset,
         _newest_only,
@@ -98,7 +93,7 @@ OFFSET_TO_COMMIT = [
         "It stays at the first delivered metric. As far as the run is unbroken, each further one "
         "moves the offset on.",
     ),
-    *_all(
+    *same_idea(
         lambda sends: _run(sends)[0].next_offset if _run(sends) else None,
         lambda sends: _run(sends[:1])[0].next_offset,
         cause="It stays at the first metric. As long as the next one is delivered too, the offset "
@@ -109,13 +104,13 @@ OFFSET_TO_COMMIT = [
         "It commits only when all are delivered. On a busy topic one is always on its way, and "
         "nothing would ever be committed.",
     ),
-    *_all(
+    *same_idea(
         lambda sends: _last(_run(sends), 0),
         lambda sends: _last(_run(sends), -1),
         cause="Where nothing is safe it gives a number. Offset 0 is a place too, and committing it "
         "is a decision: return `None`.",
     ),
-    *_all(
+    *same_idea(
         lambda sends: _run(sends)[-1].next_offset,
         lambda sends: max(send.next_offset for send in _run(sends)),
         cause="Where nothing is safe it raises: there is no last one of none. Return `None` there.",
@@ -324,7 +319,7 @@ LAST_VALUE = [
         partial(_latest, stops=True),
         "It stops at the first bad record. Those behind it are good: go on with the next one.",
     ),
-    *_all(
+    *same_idea(
         _unchecked,
         partial(_unchecked, read=lambda part: int(part.decode())),
         cause="It believes every record, and the first one that is no number ends it.",
@@ -371,19 +366,19 @@ LAST_VALUE = [
         "Keys are taken as they come, in bytes, also those that are no number. Make a whole number "
         "of each key, and leave out the record where there is none.",
     ),
-    *_all(
+    *same_idea(
         lambda records: {str(s).encode(): views for s, views in _latest(records).items()},
         lambda records: {str(s): views for s, views in _latest(records).items()},
         cause="The values are right, but the keys are still text or bytes. A second is a whole "
         "number.",
     ),
-    *_all(
+    *same_idea(
         lambda records: {s: str(views).encode() for s, views in _latest(records).items()},
         lambda records: {s: str(views) for s, views in _latest(records).items()},
         cause="The right records win, but their values are still text or bytes. Readers want to "
         "reckon with whole numbers.",
     ),
-    *_all(
+    *same_idea(
         lambda records: {
             str(s).encode(): str(views).encode() for s, views in _latest(records).items()
         },
@@ -391,7 +386,7 @@ LAST_VALUE = [
         cause="The right records win, but keys and values are still text or bytes. Whole numbers "
         "are asked for.",
     ),
-    *_all(
+    *same_idea(
         lambda records: list(_latest(records).items()),
         lambda records: sorted(_latest(records).items()),
         cause="It returns a list of pairs. A dictionary is asked for, in which a second can be "
@@ -405,7 +400,7 @@ LAST_VALUE = [
         lambda records: sum(_latest(records).values()),
         "It adds up all seconds. The views of each one are asked for.",
     ),
-    *_all(
+    *same_idea(
         lambda records: {},
         lambda records: None if records else {},
         cause="Nothing is ever known. Does the `return` stand inside the loop, or is a check never "

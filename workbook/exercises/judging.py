@@ -70,6 +70,11 @@ class Mistake:
     cause: str
 
 
+def same_idea(*models: Callable[..., Any], cause: str) -> list[Mistake]:
+    """One wrong idea that can be written in several ways."""
+    return [Mistake(model, cause) for model in models]
+
+
 def by_cases(
     cases: Sequence[Case], mistakes: Sequence[Mistake] = (), *, any_iterable: bool = False
 ) -> Callable[[Any], NotYet | None]:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from workbook.events import Click, ClickType
-from workbook.exercises.judging import Mistake
+from workbook.exercises.judging import Mistake, same_idea
 
 Arrival = tuple[int, Click]
 """A click and the partition that it came from."""
@@ -26,11 +26,6 @@ class Record(NamedTuple):
 
 def _is_page(click: Click) -> bool:
     return click.click_type == ClickType.PAGE
-
-
-def _all(*models: Callable[..., Any], cause: str) -> list[Mistake]:
-    """One wrong idea that can be written in several ways."""
-    return [Mistake(model, cause) for model in models]
 
 
 def _completed(
@@ -133,25 +128,25 @@ def _between(arrivals: Sequence[Arrival], partitions: int) -> list[Pair]:
 _COUNT_ALL = partial(_completed, counts=lambda click: True)
 
 COMPLETED = [
-    *_all(
+    *same_idea(
         _second_changed,
         partial(_second_changed, turns=lambda click: True),
         cause="It is still the rule of chapter 02: the second changes, so it emits. Here every "
         "change of the partition looks like that, and a second is emitted many times.",
     ),
-    *_all(
+    *same_idea(
         _each_alone,
         partial(_each_alone, turns=lambda click: True),
         cause="Each partition emits by itself, so a second comes in parts. It is complete, and "
         "emitted once, when all partitions have passed it.",
     ),
-    *_all(
+    *same_idea(
         partial(_completed, clock=max, drops_late=True),
         partial(_completed, clock=max, drops_late=True, waits=False),
         cause="It follows the fastest clock and drops what comes after. The slowest clock decides, "
         "and nothing has to be dropped.",
     ),
-    *_all(
+    *same_idea(
         partial(_completed, clock=max),
         partial(_completed, clock=max, waits=False),
         cause="It follows the fastest partition. The others may still bring views of that second: "
@@ -162,7 +157,7 @@ COMPLETED = [
         "It takes the minimum over the partitions that it has heard of. One that is silent so far "
         "may still bring old views: wait until all have a clock.",
     ),
-    *_all(
+    *same_idea(
         partial(_completed, over=operator.le),
         partial(_completed, over=operator.le, waits=False),
         cause="It emits the second in which the slowest clock stands. That second still goes on: "
@@ -177,7 +172,7 @@ COMPLETED = [
         partial(_completed, order=lambda seconds: sorted(seconds, reverse=True)),
         "When several seconds are complete at once, the later one goes first. Seconds go up.",
     ),
-    *_all(
+    *same_idea(
         partial(_completed, most=1),
         partial(_completed, most=1, order=list),
         cause="It emits one second with each click at the most. When a slow partition catches up, "
@@ -196,7 +191,7 @@ COMPLETED = [
         partial(_completed, counts=lambda click: not _is_page(click)),
         "It counts the actions and leaves out the pages: the condition is turned round.",
     ),
-    *_all(
+    *same_idea(
         _with_gaps,
         _between,
         cause="It emits seconds in which nobody looked at a page. Only a second with views is "
@@ -245,7 +240,7 @@ COMPLETED = [
         lambda arrivals, partitions: [_completed(arrivals, partitions)],
         "It gives one list with all pairs in it. Give each pair by itself.",
     ),
-    *_all(
+    *same_idea(
         lambda arrivals, partitions: [],
         lambda arrivals, partitions: [] if arrivals else None,
         cause="Nothing is ever emitted. Do the clocks move, does the `return` stand inside the "
@@ -363,14 +358,14 @@ ADD_UP = [
         partial(_read, result=lambda second, number: number),
         "It adds up per partition. The second is the part before the slash.",
     ),
-    *_all(
+    *same_idea(
         partial(_read, result=lambda second, number: (second, number)),
         partial(_read, result=lambda second, number: f"{second}/{number}"),
         partial(_read, result=lambda second, number: f"{second}/{number}".encode()),
         cause="The last values are right, but nothing is added up yet. The result has one number "
         "for each second.",
     ),
-    *_all(
+    *same_idea(
         partial(_read, result=lambda second, number: str(second)),
         partial(_read, result=lambda second, number: str(second).encode()),
         cause="The sums are right, but the seconds are still text or bytes. Whole numbers are "
@@ -388,7 +383,7 @@ ADD_UP = [
         lambda records: Counter(_parts(record)[0] for record in records),
         "It counts the records of a second. Their views are to be added up.",
     ),
-    *_all(
+    *same_idea(
         lambda records: list(_read(records).items()),
         lambda records: sorted(_read(records).items()),
         cause="It returns a list of pairs. A dictionary is asked for, in which a second can be "
@@ -398,7 +393,7 @@ ADD_UP = [
         lambda records: sum(_read(records).values()),
         "It adds up all seconds. The views of each one are asked for.",
     ),
-    *_all(
+    *same_idea(
         lambda records: {},
         lambda records: None if records else {},
         cause="Nothing is ever known. Does the `return` stand inside the loop?",

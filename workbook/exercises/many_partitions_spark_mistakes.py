@@ -10,8 +10,8 @@ from typing import Any
 
 from workbook.exercises.frames import Row
 from workbook.exercises.judging import Mistake
+from workbook.exercises.row_models import BOTH_TYPES, count_pages, second_or_null
 
-_BOTH = ("Page", "Action")
 _local = datetime.fromtimestamp  # so does Spark's collect
 
 
@@ -30,11 +30,12 @@ def _views(
     counts: Callable[[Row], int] = lambda row: 1,
 ) -> list[Row]:
     """The rows asked for with one idea exchanged: the model of a mistake."""
-    views: Counter[Any] = Counter()
-    for row in rows:
-        if row[1] in click_types and accepted(row):
-            views[second(row), number(row), besides(row)] += counts(row)
-    return sorted(((s, n, count) for (s, n, _), count in views.items()), key=repr)
+
+    def key(row: Row) -> Any:
+        return second(row), number(row), besides(row)
+
+    views = count_pages(rows, key, click_types, accepted, counts)
+    return sorted(((s, n, count) for (s, n, _), count in views), key=repr)
 
 
 def _per_second(rows: list[Row], keep: Callable[[list[int]], Any]) -> list[Row]:
@@ -51,10 +52,6 @@ def _sums_beside(rows: list[Row]) -> list[Row]:
     for second, _, views in _views(rows):
         whole[second] += views
     return sorted(((s, n, whole[s]) for s, n, _ in _views(rows)), key=repr)
-
-
-def _second_or_null(row: Row) -> int | None:
-    return None if row[3] is None else row[3] // 1000
 
 
 def _shown(key: Callable[[int], Any]) -> Callable[[list[Row]], list[Row]]:
@@ -100,7 +97,7 @@ ON_SPARK = [
         "It rounds: what happens 999 ms after a second began is still in it. Use `floor`.",
     ),
     Mistake(
-        partial(_views, click_types=_BOTH),
+        partial(_views, click_types=BOTH_TYPES),
         "It counts actions as well: keep the rows whose `click_type` is `Page`.",
     ),
     Mistake(
@@ -109,7 +106,10 @@ ON_SPARK = [
     ),
     Mistake(
         partial(
-            _views, second=_second_or_null, click_types=(*_BOTH, None), accepted=lambda row: True
+            _views,
+            second=second_or_null,
+            click_types=(*BOTH_TYPES, None),
+            accepted=lambda row: True,
         ),
         "It counts all rows, actions and rejected records alike.",
     ),
@@ -124,7 +124,7 @@ ON_SPARK = [
         "counted.",
     ),
     Mistake(
-        partial(_views, click_types=_BOTH, counts=lambda row: row[1] == "Page"),
+        partial(_views, click_types=BOTH_TYPES, counts=lambda row: row[1] == "Page"),
         "A second that has only actions appears with 0. Filter before you group.",
     ),
     Mistake(

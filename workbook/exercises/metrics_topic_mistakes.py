@@ -12,7 +12,7 @@ from typing import Any
 
 from workbook.events import Click, ClickType
 from workbook.exercises.frames import Row
-from workbook.exercises.judging import Mistake
+from workbook.exercises.judging import Mistake, same_idea
 
 Pair = tuple[Any, Any]
 
@@ -98,11 +98,6 @@ def _each(change: Callable[[Pair], Any]) -> Callable[[Sequence[Click]], list[Any
     return lambda clicks: [change(pair) for pair in _metrics(clicks)]
 
 
-def _all(*models: Callable[..., Any], cause: str) -> list[Mistake]:
-    """One wrong idea that can be written in several ways."""
-    return [Mistake(model, cause) for model in models]
-
-
 def _same(number: Any) -> Any:
     return number
 
@@ -110,7 +105,7 @@ def _same(number: Any) -> Any:
 _ANY_TURNS = partial(_metrics, turns=lambda click: True)
 
 BY_HAND = [
-    *_all(
+    *same_idea(
         *(partial(_metrics, first=first) for first in (0, -1)),
         lambda clicks: [
             (b"None" if key == b"0" else key, value) for key, value in _metrics(clicks, first=0)
@@ -146,7 +141,7 @@ BY_HAND = [
         partial(_metrics, counts=lambda click: True),
         "Actions do not change the second, which is right, but they are counted.",
     ),
-    *_all(
+    *same_idea(
         _ANY_TURNS,
         lambda clicks: [pair for pair in _ANY_TURNS(clicks) if pair[1] != b"0"],
         cause="An action is not counted, which is right, but it changes the second. Only a page "
@@ -184,7 +179,7 @@ BY_HAND = [
         "`/` gives a number with a fraction, so each click has a second of its own. A second is a "
         "whole number.",
     ),
-    *_all(
+    *same_idea(
         partial(_metrics, key=str, value=str),
         partial(_metrics, key=str, value=repr),
         cause="The contents are right, but it is text. Kafka carries bytes: `encode` makes them.",
@@ -194,17 +189,17 @@ BY_HAND = [
         "Key and value are numbers. Kafka carries bytes, so both have to become text and then "
         "bytes.",
     ),
-    *_all(
+    *same_idea(
         partial(_metrics, key=str),
         partial(_metrics, key=_same),
         cause="The value is right, but the key is no bytes yet: `str`, and then `encode`.",
     ),
-    *_all(
+    *same_idea(
         partial(_metrics, value=str),
         partial(_metrics, value=_same),
         cause="The key is right, but the value is no bytes yet: `str`, and then `encode`.",
     ),
-    *_all(
+    *same_idea(
         partial(_metrics, key=_packed, value=_packed),
         partial(_metrics, value=_packed),
         partial(_metrics, value=lambda views: bytes([views])),
@@ -215,7 +210,7 @@ BY_HAND = [
         partial(_metrics, value=bytes),
         "`bytes(number)` gives so many zero bytes. Make text first: `str(number).encode()`.",
     ),
-    *_all(
+    *same_idea(
         _as_json,
         _each(lambda pair: (pair[0], b'{"views": ' + pair[1] + b"}")),
         cause="The value is JSON. The number alone is asked for: the second stands in the key.",
@@ -249,7 +244,7 @@ BY_HAND = [
         lambda clicks: [part for pair in _metrics(clicks) for part in pair],
         "The pairs are taken apart. Key and value of a metric stay together.",
     ),
-    *_all(
+    *same_idea(
         lambda clicks: [],
         lambda clicks: [] if clicks else None,
         cause="Nothing is ever sent. Does the `return` stand inside the loop, or is a comparison "
@@ -329,7 +324,7 @@ ON_SPARK = [
         lambda rows: sorted(((str(s), f'{{"second":{s},"views":{v}}}') for s, v in rows), key=repr),
         "The value is JSON that repeats the second. The number of views alone is asked for.",
     ),
-    *_all(_per_second(max), _per_second(lambda views: views[0]), cause=_ONE_ROW),
+    *same_idea(_per_second(max), _per_second(lambda views: views[0]), cause=_ONE_ROW),
     Mistake(
         _per_second(sum),
         "The counts of one second were added up. Each row already holds all views so far: the "

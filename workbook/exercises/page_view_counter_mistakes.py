@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, NamedTuple
 
 from workbook.errors import Rejected
 from workbook.events import Click, ClickType
-from workbook.exercises.frames import Row
 from workbook.exercises.judging import Mistake
+from workbook.exercises.row_models import BOTH_TYPES, count_pages
 
 
 class Record(NamedTuple):
@@ -143,25 +142,11 @@ BAD_RECORDS = [
 """Models from records to the count and the dead letters."""
 
 
-def _views(
-    rows: list[Row],
-    click_types: tuple[str | None, ...] = ("Page",),
-    accepted: Callable[[Row], bool] = lambda row: row[6] is None,
-    counts: Callable[[Row], int] = lambda row: 1,
-) -> list[Row]:
-    """The rows asked for with one idea exchanged: the model of a mistake."""
-    views: Counter[Any] = Counter()
-    for row in rows:
-        if row[1] in click_types and accepted(row):
-            views[row[2]] += counts(row)
-    return sorted(views.items(), key=repr)
-
-
-_BOTH = ("Page", "Action")
+_views = partial(count_pages, key=lambda row: row[2])
 
 ON_SPARK = [
     Mistake(
-        partial(_views, click_types=_BOTH),
+        partial(_views, click_types=BOTH_TYPES),
         "It counts actions as well: keep the rows whose `click_type` is `Page`.",
     ),
     Mistake(
@@ -169,7 +154,7 @@ ON_SPARK = [
         "It counts rejected records: a click that carries a `reason` was not accepted.",
     ),
     Mistake(
-        partial(_views, click_types=(*_BOTH, None), accepted=lambda row: True),
+        partial(_views, click_types=(*BOTH_TYPES, None), accepted=lambda row: True),
         "It counts all rows, actions and rejected records alike.",
     ),
     Mistake(
@@ -182,7 +167,7 @@ ON_SPARK = [
         "It counts actions instead of pages.",
     ),
     Mistake(
-        partial(_views, click_types=_BOTH, counts=lambda row: row[1] == "Page"),
+        partial(_views, click_types=BOTH_TYPES, counts=lambda row: row[1] == "Page"),
         "Names without a page view appear with 0. Filter before you group: on a stream "
         "each name that is kept costs state.",
     ),

@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import Any
 
 from workbook.events import Click, ClickType
-from workbook.exercises.judging import Mistake
+from workbook.exercises.judging import Mistake, same_idea
 
 _NONE_YET = object()
 _END = Click(0, ClickType.PAGE, "the end", 10**15, "Firefox")
@@ -100,30 +100,25 @@ def _from_first_page(clicks: Sequence[Click]) -> list[Any]:
     return _from_first_click([c for c in clicks if _is_page(c)])
 
 
-def _all(*models: Callable[..., Any], cause: str) -> list[Mistake]:
-    """One wrong idea that can be written in several ways."""
-    return [Mistake(model, cause) for model in models]
-
-
 _ACTION_TURNS = partial(_completed, turns=lambda click: True)
 
 COMPLETED = [
-    *_all(
+    *same_idea(
         *(partial(_completed, first=first, take=_or_zero) for first in (0, -1, None)),
         cause="At the first click it emits a second that never was. No second comes before the "
         "first one, so nothing is completed yet.",
     ),
-    *_all(
+    *same_idea(
         *(partial(_completed, first=first) for first in (0, -1, None)),
         cause="At the first click it looks in the map for a second that never was. No second comes "
         "before the first one, so nothing is completed yet.",
     ),
-    *_all(
+    *same_idea(
         partial(_completed, emit=lambda done, views, new: [(new, views)]),
         partial(_completed, emit=lambda done, views, new: [(new, 1)]),
         cause="It emits the second that begins. Completed is the one before it.",
     ),
-    *_all(
+    *same_idea(
         *(
             partial(_completed, take=take, opens=opens)
             for take in (_or_zero, lambda views, second: views.pop(second))
@@ -150,7 +145,7 @@ COMPLETED = [
         "It emits the last second too. Another click may still come in that second: as long as no "
         "other second has begun, it is unfinished.",
     ),
-    *_all(
+    *same_idea(
         *(
             partial(_with_the_unfinished, at_the_end=at_the_end)
             for at_the_end in (
@@ -173,7 +168,7 @@ COMPLETED = [
         partial(_completed, counts=lambda click: True),
         "Actions do not change the second, which is right, but they are counted.",
     ),
-    *_all(
+    *same_idea(
         _ACTION_TURNS,
         partial(_ACTION_TURNS, take=_or_zero),
         lambda clicks: [p for p in _ACTION_TURNS(clicks, take=_or_zero) if p[1]],
@@ -200,7 +195,7 @@ COMPLETED = [
         partial(_completed, key=lambda click: round(click.timestamp / 1000)),
         "It rounds: 10,900 ms is still in second 10. Cut the fraction off.",
     ),
-    *_all(
+    *same_idea(
         _from_first_click,
         partial(_from_first_click, take=_or_zero),
         cause="It begins with the second of `clicks[0]`. There may be no click at all, and the "
@@ -220,7 +215,7 @@ COMPLETED = [
         lambda clicks: sorted(_completed(clicks)),
         "All pairs are there, but sorted. They are asked for in the order of their completion.",
     ),
-    *_all(
+    *same_idea(
         partial(_completed, changed=operator.gt),
         partial(_completed, changed=operator.gt, bucket=lambda current, second: current),
         cause="It waits for a larger second. Here every change completes the second before it, "
@@ -243,7 +238,7 @@ COMPLETED = [
         lambda clicks: [views for _, views in _completed(clicks)],
         "It keeps the counts alone. Nobody can tell which second they belong to.",
     ),
-    *_all(
+    *same_idea(
         lambda clicks: dict(_merged(clicks)),
         lambda clicks: dict(_completed(clicks)),
         cause="It returns a dictionary, which holds each second once. A second that comes back is "
@@ -258,7 +253,7 @@ COMPLETED = [
         lambda clicks: [number for pair in _completed(clicks) for number in pair],
         "The pairs are taken apart into single numbers. A pair stays together: `(second, count)`.",
     ),
-    *_all(
+    *same_idea(
         lambda clicks: [],
         lambda clicks: [] if clicks else None,
         cause="Nothing is ever emitted. Does the `return` stand inside the loop, or is a "

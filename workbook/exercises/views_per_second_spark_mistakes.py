@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
@@ -12,6 +11,7 @@ from typing import Any
 
 from workbook.exercises.frames import Row
 from workbook.exercises.judging import Mistake
+from workbook.exercises.row_models import BOTH_TYPES, count_pages, second_or_null
 
 
 class _Now:
@@ -23,19 +23,7 @@ class _Now:
         return isinstance(other, int) and 0 <= time.time() - other < 86_400
 
 
-def _views(
-    rows: list[Row],
-    key: Callable[[Row], Any] = lambda row: row[3] // 1000,
-    click_types: tuple[str | None, ...] = ("Page",),
-    accepted: Callable[[Row], bool] = lambda row: row[6] is None,
-    counts: Callable[[Row], int] = lambda row: 1,
-) -> list[Row]:
-    """The rows asked for with one idea exchanged: the model of a mistake."""
-    views: Counter[Any] = Counter()
-    for row in rows:
-        if row[1] in click_types and accepted(row):
-            views[key(row)] += counts(row)
-    return sorted(views.items(), key=repr)
+_views = partial(count_pages, key=lambda row: row[3] // 1000)
 
 
 def _keyed(rows: list[Row], key: Callable[[int], Any]) -> list[Row]:
@@ -53,13 +41,8 @@ def _per_name(rows: list[Row]) -> list[Row]:
     return sorted(((key[0], views) for key, views in apart), key=repr)
 
 
-def _second_or_null(row: Row) -> int | None:
-    return None if row[3] is None else row[3] // 1000
-
-
 _local = datetime.fromtimestamp  # so does Spark's collect
 
-_BOTH = ("Page", "Action")
 
 ON_SPARK = [
     Mistake(
@@ -85,7 +68,7 @@ ON_SPARK = [
         "It takes the second of the minute, 0 to 59: views of different minutes are added up.",
     ),
     Mistake(
-        partial(_views, click_types=_BOTH),
+        partial(_views, click_types=BOTH_TYPES),
         "It counts actions as well: keep the rows whose `click_type` is `Page`.",
     ),
     Mistake(
@@ -96,8 +79,8 @@ ON_SPARK = [
     Mistake(
         partial(
             _views,
-            key=_second_or_null,
-            click_types=(*_BOTH, None),
+            key=second_or_null,
+            click_types=(*BOTH_TYPES, None),
             accepted=lambda row: True,
         ),
         "It counts all rows, actions and rejected records alike.",
@@ -118,7 +101,7 @@ ON_SPARK = [
         "were counted.",
     ),
     Mistake(
-        partial(_views, click_types=_BOTH, counts=lambda row: row[1] == "Page"),
+        partial(_views, click_types=BOTH_TYPES, counts=lambda row: row[1] == "Page"),
         "A second that has only actions appears with 0. Filter before you group.",
     ),
     Mistake(

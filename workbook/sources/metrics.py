@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,27 +11,6 @@ from confluent_kafka import Message
 from workbook.errors import Rejected
 from workbook.metrics import EVENTS, Metric
 from workbook.sources.readers import read_messages
-
-
-class LatestMetrics:
-    """What a reader knows: the last metric of each key. Redelivery does it no harm.
-
-    ``take`` a message; what is no metric goes to ``reject(message, why)``, and nothing stops.
-    """
-
-    def __init__(self, reject: Callable[[Any, Rejected], None]) -> None:
-        self.by_key: dict[bytes, Metric] = {}
-        self._reject = reject
-
-    def take(self, message: Message) -> Metric | None:
-        """The metric of a record, or None where it is none."""
-        try:
-            metric = Metric.from_record(message.key(), message.value())
-        except Rejected as why:
-            self._reject(message, why)
-            return None
-        self.by_key[metric.key()] = metric
-        return metric
 
 
 def read_metrics(config: dict[str, Any], topic: str) -> pd.DataFrame:
