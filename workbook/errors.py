@@ -19,6 +19,14 @@ class NoSuchStream(WorkbookError, ValueError):
     """Numbers that describe no stream, or one that does not fit its topic or the clock."""
 
 
+class CannotSubtract(WorkbookError, ValueError):
+    """An aggregate that cannot take a row out again, asked of a table whose rows come and go."""
+
+
+class NoSuchState(WorkbookError):
+    """A table that is not, or not yet, in the state of a query."""
+
+
 class JarsMissing(WorkbookError):
     """Jars are not in the cache and could not be fetched."""
 

@@ -1,4 +1,4 @@
-"""What the shop sends: fields, JSON codec and Spark schema of an event, each defined once."""
+"""What comes in: fields, JSON codec and Spark schema of an event, each defined once."""
 
 from __future__ import annotations
 
@@ -29,12 +29,16 @@ TYPES = frozenset(kind.value for kind in ClickType)  # Python 3.11 cannot ask th
 class Reason(StrEnum):
     """Why a record is rejected, in the order in which the checks are made."""
 
+    NO_KEY = "no key, or one that is not UTF-8"
+    TOO_LARGE = "value larger than 4,096 bytes"
     EMPTY = "empty value"
     MALFORMED = "malformed JSON"  # not one JSON object in UTF-8
     MISSING = "missing field"  # a required one is absent or null, or one has the wrong type
     UNKNOWN_TYPE = "unknown click type"
     NEGATIVE = "negative timestamp"
     FUTURE = "event time more than five minutes after arrival"
+    NOT_AN_AMOUNT = "amount is not a whole number from 1 to 1,000,000,000,000"
+    UNKNOWN_EXCHANGE = "unknown exchange"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +112,95 @@ class PlainClick(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     tab_id: str | None = None
 
 
+class Exchange(StrEnum):
+    """Where a share is traded."""
+
+    NYSE = "NYSE"
+    NASDAQ = "NASDAQ"
+    LSE = "LSE"
+    XETRA = "XETRA"
+    TSE = "TSE"
+
+
+US = (Exchange.NYSE.value, Exchange.NASDAQ.value)
+"""The exchanges whose shares are US shares."""
+
+EXCHANGES = frozenset(exchange.value for exchange in Exchange)
+MAX_AMOUNT = 10**12
+"""So many shares at most in a position: sums of millions of them stay within a BIGINT."""
+
+MAX_POSITION_BYTES = 4096
+"""A larger value is no position."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """What a client holds of one share, as in D. Lebrero's proof of concept.
+
+    Its id is the key of the record, and a record without a value (a tombstone) closes it.
+    """
+
+    client: str
+    ticker: str
+    amount: int
+    exchange: str
+
+    def to_json(self) -> bytes:
+        """The position as a Kafka record value."""
+        fields = {
+            "client": self.client,
+            "ticker": self.ticker,
+            "amount": self.amount,
+            "exchange": self.exchange,
+        }
+        return json.dumps(fields, separators=(",", ":"), ensure_ascii=False).encode()
+
+    @classmethod
+    def from_record(cls, key: bytes | None, value: bytes | None) -> Position | None:
+        """Read a record; None for a position that was closed. Raises ``Rejected``."""
+        position_id(key)
+        if value is None:
+            return None
+        if len(value) > MAX_POSITION_BYTES:
+            raise Rejected(Reason.TOO_LARGE)
+        fields = _object(value)
+        client, ticker, exchange = (_name(fields, f) for f in ("client", "ticker", "exchange"))
+        amount = fields.get("amount")
+        if amount is None:
+            raise Rejected(Reason.MISSING)
+        if type(amount) is not int or not 1 <= amount <= MAX_AMOUNT:
+            raise Rejected(Reason.NOT_AN_AMOUNT)
+        if exchange not in EXCHANGES:
+            raise Rejected(Reason.UNKNOWN_EXCHANGE)
+        return cls(client, ticker, amount, exchange)
+
+
+def position_id(key: bytes | None) -> str:
+    """The id in a record's key, or ``Rejected``."""
+    try:
+        text = (key or b"").decode("utf-8")
+    except UnicodeDecodeError:
+        text = ""
+    if not text:
+        raise Rejected(Reason.NO_KEY)
+    return text
+
+
+POSITION_SCHEMA = "client STRING, ticker STRING, amount BIGINT, exchange STRING"
+"""The same fields for Spark."""
+
+_Name = Annotated[str, msgspec.Meta(min_length=1)]
+
+
+class PlainPosition(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """The same fields for msgspec; it takes less than ``Position.from_record``."""
+
+    client: _Name
+    ticker: _Name
+    amount: Annotated[int, msgspec.Meta(ge=1, le=MAX_AMOUNT)]
+    exchange: Literal["NYSE", "NASDAQ", "LSE", "XETRA", "TSE"]
+
+
 # Half a surrogate pair as an escape: text that nobody can write as UTF-8 again. To be looked for
 # where doubled backslashes have been replaced.
 _HIGH, _LOW = r"\\u[dD][89abAB][0-9a-fA-F]{2}", r"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
@@ -141,6 +234,14 @@ def _not_json(word: str) -> None:
 def _text(fields: dict[str, Any], name: str) -> str:
     value = fields.get(name)
     if not isinstance(value, str):
+        raise Rejected(Reason.MISSING)
+    return value
+
+
+def _name(fields: dict[str, Any], name: str) -> str:
+    """A text that is not empty: a client without a name is no client."""
+    value = _text(fields, name)
+    if not value:
         raise Rejected(Reason.MISSING)
     return value
 

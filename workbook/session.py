@@ -193,7 +193,12 @@ def _settings(scratch: Path, flags: list[str]) -> dict[str, str]:
         "spark.sql.shuffle.partitions": str(min(cores, 4)),
         "spark.sql.streaming.stateStore.providerClass": STATE_STORES["memory"],
         "spark.sql.streaming.forceDeleteTempCheckpointLocation": "true",
+        # Small commits, and what changed in each micro-batch can be read.
+        "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
+        "spark.python.daemon.module": "workbook.stack.worker_daemon",
+        # Off, since transformWithState knows it not: another setting means another daemon.
+        "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
     }
 
 

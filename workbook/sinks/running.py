@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
+import pyarrow as pa
 from pyspark.errors import StreamingQueryException
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 
 from workbook.errors import BrokerUnreachable
@@ -141,6 +143,52 @@ def start_metrics(
         at("before-checkpoint")
 
     return Running([records.writeStream.outputMode("append").foreachBatch(write)], checkpoint)
+
+
+class TableSink(Protocol):
+    """Where a table's changes go; it must bear a micro-batch that comes again."""
+
+    def apply(self, changes: pa.Table, query: str, batch_id: int) -> None:
+        """Take the changed rows of a micro-batch; ``deleted`` marks those that go."""
+
+
+def start_table(
+    changes: DataFrame,
+    sinks: Sequence[TableSink],
+    checkpoint: Path,
+    every: str = "0 seconds",
+    at: Callable[[str], None] = lambda point: None,
+) -> Running:
+    """Bring a table's changes into each of the sinks, micro-batch by micro-batch.
+
+    ``every`` is the least time between two micro-batches: what Kafka Streams calls the commit
+    interval. State is kept in RocksDB. ``at`` is called at named points, for the crash lab.
+    """
+
+    def write(batch: DataFrame, batch_id: int) -> None:
+        at("before-compute")
+        rows = batch.toArrow()  # the whole batch: a stateful query wants all its partitions read
+        query = batch.sparkSession.sparkContext.getLocalProperty("sql.streaming.queryId") or ""
+        for sink in sinks:
+            at("before-sink")
+            sink.apply(rows, query, batch_id)
+        at("before-checkpoint")
+
+    writer = changes.writeStream.outputMode("update").trigger(processingTime=every)
+    with _rocksdb(changes.sparkSession):
+        return Running([writer.foreachBatch(write)], checkpoint)
+
+
+@contextmanager
+def _rocksdb(spark: SparkSession) -> Iterator[None]:
+    """Queries started meanwhile keep their state in RocksDB, as transformWithState wants it."""
+    name = "spark.sql.streaming.stateStore.providerClass"
+    before = spark.conf.get(name)
+    spark.conf.set(name, "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider")
+    try:
+        yield
+    finally:
+        spark.conf.set(name, before or "")
 
 
 def _named(failure: BaseException) -> BaseException:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from typing import Protocol
 
 from pyspark.sql import DataFrame, SparkSession
@@ -39,16 +41,20 @@ def kafka_stream(
     starting: str = "earliest",
     max_per_batch: int = 2_000_000,
     patience: float = PATIENCE_S,
+    partitions: Sequence[int] | None = None,
 ) -> DataFrame:
     """The topic as a stream with the columns of Spark's Kafka source (key, value, topic, …).
 
-    ``max_per_batch`` records at most per micro-batch, so that memory stays bounded. A query fails
+    With ``partitions`` only those of them, as one instance of several reads. ``max_per_batch`` records at most per micro-batch, so that memory stays bounded. A query fails
     once the broker has been silent for about ``patience`` seconds. Raises ``TopicMissing`` and
     ``BrokerUnreachable`` now, not when the query runs.
     """
     require_topic(broker.client_config(), topic)
+    asked = {"subscribe": topic}
+    if partitions is not None:
+        asked = {"assign": json.dumps({topic: list(partitions)})}
     options = {
-        **FAST, **waiting(patience), **broker.spark_options(), "subscribe": topic,
+        **FAST, **waiting(patience), **broker.spark_options(), **asked,
         "startingOffsets": starting, "maxOffsetsPerTrigger": str(max_per_batch),
     }  # fmt: skip
     return spark.readStream.format("kafka").options(**options).load()

@@ -1,0 +1,276 @@
+"""A table that follows a changelog, on the real Spark: latest rows, filter, groups and their state."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from workbook.errors import CannotSubtract, NoSuchState
+from workbook.pipelines.ktable import KTable, count, fold, ktable, max_of, set_of, total
+from workbook.pipelines.share_holders import us_positions, us_share_holders
+from workbook.pipelines.table_state import state_of
+from workbook.sinks.running import Running, start_table
+from workbook.sinks.store import Store
+
+SCHEMA = (
+    "position STRING, client STRING, ticker STRING, amount BIGINT, exchange STRING, "
+    "deleted BOOLEAN, offset BIGINT"
+)
+BOB_1 = ("1", "Bob", "AAPL", 10, "NASDAQ")
+BOB_2 = ("2", "Bob", "AAPL", 5, "NASDAQ")
+AL_3 = ("3", "Al", "SAP", 7, "XETRA")
+
+
+class Changes:
+    """A sink that keeps each micro-batch."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[dict[str, Any]]] = []
+
+    def apply(self, changes: pa.Table, query: str, batch_id: int) -> None:
+        self.batches.append(changes.to_pylist())
+
+    @property
+    def last(self) -> list[dict[str, Any]]:
+        return self.batches[-1]
+
+
+class Feed:
+    """A changelog of files, a micro-batch each, and a query over it."""
+
+    def __init__(self, spark: SparkSession, folder: Path) -> None:
+        self.spark, self.folder, self.sink = spark, folder, Changes()
+        self.offset = self.files = 0
+        self.running: Running | None = None
+        (folder / "in").mkdir()
+
+    @property
+    def checkpoint(self) -> Path:
+        return self.folder / "checkpoint"
+
+    def start(self, make: Callable[[DataFrame], DataFrame]) -> None:
+        reader = self.spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
+        changes = make(reader.json(str(self.folder / "in")))
+        self.running = start_table(changes, [self.sink], self.checkpoint)
+
+    def send(self, *rows: tuple[Any, ...]) -> list[dict[str, Any]]:
+        """Rows of a position, or of its id alone for a tombstone; what changed, sorted."""
+        lines = []
+        for row in rows:
+            fields = dict(zip(("position", "client", "ticker", "amount", "exchange"), row))
+            lines.append(json.dumps(fields | {"deleted": len(row) == 1, "offset": self.offset}))
+            self.offset += 1
+        self.files += 1
+        unseen = self.folder / f"{self.files}.json"
+        unseen.write_text("\n".join(lines))
+        unseen.rename(self.folder / "in" / unseen.name)
+        assert self.running is not None
+        before = len(self.sink.batches)
+        self.running.process_all()
+        told = [row for batch in self.sink.batches[before:] for row in batch]
+        return sorted(told, key=lambda row: (str(next(iter(row.values()))), row.get("step", 0)))
+
+    def stop(self) -> None:
+        if self.running is not None:
+            self.running.stop()
+
+
+@pytest.fixture()
+def feed(spark: SparkSession, tmp_path: Path) -> Iterator[Feed]:
+    feed = Feed(spark, tmp_path)
+    yield feed
+    feed.stop()
+
+
+def holdings(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    return {row["client"]: row["positions"] for row in rows}
+
+
+def test_a_client_holds_what_is_open_and_us(feed: Feed) -> None:
+    feed.start(us_share_holders)
+    assert holdings(feed.send(BOB_1, BOB_2, AL_3)) == {"Bob": ["1", "2"]}
+    moved = ("1", "Al", "AAPL", 10, "NASDAQ")
+    assert holdings(feed.send(moved)) == {"Al": ["1"], "Bob": ["2"]}
+    assert feed.send(("1",)) == [
+        {"client": "Al", "positions": None, "tickers": None, "deleted": True}
+    ]
+    # It stops to be a US share: the filter makes a delete of it.
+    assert feed.send(("2", "Bob", "SAP", 5, "XETRA")) == [
+        {"client": "Bob", "positions": None, "tickers": None, "deleted": True}
+    ]
+
+
+def test_a_ticker_of_two_positions_stays_until_both_are_closed(feed: Feed) -> None:
+    feed.start(us_share_holders)
+    feed.send(BOB_1, BOB_2)
+    assert [row["tickers"] for row in feed.send(("1",))] == [["AAPL"]]
+    assert [row["deleted"] for row in feed.send(("2",))] == [True]
+
+
+def test_what_changes_nothing_is_not_told(feed: Feed) -> None:
+    feed.start(us_share_holders)
+    feed.send(BOB_1)
+    assert feed.send(BOB_1) == []  # redelivered
+    assert feed.send(("9",)) == []  # a tombstone for an id that never was
+    assert feed.send(AL_3, ("3",)) == []  # never a US share
+    assert feed.send(("4", "Al", "IBM", 1, "NYSE"), ("4",)) == []  # came and went in one batch
+
+
+def test_a_position_that_moves_twice_in_a_batch_ends_where_it_went_last(feed: Feed) -> None:
+    feed.start(us_share_holders)
+    feed.send(BOB_1)
+    told = feed.send(("1", "Al", "AAPL", 10, "NASDAQ"), ("1", "Cy", "AAPL", 10, "NASDAQ"))
+    assert {row["client"]: row["positions"] for row in told} == {"Bob": None, "Cy": ["1"]}
+
+
+def test_per_update_shows_each_removal_and_each_addition(feed: Feed) -> None:
+    feed.start(lambda rows: us_share_holders(rows, per_update=True))
+    feed.send(BOB_1)
+    told = feed.send(
+        ("1", "Al", "AAPL", 10, "NASDAQ"), ("1", "Cy", "AAPL", 10, "NASDAQ"), BOB_2
+    )
+    steps = [(r["client"], r["change"], r["position"], r["positions"]) for r in told]
+    assert steps == [
+        ("Al", "add", "1", ["1"]),
+        ("Al", "remove", "1", None),
+        ("Bob", "remove", "1", None),
+        ("Bob", "add", "2", ["2"]),
+        ("Cy", "add", "1", ["1"]),
+    ]
+    assert [row["deleted"] for row in told] == [False, True, True, False, False]
+
+
+def test_all_aggregates_agree_with_arithmetic(feed: Feed) -> None:
+    def union(value: frozenset[str], row: Any) -> frozenset[str]:
+        return value | {row["position"]}
+
+    def difference(value: frozenset[str], row: Any) -> frozenset[str]:
+        return value - {row["position"]}
+
+    feed.start(
+        lambda rows: ktable(rows, key="position").group_by("client").reduce(
+            number=count(),
+            shares=total("amount"),
+            largest=max_of("amount", recompute=True),
+            tickers=set_of("ticker"),
+            ids=fold(union, difference, frozenset(), "array<string>"),
+        )
+    )  # fmt: skip
+    names = ("number", "shares", "largest", "tickers", "ids", "deleted")
+
+    def seen(*rows: tuple[Any, ...]) -> dict[str, tuple[Any, ...]]:
+        return {row["client"]: tuple(row[name] for name in names) for row in feed.send(*rows)}
+
+    assert seen(BOB_1, BOB_2, AL_3) == {
+        "Al": (1, 7, 7, ["SAP"], ["3"], False),
+        "Bob": (2, 15, 10, ["AAPL"], ["1", "2"], False),
+    }
+    # The largest goes, and the next one is found again.
+    assert seen(("1",)) == {"Bob": (1, 5, 5, ["AAPL"], ["2"], False)}
+    assert seen(("2", "Al", "IBM", 9, "NYSE")) == {
+        "Al": (2, 16, 9, ["IBM", "SAP"], ["2", "3"], False),
+        "Bob": (None, None, None, None, None, True),
+    }
+
+
+def test_the_changes_of_a_table_and_of_its_groups(feed: Feed) -> None:
+    feed.start(lambda rows: us_positions(rows).changes())
+    assert [(r["position"], r["deleted"]) for r in feed.send(BOB_1, AL_3)] == [("1", False)]
+    told = feed.send(("1", "Bob", "SAP", 1, "XETRA"), ("3", "Al", "IBM", 7, "NYSE"))
+    assert [(r["position"], r["ticker"], r["deleted"]) for r in told] == [
+        ("1", None, True),
+        ("3", "IBM", False),
+    ]
+
+
+def test_a_changelog_by_group_tells_who_left_and_who_came(feed: Feed) -> None:
+    feed.start(lambda rows: us_positions(rows).group_by("client").changelog("ticker"))
+    feed.send(BOB_1)
+    assert feed.send(("1", "Al", "AAPL", 10, "NASDAQ")) == [
+        {"client": "Al", "position": "1", "ticker": "AAPL", "deleted": False},
+        {"client": "Bob", "position": "1", "ticker": "AAPL", "deleted": True},
+    ]
+
+
+def test_a_query_goes_on_where_it_stopped(feed: Feed) -> None:
+    feed.start(us_share_holders)
+    feed.send(BOB_1, BOB_2)
+    feed.stop()
+    feed.start(us_share_holders)
+    assert holdings(feed.send(("1",))) == {"Bob": ["2"]}
+
+
+def test_the_state_can_be_looked_into(feed: Feed, spark: SparkSession) -> None:
+    with pytest.raises(NoSuchState, match="none yet"):
+        state_of(spark, feed.checkpoint)
+    feed.start(us_share_holders)
+    feed.send(BOB_1, BOB_2, AL_3)
+    rows = state_of(spark, feed.checkpoint)
+    assert sorted(rows["position"]) == ["1", "2"]  # what the filter left out is not kept
+    groups = state_of(spark, feed.checkpoint, "groups")
+    assert groups[["group", "value"]].to_numpy().tolist() == [["Bob", 2]]
+    tickers = state_of(spark, feed.checkpoint, "tickers")
+    assert tickers[["group", "element", "times"]].to_numpy().tolist() == [["Bob", "AAPL", 2]]
+    with pytest.raises(NoSuchState, match="has .*'groups'"):
+        state_of(spark, feed.checkpoint, "exchanges")
+    feed.send(("1",), ("2",))
+    assert state_of(spark, feed.checkpoint).empty  # nothing is kept of what is gone
+
+
+# --- what is refused --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def table(spark: SparkSession) -> KTable:
+    return ktable(spark.createDataFrame([], SCHEMA), key="position")
+
+
+def test_a_maximum_is_refused_and_says_what_to_do() -> None:
+    with pytest.raises(CannotSubtract, match="recompute=True"):
+        max_of("amount")
+
+
+def test_a_sum_of_fractions_is_refused(spark: SparkSession) -> None:
+    rows = spark.createDataFrame([], f"{SCHEMA}, price DOUBLE")
+    with pytest.raises(CannotSubtract, match="price.*double"):
+        ktable(rows, key="position").group_by("client").reduce(worth=total("price"))
+
+
+@pytest.mark.parametrize(
+    ("reduce", "says"),
+    [
+        (lambda t: t.group_by("client").reduce(), "something to reduce to"),
+        (lambda t: t.group_by("client").reduce(client=count()), "other names.*client"),
+        (lambda t: t.group_by("client").reduce(all=set_of("price")), "columns of the table.*price"),
+        (lambda t: t.group_by("broker").reduce(all=count()), "columns of the table.*broker"),
+    ],
+)
+def test_a_reduction_that_cannot_be_is_refused(
+    table: KTable, reduce: Callable[[KTable], DataFrame], says: str
+) -> None:
+    with pytest.raises(ValueError, match=says):
+        reduce(table)
+
+
+def test_a_changelog_without_its_columns_is_refused(spark: SparkSession) -> None:
+    with pytest.raises(ValueError, match="'offset', 'deleted'"):
+        ktable(spark.createDataFrame([], "position STRING"), key="position")
+
+
+def test_a_store_is_one_of_the_sinks(feed: Feed, tmp_path: Path) -> None:
+    store = Store(tmp_path / "store.db", "client")
+    feed.sink = store  # type: ignore[assignment]
+    feed.start(us_share_holders)
+    assert feed.running is not None
+    (feed.folder / "in" / "1.json").write_text(
+        json.dumps({"position": "1", "client": "Bob", "exchange": "NYSE", "ticker": "IBM",
+                    "deleted": False, "offset": 0})
+    )  # fmt: skip
+    feed.running.process_all()
+    assert store.get("Bob") == {"client": "Bob", "positions": ["1"], "tickers": ["IBM"]}

@@ -1,0 +1,171 @@
+"""Record values as rows on Spark: read quickly what is plain, and let the rules judge the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Protocol
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from workbook.errors import Rejected
+
+RECORD_SCHEMA = (
+    "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, arrival TIMESTAMP"
+)
+RECORD = tuple(column.split()[0] for column in RECORD_SCHEMA.split(", "))
+
+_ARROW = {"BIGINT": pa.int64(), "STRING": pa.string(), "BOOLEAN": pa.bool_()}
+
+
+class Rejects(AbstractContextManager[Any], Protocol):
+    """Takes what cannot be read; leaving its context means that everything has been delivered.
+
+    It travels to Spark's workers by pickle, and each task enters a copy of its own.
+    """
+
+    def send(self, record: dict[str, Any], reason: str) -> None:
+        """Take a record: key, value (bytes), topic, partition, offset, arrival (ms)."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """How records of one kind are read.
+
+    ``schema`` names the fields, for Spark. msgspec reads nearly all values as ``plain``, in C, and
+    raises where one is not: then ``unread`` takes its place. ``doubtful(batch, events)`` marks the
+    rows that are not settled by that, the unread ones among them, by columns of the record named
+    in ``looks_at``. Those ``judge(key, value, arrival)`` settles: an event, None for a tombstone,
+    or ``Rejected``. So the rules stand in one place, and the fast way can be narrow. ``key_field``
+    is the name of a further column, which holds the key as text.
+    """
+
+    schema: str
+    plain: type[msgspec.Struct]
+    unread: msgspec.Struct
+    doubtful: Callable[[pa.RecordBatch, list[Any]], pa.Array]
+    judge: Callable[[bytes | None, bytes | None, int], Any]
+    looks_at: tuple[str, ...] = ("value", "arrival")
+    key_field: str = ""
+
+    @property
+    def types(self) -> dict[str, str]:
+        """Of each column that can be asked for its type on Spark."""
+        key = [f"{self.key_field} STRING"] if self.key_field else []
+        own = [*key, self.schema, "deleted BOOLEAN", "reason STRING", RECORD_SCHEMA]
+        return dict(column.split() for column in ", ".join(own).split(", "))
+
+
+def read_records(
+    raw: DataFrame, form: Format, rejects: Rejects | None, fields: Sequence[str]
+) -> DataFrame:
+    """The columns of Spark's Kafka source as ``fields``; no row is dropped.
+
+    Fields are those of the form and its ``key_field`` (null where rejected), ``deleted`` (true
+    where there is no event: a tombstone, or rejected), ``reason`` (null where accepted), and the
+    columns of the record, with the ``arrival`` for its timestamp.
+
+    As many tasks read as Spark has cores, since one with Python costs about 50 ms; a task reads
+    several partitions, one after the other. Each rejected record also goes to ``rejects``, at
+    least once: a task ends, and with it a micro-batch is committed, only when all its rejected
+    records have been delivered.
+    """
+    key = ["key"] if form.key_field in fields else []
+    needed = {*form.looks_at, *key, *(RECORD if rejects else ()), *fields}
+    record = raw.withColumn("arrival", F.col("timestamp")).select(
+        *(column for column in RECORD if column in needed)
+    )
+
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        with rejects or nullcontext():
+            for batch in batches:
+                yield _marked(batch, form, rejects, fields)
+
+    schema = ", ".join(f"{field} {form.types[field]}" for field in fields)
+    cores = raw.sparkSession.sparkContext.defaultParallelism
+    return record.coalesce(cores).mapInArrow(read, schema)
+
+
+def arrivals(batch: pa.RecordBatch) -> pa.Array:
+    """When the records arrived, in ms since 1970."""
+    return pc.divide(batch.column("arrival").cast(pa.int64()), 1000)
+
+
+@lru_cache
+def _decoder(plain: type[msgspec.Struct]) -> Callable[[Any], Any]:
+    return msgspec.json.Decoder(plain).decode  # cannot travel to the workers by pickle
+
+
+def _marked(
+    batch: pa.RecordBatch, form: Format, rejects: Rejects | None, fields: Sequence[str]
+) -> pa.RecordBatch:
+    """One batch of records as one of ``fields``."""
+    events, reasons = _read(batch, form)
+    for row, reason in reasons.items():
+        if rejects is not None:
+            record = {name: batch.column(name)[row].as_py() for name in RECORD[:-1]}
+            rejects.send({**record, "arrival": arrivals(batch)[row].as_py()}, reason)
+    columns = [_column(field, batch, form, events, reasons) for field in fields]
+    return pa.RecordBatch.from_arrays(columns, names=list(fields))
+
+
+def _read(batch: pa.RecordBatch, form: Format) -> tuple[list[Any], dict[int, str]]:
+    """An event per record (None where there is none), and the reason by row of those rejected."""
+    values, decode = batch.column("value").to_pylist(), _decoder(form.plain)
+    events: list[Any] = []
+    left = iter(values)
+    while len(events) < len(values):
+        try:
+            events.extend(map(decode, left))  # keeps what came before an error
+        except (msgspec.DecodeError, UnicodeDecodeError, TypeError):
+            events.append(form.unread)
+    reasons = {}
+    for row in pc.indices_nonzero(form.doubtful(batch, events)).to_pylist():
+        key = batch.column("key")[row].as_py() if "key" in form.looks_at else None
+        arrival = arrivals(batch)[row].as_py() if "arrival" in form.looks_at else 0
+        try:
+            events[row] = form.judge(key, values[row], arrival)
+        except Rejected as why:
+            events[row], reasons[row] = None, str(why.reason)
+    return events, reasons
+
+
+def _column(
+    field: str, batch: pa.RecordBatch, form: Format, events: list[Any], reasons: dict[int, str]
+) -> pa.Array:
+    if field in RECORD:
+        return batch.column(field)
+    if field == form.key_field:
+        return _text(batch.column("key"))
+    kind = _ARROW[form.types[field]]
+    if field == "deleted":
+        return pa.array([e is None for e in events], kind)
+    if field == "reason":
+        if not reasons:
+            return pa.nulls(len(events), kind)
+        return pa.array([reasons.get(row) for row in range(len(events))], kind)
+    try:
+        return pa.array([getattr(e, field) for e in events], kind)
+    except AttributeError:  # of those without an event
+        return pa.array([None if e is None else getattr(e, field) for e in events], kind)
+
+
+def _text(keys: pa.Array) -> pa.Array:
+    """Keys as text; null where one is no UTF-8."""
+    try:
+        return keys.cast(pa.string())
+    except pa.ArrowInvalid:
+        return pa.array([_decoded(key) for key in keys.to_pylist()], pa.string())
+
+
+def _decoded(key: bytes | None) -> str | None:
+    try:
+        return None if key is None else key.decode("utf-8")
+    except UnicodeDecodeError:
+        return None

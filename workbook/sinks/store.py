@@ -1,0 +1,108 @@
+"""A table that other processes may query while a query fills it: SQLite, in its WAL mode."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS store (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS written (query TEXT PRIMARY KEY, batch INTEGER NOT NULL) WITHOUT ROWID;
+"""
+
+
+class Store:
+    """The last row per key in a file; any process may ``get`` and ``all`` while one writes.
+
+    A reader sees whole micro-batches only. A micro-batch that comes again, as after a crash, is
+    left out: in the same transaction as its rows the store notes the query and the batch.
+    """
+
+    def __init__(self, path: Path, key: str) -> None:
+        self.path, self.key = path, key
+        self._local = threading.local()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with closing(self._connect()) as made:
+            made.execute("PRAGMA journal_mode=WAL")
+            made.executescript(_TABLES)
+
+    # --- reading ------------------------------------------------------------------------------
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """The row of one key, or None."""
+        found = self._reader().execute("SELECT value FROM store WHERE key = ?", (key,)).fetchone()
+        return None if found is None else json.loads(found[0])
+
+    def all(self) -> list[dict[str, Any]]:
+        """Every row, in the order of the keys."""
+        rows = self._reader().execute("SELECT value FROM store ORDER BY key").fetchall()
+        return [json.loads(value) for (value,) in rows]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The rows as a table of pandas."""
+        return pd.DataFrame(self.all())
+
+    def __len__(self) -> int:
+        return int(self._reader().execute("SELECT count(*) FROM store").fetchone()[0])
+
+    # --- writing ------------------------------------------------------------------------------
+
+    def apply(self, changes: pa.Table, query: str, batch_id: int) -> None:
+        """Bring in a micro-batch: rows, and ``deleted`` for keys that go; once per batch.
+
+        A store belongs to one query: another one, as after a start with a fresh checkpoint, begins
+        with an empty table.
+        """
+        last = dict(keyed_json(changes, self.key))
+        kept = [(key, value) for key, value in last.items() if value is not None]
+        gone = [(key,) for key, value in last.items() if value is None]
+        with closing(self._connect()) as connection, connection:
+            connection.execute("BEGIN IMMEDIATE")
+            written = connection.execute("SELECT query, batch FROM written").fetchone()
+            if written is None or written[0] != query:
+                connection.execute("DELETE FROM store")
+                connection.execute("DELETE FROM written")
+            elif written[1] >= batch_id:
+                return
+            connection.executemany("INSERT OR REPLACE INTO store VALUES (?, ?)", kept)
+            connection.executemany("DELETE FROM store WHERE key = ?", gone)
+            connection.execute("INSERT OR REPLACE INTO written VALUES (?, ?)", (query, batch_id))
+
+    def _reader(self) -> sqlite3.Connection:
+        """One connection per thread, as SQLite wants it."""
+        found: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if found is None:
+            found = self._local.connection = self._connect()
+        return found
+
+    def _connect(self) -> sqlite3.Connection:
+        return sqlite3.connect(self.path, timeout=30, isolation_level=None)
+
+
+def keyed_json(
+    changes: pa.Table, key: str, *, tombstones: bool = True
+) -> Iterator[tuple[str, str | None]]:
+    """Of each changed row its key and its JSON, in their order; None where it is ``deleted``.
+
+    Without ``tombstones`` the JSON says itself whether it is ``deleted``.
+
+    ``step``, where there is one, gives the order of a key's rows, and is left out.
+    """
+    if "step" in changes.column_names:
+        changes = changes.sort_by([(key, "ascending"), ("step", "ascending")])
+        changes = changes.drop_columns(["step"])
+    for row in changes.to_pylist():
+        deleted = tombstones and row.pop("deleted")
+        yield str(row[key]), None if deleted else _json(row)
+
+
+def _json(row: dict[str, Any]) -> str:
+    return json.dumps(row, ensure_ascii=False, separators=(",", ":"))
