@@ -1,4 +1,4 @@
-"""A table that follows a changelog, on the real Spark: latest rows, filter, groups and their state."""
+"""A table that follows a changelog, on the real Spark: rows, filter, groups and their state."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ SCHEMA = (
     "position STRING, client STRING, ticker STRING, amount BIGINT, exchange STRING, "
     "deleted BOOLEAN, offset BIGINT"
 )
+FIELDS = ("position", "client", "ticker", "amount", "exchange")
 BOB_1 = ("1", "Bob", "AAPL", 10, "NASDAQ")
 BOB_2 = ("2", "Bob", "AAPL", 5, "NASDAQ")
 AL_3 = ("3", "Al", "SAP", 7, "XETRA")
@@ -63,7 +64,7 @@ class Feed:
         """Rows of a position, or of its id alone for a tombstone; what changed, sorted."""
         lines = []
         for row in rows:
-            fields = dict(zip(("position", "client", "ticker", "amount", "exchange"), row))
+            fields = dict(zip(FIELDS, row, strict=False))  # of a tombstone the id alone
             lines.append(json.dumps(fields | {"deleted": len(row) == 1, "offset": self.offset}))
             self.offset += 1
         self.files += 1
@@ -81,7 +82,7 @@ class Feed:
             self.running.stop()
 
 
-@pytest.fixture()
+@pytest.fixture
 def feed(spark: SparkSession, tmp_path: Path) -> Iterator[Feed]:
     feed = Feed(spark, tmp_path)
     yield feed
@@ -132,9 +133,7 @@ def test_a_position_that_moves_twice_in_a_batch_ends_where_it_went_last(feed: Fe
 def test_per_update_shows_each_removal_and_each_addition(feed: Feed) -> None:
     feed.start(lambda rows: us_share_holders(rows, per_update=True))
     feed.send(BOB_1)
-    told = feed.send(
-        ("1", "Al", "AAPL", 10, "NASDAQ"), ("1", "Cy", "AAPL", 10, "NASDAQ"), BOB_2
-    )
+    told = feed.send(("1", "Al", "AAPL", 10, "NASDAQ"), ("1", "Cy", "AAPL", 10, "NASDAQ"), BOB_2)
     steps = [(r["client"], r["change"], r["position"], r["positions"]) for r in told]
     assert steps == [
         ("Al", "add", "1", ["1"]),
@@ -217,7 +216,7 @@ def test_the_state_can_be_looked_into(feed: Feed, spark: SparkSession) -> None:
     assert groups[["group", "value"]].to_numpy().tolist() == [["Bob", 2]]
     tickers = state_of(spark, feed.checkpoint, "tickers")
     assert tickers[["group", "element", "times"]].to_numpy().tolist() == [["Bob", "AAPL", 2]]
-    with pytest.raises(NoSuchState, match="has .*'groups'"):
+    with pytest.raises(NoSuchState, match=r"has .*'groups'"):
         state_of(spark, feed.checkpoint, "exchanges")
     feed.send(("1",), ("2",))
     assert state_of(spark, feed.checkpoint).empty  # nothing is kept of what is gone
@@ -238,7 +237,7 @@ def test_a_maximum_is_refused_and_says_what_to_do() -> None:
 
 def test_a_sum_of_fractions_is_refused(spark: SparkSession) -> None:
     rows = spark.createDataFrame([], f"{SCHEMA}, price DOUBLE")
-    with pytest.raises(CannotSubtract, match="price.*double"):
+    with pytest.raises(CannotSubtract, match=r"price.*double"):
         ktable(rows, key="position").group_by("client").reduce(worth=total("price"))
 
 

@@ -1,4 +1,4 @@
-"""The command line: lab, doctor, prefetch, up, down, generate, run, metrics, crash."""
+"""The command line: lab, doctor, prefetch, up, down, generate, run, store, metrics, crash."""
 
 from __future__ import annotations
 
@@ -54,6 +54,11 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     _add_generate(commands.add_parser("generate", help="send a generated stream to a topic"))
     _add_run(commands.add_parser("run", help="run a pipeline on Spark, without a notebook"))
 
+    store = commands.add_parser("store", help="ask the store of a running table, or of a past one")
+    store.add_argument("file", help="as `workbook run share_holders` says")
+    store.add_argument("key", nargs="?", help="one row; default: all, a line of JSON each")
+    store.set_defaults(command=_later("store", "ask"))
+
     metrics = commands.add_parser("metrics", help="print a metrics topic as it grows")
     metrics.add_argument("topic")
     metrics.add_argument("--seconds", type=positive, help="end after so long; default: Ctrl-C")
@@ -88,11 +93,15 @@ def _add_generate(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("pipeline", choices=["page_views"])
-    parser.add_argument("--in", dest="source", default="clicks", help="topic to read")
+    parser.add_argument("pipeline", choices=["page_views", "share_holders"])
+    parser.add_argument(
+        "--in", dest="source", metavar="TOPIC", help="what to read; default: clicks, or positions"
+    )
     parser.add_argument(
         "--out",
-        help="topic for the page views of each second; default: a table of pages on this terminal",
+        metavar="TOPIC",
+        help="page_views: the page views of each second (default: a table of pages on this "
+        "terminal); share_holders: who holds what, compacted (default: the store alone)",
     )
     parser.add_argument("--dead-letters", help="default: the topic with .dead-letters behind it")
     parser.add_argument(
@@ -102,11 +111,23 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--lateness",
-        default="5 seconds",
-        help="so far behind the newest click a second stays open; default: %(default)s",
+        help="page_views: so far behind the newest click a second stays open; default: 5 seconds",
     )
     parser.add_argument(
-        "--by-partition", action="store_true", help="count each partition of the clicks for itself"
+        "--by-partition",
+        action="store_true",
+        help="page_views: count each partition of the clicks for itself",
+    )
+    parser.add_argument(
+        "--store",
+        metavar="FILE",
+        help="share_holders: where the table can be asked for; default: store.db in the checkpoint",
+    )
+    parser.add_argument(
+        "--every",
+        type=positive,
+        metavar="SECONDS",
+        help="share_holders: at most one micro-batch in so long; default: as fast as can be",
     )
     parser.add_argument("--seconds", type=positive, help="end after so long; default: Ctrl-C")
     parser.set_defaults(command=_later("run", "run"))

@@ -8,26 +8,37 @@ from argparse import Namespace
 from workbook.commands.console import Line
 from workbook.errors import NoSuchStream
 from workbook.generators.clicks import ClickStream
+from workbook.generators.positions import PositionStream
 from workbook.sources.checks import require_topic
 from workbook.sources.producer import Sent
 from workbook.sources.producer import generate as send
 from workbook.stack.broker import kafka
-from workbook.topics import Topic
+from workbook.topics import Topic, compacted
+
+COMMON = ("seed", "rate", "partitions", "duplicate_share", "bad_share")
+OF_CLICKS = ("late_share", "late_by_ms", "gap_every_s", "gap_s")
+OF_POSITIONS = ("positions", "clients", "closed_share", "moved_share", "swapped_share")
+NEEDS_ANOTHER = {"late_by_ms": "late_share"}
+"""These have a default that is no zero, and do nothing without the other one."""
 
 
 def generate(options: Namespace) -> None:
-    """Send the stream that the options describe, and say how fast it went."""
-    wanted = (
-        "seed rate partitions late_share late_by_ms duplicate_share bad_share gap_every_s gap_s"
-    )
-    stream = ClickStream(**{name: getattr(options, name) for name in wanted.split()})
+    """Send the stream that the options describe, and say how fast it went.
+
+    An option that is None stands for the stream's own default. Raises NoSuchStream for options
+    of another stream, and for a topic with another number of partitions.
+    """
+    stream = stream_of(options)
     broker, count = kafka("generate"), round(options.rate * options.seconds)
-    topic = Topic(options.topic or options.stream, options.partitions)
-    broker.create(topic)
-    found = require_topic(broker.client_config(), topic.name)
+    name = options.topic or options.stream
+    clicks = isinstance(stream, ClickStream)
+    broker.create(
+        Topic(name, options.partitions) if clicks else compacted(name, options.partitions)
+    )
+    found = require_topic(broker.client_config(), name)
     if found != options.partitions:
         raise NoSuchStream(
-            f"Topic {topic.name} exists and has {found} partitions, and topics are never resized. "
+            f"Topic {name} exists and has {found} partitions, and topics are never resized. "
             f"Use --partitions {found}, or another --topic."
         )
     stream = stream.ending_by(int(time.time() * 1000), count, options.speed)
@@ -37,10 +48,21 @@ def generate(options: Namespace) -> None:
     def show(sent: Sent) -> None:
         line.show(f"{sent.events:,} of {count:,} events, {sent.rate:,.0f} messages/s")
 
-    sent = send(
-        broker.client_config(), topic.name, stream, count, speed=options.speed, progress=show
-    )
-    line.show(
-        f"{sent.events:,} events in {sent.messages:,} messages sent to {topic.name} ", last=True
-    )
+    sent = send(broker.client_config(), name, stream, count, speed=options.speed, progress=show)
+    line.show(f"{sent.events:,} events in {sent.messages:,} messages sent to {name} ", last=True)
     print(f"in {sent.seconds:.1f} s: {sent.rate:,.0f} messages/s")
+
+
+def stream_of(options: Namespace) -> ClickStream | PositionStream:
+    """The stream that the options describe; raises NoSuchStream where they describe none."""
+    clicks = options.stream == "clicks"
+    own, others = (OF_CLICKS, OF_POSITIONS) if clicks else (OF_POSITIONS, OF_CLICKS)
+    for name in others:
+        if name not in NEEDS_ANOTHER and getattr(options, name, None):
+            raise NoSuchStream(
+                f"--{name.replace('_', '-')} says nothing about {options.stream}: leave it out, "
+                f"or generate {'positions' if clicks else 'clicks'}."
+            )
+    given = {name: getattr(options, name, None) for name in (*COMMON, *own)}
+    chosen = {name: value for name, value in given.items() if value is not None}
+    return ClickStream(**chosen) if clicks else PositionStream(**chosen)

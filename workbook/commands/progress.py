@@ -19,6 +19,8 @@ from pyspark.sql.streaming.listener import (
 )
 
 from workbook.commands.ends import Offsets
+from workbook.sinks.store import Store
+from workbook.sinks.table_topic import TableTopic
 
 RECENT_S = 5.0
 """Rates are those of the micro-batches that began within so many seconds."""
@@ -45,12 +47,15 @@ class Progress(StreamingQueryListener):
         self._recent: deque[tuple[float, int]] = deque()
 
     def __str__(self) -> str:
+        return (
+            f"{self._pace()}, watermark {self.watermark or 'none yet'}, "
+            f"state {self.state_rows:,} rows, out {self.written:,}"
+        )
+
+    def _pace(self) -> str:
         known = "" if self.lag is None else f"{self.lag:,}"
         lag = known + ("?" if self.silent or not known else "")
-        return (
-            f"{self.rate:,.0f} messages/s, lag {lag}, watermark "
-            f"{self.watermark or 'none yet'}, state {self.state_rows:,} rows, out {self.written:,}"
-        )
+        return f"{self.rate:,.0f} messages/s, lag {lag}"
 
     @property
     def lag(self) -> int | None:
@@ -100,6 +105,18 @@ class Progress(StreamingQueryListener):
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802
         """No micro-batch will come any more."""
         self.ended.set()
+
+
+class TableProgress(Progress):
+    """Hears of every micro-batch of a query that keeps a table in a store and maybe a topic."""
+
+    def __init__(self, store: Store, out: TableTopic | None) -> None:
+        super().__init__()
+        self._store, self._out = store, out
+
+    def __str__(self) -> str:
+        written = f", out {self._out.written:,}" if self._out else ""
+        return f"{self._pace()}, {len(self._store):,} rows in the store{written}"
 
 
 def _offsets(batch: Any, name: str) -> Offsets:

@@ -14,40 +14,55 @@ from workbook import session
 from workbook.commands.console import Ending, Line, end_like_ctrl_c
 from workbook.commands.ends import Ends
 from workbook.commands.failures import query_failed
-from workbook.commands.progress import Progress
+from workbook.commands.progress import Progress, TableProgress
 from workbook.errors import WorkbookError
-from workbook.pipelines import page_views
-from workbook.pipelines.clicks import parse
+from workbook.pipelines import clicks, page_views, positions, share_holders
 from workbook.pipelines.page_view_metrics import metric_records
 from workbook.sinks.dead_letters import DeadLetters
-from workbook.sinks.running import Running, start_counting, start_metrics
+from workbook.sinks.running import Running, TableSink, start_counting, start_metrics, start_table
+from workbook.sinks.store import Store
+from workbook.sinks.table_topic import TableTopic
 from workbook.sinks.tables import LocalTable
 from workbook.sources.checks import require_topic
 from workbook.sources.spark import kafka_stream
 from workbook.stack.broker import Broker, kafka
-from workbook.topics import Topic
+from workbook.topics import COMPACTED, Topic
 
+NEEDED = ("click_type", "name", "timestamp", "partition", "reason")
+LATENESS = "5 seconds"
 TICK_S = 0.2
 FINISH_S = 10.0
 """So long a micro-batch under way may take to end after the query was asked to."""
 
 
+SOURCES = {"page_views": "clicks", "share_holders": "positions"}
+"""The pipelines, and the topic that each one reads where none is named."""
+
+SHOWN = 10
+"""So many rows of a table are shown at the end."""
+
+
 def run(options: Namespace) -> None:
     """Run the pipeline until Ctrl-C, SIGTERM or the end of ``--seconds``."""
     end_like_ctrl_c()
+    options.source = options.source or SOURCES[options.pipeline]
+    _require_fitting(options)
     try:
         broker = kafka("run")
         letters = _prepare(broker, options)
-        spark = session.spark_session("page_views")
+        spark = session.spark_session(options.pipeline)
         ending = Ending(options.seconds)  # after Spark, which has handlers of its own
         rejects = DeadLetters(broker.client_config(), letters.name)
+        raw = kafka_stream(spark, broker, options.source)
         try:
-            fields = ("click_type", "name", "timestamp", "partition", "reason")
-            parsed = parse(kafka_stream(spark, broker, options.source), rejects, fields)
-            if options.out:
-                _metrics(parsed, broker, options, ending)
+            if options.pipeline == "share_holders":
+                _holders(
+                    positions.parse(raw, rejects, share_holders.NEEDED), broker, options, ending
+                )
+            elif options.out:
+                _metrics(clicks.parse(raw, rejects, NEEDED), broker, options, ending)
             else:
-                _table(parsed, _checkpoint(options), ending)
+                _table(clicks.parse(raw, rejects, NEEDED), _checkpoint(options), ending)
         finally:
             spark.stop()
     except KeyboardInterrupt:
@@ -56,19 +71,37 @@ def run(options: Namespace) -> None:
         raise query_failed(str(error)) from error
 
 
+def _require_fitting(options: Namespace) -> None:
+    """Refuse options of the other pipeline, rather than do something else than was asked."""
+    others = {
+        "page_views": {"--store": options.store, "--every": options.every},
+        "share_holders": {"--lateness": options.lateness, "--by-partition": options.by_partition},
+    }[options.pipeline]
+    given = [name for name, value in others.items() if value]
+    if given:
+        raise WorkbookError(
+            f"{' and '.join(given)} mean nothing to {options.pipeline}: leave them out, or run "
+            f"{next(name for name in SOURCES if name != options.pipeline)}."
+        )
+
+
 def _prepare(broker: Broker, options: Namespace) -> Topic:
     """The topics as the options name them; returns that of the dead letters."""
     source = Topic(options.source)
     letters = Topic(options.dead_letters or source.dead_letters.name)
-    made = [letters, *([Topic(options.out)] if options.out else [])]
-    names = [source.name, *(topic.name for topic in made)]
+    names = [source.name, letters.name, *([options.out] if options.out else [])]
     if len(set(names)) < len(names):
         raise WorkbookError(
-            f"Expected a topic each for clicks, metrics and dead letters, but got {names}: what is "
-            "written would be read again. Choose other names for --in, --out, --dead-letters."
+            f"Expected a topic each for what is read, written and rejected, but got {names}: what "
+            "is written would be read again. Choose other names for --in, --out, --dead-letters."
         )
-    require_topic(broker.client_config(), source.name)  # before a slip of the pen makes a topic
-    broker.create(*made)
+    # Asked before a slip of the pen makes a topic.
+    partitions = require_topic(broker.client_config(), source.name)
+    broker.create(letters)
+    if options.out and options.pipeline == "share_holders":
+        broker.create(Topic(options.out, partitions, COMPACTED))
+    elif options.out:
+        broker.create(Topic(options.out))
     return letters
 
 
@@ -76,7 +109,7 @@ def _checkpoint(options: Namespace) -> Path:
     """Where offsets and state are kept; says so."""
     if options.checkpoint is None:
         print("It starts with the first record, in a fresh checkpoint (--checkpoint keeps one).")
-        return session.checkpoint("page_views")
+        return session.checkpoint(options.pipeline)
     place = Path(options.checkpoint).absolute()
     known = place.is_dir() and any(place.iterdir())
     print(f"It goes on where {place} ends." if known else f"Its new checkpoint is {place}.")
@@ -86,12 +119,49 @@ def _checkpoint(options: Namespace) -> Path:
 def _metrics(parsed: DataFrame, broker: Broker, options: Namespace, ending: Ending) -> None:
     """Completed seconds into the topic, and a line that says how it gets on."""
     counts = page_views.views_per_second(
-        parsed, options.lateness, by_partition=options.by_partition
+        parsed, options.lateness or LATENESS, by_partition=options.by_partition
     )
-    progress, line, place, writes = Progress(), Line(), _checkpoint(options), Writes()
-    ends = Ends(broker.client_config(), options.source)
+    progress, writes = Progress(), Writes("before-send")
     parsed.sparkSession.streams.addListener(progress)
+    place = _checkpoint(options)
     running = start_metrics(metric_records(counts), broker, options.out, place, writes.pass_by)
+    _follow(running, progress, writes, broker, options, ending)
+    unsure = "at least " if progress.batches < writes.begun else ""
+    print(f"Ended: {progress.messages:,} messages read from {options.source}, ", end="")
+    print(f"{unsure}{progress.written:,} metrics written to {options.out}.")
+
+
+def _holders(parsed: DataFrame, broker: Broker, options: Namespace, ending: Ending) -> None:
+    """Who holds US shares into a store and, if named, a topic; a line says how it gets on."""
+    place = _checkpoint(options)
+    store = Store(Path(options.store or place / "store.db").absolute(), "client")
+    out = TableTopic(broker.client_config(), options.out, "client") if options.out else None
+    print(f"Ask its store meanwhile: python -m workbook store {store.path}")
+    progress, writes = TableProgress(store, out), Writes("before-compute")
+    parsed.sparkSession.streams.addListener(progress)
+    sinks: list[TableSink] = [*([out] if out else []), store]
+    holders = share_holders.us_share_holders(parsed)
+    every = f"{options.every or 0} seconds"
+    running = start_table(holders, sinks, place, every, writes.pass_by)
+    _follow(running, progress, writes, broker, options, ending)
+    print(f"Ended: {progress.messages:,} messages read from {options.source}. ", end="")
+    print(f"{len(store):,} clients hold US shares" + (":" if len(store) else "."))
+    for row in store.some(SHOWN):
+        print(f"  {row['client']}: {', '.join(row['tickers'])}")
+    if len(store) > SHOWN:
+        print("  ...")
+
+
+def _follow(
+    running: Running,
+    progress: Progress,
+    writes: Writes,
+    broker: Broker,
+    options: Namespace,
+    ending: Ending,
+) -> None:
+    """Show how the query gets on until it is asked to end, and let it end well."""
+    line, ends = Line(), Ends(broker.client_config(), options.source)
     try:
         while not running.wait(TICK_S) and not ending.has_come():
             progress.know(ends.look())
@@ -102,20 +172,18 @@ def _metrics(parsed: DataFrame, broker: Broker, options: Namespace, ending: Endi
         running.stop()
     progress.ended.wait(2)  # what it hears comes a moment later
     line.show(f"{progress}", last=True)
-    unsure = "at least " if progress.batches < writes.begun else ""
-    print(f"Ended: {progress.messages:,} messages read from {options.source}, ", end="")
-    print(f"{unsure}{progress.written:,} metrics written to {options.out}.")
 
 
 class Writes:
-    """Counts the micro-batches that began to write, and lets none begin once it is closed."""
+    """Counts the micro-batches that passed their ``first`` point; once closed it lets none pass."""
 
-    def __init__(self) -> None:
+    def __init__(self, first: str) -> None:
         self.begun, self._closed, self._lock = 0, False, threading.Lock()
+        self._first = first
 
     def pass_by(self, point: str) -> None:
-        """Called by the sink; raises, which ends the query, where a batch may not begin."""
-        if point != "before-send":
+        """Called at each point; raises, which ends the query, where a batch may not begin."""
+        if point != self._first:
             return
         with self._lock:
             if self._closed:

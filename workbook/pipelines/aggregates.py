@@ -114,17 +114,17 @@ class Fold:
     adder: Callable[[Any, Mapping[str, Any]], Any]
     subtractor: Callable[[Any, Mapping[str, Any]], Any]
     start: Any
-    kind: DataType
+    kind: str
     column: str = "*"
 
     def returns(self, schema: StructType) -> DataType:
         """What the fold was told."""
-        return self.kind
+        return DataType.fromDDL(self.kind)
 
     def merge(
         self, state: pl.DataFrame | None, changes: pl.DataFrame
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """As ``Aggregate`` says; the state holds the values as they are, pickled."""
+        """As ``Aggregate`` says; state and results hold the values pickled."""
         known = {} if state is None else dict(state.select(GROUP, "value").iter_rows())
         values: dict[Any, Any] = {}
         for row in changes.sort(OP, maintain_order=True).iter_rows(named=True):  # remove, then add
@@ -136,13 +136,23 @@ class Fold:
             values[group] = step(values[group], row)
         left = {group: value for group, value in values.items() if not _is_empty(value)}
         known |= {group: pickle.dumps(value) for group, value in left.items()}
-        kinds = {GROUP: changes.schema[GROUP], "value": pl.Binary()}
-        after = pl.DataFrame({GROUP: list(known), "value": list(known.values())}, schema=kinds)
-        shown = [sorted(v) if isinstance(v, set | frozenset) else v for v in left.values()]
-        results = pl.DataFrame(
-            {GROUP: pl.Series(list(left), dtype=kinds[GROUP]), RESULT: pl.Series(shown)}
-        )
-        return after, results
+        kind = changes.schema[GROUP]
+        after = _frame(kind, "value", known)
+        shown = {group: pickle.dumps(_shown(value)) for group, value in left.items()}
+        return after, _frame(kind, RESULT, shown)
+
+
+def _frame(kind: pl.DataType, name: str, values: Mapping[Any, bytes]) -> pl.DataFrame:
+    return pl.DataFrame(
+        {GROUP: list(values), name: list(values.values())}, schema={GROUP: kind, name: pl.Binary()}
+    )
+
+
+def _shown(value: Any) -> Any:
+    """As Arrow takes it: it knows neither sets nor dictionaries."""
+    if isinstance(value, set | frozenset):
+        return sorted(value)
+    return list(value.items()) if isinstance(value, dict) else value
 
 
 def _is_empty(value: Any) -> bool:

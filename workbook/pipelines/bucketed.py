@@ -9,6 +9,7 @@ micro-batch: this fits while it stays in megabytes; more keys want more buckets.
 from __future__ import annotations
 
 import io
+import pickle
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -60,10 +61,19 @@ def unpack(packs: DataFrame, schema: StructType) -> DataFrame:
     def unpack_task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for data in batch.column("rows").to_pylist():
-                table = unpacked(data).select(kinds.names).to_arrow().cast(kinds)
-                yield from table.combine_chunks().to_batches()
+                table = unpacked(data).select(kinds.names).to_arrow()
+                columns = [_as(table.column(field.name), field.type) for field in kinds]
+                yield from pa.Table.from_arrays(columns, schema=kinds).combine_chunks().to_batches()
 
     return packs.mapInArrow(unpack_task, schema)
+
+
+def _as(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    """A column in the type that Spark expects; what Python functions made comes pickled."""
+    if pa.types.is_large_binary(column.type) and not pa.types.is_binary(kind):
+        values = [None if data is None else pickle.loads(data) for data in column.to_pylist()]
+        return pa.chunked_array([pa.array(values, kind)])
+    return column.cast(kind)
 
 
 def stateful(packs: DataFrame, step: Step, names: list[str], buckets: int) -> DataFrame:

@@ -18,7 +18,7 @@ from typing import Any
 import polars as pl
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.types import BooleanType, DataType, LongType, StringType, StructField, StructType
+from pyspark.sql.types import BooleanType, LongType, StringType, StructField, StructType
 
 from workbook.errors import CannotSubtract
 from workbook.pipelines import table_steps as steps
@@ -77,7 +77,7 @@ def fold(
     ``returns`` is Spark's type of the value; a set is shown as a sorted list. None or something
     empty means that the group has nothing left. The functions must not change ``value`` in place.
     """
-    return Fold(adder, subtractor, start, DataType.fromDDL(returns))
+    return Fold(adder, subtractor, start, returns)
 
 
 # --- the table --------------------------------------------------------------------------------

@@ -23,12 +23,15 @@ class Store:
     """The last row per key in a file; any process may ``get`` and ``all`` while one writes.
 
     A reader sees whole micro-batches only. A micro-batch that comes again, as after a crash, is
-    left out: in the same transaction as its rows the store notes the query and the batch.
+    left out: in the same transaction as its rows the store notes the query and the batch. ``key``
+    is the column by which rows are asked for; who is only ``reading`` makes no tables and no file.
     """
 
-    def __init__(self, path: Path, key: str) -> None:
+    def __init__(self, path: Path, key: str, *, reading: bool = False) -> None:
         self.path, self.key = path, key
         self._local = threading.local()
+        if reading:
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
         with closing(self._connect()) as made:
             made.execute("PRAGMA journal_mode=WAL")
@@ -45,6 +48,11 @@ class Store:
         """Every row, in the order of the keys."""
         rows = self._reader().execute("SELECT value FROM store ORDER BY key").fetchall()
         return [json.loads(value) for (value,) in rows]
+
+    def some(self, most: int) -> list[dict[str, Any]]:
+        """The first rows in the order of the keys, ``most`` of them."""
+        asked = "SELECT value FROM store ORDER BY key LIMIT ?"
+        return [json.loads(value) for (value,) in self._reader().execute(asked, (most,))]
 
     def to_pandas(self) -> pd.DataFrame:
         """The rows as a table of pandas."""

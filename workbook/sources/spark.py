@@ -45,8 +45,9 @@ def kafka_stream(
 ) -> DataFrame:
     """The topic as a stream with the columns of Spark's Kafka source (key, value, topic, …).
 
-    With ``partitions`` only those of them, as one instance of several reads. ``max_per_batch`` records at most per micro-batch, so that memory stays bounded. A query fails
-    once the broker has been silent for about ``patience`` seconds. Raises ``TopicMissing`` and
+    With ``partitions`` only those of them, as one instance of several reads. ``max_per_batch``
+    records at most per micro-batch, so that memory stays bounded. A query fails once the broker
+    has been silent for about ``patience`` seconds. Raises ``TopicMissing`` and
     ``BrokerUnreachable`` now, not when the query runs.
     """
     require_topic(broker.client_config(), topic)

@@ -1,0 +1,168 @@
+"""Random changelogs, cut into batches anywhere, against a recomputation from all that came."""
+
+from __future__ import annotations
+
+import pickle
+import random
+from collections import defaultdict
+from typing import Any
+
+import polars as pl
+import pytest
+
+from workbook.pipelines import table_steps as steps
+from workbook.pipelines.aggregates import OP
+from workbook.pipelines.ktable import count, fold, max_of, set_of, total
+from workbook.pipelines.table_steps import BUCKET, DELETED, GROUP_BUCKET, ORDER
+
+KEYS, GROUP = ["id"], "client"
+COLUMNS = ["id", "client", "amount"]
+SEEDS = range(200)
+
+Row = tuple[str, str | None, int | None, bool]
+
+
+def changelog(seed: int) -> list[Row]:
+    """Opens, updates, moves, closes, of few ids, so that everything happens to each of them."""
+    draw = random.Random(seed)
+    rows: list[Row] = []
+    for _ in range(draw.randint(1, 60)):
+        key = f"p{draw.randrange(6)}"
+        if draw.random() < 0.25:
+            rows.append((key, None, None, True))
+        else:
+            rows.append((key, f"c{draw.randrange(3)}", draw.randint(1, 4), False))
+    return rows
+
+
+def batches(rows: list[Row], seed: int) -> list[pl.DataFrame]:
+    """The same rows, numbered, in batches; within a batch in any order, as packs come in."""
+    draw, left, found = random.Random(seed), list(enumerate(rows)), []
+    while left:
+        size = draw.choice([1, 1, 2, 5, 20])
+        batch, left = left[:size], left[size:]
+        draw.shuffle(batch)
+        data = [(*row, order, 0) for order, row in batch]
+        names = [*COLUMNS, DELETED, ORDER, GROUP_BUCKET]
+        types = [pl.String, pl.String, pl.Int64, pl.Boolean, pl.Int64, pl.Int64]
+        kinds = dict(zip(names, types, strict=True))
+        found.append(pl.DataFrame(data, schema=kinds, orient="row"))
+    return found
+
+
+def aggregates() -> dict[str, Any]:
+    return {
+        "number": count(),
+        "amount": total("amount"),
+        "ids": set_of("id"),
+        "amounts": set_of("amount"),
+        "largest": max_of("amount", recompute=True),
+        "folded": fold(
+            lambda value, row: value | {row["id"]},
+            lambda value, row: value - {row["id"]},
+            frozenset(),
+            "array<string>",
+        ),
+    }
+
+
+def truth(rows: list[Row]) -> dict[str, tuple[Any, ...]]:
+    """What each client has, from the whole changelog, in plain Python."""
+    latest = {key: (client, amount) for key, client, amount, _ in rows}
+    groups: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    for key, (client, amount) in latest.items():
+        if client is not None and amount is not None:
+            groups[client].append((key, amount))
+    found = {}
+    for client, held in groups.items():
+        ids, amounts = sorted(key for key, _ in held), [amount for _, amount in held]
+        result = (len(held), sum(amounts), ids, sorted(set(amounts)), max(amounts), ids)
+        found[client] = result
+    return found
+
+
+def bring(view: dict[str, tuple[Any, ...]], told: pl.DataFrame) -> None:
+    """What a reader does with the changes that it is told."""
+    for row in told.iter_rows(named=True):
+        if row["deleted"]:
+            view.pop(row[GROUP], None)
+        else:
+            row["folded"] = pickle.loads(row["folded"])
+            view[row[GROUP]] = tuple(row[name] for name in aggregates())
+
+
+@pytest.mark.parametrize("each", [False, True], ids=["collapsed", "per update"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_groups_equal_a_recomputation_after_every_batch(seed: int, each: bool) -> None:
+    rows = changelog(seed)
+    compare = steps.every_difference if each else steps.differences
+    reduce = steps.reducer(GROUP, aggregates(), KEYS if each else None)
+    table: steps.Tables = {"rows": None}
+    groups: steps.Tables = dict.fromkeys(["rows", *aggregates()])
+    view: dict[str, tuple[Any, ...]] = {}
+    done = 0
+    for batch in batches(rows, seed):
+        table, changes = compare(table, batch, KEYS, COLUMNS)
+        if len(changes):
+            groups, told = reduce(groups, changes)
+            bring(view, told.sort("step") if each else told)
+        done += len(batch)
+        assert view == truth(rows[:done])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_changes_of_a_table_are_enough_to_follow_it(seed: int) -> None:
+    rows = changelog(seed)
+    table: steps.Tables = {"rows": None}
+    view: dict[str, tuple[Any, ...]] = {}
+    done = 0
+    for batch in batches(rows, seed):
+        table, told = steps.newest(table, batch, KEYS, COLUMNS)
+        for row in told.iter_rows(named=True):
+            if row["deleted"]:
+                del view[row["id"]]  # never told of what was not there
+            else:
+                assert view.get(row["id"]) != (row["client"], row["amount"])  # a change
+                view[row["id"]] = (row["client"], row["amount"])
+        done += len(batch)
+        latest = {key: (client, amount, gone) for key, client, amount, gone in rows[:done]}
+        assert view == {key: row[:2] for key, row in latest.items() if not row[2]}
+
+
+@pytest.mark.parametrize("seed", SEEDS[:50])
+def test_each_old_row_goes_before_the_new_one_comes(seed: int) -> None:
+    rows = changelog(seed)
+    table: steps.Tables = {"rows": None}
+    here: dict[str, str] = {}
+    for batch in batches(rows, seed):
+        table, told = steps.every_difference(table, batch, KEYS, COLUMNS)
+        for row in told.iter_rows(named=True):
+            assert row[BUCKET] == 0
+            if row[OP] < 0:
+                assert here.pop(row["id"]) == row["client"]
+            else:
+                assert row["id"] not in here
+                here[row["id"]] = row["client"]
+
+
+@pytest.mark.parametrize("seed", SEEDS[:50])
+def test_a_changelog_by_group_may_come_again(seed: int) -> None:
+    """As a repartition topic may: each batch is sent twice, and the table is the same."""
+    rows = changelog(seed)
+    first: steps.Tables = {"rows": None}
+    second: steps.Tables = {"rows": None}
+    both, order = ["client", "id"], 0
+    for batch in batches(rows, seed):
+        first, moved = steps.moves(first, batch, KEYS, COLUMNS, GROUP)
+        for _ in range(2):
+            again = moved.rename({"deleted": DELETED}).with_columns(
+                pl.int_range(order, order + len(moved)).alias(ORDER),
+                pl.lit(0, pl.Int64).alias(GROUP_BUCKET),
+            )
+            order += len(moved)
+            if len(again):
+                second, _ = steps.differences(second, again, both, ["client", "id", "amount"])
+    kept = second["rows"]
+    held = [] if kept is None else kept.select("client", "id").sort("client", "id").rows()
+    expected = [(client, key) for client, found in truth(rows).items() for key in found[2]]
+    assert held == sorted(expected)
