@@ -1,0 +1,167 @@
+"""US share holders from a real topic: whatever comes, the table equals a recomputation by DuckDB.
+
+Two hundred seeds share one topic and one query, each with ids and clients of its own, since a
+query of its own for each would take an hour.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import duckdb
+import pandas as pd
+import pytest
+from confluent_kafka import Producer
+from pyspark.sql import SparkSession
+
+from workbook import session
+from workbook.events import Position
+from workbook.pipelines.positions import parse
+from workbook.pipelines.share_holders import NEEDED, us_share_holders
+from workbook.sinks.dead_letters import DeadLetters
+from workbook.sinks.running import Running, start_table
+from workbook.sinks.store import Store
+from workbook.sinks.table_topic import TableTopic
+from workbook.sources.readers import read_dead_letters, read_messages
+from workbook.sources.spark import kafka_stream
+from workbook.stack.broker import Broker
+from workbook.topics import COMPACTED, Topic, new_topic
+
+SEEDS, QUIET_POINTS, PARTITIONS = 200, 12, 4
+LISTED = [("AAPL", "NASDAQ"), ("IBM", "NYSE"), ("GOOG", "NASDAQ"), ("SAP", "XETRA"), ("BP", "LSE")]
+
+BAD = (
+    b'{"ticker":"IBM","amount":1,"exchange":"NYSE"}',  # no client
+    b'{"client":"x","ticker":"IBM","amount":"ten","exchange":"NYSE"}',
+    b'{"client":"x","ticker":"IBM","amount":-1,"exchange":"NYSE"}',
+    b'{"client":"x","ticker":"IBM","amount":1,"exchange":"MOON"}',
+    b'{"client":"x","ticker":"IBM"',
+    b"",
+    json.dumps({"client": "x" * 5000, "ticker": "IBM", "amount": 1, "exchange": "NYSE"}).encode(),
+)
+
+TRUTH = """
+WITH numbered AS (
+    SELECT *, row_number() OVER (PARTITION BY position ORDER BY number DESC) AS nth FROM log
+)
+SELECT client, list(position ORDER BY position) AS positions,
+       list_sort(list(DISTINCT ticker)) AS tickers
+FROM numbered WHERE nth = 1 AND NOT deleted AND exchange IN ('NYSE', 'NASDAQ') GROUP BY client
+"""
+
+
+@dataclass
+class Seed:
+    """Random deeds with few positions of few clients."""
+
+    number: int
+    draw: random.Random = field(init=False)
+    last: dict[str, bytes | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.draw = random.Random(self.number)
+
+    def deeds(self) -> Iterator[tuple[str, bytes | None, dict[str, Any]]]:
+        """Until the next quiet point: key, value, and what the record says."""
+        for _ in range(self.draw.choice([0, 1, 2, 3, 8])):
+            key = f"s{self.number}-p{self.draw.randrange(6)}"
+            kind = self.draw.random()
+            if kind < 0.2:
+                yield key, None, {"deleted": True}
+            elif kind < 0.28:
+                yield key, self.draw.choice(BAD), {"deleted": True}
+            else:
+                yield key, *self._position()
+
+    def _position(self) -> tuple[bytes, dict[str, Any]]:
+        ticker, exchange = self.draw.choice(LISTED)
+        client = f"s{self.number}-c{self.draw.randrange(3)}"
+        position = Position(client, ticker, self.draw.randint(1, 9), exchange)
+        fields = {"client": client, "ticker": ticker, "exchange": exchange, "deleted": False}
+        return position.to_json(), fields
+
+
+class Market:
+    """The topics, what was sent, and a query that can be ended and started again."""
+
+    def __init__(self, spark: SparkSession, broker: Broker) -> None:
+        self.spark, self.broker = spark, broker
+        made = new_topic("positions", "random", PARTITIONS)
+        self.topic = Topic(made.name, PARTITIONS, COMPACTED)
+        self.out = Topic(f"{made.name}.holders", PARTITIONS, COMPACTED)
+        broker.create(self.topic, self.topic.dead_letters, self.out)
+        self.log: list[dict[str, Any]] = []
+        self.bad = 0
+        self.place = session.checkpoint("random")
+        self.store = Store(self.place / "store.db", "client")
+        self.running: Running | None = None
+        self.producer = Producer({**broker.client_config(), "linger.ms": 5})
+
+    def send(self, key: str, value: bytes | None, fields: dict[str, Any]) -> None:
+        self.producer.produce(self.topic.name, value, key.encode())
+        self.bad += value in BAD
+        blank = {"client": None, "ticker": None, "exchange": None}
+        self.log.append({**blank, **fields, "position": key, "number": len(self.log)})
+
+    def start(self, per_batch: int) -> None:
+        rejects = DeadLetters(self.broker.client_config(), self.topic.dead_letters.name)
+        raw = kafka_stream(self.spark, self.broker, self.topic.name, max_per_batch=per_batch)
+        out = TableTopic(self.broker.client_config(), self.out.name, "client")
+        holders = us_share_holders(parse(raw, rejects, NEEDED))
+        self.running = start_table(holders, [out, self.store], self.place)
+
+    def quiet(self) -> None:
+        self.producer.flush()
+        assert self.running is not None
+        self.running.process_all()
+
+    def truth(self) -> dict[str, Any]:
+        log = pd.DataFrame(self.log)  # noqa: F841: DuckDB finds it by its name
+        rows = duckdb.sql(TRUTH).fetchall()
+        return {client: (positions, tickers) for client, positions, tickers in rows}
+
+    def told(self) -> dict[str, Any]:
+        """What a reader of the result topic knows."""
+        known: dict[str, Any] = {}
+        for message in read_messages(self.broker.client_config(), self.out.name):
+            key, value = (message.key() or b"").decode(), message.value()
+            known.pop(key, None)
+            if value is not None:
+                row = json.loads(value)
+                known[key] = (row["positions"], row["tickers"])
+        return known
+
+
+def in_store(store: Store) -> dict[str, Any]:
+    return {row["client"]: (row["positions"], row["tickers"]) for row in store.all()}
+
+
+@pytest.fixture
+def market(spark: SparkSession, broker: Broker) -> Iterator[Market]:
+    market = Market(spark, broker)
+    yield market
+    if market.running is not None:
+        market.running.stop()
+
+
+def test_the_table_equals_a_recomputation_at_every_quiet_point(market: Market) -> None:
+    seeds, draw = [Seed(number) for number in range(SEEDS)], random.Random(6)
+    market.start(per_batch=300)
+    for point in range(QUIET_POINTS):
+        for seed in draw.sample(seeds, len(seeds)):
+            for deed in seed.deeds():
+                market.send(*deed)
+        if point == QUIET_POINTS // 2:  # goes on in another query, from the same checkpoint
+            assert market.running is not None
+            market.running.stop()
+            market.start(per_batch=1000)
+        market.quiet()
+        assert in_store(market.store) == market.truth(), f"at quiet point {point}"
+    assert market.told() == market.truth()
+    letters = read_dead_letters(market.broker.client_config(), market.topic.dead_letters.name)
+    assert len(letters) == market.bad > 100
+    assert letters["reason"].nunique() == 6
