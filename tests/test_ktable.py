@@ -31,6 +31,8 @@ AL_3 = ("3", "Al", "SAP", 7, "XETRA")
 class Changes:
     """A sink that keeps each micro-batch."""
 
+    kind = "list"
+
     def __init__(self) -> None:
         self.batches: list[list[dict[str, Any]]] = []
 

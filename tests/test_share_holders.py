@@ -120,8 +120,7 @@ class Market:
         self.running.process_all()
 
     def truth(self) -> dict[str, Any]:
-        log = pd.DataFrame(self.log)  # noqa: F841: DuckDB finds it by its name
-        rows = duckdb.sql(TRUTH).fetchall()
+        rows = duckdb.from_df(pd.DataFrame(self.log)).query("log", TRUTH).fetchall()
         return {client: (positions, tickers) for client, positions, tickers in rows}
 
     def told(self) -> dict[str, Any]:

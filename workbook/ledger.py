@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from html import escape
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -23,8 +24,60 @@ MEANINGS = {
 }
 
 
+class Findings:
+    """Each anomaly of ``meanings`` is an attribute: the very events, as a DataFrame.
+
+    Those of ``faults`` make it unclean, the others only describe what arrived.
+    """
+
+    meanings: ClassVar[dict[str, str]]
+    faults: ClassVar[tuple[str, ...]]
+    notes: list[str]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many of each anomaly."""
+        return {name: len(getattr(self, name)) for name in self.meanings}
+
+    @property
+    def clean(self) -> bool:
+        """No fault."""
+        return not any(self.counts[name] for name in self.faults)
+
+    def __str__(self) -> str:
+        lines = [self._headline()]
+        for name, count in self.counts.items():
+            lines.append(f"  {_words(name):<13}{count:>10,}  {self.meanings[name]}")
+            if count:
+                events = getattr(self, name).head(SHOWN).to_string(index=False)
+                lines += [f"      {line}" for line in events.splitlines()]
+        return "\n".join(lines + self.notes)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th scope='row' style='text-align:left'>{_words(name)}</th><td>{count:,}</td>"
+            f"<td style='text-align:left'>{escape(self.meanings[name])}</td></tr>"
+            for name, count in self.counts.items()
+        )
+        head = "<tr><th>anomaly</th><th>events</th><th>what it means</th></tr>"
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+        table = f"<table><caption>{escape(self._headline())}</caption>{head}{rows}</table>"
+        return table + self._events_html() + notes
+
+    def _headline(self) -> str:
+        return "✓ clean" if self.clean else "✗ not clean"
+
+    def _events_html(self) -> str:
+        return "".join(
+            f"<details><summary>{_words(name)}: the first {min(count, SHOWN)}</summary>"
+            f"{getattr(self, name).head(SHOWN).to_html(index=False)}</details>"
+            for name, count in self.counts.items()
+            if count
+        )
+
+
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(Findings):
     """Each anomaly with the very events, as a DataFrame; empty where all is well.
 
     ``lost`` (a row per event): event_id, timestamp and what else the ledger knows, sent, observed.
@@ -36,6 +89,9 @@ class Verdict:
     The first four are faults of a pipeline. ``late`` and ``out_of_order`` describe what arrived
     and do not make a verdict unclean.
     """
+
+    meanings: ClassVar = MEANINGS
+    faults: ClassVar = ("lost", "duplicated", "unexpected", "misrouted")
 
     expected: int
     observed: int
@@ -50,45 +106,10 @@ class Verdict:
     @property
     def counts(self) -> dict[str, int]:
         """How many of each anomaly; a lost event counts as often as it is missing."""
-        found = {name: len(getattr(self, name)) for name in MEANINGS}
-        return found | {"lost": int((self.lost["sent"] - self.lost["observed"]).sum())}
-
-    @property
-    def clean(self) -> bool:
-        """Nothing lost, duplicated, unexpected or misrouted."""
-        return not any(self.counts[name] for name in list(MEANINGS)[:4])
-
-    def __str__(self) -> str:
-        lines = [self._headline()]
-        for name, count in self.counts.items():
-            lines.append(f"  {_words(name):<13}{count:>10,}  {MEANINGS[name]}")
-            if count:
-                events = getattr(self, name).head(SHOWN).to_string(index=False)
-                lines += [f"      {line}" for line in events.splitlines()]
-        return "\n".join(lines + self.notes)
-
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th scope='row' style='text-align:left'>{_words(name)}</th><td>{count:,}</td>"
-            f"<td style='text-align:left'>{escape(MEANINGS[name])}</td></tr>"
-            for name, count in self.counts.items()
-        )
-        head = "<tr><th>anomaly</th><th>events</th><th>what it means</th></tr>"
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
-        table = f"<table><caption>{escape(self._headline())}</caption>{head}{rows}</table>"
-        return table + self._events_html() + notes
+        return super().counts | {"lost": int((self.lost["sent"] - self.lost["observed"]).sum())}
 
     def _headline(self) -> str:
-        word = "✓ clean" if self.clean else "✗ not clean"
-        return f"{word}: {self.expected:,} expected, {self.observed:,} observed"
-
-    def _events_html(self) -> str:
-        return "".join(
-            f"<details><summary>{_words(name)}: the first {min(count, SHOWN)}</summary>"
-            f"{getattr(self, name).head(SHOWN).to_html(index=False)}</details>"
-            for name, count in self.counts.items()
-            if count
-        )
+        return f"{super()._headline()}: {self.expected:,} expected, {self.observed:,} observed"
 
 
 class Ledger:

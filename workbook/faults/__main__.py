@@ -11,12 +11,19 @@ from typing import Any
 from confluent_kafka import KafkaError, Message, Producer, TopicPartition
 
 from workbook.errors import Rejected
-from workbook.faults.kills import KillAt, KillMidBatch, die_with_parent, kill_after_commit
-from workbook.faults.plan import BATCH, Plan
+from workbook.faults.kills import (
+    KillAt,
+    KillInTask,
+    KillMidBatch,
+    die_with_parent,
+    kill_after_commit,
+)
+from workbook.faults.plan import BATCH, STORE, TABLE, Plan
 from workbook.pipelines import page_view_metrics as loops
 from workbook.sinks.dead_letters import DeadLetters
 from workbook.sinks.metrics import MetricsProducer, record
 from workbook.sources.readers import FAST_PLAIN, PatientConsumer
+from workbook.stack.broker import Broker
 
 At = Callable[[str], None]
 
@@ -35,7 +42,7 @@ class Paced:
         if message is not None:
             self._next = int(message.offset() or 0) + 1
         elif self._next is None and self._reader.assignment():
-            place = self._reader.committed([TopicPartition(self._plan.clicks, 0)], timeout=10)[0]
+            place = self._reader.committed([TopicPartition(self._plan.source, 0)], timeout=10)[0]
             self._next = place.offset if place.offset >= self._plan.end else None
         return message
 
@@ -58,7 +65,7 @@ def run_loop(plan: Plan, at: At) -> None:
     if plan.version == "transactions":
         _transactions(plan, reader, reject, at)
     else:
-        metrics = MetricsProducer(plan.config, plan.metrics, with_events=True)
+        metrics = MetricsProducer(plan.config, plan.target, with_events=True)
         loop = {
             "auto-commit": loops.auto_commit,
             "after-poll": loops.commit_after_poll,
@@ -86,7 +93,7 @@ def _reader(plan: Plan, at: At) -> PatientConsumer:
     if auto:
         settings["on_commit"] = committed
     reader = PatientConsumer({**FAST_PLAIN, **settings, **plan.config})
-    reader.subscribe([plan.clicks])
+    reader.subscribe([plan.source])
     return reader
 
 
@@ -97,7 +104,7 @@ def _transactions(
     producer = Producer({**settings, **plan.config})
 
     def to_send(done: loops.Completed) -> dict[str, Any]:
-        return {"topic": plan.metrics, **record(done.metric(), done.event_ids)}
+        return {"topic": plan.target, **record(done.metric(), done.event_ids)}
 
     loops.in_transactions(reader, producer, to_send, reader.finished, reject, at)
 
@@ -109,10 +116,8 @@ def run_spark(plan: Plan, at: At) -> None:
     from workbook.pipelines.page_views import views_per_second
     from workbook.sinks.running import start_metrics
     from workbook.sources.spark import kafka_stream
-    from workbook.stack.broker import Broker
 
-    security = {name: value for name, value in plan.config.items() if name != "bootstrap.servers"}
-    broker = Broker(plan.config["bootstrap.servers"], security)
+    broker = _broker(plan)
     spark = session.spark_session("crash lab", quiet=True)
     checkpoint, middle = Path(plan.folder) / "checkpoint", KillMidBatch(plan)
     if plan.point == "after-commit":
@@ -125,14 +130,50 @@ def run_spark(plan: Plan, at: At) -> None:
                 middle.arm()
         at(point)
 
-    clicks = kafka_stream(spark, broker, plan.clicks, max_per_batch=BATCH)
+    clicks = kafka_stream(spark, broker, plan.source, max_per_batch=BATCH)
     needed = ("event_id", "click_type", "timestamp", "reason")
     parsed = parse(clicks, DeadLetters(plan.config, plan.letters), needed)
     records = loops.metric_records(views_per_second(parsed, "2 seconds", with_events=True))
     if plan.point == "mid-batch":
         records = middle.through(records)
-    with start_metrics(records, broker, plan.metrics, checkpoint, hook) as running:
+    with start_metrics(records, broker, plan.target, checkpoint, hook) as running:
         running.process_all()
+
+
+def run_table(plan: Plan, at: At) -> None:
+    """The table of share holders, in small micro-batches, into a topic and a store."""
+    from workbook import session
+    from workbook.pipelines.positions import parse
+    from workbook.pipelines.share_holders import NEEDED, us_share_holders
+    from workbook.sinks.running import start_table
+    from workbook.sinks.store import Store
+    from workbook.sinks.table_topic import TableTopic
+    from workbook.sources.spark import kafka_stream
+
+    broker = _broker(plan)
+    spark = session.spark_session("crash lab", quiet=True)
+    checkpoint, middle = Path(plan.folder) / "checkpoint", KillInTask(plan)
+    if plan.point == "after-commit":
+        kill_after_commit(plan, checkpoint / "0" / "commits")
+
+    def hook(point: str) -> None:
+        if point == "before-compute" and plan.point == "mid-batch":
+            middle.arm()
+        at(point)
+
+    raw = kafka_stream(spark, broker, plan.source, max_per_batch=BATCH)
+    holders = us_share_holders(parse(raw, DeadLetters(plan.config, plan.letters), NEEDED))
+    if plan.point == "mid-batch":
+        holders = middle.through(holders)
+    topic = TableTopic(plan.config, plan.target, "client")
+    store = Store(Path(plan.folder) / STORE, "client")
+    with start_table(holders, [topic, store], checkpoint, at=hook) as running:
+        running.process_all()
+
+
+def _broker(plan: Plan) -> Broker:
+    security = {name: value for name, value in plan.config.items() if name != "bootstrap.servers"}
+    return Broker(plan.config["bootstrap.servers"], security)
 
 
 def main() -> None:
@@ -140,7 +181,9 @@ def main() -> None:
     plan = Plan.from_json(sys.stdin.buffer.readline())
     die_with_parent(Path(plan.folder))
     at = KillAt(plan)
-    if plan.version == "spark":
+    if plan.version == TABLE:
+        run_table(plan, at)
+    elif plan.version == "spark":
         run_spark(plan, at)
     else:
         run_loop(plan, at)

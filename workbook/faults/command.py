@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import argparse
 import signal
+from collections.abc import Callable
 
-from workbook.faults.plan import POINTS, VERSIONS, require, where
+from workbook.errors import NoSuchCrash
+from workbook.faults.plan import POINTS, VERSIONS, WHERE_IN_TABLE, require, where
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What ``workbook crash`` takes."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = _points()
-    parser.add_argument("pipeline", choices=["page_views"])
-    parser.add_argument("--version", choices=list(VERSIONS), default="on-delivery")
+    parser.add_argument("pipeline", choices=["page_views", "share_holders"])
+    parser.add_argument(
+        "--version", choices=list(VERSIONS), help="of page_views; default: on-delivery"
+    )
     parser.add_argument("--point", help="where kill -9 comes; see below. Default: a telling one")
-    parser.add_argument("--seed", type=int, default=7, help="draws the clicks, and which pass")
+    parser.add_argument("--seed", type=int, default=7, help="draws the input, and which pass")
 
 
 def _points() -> str:
@@ -23,26 +27,41 @@ def _points() -> str:
     for version, does in VERSIONS.items():
         lines += ["", f"points of {version} ({does}):"]
         lines += [f"  {point:<18}{where(version, point)}" for point in POINTS[version]]
+    lines += ["", "points of share_holders:"]
+    lines += [f"  {point:<18}{words}" for point, words in WHERE_IN_TABLE.items()]
     return "\n".join(lines)
 
 
 def command(options: argparse.Namespace) -> int:
     """Crash, restart, judge; 0 if the version kept what it promises."""
+    crashes = _crash_table if options.pipeline == "share_holders" else _crash_page_views
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
+    return crashes(options, lambda text: print(text, flush=True))
+
+
+def _crash_page_views(options: argparse.Namespace, tell: Callable[[str], None]) -> int:
     from workbook.faults.lab import crash
     from workbook.stack.broker import kafka
     from workbook.stack.jars import prefetch
 
-    point = options.point or POINTS[options.version][-2]
-    require(options.version, point)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.default_int_handler)
+    version = options.version or "on-delivery"
+    point = options.point or POINTS[version][-2]
+    require(version, point)
     prefetch()
-    outcome = crash(
-        kafka("crash"),
-        options.version,
-        point,
-        options.seed,
-        progress=lambda text: print(text, flush=True),
-    )
+    outcome = crash(kafka("crash"), version, point, options.seed, progress=tell)
+    print(f"\n{outcome}")
+    return 0 if outcome.kept else 1
+
+
+def _crash_table(options: argparse.Namespace, tell: Callable[[str], None]) -> int:
+    from workbook.faults.table import crash_table
+    from workbook.stack.broker import kafka
+    from workbook.stack.jars import prefetch
+
+    if options.version:
+        raise NoSuchCrash(f"share_holders has no version {options.version!r}: leave --version out.")
+    prefetch()
+    outcome = crash_table(kafka("crash"), options.point or "before-store", options.seed, tell)
     print(f"\n{outcome}")
     return 0 if outcome.kept else 1

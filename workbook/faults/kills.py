@@ -120,10 +120,38 @@ class KillMidBatch:
         """The end of the metrics topic."""
         reader = Consumer({**self._plan.config, "group.id": "workbook-offsets", "log_level": 0})
         try:
-            place = TopicPartition(self._plan.metrics, 0)
+            place = TopicPartition(self._plan.target, 0)
             return int(reader.get_watermark_offsets(place, timeout=10)[1])
         finally:
             reader.close()
+
+
+class KillInTask:
+    """Kills from within a task that has changed some of a table's state, the rest not yet.
+
+    ``arm`` before each micro-batch; in the chosen one the first row that is told is the end.
+    Spark must run in one machine.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan, self._driver = plan, os.getpid()
+        self._batches = 0
+
+    def arm(self) -> None:
+        """A micro-batch begins."""
+        self._batches += 1
+        if self._batches == self._plan.passes:
+            (Path(self._plan.folder) / "armed").touch()
+
+    def through(self, changes: DataFrame) -> DataFrame:
+        """The same rows, by tasks of which one may kill."""
+        return changes.mapInArrow(self._pass_on, changes.schema)
+
+    def _pass_on(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            if batch.num_rows and (Path(self._plan.folder) / "armed").exists():
+                kill_family(self._driver, Path(self._plan.folder))
+            yield batch
 
 
 def die_with_parent(folder: Path) -> None:

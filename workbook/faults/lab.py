@@ -79,8 +79,8 @@ class CrashLab:
         self._plan = Plan(
             version=version,
             config=broker.client_config(),
-            clicks=self.clicks.name,
-            metrics=self.metrics.name,
+            source=self.clicks.name,
+            target=self.metrics.name,
             letters=self.clicks.dead_letters.name,
             group=self.group,
             folder=str(self._folder),

@@ -34,6 +34,19 @@ WHERE_ON_SPARK = {
 }
 """The same for Spark."""
 
+TABLE, STORE = "share-holders", "store.db"
+"""The table of share holders as a version of its own, and its store in the lab's folder."""
+
+WHERE_IN_TABLE = {
+    "before-compute": "a micro-batch has been planned, nothing of it computed",
+    "mid-batch": "a micro-batch has changed some of its state",
+    "before-topic": "a micro-batch has changed its state, and is about to be written",
+    "before-store": "a micro-batch is in the topic, not in the store",
+    "before-checkpoint": "a micro-batch is in topic and store, not committed to the checkpoint",
+    "after-commit": "a micro-batch has been committed",
+}
+"""The same for the table of share holders."""
+
 _LOOP = tuple(WHERE)
 POINTS = {
     # The client commits by itself, in the background: nobody sees it begin.
@@ -63,14 +76,14 @@ BATCH = 200
 class Plan:
     """What a process of the lab is told: where to read and write, how slowly, where to die.
 
-    ``end`` is the end of the clicks (an offset), ``pace`` seconds of waiting per record. With a
+    ``end`` is the end of the source (an offset), ``pace`` seconds of waiting per record. With a
     ``point`` the process kills itself when it passes there for the ``passes``-th time.
     """
 
     version: str
     config: dict[str, str]
-    clicks: str
-    metrics: str
+    source: str
+    target: str
     letters: str
     group: str
     folder: str

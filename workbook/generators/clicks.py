@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import json
-import math
-import zlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbook.errors import NoSuchStream
 from workbook.events import MAX_AHEAD_MS, ClickType, Reason
 from workbook.generators.rates import RateCurve
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.floating]
+from workbook.generators.streams import Ints, PacedStream, hashed, require_ids
 
 MAX_BEHIND = 100
 """A duplicate follows its original within so many events."""
@@ -64,7 +58,7 @@ The last two are spoiled by their timestamp alone.
 
 
 @dataclass(frozen=True, slots=True)
-class ClickStream:
+class ClickStream(PacedStream):
     """An endless, repeatable stream of clicks; event ids count from 0.
 
     ``rate`` is in events per virtual second, on average outside gaps; ``daily``, ``day_s``,
@@ -75,10 +69,6 @@ class ClickStream:
     on one of the ``partitions``. Raises NoSuchStream for values that describe no stream.
     """
 
-    seed: int = 1
-    rate: float = 1000.0
-    start_ms: int = 1_767_225_600_000  # 2026-01-01
-    partitions: int = 1
     visitors: int = 1000
     daily: float = 0.5
     day_s: float = 86_400.0
@@ -90,41 +80,14 @@ class ClickStream:
     bad_share: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("late_share", "duplicate_share", "bad_share"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise NoSuchStream(f"{name} lies between 0 and 1, got {getattr(self, name)}")
-        for name in ("partitions", "visitors", "late_by_ms"):
-            if getattr(self, name) < 1:
-                raise NoSuchStream(f"{name} must be at least 1, got {getattr(self, name)}")
+        self._need_shares("late_share", "duplicate_share", "bad_share")
+        self._need_at_least_one("partitions", "visitors", "late_by_ms")
         _ = self.curve  # refuses a rate that cannot be
 
     @property
     def curve(self) -> RateCurve:
         """Events per virtual second."""
         return RateCurve(self.rate, self.daily, self.day_s, self.gap_every_s, self.gap_s)
-
-    def ending_by(self, now_ms: int, count: int, speed: float | None = None) -> ClickStream:
-        """The same stream, started so that its virtual clock never passes the real one.
-
-        Unpaced (``speed`` None), the first ``count`` events end at ``now_ms``; sent with a speed
-        factor from ``now_ms`` on, the last of them arrives just when it is sent.
-        """
-        span = int(self._offsets(np.array([max(count - 1, 0)]))[0]) + 1
-        ahead = 1.0 if speed is None else max(0.0, 1 - 1 / speed)
-        return replace(self, start_ms=now_ms - math.ceil(span * ahead))
-
-    def arrivals(self, ids: Ints) -> Ints:
-        """When the events arrive on the virtual clock (ms since 1970), rising with the id."""
-        return self.start_ms + self._offsets(ids)
-
-    def due(self, now_ms: float) -> int:
-        """How many events have arrived when the virtual clock shows ``now_ms``."""
-        passed = (now_ms - self.start_ms) / 1000
-        if passed < 0:
-            return 0
-        about = int(self.curve.arrived_by(passed))
-        near = np.arange(max(about - 2, 0), about + 3)
-        return int(near[0] + np.count_nonzero(self.arrivals(near) <= now_ms))
 
     def expected(self, first: int, last: int) -> pd.DataFrame:
         """What is sent for the ids from ``first`` up to but not including ``last``, for a Ledger.
@@ -138,12 +101,12 @@ class ClickStream:
         reasons = np.array([*(reason.value for reason, _ in SPOILED), None], dtype=object)
         facts = {
             "event_id": ids,
-            "partition": _hash(self.seed, "partition", self._visitor(ids)) % self.partitions,
+            "partition": self._hash("partition", self._visitor(ids)) % self.partitions,
             "arrival": self.arrivals(places),
             "timestamp": self._timestamps(ids),
             "reason": reasons[self._spoiled(ids)],
             "duplicate": places != ids,
-            "click_type": _TYPES[_hash(self.seed, "name", ids) % len(NAMES)],
+            "click_type": _TYPES[self._hash("name", ids) % len(NAMES)],
         }
         return pd.DataFrame(facts).astype({"partition": np.int32})
 
@@ -162,19 +125,13 @@ class ClickStream:
         table = table.append_column("key", keys.take(pa.array(visitors)))
         return table.append_column("value", self._values(facts, visitors))
 
-    def _offsets(self, ids: Ints) -> Ints:
-        # The jitter stays within the event's own place, so arrivals never overtake each other.
-        seconds = self.curve.time_of(ids + self._draw("jitter", ids))
-        return np.floor(seconds * 1000).astype(np.int64)
-
     def _messages(self, first: int, last: int) -> tuple[Ints, Ints]:
         """Of each message its place (the id at whose arrival it is sent) and its event id."""
-        if not 0 <= first <= last:
-            raise NoSuchStream(f"need 0 <= first <= last, got {first} and {last}")
+        require_ids(first, last)
         ids = np.arange(max(first - MAX_BEHIND, 0), last)
         again = ids[self._draw("again", ids) < self.duplicate_share]
         again = again[self._spoiled(again) == -1]
-        due = again + 1 + _hash(self.seed, "behind", again) % MAX_BEHIND
+        due = again + 1 + self._hash("behind", again) % MAX_BEHIND
         again, due = again[(due >= first) & (due < last)], due[(due >= first) & (due < last)]
         own = np.arange(first, last)
         places, sent = np.concatenate([own, due]), np.concatenate([own, again])
@@ -183,7 +140,7 @@ class ClickStream:
 
     def _timestamps(self, ids: Ints) -> Ints:
         times, kinds = self.arrivals(ids), self._spoiled(ids)
-        delays = 1 + _hash(self.seed, "delay", ids) % self.late_by_ms
+        delays = 1 + self._hash("delay", ids) % self.late_by_ms
         late = (self._draw("late", ids) < self.late_share) & (kinds == -1)
         times = np.where(late, times - delays, times)
         future = times + MAX_AHEAD_MS + 1 + delays
@@ -193,14 +150,14 @@ class ClickStream:
 
     def _spoiled(self, ids: Ints) -> Ints:
         """The index into SPOILED, or -1 for a good event."""
-        kinds = _hash(self.seed, "kind", ids) % len(SPOILED)
+        kinds = self._hash("kind", ids) % len(SPOILED)
         return np.where(self._draw("bad", ids) < self.bad_share, kinds, -1)
 
     def _values(self, facts: pd.DataFrame, visitors: Ints) -> pa.Array:
         """The JSON of Click.to_json, joined from whole columns; bad events are spoiled after."""
         ids = facts.event_id.to_numpy()
         tails, _ = _visitors(self.seed, self.visitors)
-        names = _hash(self.seed, "name", ids) % len(NAMES)
+        names = self._hash("name", ids) % len(NAMES)
         good = pc.binary_join_element_wise(
             '{"event_id":',
             pa.array(ids).cast(pa.string()),
@@ -218,11 +175,7 @@ class ClickStream:
         return pc.replace_with_mask(good, pa.array(kinds >= 0), pa.array(spoiled, pa.binary()))
 
     def _visitor(self, ids: Ints) -> Ints:
-        return _hash(self.seed, "visitor", ids) % self.visitors
-
-    def _draw(self, what: str, ids: Ints) -> Floats:
-        """Evenly spread between 0 and 1 (exclusive)."""
-        return (_hash(self.seed, what, ids) >> 10) * 2.0**-53
+        return self._hash("visitor", ids) % self.visitors
 
 
 def _kind(reason: Reason) -> int:
@@ -241,26 +194,10 @@ def _names() -> pa.Array:
 def _visitors(seed: int, visitors: int) -> tuple[pa.Array, pa.Array]:
     """Of each visitor the end of the JSON (browser, tab id) and the key; one in ten has no tab."""
     ids = np.arange(visitors)
-    browsers = [BROWSERS[b] for b in _hash(seed, "browser", ids) % len(BROWSERS)]
-    tabs = [f"tab-{v:05d}" if h % 10 else None for v, h in enumerate(_hash(seed, "tab", ids))]
+    browsers = [BROWSERS[b] for b in hashed(seed, "browser", ids) % len(BROWSERS)]
+    tabs = [f"tab-{v:05d}" if h % 10 else None for v, h in enumerate(hashed(seed, "tab", ids))]
     tails = [
         f',"browser":"{browser}"' + (f',"tab_id":"{tab}"' if tab else "") + "}"
         for browser, tab in zip(browsers, tabs, strict=True)
     ]
     return pa.array(tails), pa.array([t and t.encode() for t in tabs], pa.binary())
-
-
-GOLDEN = 0x9E3779B97F4A7C15
-
-
-def _hash(seed: int, what: str, ids: Ints) -> Ints:
-    """63 random-looking bits for each id and purpose (splitmix64: Steele, Lea, Flood, 2014)."""
-    state = np.array([seed % 2**64, zlib.crc32(what.encode())], dtype=np.uint64)
-    start = _mix(_mix(state[:1]) + state[1:])
-    return (_mix(start + ids.astype(np.uint64) * np.uint64(GOLDEN)) >> np.uint64(1)).view(np.int64)
-
-
-def _mix(x: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))

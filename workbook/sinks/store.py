@@ -27,6 +27,8 @@ class Store:
     is the column by which rows are asked for; who is only ``reading`` makes no tables and no file.
     """
 
+    kind = "store"
+
     def __init__(self, path: Path, key: str, *, reading: bool = False) -> None:
         self.path, self.key = path, key
         self._local = threading.local()

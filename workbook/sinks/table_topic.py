@@ -24,6 +24,8 @@ class TableTopic:
     batch within ``patience`` seconds.
     """
 
+    kind = "topic"
+
     def __init__(
         self,
         config: Mapping[str, Any],

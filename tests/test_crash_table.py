@@ -1,0 +1,38 @@
+"""The table of share holders under kill -9; the whole matrix is benchmarks/table_crashes.py."""
+
+from __future__ import annotations
+
+import argparse
+
+import pytest
+
+from workbook import faults
+from workbook.errors import NoSuchCrash
+from workbook.faults.plan import WHERE_IN_TABLE
+from workbook.faults.table import crash_table
+from workbook.stack.broker import Broker
+
+
+@pytest.mark.parametrize("point", ["mid-batch", "before-store"])
+def test_the_table_equals_a_recomputation_after_a_crash(broker: Broker, point: str) -> None:
+    told: list[str] = []
+    outcome = crash_table(broker, point, seed=5, progress=told.append)
+    assert outcome.kept, str(outcome)
+    assert outcome.rejected > 20
+    assert outcome.recovery is not None
+    assert str(outcome).startswith(f"✓ share holders, killed at {point}")
+    assert len(told) == 3
+
+
+def test_a_point_that_there_is_not_is_refused(broker: Broker) -> None:
+    with pytest.raises(NoSuchCrash, match="does not pass 'before-send'.*before-store"):
+        crash_table(broker, "before-send")
+
+
+def test_the_command_knows_the_points_of_the_table() -> None:
+    parser = argparse.ArgumentParser()
+    faults.add_arguments(parser)
+    assert all(point in parser.format_help() for point in WHERE_IN_TABLE)
+    options = parser.parse_args(["share_holders", "--version", "spark"])
+    with pytest.raises(NoSuchCrash, match="has no version 'spark'"):
+        faults.command(options)

@@ -1,0 +1,203 @@
+"""kill -9 for the table of share holders: at a named point, and the verdict after the restart."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import shutil
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Any
+
+import pandas as pd
+from confluent_kafka import KafkaException, Message
+
+from workbook.errors import CrashFailed, NoSuchCrash
+from workbook.faults.plan import BATCH, EVENTS, STORE, TABLE, WHERE_IN_TABLE, Plan
+from workbook.faults.victim import Victim
+from workbook.generators.positions import PositionStream
+from workbook.sinks.store import Store
+from workbook.sources.producer import generate
+from workbook.sources.readers import read_dead_letters, read_messages
+from workbook.stack.broker import Broker
+from workbook.stack.client import scratch_dir
+from workbook.table_ledger import TableLedger, TableVerdict
+from workbook.topics import COMPACTED, Topic, new_topic
+
+PATIENCE_S = 300.0
+PARTITIONS = 2
+COLUMNS = ["client", "positions", "tickers"]
+
+
+@dataclass(frozen=True)
+class TableOutcome:
+    """One crash of the table, judged by the ledger: what the store says, and what the topic says.
+
+    ``letters`` are the rejected records found in the dead letters, of ``rejected``: at least once.
+    ``recovery`` is the time from the kill to the next record in the topic, in seconds; None where
+    none came.
+    """
+
+    point: str
+    seed: int
+    passes: int
+    store: TableVerdict = field(repr=False)
+    topic: TableVerdict = field(repr=False)
+    rejected: int
+    letters: int
+    recovery: float | None
+
+    @property
+    def kept(self) -> bool:
+        """Store and topic equal the recomputation, and no rejected record was lost."""
+        return self.store.clean and self.topic.clean and self.letters == self.rejected
+
+    def __str__(self) -> str:
+        mark = "✓" if self.kept else "✗"
+        lines = [
+            f"{mark} share holders, killed at {self.point}, micro-batch {self.passes} "
+            f"({WHERE_IN_TABLE[self.point]})",
+            f"Its store: {_brief(self.store)}",
+            f"Its topic: {_brief(self.topic)}",
+            f"Dead letters: {self.letters} of {self.rejected} rejected records.",
+        ]
+        if self.recovery is not None:
+            lines.append(f"From the kill to the next record: {self.recovery:.1f} s.")
+        return "\n".join(lines)
+
+
+def _brief(verdict: TableVerdict) -> str:
+    return str(verdict).splitlines()[0] if verdict.clean else str(verdict)
+
+
+def crash_table(
+    broker: Broker,
+    point: str,
+    seed: int = 7,
+    progress: Callable[[str], None] = lambda text: None,
+) -> TableOutcome:
+    """Run the table, kill it at the point, run it again to the end, and judge.
+
+    The input: 2,000 records of 120 positions, 5 % tombstones and 3 % bad ones among them. Raises
+    ``NoSuchCrash`` for a point that it does not pass, ``CrashFailed`` when it ends by itself.
+    """
+    if point not in WHERE_IN_TABLE:
+        raise NoSuchCrash(
+            f"The table does not pass {point!r}. Choose one of: {', '.join(WHERE_IN_TABLE)}."
+        )
+    with _Lab(broker, point, seed) as lab:
+        progress(f"The table runs: {EVENTS:,} records wait for it.")
+        lab.run_to_the_crash()
+        progress(f"Killed at {point}, micro-batch {lab.passes}. It starts again.")
+        lab.run_to_the_end()
+        progress("The whole input has been read.")
+        return lab.outcome()
+
+
+class _Lab:
+    """The topics, a folder and the processes of one crash; leaving it removes them all."""
+
+    def __init__(self, broker: Broker, point: str, seed: int) -> None:
+        self.broker, self.point, self.seed = broker, point, seed
+        self.passes = Random(f"{point} {seed}").randint(3, EVENTS // BATCH - 2)
+        made = new_topic("positions", "crash", PARTITIONS)
+        self.source = Topic(made.name, PARTITIONS, COMPACTED)
+        self.target = Topic(f"{made.name}.holders", PARTITIONS, COMPACTED)
+        self.folder = scratch_dir() / "crashes" / f"table.{secrets.token_hex(4)}"
+        self.folder.mkdir(parents=True)
+        self.killed_at: float | None = None
+        self._victim: Victim | None = None
+
+    def __enter__(self) -> _Lab:
+        config = self.broker.client_config()
+        self.broker.create(self.source, self.source.dead_letters, self.target)
+        stream = PositionStream(
+            seed=self.seed, partitions=PARTITIONS, positions=120, clients=30, bad_share=0.03
+        ).ending_by(int(time.time() * 1000), EVENTS)
+        generate(config, self.source.name, stream, EVENTS)
+        self.expected = stream.expected(0, EVENTS)
+        return self
+
+    def run_to_the_crash(self) -> None:
+        """Start, and wait until the process has killed itself."""
+        victim = self._run(replace(self._plan(), point=self.point, passes=self.passes))
+        if not victim.killed:
+            raise CrashFailed(f"The table was not killed. It said:\n{victim.last_words()}")
+        self.killed_at = victim.killed_at
+
+    def run_to_the_end(self) -> None:
+        """Start again, and wait until all of the input has been read."""
+        victim = self._run(self._plan())
+        if victim.code != 0:
+            raise CrashFailed(f"The table ended by itself. It said:\n{victim.last_words()}")
+
+    def outcome(self) -> TableOutcome:
+        """What store, topic and dead letters hold, against the ledger."""
+        config, ledger = self.broker.client_config(), TableLedger(self.expected)
+        told = read_messages(config, self.target.name)
+        letters = read_dead_letters(config, self.source.dead_letters.name)
+        store = Store(self.folder / STORE, "client")
+        return TableOutcome(
+            self.point,
+            self.seed,
+            self.passes,
+            ledger.judge(pd.DataFrame(store.all(), columns=COLUMNS)),
+            ledger.judge(pd.DataFrame(_latest(told).values(), columns=COLUMNS)),
+            rejected=int(self.expected["reason"].notna().sum()),
+            letters=len(letters.drop_duplicates(["partition", "offset"])),
+            recovery=self._recovery(told),
+        )
+
+    def _recovery(self, told: list[Message]) -> float | None:
+        killed = self.killed_at
+        if killed is None:
+            return None
+        times = [message.timestamp()[1] / 1000 for message in told]
+        return min((at - killed for at in times if at > killed), default=None)
+
+    def _plan(self) -> Plan:
+        return Plan(
+            version=TABLE,
+            config=self.broker.client_config(),
+            source=self.source.name,
+            target=self.target.name,
+            letters=self.source.dead_letters.name,
+            group="",
+            folder=str(self.folder),
+            end=EVENTS,
+            pace=0.0,
+        )
+
+    def _run(self, plan: Plan) -> Victim:
+        if self._victim is not None:
+            self._victim.kill()  # lets go of what is left of it
+        self._victim = victim = Victim(plan)
+        if not victim.ended(PATIENCE_S):
+            raise CrashFailed(
+                f"Expected the table to end within {PATIENCE_S:.0f} s. Is the machine very busy? "
+                f"It said:\n{victim.last_words()}"
+            )
+        return victim
+
+    def __exit__(self, *_: object) -> None:
+        if self._victim is not None:
+            self._victim.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        if self.broker.ours:
+            names = (self.source.name, self.source.dead_letters.name, self.target.name)
+            with suppress(KafkaException):
+                self.broker.delete(names)
+
+
+def _latest(told: list[Message]) -> dict[str, dict[str, Any]]:
+    """What a reader knows who keeps the last record of each client."""
+    known: dict[str, dict[str, Any]] = {}
+    for message in told:
+        client, value = (message.key() or b"").decode(), message.value()
+        known.pop(client, None)
+        if value is not None:
+            known[client] = json.loads(value)
+    return known
