@@ -14,6 +14,7 @@ LEFT_OF = {
     "events": {"errors"},
     "metrics": {"errors"},
     "ledger": {"errors", "events"},
+    "table_ledger": {"errors", "events", "ledger"},
     "generators": {"errors", "events"},
     "sources": {"errors", "events", "metrics", "topics"},
     "pipelines": {"errors", "events", "metrics"},

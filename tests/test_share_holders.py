@@ -29,7 +29,7 @@ from workbook.sinks.table_topic import TableTopic
 from workbook.sources.readers import read_dead_letters, read_messages
 from workbook.sources.spark import kafka_stream
 from workbook.stack.broker import Broker
-from workbook.topics import COMPACTED, Topic, new_topic
+from workbook.topics import compacted, new_compacted_topic
 
 SEEDS, QUIET_POINTS, PARTITIONS = 200, 12, 4
 LISTED = [("AAPL", "NASDAQ"), ("IBM", "NYSE"), ("GOOG", "NASDAQ"), ("SAP", "XETRA"), ("BP", "LSE")]
@@ -90,9 +90,8 @@ class Market:
 
     def __init__(self, spark: SparkSession, broker: Broker) -> None:
         self.spark, self.broker = spark, broker
-        made = new_topic("positions", "random", PARTITIONS)
-        self.topic = Topic(made.name, PARTITIONS, COMPACTED)
-        self.out = Topic(f"{made.name}.holders", PARTITIONS, COMPACTED)
+        self.topic = new_compacted_topic("positions", "random", PARTITIONS)
+        self.out = compacted(f"{self.topic.name}.holders", PARTITIONS)
         broker.create(self.topic, self.topic.dead_letters, self.out)
         self.log: list[dict[str, Any]] = []
         self.bad = 0

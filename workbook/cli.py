@@ -74,7 +74,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
 
 
 def _add_generate(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("stream", choices=["clicks"])
+    parser.add_argument("stream", choices=["clicks", "positions"])
     parser.add_argument("--topic", help="default: the name of the stream; created where missing")
     parser.add_argument(
         "--rate", type=positive, default=1000, help="events per second of the stream"
@@ -83,12 +83,20 @@ def _add_generate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--partitions", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--speed", type=positive, help="1 is real time; default: as fast as can be")
-    parser.add_argument("--late-share", type=float, default=0, metavar="0..1")
-    parser.add_argument("--late-by-ms", type=int, default=30_000)
     parser.add_argument("--duplicate-share", type=float, default=0, metavar="0..1")
     parser.add_argument("--bad-share", type=float, default=0, metavar="0..1")
-    parser.add_argument("--gap-every-s", type=float, default=0)
-    parser.add_argument("--gap-s", type=float, default=0)
+    clicks = parser.add_argument_group("clicks only")
+    clicks.add_argument("--late-share", type=float, default=0, metavar="0..1")
+    clicks.add_argument("--late-by-ms", type=int, default=30_000)
+    clicks.add_argument("--gap-every-s", type=float, default=0)
+    clicks.add_argument("--gap-s", type=float, default=0)
+    positions = parser.add_argument_group("positions only")
+    positions.add_argument("--positions", type=int, help="so many ids; default: 1000")
+    positions.add_argument("--clients", type=int, help="who holds them; default: 200")
+    for share, what in (("closed", "0.05"), ("moved", "0.1"), ("swapped", "0.1")):
+        positions.add_argument(
+            f"--{share}-share", type=float, metavar="0..1", help=f"default: {what}"
+        )
     parser.set_defaults(command=_later("generate", "generate"))
 
 

@@ -41,6 +41,12 @@ class Reason(StrEnum):
     UNKNOWN_EXCHANGE = "unknown exchange"
 
 
+OF_POSITIONS = frozenset(
+    {Reason.NO_KEY, Reason.TOO_LARGE, Reason.NOT_AN_AMOUNT, Reason.UNKNOWN_EXCHANGE}
+)
+"""The reasons for which no click is rejected: its key means nothing, its size is not limited."""
+
+
 @dataclass(frozen=True, slots=True)
 class Click:
     """One click in the shop, as in OTTO's mob programming session, plus an event id.

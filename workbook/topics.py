@@ -12,6 +12,22 @@ FOREVER = {
 }
 
 
+COMPACTED = {**FOREVER, "cleanup.policy": "compact"}
+"""Of each key the latest record stays; a record without a key is refused."""
+
+SOON = {
+    # Only closed segments are compacted, and the one that is written to is closed by the first
+    # record that comes this much (by its timestamp) after the segment's first one.
+    "segment.ms": "500",
+    "min.cleanable.dirty.ratio": "0",  # clean whenever there is something new, however little
+    "delete.retention.ms": "500",  # so long a reader has to see a tombstone, after a first cleaning
+}
+"""For lessons: compacted within a second on the lab's own broker (see ``sources.compaction``).
+
+Not for large streams: each half second of them would be a segment of its own.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Topic:
     """A topic as it is created: once, with all its partitions, never resized."""
@@ -29,3 +45,18 @@ class Topic:
 def new_topic(stream: str, notebook: str, partitions: int = 1) -> Topic:
     """A topic of this notebook and this run: ``clicks.01-page-view-counter.k3f9``."""
     return Topic(f"{stream}.{notebook.replace('_', '-')}.{secrets.token_hex(2)}", partitions)
+
+
+def compacted(name: str, partitions: int = 1, *, soon: bool = False) -> Topic:
+    """A topic that keeps the latest record of each key; with ``soon`` it does so while you watch.
+
+    Without ``soon`` the broker's defaults decide when, and a few megabytes may stay for days.
+    """
+    return Topic(name, partitions, {**COMPACTED, **(SOON if soon else {})})
+
+
+def new_compacted_topic(
+    stream: str, notebook: str, partitions: int = 1, *, soon: bool = False
+) -> Topic:
+    """A compacted topic of this notebook and this run."""
+    return compacted(new_topic(stream, notebook).name, partitions, soon=soon)

@@ -18,8 +18,6 @@ from workbook.topics import Topic, compacted
 COMMON = ("seed", "rate", "partitions", "duplicate_share", "bad_share")
 OF_CLICKS = ("late_share", "late_by_ms", "gap_every_s", "gap_s")
 OF_POSITIONS = ("positions", "clients", "closed_share", "moved_share", "swapped_share")
-NEEDS_ANOTHER = {"late_by_ms": "late_share"}
-"""These have a default that is no zero, and do nothing without the other one."""
 
 
 def generate(options: Namespace) -> None:
@@ -31,10 +29,8 @@ def generate(options: Namespace) -> None:
     stream = stream_of(options)
     broker, count = kafka("generate"), round(options.rate * options.seconds)
     name = options.topic or options.stream
-    clicks = isinstance(stream, ClickStream)
-    broker.create(
-        Topic(name, options.partitions) if clicks else compacted(name, options.partitions)
-    )
+    make = Topic if options.stream == "clicks" else compacted
+    broker.create(make(name, options.partitions))
     found = require_topic(broker.client_config(), name)
     if found != options.partitions:
         raise NoSuchStream(
@@ -58,7 +54,8 @@ def stream_of(options: Namespace) -> ClickStream | PositionStream:
     clicks = options.stream == "clicks"
     own, others = (OF_CLICKS, OF_POSITIONS) if clicks else (OF_POSITIONS, OF_CLICKS)
     for name in others:
-        if name not in NEEDS_ANOTHER and getattr(options, name, None):
+        # late_by_ms has a default, and means nothing where late_share is refused.
+        if name != "late_by_ms" and getattr(options, name, None):
             raise NoSuchStream(
                 f"--{name.replace('_', '-')} says nothing about {options.stream}: leave it out, "
                 f"or generate {'positions' if clicks else 'clicks'}."

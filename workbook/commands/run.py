@@ -26,7 +26,7 @@ from workbook.sinks.tables import LocalTable
 from workbook.sources.checks import require_topic
 from workbook.sources.spark import kafka_stream
 from workbook.stack.broker import Broker, kafka
-from workbook.topics import COMPACTED, Topic
+from workbook.topics import Topic, compacted
 
 NEEDED = ("click_type", "name", "timestamp", "partition", "reason")
 LATENESS = "5 seconds"
@@ -99,7 +99,7 @@ def _prepare(broker: Broker, options: Namespace) -> Topic:
     partitions = require_topic(broker.client_config(), source.name)
     broker.create(letters)
     if options.out and options.pipeline == "share_holders":
-        broker.create(Topic(options.out, partitions, COMPACTED))
+        broker.create(compacted(options.out, partitions))
     elif options.out:
         broker.create(Topic(options.out))
     return letters

@@ -25,7 +25,7 @@ from workbook.sources.readers import read_dead_letters, read_messages
 from workbook.stack.broker import Broker
 from workbook.stack.client import scratch_dir
 from workbook.table_ledger import TableLedger, TableVerdict
-from workbook.topics import COMPACTED, Topic, new_topic
+from workbook.topics import compacted, new_compacted_topic
 
 PATIENCE_S = 300.0
 PARTITIONS = 2
@@ -103,9 +103,8 @@ class _Lab:
     def __init__(self, broker: Broker, point: str, seed: int) -> None:
         self.broker, self.point, self.seed = broker, point, seed
         self.passes = Random(f"{point} {seed}").randint(3, EVENTS // BATCH - 2)
-        made = new_topic("positions", "crash", PARTITIONS)
-        self.source = Topic(made.name, PARTITIONS, COMPACTED)
-        self.target = Topic(f"{made.name}.holders", PARTITIONS, COMPACTED)
+        self.source = new_compacted_topic("positions", "crash", PARTITIONS)
+        self.target = compacted(f"{self.source.name}.holders", PARTITIONS)
         self.folder = scratch_dir() / "crashes" / f"table.{secrets.token_hex(4)}"
         self.folder.mkdir(parents=True)
         self.killed_at: float | None = None

@@ -4,55 +4,20 @@ from __future__ import annotations
 
 import re
 import threading
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from types import TracebackType
+from collections.abc import Mapping
 from typing import Any
 
-from confluent_kafka import KafkaError, Message, Producer
-
-from workbook.errors import BrokerUnreachable
 from workbook.events import Click
-from workbook.sources.checks import ANSWER_S
-from workbook.sources.producer import Deliveries, Sent, Stream, connect, generate
-
-SINGLE = {
-    "enable.idempotence": True,
-    "linger.ms": 0,
-    "partitioner": "murmur2_random",  # the Java client's: the same key, the same partition
-    "message.timeout.ms": int(ANSWER_S * 1000),
-    "log_level": 2,
-}
+from workbook.sources.producer import Sent, Stream, generate
+from workbook.sources.single import Landed, RecordProducer
 
 ENDLESS = 2**40
 RANDOM_END = re.compile(r"\.[0-9a-f]{4}$")
 """What ``topics.new_topic`` appends to tell one run's topic from the next one's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Landed:
-    """Where a click lies now; arrival is its record timestamp (ms)."""
-
-    partition: int
-    offset: int
-    arrival: int
-
-
-@dataclass(slots=True)
-class ClickProducer:
-    """Sends the shop's single clicks, each delivered before ``send`` returns.
-
-    ``clock`` gives real seconds since 1970. Raises as ``connect`` does.
-    """
-
-    config: Mapping[str, Any]
-    topic: str
-    clock: Callable[[], float] = time.time
-    _producer: Producer = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        self._producer = connect(self.config, self.topic, **SINGLE)
+class ClickProducer(RecordProducer):
+    """Sends the shop's single clicks, each delivered before ``send`` returns."""
 
     def send(self, click: Click) -> Landed:
         """Send one click, keyed by its tab id; says where it landed.
@@ -61,44 +26,6 @@ class ClickProducer:
         """
         key = click.tab_id.encode() if click.tab_id is not None else None
         return self.send_bytes(click.to_json(), key)
-
-    def send_bytes(self, value: bytes | None, key: bytes | None = None) -> Landed:
-        """Send any value at all: a poisoned one too."""
-        outcome: list[tuple[KafkaError | None, Message]] = []
-        self._producer.produce(
-            self.topic,
-            value,
-            key,
-            on_delivery=lambda error, message: outcome.append((error, message)),
-            timestamp=int(self.clock() * 1000),
-        )
-        self._producer.flush(ANSWER_S + 1)
-        if not outcome or outcome[0][0] is not None:
-            why = outcome[0][0].str() if outcome and outcome[0][0] else "no answer in time"
-            raise BrokerUnreachable(
-                f"the click was not delivered to {self.topic!r} ({why}). Check that the broker at "
-                f"{self.config.get('bootstrap.servers')} runs, then click again."
-            )
-        message = outcome[0][1]
-        partition, offset = message.partition(), message.offset()
-        assert partition is not None  # a delivered message has both
-        assert offset is not None
-        return Landed(partition, offset, message.timestamp()[1])
-
-    def close(self) -> None:
-        """Deliver what an interrupted ``send`` left; raises BrokerUnreachable if it cannot."""
-        Deliveries().check(self._producer.flush(ANSWER_S))
-
-    def __enter__(self) -> ClickProducer:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 class Visitors:

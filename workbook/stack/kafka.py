@@ -39,6 +39,7 @@ listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
 log.dirs={folder}/data
 auto.create.topics.enable=false
 group.initial.rebalance.delay.ms=0
+log.cleaner.backoff.ms=200
 offsets.topic.num.partitions=8
 offsets.topic.replication.factor=1
 transaction.state.log.num.partitions=4

@@ -1,0 +1,176 @@
+"""Compaction on a real broker: what goes, what stays, and how long it takes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from workbook.errors import BrokerUnreachable, TopicMissing, WorkbookError
+from workbook.events import Position
+from workbook.generators.positions import PositionStream
+from workbook.sources.clicks import Visitors
+from workbook.sources.compaction import MARKER, roll, wait_until_compacted
+from workbook.sources.positions import PositionProducer
+from workbook.sources.producer import generate
+from workbook.sources.readers import read_all
+from workbook.table_ledger import TableLedger, records_of
+from workbook.topics import FOREVER, Topic, new_compacted_topic
+
+BOB = Position("Bob", "AAPL", 10, "NASDAQ")
+ALICE = Position("Alice", "AAPL", 12, "NASDAQ")
+
+
+@pytest.fixture
+def topic(broker: Any) -> Topic:
+    made = new_compacted_topic("positions", "test-compaction", soon=True)
+    broker.create(made)
+    return made
+
+
+@pytest.fixture
+def producer(broker: Any, topic: Topic) -> Iterator[PositionProducer]:
+    with PositionProducer(broker.client_config(), topic.name) as opened:
+        yield opened
+
+
+def keys(records: pd.DataFrame) -> list[str]:
+    return [key.decode() for key in records["key"]]
+
+
+def test_of_each_key_the_latest_stays_and_offsets_keep_their_numbers(
+    broker: Any, topic: Topic, producer: PositionProducer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for position in (BOB, ALICE, BOB):
+        for name in ("1", "2"):
+            producer.send(name, position)
+    config = broker.client_config()
+    before = read_all(config, topic.name)
+    rolled, began = roll(config, topic.name), time.monotonic()
+    after = wait_until_compacted(config, topic.name, rolled)
+    with capsys.disabled():
+        print(f" compacted {time.monotonic() - began:.2f} s after the roll", end="")
+    assert rolled == {0: 6}
+    assert (keys(after), list(after["offset"])) == (["1", "2"], [4, 5])
+    truth = TableLedger(records_of(before)).latest()
+    pd.testing.assert_frame_equal(TableLedger(records_of(after)).latest(), truth)
+
+
+def test_a_tombstone_takes_the_older_records_and_then_goes_itself(
+    broker: Any, topic: Topic, producer: PositionProducer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    producer.send("1", BOB)
+    producer.send("2", ALICE)
+    producer.send("1", None)
+    producer.send("3", None)  # for a key that never was
+    config = broker.client_config()
+    rolled, began = roll(config, topic.name), time.monotonic()
+    after = wait_until_compacted(config, topic.name, rolled, tombstones=True)
+    with capsys.disabled():
+        print(f" tombstones gone {time.monotonic() - began:.2f} s after the roll", end="")
+    assert (keys(after), list(after["value"])) == (["2"], [ALICE.to_json()])
+
+
+def test_the_active_segment_is_not_compacted(
+    broker: Any, topic: Topic, producer: PositionProducer
+) -> None:
+    producer.send("1", BOB)
+    config = broker.client_config()
+    rolled = roll(config, topic.name, b"1", ALICE.to_json())
+    after = wait_until_compacted(config, topic.name, rolled)
+    assert keys(after) == ["1", "1"]  # nothing newer has closed the second one's segment
+    rolled = roll(config, topic.name)
+    after = wait_until_compacted(config, topic.name, rolled)
+    assert list(after["value"]) == [ALICE.to_json()]
+
+
+def test_a_reader_may_wait_in_vain(broker: Any, topic: Topic, producer: PositionProducer) -> None:
+    producer.send("1", BOB)
+    producer.send("1", ALICE)
+    with pytest.raises(TimeoutError, match="1 records that should go are still there"):
+        # Nothing was rolled: both are in the active segment.
+        wait_until_compacted(broker.client_config(), topic.name, {0: 2}, deadline=0.5)
+
+
+def test_a_topic_that_rolls_in_a_week_is_refused(broker: Any) -> None:
+    slow = new_compacted_topic("positions", "test-compaction")
+    broker.create(slow)
+    with pytest.raises(WorkbookError, match="stay open for 604,800,000 ms"):
+        roll(broker.client_config(), slow.name)
+    with pytest.raises(TopicMissing):
+        roll(broker.client_config(), "no-such-topic")
+
+
+def test_the_settings_say_what_is_kept() -> None:
+    soon = new_compacted_topic("positions", "10_positions_table", 4, soon=True)
+    assert soon.name.startswith("positions.10-positions-table.")
+    assert soon.partitions == 4
+    assert soon.config.items() >= {**FOREVER, "cleanup.policy": "compact"}.items()
+    assert "cleanup.policy" not in soon.dead_letters.config
+    assert "segment.ms" not in new_compacted_topic("positions", "x").config
+
+
+def test_a_compacted_topic_refuses_a_record_without_a_key_but_not_an_odd_one(
+    broker: Any, topic: Topic, producer: PositionProducer
+) -> None:
+    with pytest.raises(BrokerUnreachable, match="not delivered"):
+        producer.send_bytes(BOB.to_json(), None)
+    with PositionProducer(broker.client_config(), topic.name) as again:
+        assert again.send_bytes(BOB.to_json(), b"").partition == 0
+        again.send_bytes(BOB.to_json(), b"\xff\xfe")
+    assert list(read_all(broker.client_config(), topic.name)["key"]) == [b"", b"\xff\xfe"]
+
+
+def test_many_partitions_are_each_compacted_and_the_table_stays_the_same(broker: Any) -> None:
+    topic = new_compacted_topic("positions", "test-compaction", 3, soon=True)
+    broker.create(topic)
+    config, count = broker.client_config(), 3000
+    stream = PositionStream(
+        seed=3, rate=2000, partitions=3, positions=80, clients=9, bad_share=0.1
+    ).ending_by(int(time.time() * 1000), count)
+    generate(config, topic.name, stream, count)
+    ledger = TableLedger(stream.expected(0, count))
+    rolled = roll(config, topic.name)
+    after = wait_until_compacted(config, topic.name, rolled)
+    assert set(rolled) == {0, 1, 2}
+    assert len(after) < 400  # 80 ids, and the bad keys, of which each is one more
+    left = TableLedger(records_of(after))
+    columns = ["position", "partition", "offset", "client", "ticker", "amount", "exchange"]
+    pd.testing.assert_frame_equal(
+        left.latest()[columns], ledger.latest()[columns], check_dtype=False
+    )
+    assert ledger.judge(left.holders()).clean
+
+
+def test_a_position_sent_by_hand_lands_where_the_stream_puts_it(broker: Any) -> None:
+    topic = new_compacted_topic("positions", "test-compaction", 5)
+    broker.create(topic)
+    stream = PositionStream(partitions=5, positions=40)
+    placed = stream.expected(0, 200).set_index("position")["partition"]
+    with PositionProducer(broker.client_config(), topic.name) as producer:
+        for position in placed.index.unique():
+            assert producer.send(position, BOB).partition == placed.loc[[position]].iloc[0]
+
+
+def test_traders_keep_coming_until_they_are_stopped(broker: Any) -> None:
+    topic = new_compacted_topic("positions", "test-traders", 2)
+    broker.create(topic)
+    stream = PositionStream(rate=2000, partitions=2, positions=50, clients=5, bad_share=0.05)
+    stream = stream.ending_by(int(time.time() * 1000), 1, speed=1)
+    traders = Visitors(broker.client_config(), topic.name, stream)
+    deadline = time.monotonic() + 30
+    while traders.sent.events < 300 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    sent = traders.stop()
+    expected = TableLedger(stream.expected(0, sent.events))
+    found = TableLedger(records_of(read_all(broker.client_config(), topic.name)))
+    assert len(found.records) == sent.messages >= 300
+    assert expected.judge(found.holders()).clean
+
+
+def test_the_marker_is_no_row_of_a_table() -> None:
+    records = pd.DataFrame({"partition": [0], "offset": [0], "key": [MARKER], "value": [None]})
+    assert TableLedger(records_of(records)).latest().empty

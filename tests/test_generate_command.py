@@ -1,0 +1,64 @@
+"""``workbook generate``: which stream the options describe, and which topic it makes."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any
+
+import pytest
+from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
+
+from workbook.commands.generate import generate, stream_of
+from workbook.errors import NoSuchStream
+from workbook.generators.clicks import ClickStream
+from workbook.generators.positions import PositionStream
+from workbook.sources.readers import read_all
+from workbook.table_ledger import TableLedger, records_of
+from workbook.topics import new_topic
+
+PLAIN = {
+    "topic": None, "rate": 1000.0, "seconds": 1.0, "partitions": 1, "seed": 1, "speed": None,
+    "late_share": 0, "late_by_ms": 30_000, "duplicate_share": 0, "bad_share": 0,
+    "gap_every_s": 0, "gap_s": 0,
+}  # fmt: skip
+
+
+def options(stream: str, **more: Any) -> Namespace:
+    return Namespace(**{"stream": stream, **PLAIN, **more})
+
+
+def test_each_stream_takes_its_own_options() -> None:
+    assert stream_of(options("clicks", late_share=0.5)) == ClickStream(late_share=0.5)
+    given = {"positions": 7, "clients": 3, "closed_share": 0.0, "moved_share": None}
+    wanted = PositionStream(positions=7, clients=3, closed_share=0.0)
+    assert stream_of(options("positions", **given)) == wanted
+    unset = dict.fromkeys(given)
+    assert stream_of(options("clicks", **unset)) == ClickStream()
+
+
+@pytest.mark.parametrize(
+    ("stream", "name"),
+    [("positions", "late_share"), ("positions", "gap_s"), ("clicks", "clients")],
+)
+def test_an_option_of_another_stream_is_refused(stream: str, name: str) -> None:
+    with pytest.raises(NoSuchStream, match=f"--{name.replace('_', '-')} says nothing about"):
+        stream_of(options(stream, **{name: 1}))
+
+
+def test_positions_go_to_a_compacted_topic(
+    broker: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workbook.commands.generate.kafka", lambda role: broker)
+    topic = new_topic("positions", "test-generate").name
+    given = options("positions", topic=topic, partitions=2, positions=50, bad_share=0.1)
+    generate(given)
+    assert f"1,000 events in 1,000 messages sent to {topic}" in capsys.readouterr().out
+    resource = ConfigResource(ResourceType.TOPIC, topic)
+    admin = AdminClient(broker.client_config())
+    [found] = admin.describe_configs([resource]).values()
+    assert found.result()["cleanup.policy"].value == "compact"
+    sent = TableLedger(stream_of(given).expected(0, 1000))
+    there = TableLedger(records_of(read_all(broker.client_config(), topic)))
+    assert sent.judge(there.holders()).clean
+    with pytest.raises(NoSuchStream, match="has 2 partitions"):
+        generate(options("positions", topic=topic, partitions=3))
