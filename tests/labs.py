@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -111,4 +112,21 @@ def interrupt(process: subprocess.Popen[str]) -> str:
     """Press Ctrl-C and return what the process still says."""
     process.send_signal(signal.SIGINT)
     said, _ = process.communicate(timeout=60)
+    return said
+
+
+def workbook(*words: str, **options: Any) -> subprocess.Popen[str]:
+    """The command in a process of its own, a user of the tests' lab."""
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, **options}
+    command = [sys.executable, "-m", "workbook", *words]
+    return subprocess.Popen(command, text=True, start_new_session=True, **options)
+
+
+def end(process: subprocess.Popen[str], number: signal.Signals) -> str:
+    """Ask it to end, which must be quick and clean; returns what it still said."""
+    began = time.monotonic()
+    process.send_signal(number)
+    said, _ = process.communicate(timeout=60)
+    assert (process.returncode, "Traceback" in said) == (0, False), said
+    assert time.monotonic() - began < 30
     return said

@@ -21,7 +21,8 @@ LEFT_OF = {
     "sinks": {"errors", "events", "metrics", "topics", "sources"},
     "views": {"errors", "events", "topics"},
     "stack": {"errors"},
-    "session": {"errors", "stack"},
+    "small_queries": set(),
+    "session": {"errors", "small_queries", "stack"},
     "exercises": {"errors", "events", "topics", "ledger", "sources", "pipelines", "sinks"},
 }
 COMPOSE = {"cli", "commands", "faults", "__main__", "__init__"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Producer
-from labs import read_until, until
+from labs import end, read_until, until, workbook
 
 from workbook.commands.ends import Ends
 from workbook.commands.metrics import Known
@@ -32,23 +31,6 @@ STREAM = ClickStream(
     seed=7, rate=200, partitions=2, bad_share=0.05, late_share=0.1, late_by_ms=3000
 )
 MakeTopic = Callable[..., Topic]
-
-
-def workbook(*words: str, **options: Any) -> subprocess.Popen[str]:
-    """The command in a process of its own, a user of the tests' lab."""
-    options = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, **options}
-    command = [sys.executable, "-m", "workbook", *words]
-    return subprocess.Popen(command, text=True, start_new_session=True, **options)
-
-
-def end(process: subprocess.Popen[str], number: signal.Signals) -> str:
-    """Ask it to end, which must be quick and clean; returns what it still said."""
-    began = time.monotonic()
-    process.send_signal(number)
-    said, _ = process.communicate(timeout=60)
-    assert (process.returncode, "Traceback" in said) == (0, False), said
-    assert time.monotonic() - began < 30
-    return said
 
 
 def produce(broker: Any, topic: Topic, *records: tuple[bytes | None, bytes | None]) -> None:

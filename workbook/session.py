@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pyspark
 from pyspark.sql import SparkSession
 
+from workbook import small_queries
 from workbook.errors import SparkFailed
 from workbook.stack import wire
 from workbook.stack.client import lease, scratch_dir
@@ -26,7 +28,7 @@ ANSWER_S = 5.0
 
 STATE_STORES = {
     "memory": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
-    "rocksdb": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    "rocksdb": small_queries.ROCKSDB,
 }
 """In memory is fast; RocksDB is for state that does not fit, and for transformWithState."""
 
@@ -77,7 +79,8 @@ def class_archive() -> Path:
     """
     java = find_java()
     made_for = f"{java.command.resolve()} {java.command.stat().st_mtime} {pyspark.__file__}"
-    digest = hashlib.sha256(f"{made_for} {pyspark.__version__}".encode()).hexdigest()[:12]
+    made_by = Path(small_queries.__file__).read_bytes()
+    digest = hashlib.sha256(f"{made_for} {pyspark.__version__}".encode() + made_by).hexdigest()[:12]
     return cache_dir() / f"spark-classes-{digest}.jsa"
 
 
@@ -91,15 +94,7 @@ def make_class_archive() -> Path:
     for stale in archive.parent.glob("spark-classes-*.[0-9]*"):
         stale.unlink()
     spark = _start("class archive", [f"-XX:ArchiveClassesAtExit={unfinished}"])
-    clicks = (
-        spark.readStream.format("rate")
-        .load()
-        .selectExpr("from_json('{\"a\": 1}', 'a BIGINT') AS click", "timestamp", "value")
-    )
-    counts = clicks.groupBy("click.a").count().writeStream.outputMode("update")
-    query = counts.foreachBatch(lambda batch, _: batch.toPandas()).start()
-    query.processAllAvailable()
-    query.stop()
+    small_queries.run_all(spark)
     gateway: Any = spark.sparkContext._gateway
     spark.stop()
     gateway.shutdown()
@@ -122,7 +117,14 @@ def _start(name: str, flags: list[str]) -> SparkSession:
     except Exception as error:
         raise _not_started(error, log) from None
     _let_the_lab_end(spark)
+    threading.Thread(target=_start_workers, args=(spark,), daemon=True).start()
     return spark
+
+
+def _start_workers(spark: SparkSession) -> None:
+    """Meanwhile, so that the first query need not wait for Python's imports."""
+    with suppress(Exception):  # the session may be on its way out, and nobody has asked for this
+        small_queries.start_workers(spark)
 
 
 def _require_master(master: str) -> None:

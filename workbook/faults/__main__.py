@@ -18,7 +18,7 @@ from workbook.faults.kills import (
     die_with_parent,
     kill_after_commit,
 )
-from workbook.faults.plan import BATCH, STORE, TABLE, Plan
+from workbook.faults.plan import BATCH, STORE, TABLE, TABLE_BATCH, Plan
 from workbook.pipelines import page_view_metrics as loops
 from workbook.sinks.dead_letters import DeadLetters
 from workbook.sinks.metrics import MetricsProducer, record
@@ -161,7 +161,7 @@ def run_table(plan: Plan, at: At) -> None:
             middle.arm()
         at(point)
 
-    raw = kafka_stream(spark, broker, plan.source, max_per_batch=BATCH)
+    raw = kafka_stream(spark, broker, plan.source, max_per_batch=TABLE_BATCH)
     holders = us_share_holders(parse(raw, DeadLetters(plan.config, plan.letters), NEEDED))
     if plan.point == "mid-batch":
         holders = middle.through(holders)

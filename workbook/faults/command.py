@@ -27,7 +27,7 @@ def _points() -> str:
     for version, does in VERSIONS.items():
         lines += ["", f"points of {version} ({does}):"]
         lines += [f"  {point:<18}{where(version, point)}" for point in POINTS[version]]
-    lines += ["", "points of share_holders:"]
+    lines += ["", "points of share_holders (default: all of them, one after the other):"]
     lines += [f"  {point:<18}{words}" for point, words in WHERE_IN_TABLE.items()]
     return "\n".join(lines)
 
@@ -62,6 +62,7 @@ def _crash_table(options: argparse.Namespace, tell: Callable[[str], None]) -> in
     if options.version:
         raise NoSuchCrash(f"share_holders has no version {options.version!r}: leave --version out.")
     prefetch()
-    outcome = crash_table(kafka("crash"), options.point or "before-store", options.seed, tell)
+    points = [options.point] if options.point else list(WHERE_IN_TABLE)
+    outcome = crash_table(kafka("crash"), points, options.seed, tell)
     print(f"\n{outcome}")
     return 0 if outcome.kept else 1

@@ -68,8 +68,8 @@ PROMISES = {
 EVENTS, SECONDS = 2000, 40
 """So many clicks in so many seconds of event time are in the topic before anything starts."""
 
-BATCH = 200
-"""Records of a micro-batch on Spark."""
+BATCH, TABLE_BATCH = 200, 100
+"""Records of a micro-batch on Spark, of page views and of the table."""
 
 
 @dataclass(frozen=True, slots=True)

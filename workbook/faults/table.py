@@ -6,7 +6,7 @@ import json
 import secrets
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -16,7 +16,7 @@ import pandas as pd
 from confluent_kafka import KafkaException, Message
 
 from workbook.errors import CrashFailed, NoSuchCrash
-from workbook.faults.plan import BATCH, EVENTS, STORE, TABLE, WHERE_IN_TABLE, Plan
+from workbook.faults.plan import EVENTS, STORE, TABLE, WHERE_IN_TABLE, Plan
 from workbook.faults.victim import Victim
 from workbook.generators.positions import PositionStream
 from workbook.sinks.store import Store
@@ -28,27 +28,29 @@ from workbook.table_ledger import TableLedger, TableVerdict
 from workbook.topics import compacted, new_compacted_topic
 
 PATIENCE_S = 300.0
+PASSES = 12
+"""So many micro-batches at most lie before all kills together, of the 20 that there are."""
+
 PARTITIONS = 2
 COLUMNS = ["client", "positions", "tickers"]
 
 
 @dataclass(frozen=True)
 class TableOutcome:
-    """One crash of the table, judged by the ledger: what the store says, and what the topic says.
+    """A table that was killed, judged by the ledger: what its store says, and what its topic says.
 
-    ``letters`` are the rejected records found in the dead letters, of ``rejected``: at least once.
-    ``recovery`` is the time from the kill to the next record in the topic, in seconds; None where
-    none came.
+    ``points`` are where it was killed, one after the other. ``letters`` are the rejected records
+    found in the dead letters, of ``rejected``: at least once. ``recoveries`` are the times from a
+    kill to the next record in the topic, in seconds.
     """
 
-    point: str
+    points: tuple[str, ...]
     seed: int
-    passes: int
     store: TableVerdict = field(repr=False)
     topic: TableVerdict = field(repr=False)
     rejected: int
     letters: int
-    recovery: float | None
+    recoveries: tuple[float, ...]
 
     @property
     def kept(self) -> bool:
@@ -58,14 +60,15 @@ class TableOutcome:
     def __str__(self) -> str:
         mark = "✓" if self.kept else "✗"
         lines = [
-            f"{mark} share holders, killed at {self.point}, micro-batch {self.passes} "
-            f"({WHERE_IN_TABLE[self.point]})",
+            f"{mark} share holders, killed {len(self.points)} times",
+            *(f"  at {point}: {WHERE_IN_TABLE[point]}" for point in self.points),
             f"Its store: {_brief(self.store)}",
             f"Its topic: {_brief(self.topic)}",
             f"Dead letters: {self.letters} of {self.rejected} rejected records.",
         ]
-        if self.recovery is not None:
-            lines.append(f"From the kill to the next record: {self.recovery:.1f} s.")
+        if self.recoveries:
+            times = ", ".join(f"{seconds:.1f} s" for seconds in self.recoveries)
+            lines.append(f"From a kill to the next record: {times}.")
         return "\n".join(lines)
 
 
@@ -75,39 +78,41 @@ def _brief(verdict: TableVerdict) -> str:
 
 def crash_table(
     broker: Broker,
-    point: str,
+    points: Sequence[str],
     seed: int = 7,
     progress: Callable[[str], None] = lambda text: None,
 ) -> TableOutcome:
-    """Run the table, kill it at the point, run it again to the end, and judge.
+    """Run the table, kill it at each of the points, starting it again behind each, and judge.
 
     The input: 2,000 records of 120 positions, 5 % tombstones and 3 % bad ones among them. Raises
     ``NoSuchCrash`` for a point that it does not pass, ``CrashFailed`` when it ends by itself.
     """
-    if point not in WHERE_IN_TABLE:
-        raise NoSuchCrash(
-            f"The table does not pass {point!r}. Choose one of: {', '.join(WHERE_IN_TABLE)}."
-        )
-    with _Lab(broker, point, seed) as lab:
+    for point in points:
+        if point not in WHERE_IN_TABLE:
+            raise NoSuchCrash(
+                f"The table does not pass {point!r}. Choose one of: {', '.join(WHERE_IN_TABLE)}."
+            )
+    with _Lab(broker, tuple(points), seed) as lab:
         progress(f"The table runs: {EVENTS:,} records wait for it.")
-        lab.run_to_the_crash()
-        progress(f"Killed at {point}, micro-batch {lab.passes}. It starts again.")
+        for point in points:
+            lab.run_to_the_crash(point)
+            progress(f"Killed at {point}. It starts again.")
         lab.run_to_the_end()
         progress("The whole input has been read.")
         return lab.outcome()
 
 
 class _Lab:
-    """The topics, a folder and the processes of one crash; leaving it removes them all."""
+    """The topics, a folder and the processes of one table; leaving it removes them all."""
 
-    def __init__(self, broker: Broker, point: str, seed: int) -> None:
-        self.broker, self.point, self.seed = broker, point, seed
-        self.passes = Random(f"{point} {seed}").randint(3, EVENTS // BATCH - 2)
+    def __init__(self, broker: Broker, points: tuple[str, ...], seed: int) -> None:
+        self.broker, self.points, self.seed = broker, points, seed
         self.source = new_compacted_topic("positions", "crash", PARTITIONS)
         self.target = compacted(f"{self.source.name}.holders", PARTITIONS)
         self.folder = scratch_dir() / "crashes" / f"table.{secrets.token_hex(4)}"
         self.folder.mkdir(parents=True)
-        self.killed_at: float | None = None
+        self.kills: list[float] = []
+        self._draw = Random(seed)
         self._victim: Victim | None = None
 
     def __enter__(self) -> _Lab:
@@ -120,12 +125,15 @@ class _Lab:
         self.expected = stream.expected(0, EVENTS)
         return self
 
-    def run_to_the_crash(self) -> None:
-        """Start, and wait until the process has killed itself."""
-        victim = self._run(replace(self._plan(), point=self.point, passes=self.passes))
+    def run_to_the_crash(self, point: str) -> None:
+        """Start, and wait until the process has killed itself, in its first few micro-batches."""
+        passes = self._draw.randint(1, PASSES // len(self.points))
+        if point == "after-commit":  # told by the number of the micro-batch
+            passes += len(list((self.folder / "checkpoint" / "0" / "commits").glob("[0-9]*")))
+        victim = self._run(replace(self._plan(), point=point, passes=passes))
         if not victim.killed:
             raise CrashFailed(f"The table was not killed. It said:\n{victim.last_words()}")
-        self.killed_at = victim.killed_at
+        self.kills.append(victim.killed_at or time.time())
 
     def run_to_the_end(self) -> None:
         """Start again, and wait until all of the input has been read."""
@@ -140,22 +148,19 @@ class _Lab:
         letters = read_dead_letters(config, self.source.dead_letters.name)
         store = Store(self.folder / STORE, "client")
         return TableOutcome(
-            self.point,
+            self.points,
             self.seed,
-            self.passes,
             ledger.judge(pd.DataFrame(store.all(), columns=COLUMNS)),
             ledger.judge(pd.DataFrame(_latest(told).values(), columns=COLUMNS)),
             rejected=int(self.expected["reason"].notna().sum()),
             letters=len(letters.drop_duplicates(["partition", "offset"])),
-            recovery=self._recovery(told),
+            recoveries=self._recoveries(told),
         )
 
-    def _recovery(self, told: list[Message]) -> float | None:
-        killed = self.killed_at
-        if killed is None:
-            return None
-        times = [message.timestamp()[1] / 1000 for message in told]
-        return min((at - killed for at in times if at > killed), default=None)
+    def _recoveries(self, told: list[Message]) -> tuple[float, ...]:
+        times = sorted(message.timestamp()[1] / 1000 for message in told)
+        after = ((kill, [at for at in times if at > kill]) for kill in self.kills)
+        return tuple(found[0] - kill for kill, found in after if found)
 
     def _plan(self) -> Plan:
         return Plan(

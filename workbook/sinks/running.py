@@ -148,10 +148,6 @@ def start_metrics(
 class TableSink(Protocol):
     """Where a table's changes go; it must bear a micro-batch that comes again."""
 
-    @property
-    def kind(self) -> str:
-        """What it is, in a word."""
-
     def apply(self, changes: pa.Table, query: str, batch_id: int) -> None:
         """Take the changed rows of a micro-batch; ``deleted`` marks those that go."""
 
@@ -174,7 +170,7 @@ def start_table(
         rows = batch.toArrow()  # the whole batch: a stateful query wants all its partitions read
         query = batch.sparkSession.sparkContext.getLocalProperty("sql.streaming.queryId") or ""
         for sink in sinks:
-            at(f"before-{sink.kind}")
+            at(f"before-{getattr(sink, 'kind', 'sink')}")
             sink.apply(rows, query, batch_id)
         at("before-checkpoint")
 

@@ -1,0 +1,218 @@
+"""How fast chapter 11 keeps its table: who holds US shares, from a changelog of positions.
+
+    .venv/bin/python benchmarks/share_holders.py [--updates 1000000] [--runs 3] [--no-peer]
+
+One topic of 8 partitions is written once: a million updates over 100,000 positions of 10,000
+clients, 5 % tombstones. In one run: a raw consumer that parses nothing is the floor; the pipeline
+in a fresh session (cold), again in the same one (warm start), and in batches of a running query;
+the same in Kafka Streams with its cache on (see benchmarks/peers). No figure is printed before
+the table equals what DuckDB computes from the records.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import secrets
+import shutil
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
+
+from peers import kafka_streams
+from views_per_second import Cost, cost, end, floor, peak_memory, report
+
+from workbook import session
+from workbook.generators.positions import PositionStream
+from workbook.pipelines import share_holders
+from workbook.pipelines.ktable import count, set_of, total
+from workbook.pipelines.positions import parse
+from workbook.sinks.dead_letters import DeadLetters
+from workbook.sinks.running import start_table
+from workbook.sinks.store import Store
+from workbook.sinks.table_topic import TableTopic
+from workbook.sources.producer import generate
+from workbook.sources.readers import read_messages
+from workbook.sources.spark import kafka_stream
+from workbook.stack.broker import Broker, kafka
+from workbook.topics import Topic, compacted, new_topic
+
+PARTITIONS, POSITIONS, CLIENTS = 8, 100_000, 10_000
+
+TRUTH = """
+WITH last AS (
+    SELECT * FROM log QUALIFY row_number() OVER (PARTITION BY position ORDER BY number DESC) = 1
+)
+SELECT client, list(position ORDER BY position) AS positions, count(*) AS number,
+       CAST(sum(amount) AS BIGINT) AS shares
+FROM last WHERE NOT deleted AND exchange IN ('NYSE', 'NASDAQ') GROUP BY client
+"""
+
+SETS = {"positions": set_of("position")}
+SUMS = {"number": count(), "shares": total("amount")}
+
+
+def recomputed(stream: PositionStream, updates: int) -> pd.DataFrame:
+    """Who holds what, by DuckDB, from the stream's own list of what it sends."""
+    log = stream.expected(0, updates)
+    log["number"] = range(len(log))
+    return duckdb.from_df(log).query("log", TRUTH).df().set_index("client")
+
+
+class Table:
+    """The pipeline on a topic; each run has a checkpoint, a store and a result topic of its own."""
+
+    def __init__(self, broker: Broker, topic: Topic, right: pd.DataFrame) -> None:
+        self.broker, self.topic, self.right = broker, topic, right
+
+    def run(self, spark: Any, aggregates: dict[str, Any], per_batch: int) -> Callable[[], Any]:
+        """Bring the whole topic into a table; what comes back checks it and tells of batches."""
+        out = compacted(new_topic("holders", "bench").name, PARTITIONS)
+        self.broker.create(out)
+        config, place = self.broker.client_config(), session.checkpoint(out.name)
+        store = Store(place / "store.db", "client")
+        raw = kafka_stream(spark, self.broker, self.topic.name, max_per_batch=per_batch)
+        rejects = DeadLetters(config, self.topic.dead_letters.name)
+        parsed = parse(raw, rejects, (*share_holders.NEEDED, *self._more(aggregates)))
+        holders = share_holders.us_positions(parsed).group_by("client").reduce(**aggregates)
+        sinks = [TableTopic(config, out.name, "client"), store]
+        with start_table(holders, sinks, place) as running:
+            running.process_all()
+            batches = [json.loads(p.json) for p in running.queries[0].recentProgress]
+
+        def check() -> list[dict[str, Any]]:
+            self._compare(store.all(), aggregates)
+            self._compare(list(told(config, out.name).values()), aggregates)
+            shutil.rmtree(place)
+            self.broker.delete([out.name])
+            return batches
+
+        return check
+
+    def _more(self, aggregates: dict[str, Any]) -> tuple[str, ...]:
+        return ("amount",) if aggregates is SUMS else ()
+
+    def _compare(self, rows: list[dict[str, Any]], aggregates: dict[str, Any]) -> None:
+        found = {row["client"]: tuple(row[name] for name in aggregates) for row in rows}
+        columns = (self.right[name] for name in aggregates)
+        assert found == {
+            client: tuple(v if isinstance(v, int) else _plain(v) for v in values)
+            for client, *values in zip(self.right.index, *columns, strict=True)
+        }
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if hasattr(value, "tolist") else list(value)
+
+
+def told(config: dict[str, str], topic: str) -> dict[str, Any]:
+    """What a reader of the result topic knows."""
+    known: dict[str, Any] = {}
+    for message in read_messages(config, topic):
+        key, value = (message.key() or b"").decode(), message.value()
+        known.pop(key, None)
+        if value is not None:
+            known[key] = json.loads(value)
+    return known
+
+
+# --- the peer ---------------------------------------------------------------------------------
+
+
+def peer(broker: Broker, topic: Topic, right: pd.DataFrame, updates: int, rounds: int) -> Cost:
+    """Kafka Streams, tuned, its cache on: seconds of the last round, its result compared."""
+    out = compacted(new_topic("holders", "peer").name, PARTITIONS)
+    broker.create(out)
+    seconds = kafka_streams.share_holders(
+        broker.bootstrap, topic.name, out.name, updates, rounds=rounds
+    )
+    found = told(broker.client_config(), out.name)
+    assert {c: sorted(v) for c, v in found.items()} == {
+        c: list(v) for c, v in right["positions"].items()
+    }
+    broker.delete([out.name])
+    return Cost(seconds, float("nan"))
+
+
+# --- the run ----------------------------------------------------------------------------------
+
+
+def main() -> None:
+    options = arguments()
+    broker, topic = kafka("bench"), new_topic("positions", "bench", PARTITIONS)
+    topic = compacted(topic.name, PARTITIONS)
+    broker.create(topic, topic.dead_letters)
+    stream = PositionStream(
+        rate=20_000, partitions=PARTITIONS, positions=POSITIONS, clients=CLIENTS
+    ).ending_by(int(time.time() * 1000), options.updates)
+    right = recomputed(stream, options.updates)
+    generate(broker.client_config(), topic.name, stream, options.updates)
+    print(f"{options.updates:,} updates of {POSITIONS:,} positions; {len(right):,} clients hold\n")
+    print("| | updates/s, best | median | CPU µs per update |\n| --- | --- | --- | --- |")
+    floors = [cost(lambda: floor(broker, topic, options.updates))[0] for _ in range(options.runs)]
+    report("raw consumer, nothing parsed", floors, options.updates)
+    if options.peer:
+        kafka_streams.classpath()
+        for name, rounds in (("cold", 1), ("warm, third run in one JVM", 3)):
+            found = [
+                peer(broker, topic, right, options.updates, rounds) for _ in range(options.runs)
+            ]
+            report(f"Kafka Streams, tuned, {name}", found, options.updates)
+    table, figures = Table(broker, topic, right), {}
+    for _ in range(options.runs):
+        one_session(table, options, figures)
+    for name, costs in figures.items():
+        report(name, costs, options.updates)
+
+
+def one_session(table: Table, options: argparse.Namespace, figures: dict[str, list[Cost]]) -> None:
+    """A cold run, warm ones, and batches of a running query, in one Spark session."""
+    start, spark = cost(lambda: session.spark_session(quiet=True))
+    for name, aggregates, per_batch in (
+        ("pipeline, cold: sets", SETS, 2_000_000),
+        ("pipeline, second query: sets", SETS, 2_000_000),
+        ("pipeline, second query: count and sum", SUMS, 2_000_000),
+        ("batches", SETS, options.updates // 4),
+        ("batches", SUMS, options.updates // 4),
+    ):
+        spent, check = cost(lambda: table.run(spark, aggregates, per_batch))  # noqa: B023
+        batches = check()
+        if name == "batches":
+            kind = "sets" if aggregates is SETS else "count and sum"
+            name, spent = f"pipeline, warm batches: {kind}", _warm(batches, options.updates)
+        elif "cold" in name:
+            whole = Cost(start.seconds + spent.seconds, start.cpu + spent.cpu)
+            figures.setdefault("pipeline, session start included: sets", []).append(whole)
+        figures.setdefault(name, []).append(spent)
+    print(f"<!-- Spark's Java: {peak_memory():.1f} GB at its peak -->")
+    end(spark)
+
+
+def _warm(batches: list[dict[str, Any]], updates: int) -> Cost:
+    """The time that all updates would take at the pace of the batches behind the first."""
+    later = batches[1:]
+    rows = sum(batch["numInputRows"] for batch in later)
+    seconds = statistics.fsum(batch["durationMs"]["triggerExecution"] for batch in later) / 1000
+    return Cost(seconds * updates / rows, float("nan"))
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--updates", type=int, default=1_000_000)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--no-peer", dest="peer", action="store_false")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,461 @@
+"""Chapter 10's exercises: wrong and right answers as learners may write them."""
+
+from __future__ import annotations
+
+from proof import Catalogue, ChapterProof
+from pyspark.sql import Window
+from pyspark.sql import functions as F  # noqa: N812
+
+from workbook.exercises import positions_table as chapter
+from workbook.exercises.positions_table_mistakes import ONE_RECORD as ONE_RECORD_MODELS
+from workbook.exercises.positions_table_mistakes import TOLD as TOLD_MODELS
+
+# --- one record ---------------------------------------------------------------------------------
+
+
+def by_comprehension(table, key, value):
+    others = {k: row for k, row in table.items() if k != key}
+    return others if value is None else {**others, key: value}
+
+
+def merged(table, key, value):
+    return {k: row for k, row in (table | {key: value}).items() if row is not None}
+
+
+def guarded(table, key, value):
+    after = table.copy()
+    if value is not None:
+        after[key] = value
+    elif key in after:
+        del after[key]
+    return after
+
+
+def adds(table, key, value):
+    if value is None:
+        return guarded(table, key, value)
+    amount = value["amount"] + table.get(key, {"amount": 0})["amount"]
+    return table | {key: value | {"amount": amount}}
+
+
+def first_wins(table, key, value):
+    if value is None:
+        return guarded(table, key, value)
+    after = dict(table)
+    after.setdefault(key, value)
+    return after
+
+
+def merges_fields(table, key, value):
+    if value is None:
+        return guarded(table, key, value)
+    return table | {key: table.get(key, {}) | value}
+
+
+def history(table, key, value):
+    if value is None:
+        return guarded(table, key, value)
+    return table | {key: [table[key], value] if key in table else [value]}
+
+
+def stores_none(table, key, value):
+    return table | {key: value}
+
+
+def empties_the_row(table, key, value):
+    return table | {key: value or {}}
+
+
+def must_be_there(table, key, value):
+    after = dict(table)
+    if value is None:
+        del after[key]
+    else:
+        after[key] = value
+    return after
+
+
+def no_tombstones(table, key, value):
+    return table | {key: value} if value else table
+
+
+def clears(table, key, value):
+    return table | {key: value} if value else {}
+
+
+def drops_the_last(table, key, value):
+    after = dict(table)
+    if value is not None:
+        after[key] = value
+    elif after:
+        after.popitem()
+    return after
+
+
+def toggles(table, key, value):
+    return guarded(table, key, None if table.get(key) == value else value)
+
+
+def one_per_client(table, key, value):
+    if value is None:
+        return guarded(table, key, value)
+    kept = {k: row for k, row in table.items() if row["client"] != value["client"]}
+    return {**kept, key: value}
+
+
+def under_the_client(table, key, value):
+    return guarded(table, value["client"] if value else key, value)
+
+
+def alone(table, key, value):
+    return {key: value} if value else {}
+
+
+def exchanged(table, key, value):
+    return table if value is None else guarded(table, key, None)
+
+
+def in_place(table, key, value):
+    if value is None:
+        table.pop(key, None)
+    else:
+        table[key] = value
+    return table
+
+
+def half(table, key, value):
+    if value is not None:
+        return {**table, key: value}
+    return None
+
+
+def no_return(table, key, value):
+    guarded(table, key, value)
+
+
+def prints(table, key, value):
+    print(guarded(table, key, value))
+
+
+ONE_RECORD = Catalogue(
+    right=[by_comprehension, merged, guarded],
+    wrong=[
+        (adds, "adds the new amount"),
+        (first_wins, "The first row of a position stays"),
+        (merges_fields, "merges the new row"),
+        (history, "every row of a position in a list"),
+        (stores_none, "tombstone itself is put into the table"),
+        (empties_the_row, "The row is emptied"),
+        (must_be_there, "fails on a tombstone"),
+        (no_tombstones, "a closed position stays"),
+        (clears, "empties the whole table"),
+        (drops_the_last, "last row of the table"),
+        (toggles, "a second time takes the row out"),
+        (one_per_client, "Each client keeps one row"),
+        (under_the_client, "under the client's name"),
+        (alone, "the new row alone"),
+        (lambda table, key, value: value, "It returns the value"),
+        (lambda table, key, value: [*guarded(table, key, value).values()], "without their keys"),
+        (exchanged, "exchanged"),
+        (lambda table, key, value: table, "Nothing ever changes"),
+        (in_place, "changes the input"),
+        (half, "one way through it"),
+        (no_return, "no `return`"),
+        (prints, "prints the value"),
+        (lambda table, key, value: table | {key: rows}, "raised NameError"),  # noqa: F821
+        (lambda record: {}, "Keep the parameters"),
+        ({}, "without parentheses"),
+    ],
+    models=ONE_RECORD_MODELS,
+)
+
+# --- a filter -----------------------------------------------------------------------------------
+
+
+def by_tables(old, new, keeps):
+    """The filter as the difference of two tables of one row."""
+    before, after = ([row for row in (r,) if row and keeps(row)] for r in (old, new))
+    if before == after or not (before or after):
+        return None
+    return after[0] if after else "delete"
+
+
+def by_match(old, new, keeps):
+    match bool(old and keeps(old)), bool(new and keeps(new)):
+        case (_, True) if new != old:
+            return new
+        case (True, False):
+            return "delete"
+    return None
+
+
+def same_first(old, new, keeps):
+    if old == new:
+        return None
+    if new is not None and keeps(new):
+        return new
+    if old is None:
+        return None
+    return "delete" if keeps(old) else None
+
+
+def square(old, new, keeps, had=None, deletes=lambda new: True, passes=lambda had: True):
+    """The four corners with their usual slips."""
+    had = bool(old) and keeps(old) if had is None else had
+    if new and keeps(new):
+        return new if passes(had) and new != old else None
+    return "delete" if had and deletes(new) else None
+
+
+def stream_filter(old, new, keeps):
+    return new if new and keeps(new) else None
+
+
+def deletes_for_all(old, new, keeps):
+    return new if new and keeps(new) else "delete"
+
+
+def hands_on_tombstones(old, new, keeps):
+    return "delete" if new is None else square(old, new, keeps)
+
+
+def tells_again(old, new, keeps):
+    if new and keeps(new):
+        return new
+    return "delete" if old and keeps(old) else None
+
+
+def never_begins_later(old, new, keeps):
+    return square(old, new, keeps, passes=lambda had: had or not old)
+
+
+def tells_the_old(old, new, keeps):
+    return old if square(old, new, keeps) == "delete" else square(old, new, keeps)
+
+
+def other_word(old, new, keeps):
+    found = square(old, new, keeps)
+    return "DELETE" if found == "delete" else found
+
+
+def asks_none(old, new, keeps):
+    if keeps(new):
+        return new
+    return "delete" if keeps(old) else None
+
+
+def ignores_the_condition(old, new, keeps):
+    return "delete" if new is None else new
+
+
+FILTERED = Catalogue(
+    right=[by_tables, by_match, same_first],
+    wrong=[
+        (stream_filter, "filter of a stream"),
+        (deletes_for_all, "even if downstream never had"),
+        (lambda o, n, keeps: square(o, n, keeps, had=bool(o)), "whenever there was an old row"),
+        (hands_on_tombstones, "hands on every tombstone"),
+        (lambda *a: square(*a, deletes=lambda new: not new), "only when the position was closed"),
+        (lambda *a: square(*a, deletes=bool), "A position that is closed is not told"),
+        (tells_again, "the same as before"),
+        (lambda *a: square(*a, passes=lambda had: not had), "not when it changes later"),
+        (never_begins_later, "begins to match later is not told"),
+        (lambda *a: square(*a, passes=lambda had: had), "no row ever begins"),
+        (tells_the_old, "it tells the old row"),
+        (other_word, "in another way"),
+        (asks_none, "asked of None"),
+        (lambda o, n, keeps: square(o, n, lambda row: not keeps(row)), "turned round"),
+        (ignores_the_condition, "Nothing is filtered"),
+        (lambda o, n, keeps: bool(n) and keeps(n), "whether the row is to be kept"),
+        (lambda o, n, keeps: "delete", "A new US share"),
+        (lambda o, n, keeps: o and None, "no `return`"),
+        (lambda o, n, keeps: keeps, "returns a function"),
+        (lambda o, n, keeps: keep(n), "raised NameError"),  # noqa: F821
+        (lambda o, n, keeps: print(square(o, n, keeps)), "prints the value"),
+        (lambda old, new: new, "Keep the parameters"),
+        ("delete", "without parentheses"),
+    ],
+    models=TOLD_MODELS,
+)
+
+# --- the latest row on Spark --------------------------------------------------------------------
+
+COLUMNS = ["position", "client", "ticker", "amount"]
+
+
+def by_window(changelog):
+    newest_first = Window.partitionBy("position").orderBy(F.desc("offset"))
+    numbered = changelog.withColumn("number", F.row_number().over(newest_first))
+    return numbered.where("number = 1 AND NOT deleted").select(*COLUMNS)
+
+
+def by_columns(changelog):
+    newest = [F.max_by(c, "offset").alias(c) for c in ("client", "ticker", "amount", "deleted")]
+    return changelog.groupBy("position").agg(*newest).where("client IS NOT NULL").drop("deleted")
+
+
+def by_struct(changelog):
+    row = F.max(F.struct("offset", "deleted", "client", "ticker", "amount")).alias("row")
+    return changelog.groupBy("position").agg(row).select("position", "row.*").where(
+        "NOT deleted"
+    ).select(*COLUMNS)  # fmt: skip
+
+
+def by_join(changelog):
+    last = changelog.groupBy("position").agg(F.max("offset").alias("offset"))
+    return changelog.join(last, ["position", "offset"]).where("NOT deleted").select(*COLUMNS)
+
+
+def newest(by="offset", keys=("position",), what="max_by", first="true", last="NOT row.deleted"):
+    """The query with its usual slips."""
+
+    def answer(changelog):
+        row = F.expr(f"{what}(struct(*), {by}) AS row")
+        rows = changelog.where(first).groupBy(*(F.col(k).alias(f"_{k}") for k in keys)).agg(row)
+        return rows.where(last).select(*(f"row.{c}" for c in COLUMNS))
+
+    return answer
+
+
+def dropped_first(changelog):
+    return newest(first="NOT deleted")(changelog)
+
+
+def largest_struct(changelog):
+    fields = F.struct("client", "ticker", "amount", "deleted")
+    rows = changelog.groupBy("position").agg(F.max(fields).alias("row"))
+    return rows.where("NOT row.deleted").select("position", "row.*").drop("deleted")
+
+
+def largest_columns(changelog):
+    live = changelog.where("NOT deleted").groupBy("position")
+    return live.agg(*(F.max(c).alias(c) for c in ("client", "ticker", "amount")))
+
+
+def never_reopened(changelog):
+    closed = changelog.where("deleted").select("position")
+    return newest()(changelog.join(closed, "position", "left_anti").select(changelog["*"]))
+
+
+def first_seen(changelog):
+    return changelog.where("NOT deleted").coalesce(1).dropDuplicates(["position"]).select(*COLUMNS)
+
+
+def summed(changelog):
+    amounts = changelog.groupBy("position").agg(F.sum("amount").alias("amount"))
+    return newest()(changelog).drop("amount").join(amounts, "position")
+
+
+def history_of_all(changelog):
+    return changelog.where("NOT deleted").select(*COLUMNS)
+
+
+def newest_of_all(changelog):
+    return changelog.orderBy(F.desc("offset")).limit(1).select(*COLUMNS)
+
+
+def without_twice(changelog):
+    return newest()(changelog).where("position <> 'twice'")
+
+
+LATEST = Catalogue(
+    right=[by_window, by_columns, by_struct, by_join],
+    wrong=[
+        (dropped_first, "leaves out the tombstones first"),
+        (newest(last="true"), "The tombstones stay"),
+        (newest(last="row.deleted"), "only closed positions"),
+        (newest(what="min_by"), "the oldest record"),
+        (newest(by="amount", first="NOT deleted"), "The largest amount wins"),
+        (largest_struct, "maximum of a struct"),
+        (largest_columns, "Each column has a maximum"),
+        (never_reopened, "never comes back"),
+        (newest(keys=["client"]), "newest row of each client"),
+        (newest(keys=["position", "client"]), "groups by more than the position"),
+        (first_seen, "happens to stand first"),
+        (summed, "The amounts are added up"),
+        (history_of_all, "a history"),
+        (lambda changelog: history_of_all(changelog).distinct(), "drops rows that are equal"),
+        (newest_of_all, "newest record of all"),
+        (newest(last="row.deleted = NULL"), "Nothing is left"),
+        (without_twice, "Look at the name"),
+        (lambda changelog: newest()(changelog).drop("amount"), "missing amount"),
+        (lambda changelog: newest()(changelog).withColumn("offset", F.lit(1)), "for offset"),
+        (lambda changelog: newest()(changelog).collect(), "of type list"),
+        (newest(by="number"), "AnalysisException"),
+        (lambda changelog: newest()(changelog).show(), "It prints"),
+    ],
+    spark=True,
+)
+
+# --- a prediction -------------------------------------------------------------------------------
+
+LEFT = Catalogue(
+    right=["D", " d "],
+    wrong=[
+        ("a", "cleanup.policy=delete"),
+        ("b", "the oldest ones"),
+        ("c", "How long must a tombstone stay"),
+        ("e", "noted offset 5"),
+        ("f", "no such option"),
+        (4, "letter in quotes"),
+    ],
+)
+
+
+class TestProof(ChapterProof):
+    chapter = chapter
+    catalogues = (ONE_RECORD, LATEST, FILTERED, LEFT)
+
+
+def test_the_examples_of_the_first_task():
+    bob, alice, table = chapter.BOB, chapter.ALICE, {"p1": chapter.BOB}
+    assert chapter.next_table(table, "p2", alice) == {"p1": bob, "p2": alice}
+    assert chapter.next_table(table, "p1", alice) == {"p1": alice}
+    assert chapter.next_table(table, "p1", None) == {}
+    assert chapter.next_table(table, "p9", None) == {"p1": bob}
+
+
+def test_the_example_of_the_filter():
+    at = chapter._at
+    assert chapter.told_downstream(at("NYSE"), at("XETRA"), chapter.is_us) == "delete"
+
+
+def test_the_filter_tells_what_a_table_downstream_needs():
+    """Whatever comes: who does as told has the rows that match."""
+    rows = [None, at_ny := chapter._at("NYSE"), chapter._at("NYSE", 3), chapter._at("LSE"), at_ny]
+    for old in rows:
+        for new in rows:
+            downstream = old if old and chapter.is_us(old) else None
+            said = chapter.told_downstream(old, new, chapter.is_us)
+            after = {"delete": None}.get(said, said) if isinstance(said, str) else said
+            downstream = downstream if said is None else after
+            assert downstream == (new if new and chapter.is_us(new) else None)
+
+
+def test_a_table_of_spark_keeps_to_the_same_filter():
+    """``KTable.changes`` and the exercise tell the same of each pair of rows."""
+    import polars as pl
+
+    from workbook.pipelines.table_steps import DELETED, GROUP_BUCKET, ORDER, newest
+
+    columns = ("position", "client", "amount", "exchange")
+
+    def batch(row, order):
+        keeps = row is not None and chapter.is_us(row)
+        fields = {"position": "p1", **(row or {"client": None, "amount": None, "exchange": None})}
+        marks = {GROUP_BUCKET: 0, DELETED: not keeps, ORDER: order}
+        return pl.DataFrame([{**fields, **marks}], infer_schema_length=None).cast(
+            {"client": pl.String, "amount": pl.Int64, "exchange": pl.String, ORDER: pl.Int64}
+        )
+
+    rows = [None, chapter._at("NYSE"), chapter._at("NYSE", 3), chapter._at("LSE")]
+    for old in rows:
+        for new in rows:
+            state, _ = newest({"rows": None}, batch(old, 0), ("position",), columns)
+            _, changes = newest(state, batch(new, 1), ("position",), columns)
+            said = [
+                "delete" if row["deleted"] else {k: row[k] for k in columns[1:]}
+                for row in changes.to_dicts()
+            ]
+            told = chapter.told_downstream(old, new, chapter.is_us)
+            assert said == ([] if told is None else [told])

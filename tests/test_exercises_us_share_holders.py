@@ -1,0 +1,427 @@
+"""Chapter 11's exercises: wrong and right answers as learners may write them."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+from proof import Catalogue, ChapterProof
+
+from workbook.events import US
+from workbook.exercises import us_share_holders as chapter
+from workbook.exercises.us_share_holders_mistakes import CHANGES as CHANGES_MODELS
+from workbook.exercises.us_share_holders_mistakes import SUBTRACT as SUBTRACT_MODELS
+from workbook.exercises.us_share_holders_mistakes import TICKERS as TICKERS_MODELS
+
+# --- a prediction -------------------------------------------------------------------------------
+
+CHANGE_OF_AMOUNT = Catalogue(
+    right=["C", " c "],
+    wrong=[
+        ("a", "the fold does not compare"),
+        ("b", "called before it"),
+        ("d", "gone for good"),
+        ("e", "something is taken out"),
+        ("f", "no such option"),
+        (2, "letter in quotes"),
+    ],
+)
+
+# --- what an update tells -----------------------------------------------------------------------
+
+
+def us(row):
+    return row is not None and row["exchange"] in ("NYSE", "NASDAQ")
+
+
+def two_ifs(old, new):
+    told = []
+    if old != new:
+        if us(old):
+            told.append((old["client"], "remove", old))
+        if us(new):
+            told.append((new["client"], "add", new))
+    return told
+
+
+def filtered_first(old, new):
+    """A row that is no US share is as good as none."""
+    before, after = (row if row and row["exchange"] in US else None for row in (old, new))
+    removed = [(before["client"], "remove", before)] if before else []
+    added = [(after["client"], "add", after)] if after else []
+    return () if before == after else (*removed, *added)
+
+
+def yields(old, new):
+    if old == new:
+        return
+    if us(old):
+        yield old["client"], "remove", old
+    if us(new):
+        yield new["client"], "add", new
+
+
+def told_by(same=lambda old, new: old == new, removed=us, added=us, first="remove"):
+    """The function with its usual slips."""
+
+    def answer(old, new):
+        if same(old, new):
+            return []
+        told = [(old["client"], "remove", old)] if old and removed(old) else []
+        told += [(new["client"], "add", new)] if new and added(new) else []
+        return told if first == "remove" else told[::-1]
+
+    return answer
+
+
+def equal_in(*names):
+    return lambda old, new: (
+        old == new if old is None or new is None else all(old[n] == new[n] for n in names)
+    )
+
+
+def anything(row):
+    return True
+
+
+def changed(change):
+    return lambda old, new: [change(*told) for told in two_ifs(old, new)]
+
+
+def only_adds(old, new):
+    return [told for told in two_ifs(old, new) if told[1] == "add"]
+
+
+def removes_closed_ones(old, new):
+    return two_ifs(old, new) if new is None else only_adds(old, new)
+
+
+def adds_for_the_same(old, new):
+    told = two_ifs(old, new)
+    same = us(old) and us(new) and old["client"] == new["client"]
+    return told[1:] if same else told
+
+
+def says_update(old, new):
+    if us(old) and us(new) and old["client"] == new["client"] and old != new:
+        return [(new["client"], "update", new)]
+    return two_ifs(old, new)
+
+
+def wrong_client(old, new):
+    told = []
+    if old != new and us(old):
+        told.append(((new or old)["client"], "remove", old))
+    return told + only_adds(old, new)
+
+
+def wrong_row(old, new):
+    return [(client, change, new) for client, change, _ in two_ifs(old, new)]
+
+
+def only_if_new_is_us(old, new):
+    return two_ifs(old, new) if new is None or us(new) else []
+
+
+def only_if_old_was_us(old, new):
+    return two_ifs(old, new) if old is None or us(old) else []
+
+
+def nasdaq(row):
+    return row["exchange"] == "NASDAQ"
+
+
+def needs_both(old, new):
+    if old["client"] == new["client"] and old == new:
+        return []
+    return two_ifs(old, new)
+
+
+def prints_changes(old, new):
+    print(two_ifs(old, new))
+
+
+CHANGES = Catalogue(
+    right=[two_ifs, filtered_first, yields, told_by()],
+    wrong=[
+        (told_by(first="add"), "added before the old one"),
+        (told_by(same=equal_in("client")), "a sum of amounts"),
+        (told_by(same=equal_in("client", "ticker", "exchange")), "amount alone"),
+        (adds_for_the_same, "it only adds"),
+        (says_update, 'called "update"'),
+        (only_adds, "Nothing is ever removed"),
+        (removes_closed_ones, "by a tombstone only"),
+        (told_by(same=lambda old, new: False), "came twice"),
+        (told_by(removed=anything, added=anything), "It looks at no exchange"),
+        (told_by(removed=anything), "asks the new row"),
+        (told_by(added=anything), "asks the old row"),
+        (only_if_new_is_us, "But the old one was"),
+        (only_if_old_was_us, "But the new one is"),
+        (told_by(removed=nasdaq, added=nasdaq), "Only NASDAQ"),
+        (wrong_client, "names the client of the new row"),
+        (wrong_row, "carries the new row"),
+        (
+            changed(lambda c, what, row: (c, "add" if what == "remove" else "remove", row)),
+            "words are swapped",
+        ),
+        (changed(lambda client, what, row: (what, client, row)), "client comes first"),
+        (changed(lambda client, what, row: (client, what)), "row is missing"),
+        (changed(lambda *told: [*told]), "each triple is a list"),
+        (lambda old, new: [two_ifs(old, new)], "one list with all triples"),
+        (lambda old, new: [], "never tells anything"),
+        (lambda old, new: two_ifs(old, new)[:1], "leaves Ada before it comes to Bo"),
+        (needs_both, "raised TypeError"),
+        (prints_changes, "prints the value"),
+        (lambda update: [], "Keep the parameters"),
+        ([("Ada", "add")], "without parentheses"),
+    ],
+    models=CHANGES_MODELS,
+)
+
+# --- a set with counts --------------------------------------------------------------------------
+
+
+def with_a_list(changes):
+    held = []
+    for change, ticker in changes:
+        held.append(ticker) if change == "add" else held.remove(ticker)
+    return set(held)
+
+
+def with_two_counters(changes):
+    came = Counter(ticker for change, ticker in changes if change == "add")
+    went = Counter(ticker for change, ticker in changes if change == "remove")
+    return frozenset(came - went)
+
+
+def with_deletes(changes):
+    counts = {}
+    for change, ticker in changes:
+        counts[ticker] = counts.get(ticker, 0) + (1 if change == "add" else -1)
+        if not counts[ticker]:
+            del counts[ticker]
+    return set(counts)
+
+
+def plain_set(changes):
+    held = set()
+    for change, ticker in changes:
+        if change == "add":
+            held.add(ticker)
+        else:
+            held.discard(ticker)
+    return held
+
+
+def of(changes, word):
+    return {ticker for change, ticker in changes if change == word}
+
+
+def toggles(changes):
+    held = set()
+    for _, ticker in changes:
+        held ^= {ticker}
+    return held
+
+
+def counted(changes):
+    counts = Counter()
+    for change, ticker in changes:
+        counts[ticker] += 1 if change == "add" else -1
+    return counts
+
+
+def returns_inside(changes):
+    held = set()
+    for change, ticker in changes:
+        if change == "add":
+            held.add(ticker)
+        return held
+    return held
+
+
+def compares_symbols(changes):
+    return {ticker for change, ticker in changes if change == "+"}
+
+
+def prints_tickers(changes):
+    print(with_a_list(changes))
+
+
+TICKERS = Catalogue(
+    right=[with_a_list, with_two_counters, with_deletes],
+    wrong=[
+        (plain_set, "A plain set loses"),
+        (lambda changes: set(counted(changes)), "added at any time"),
+        (lambda changes: of(changes, "add") - of(changes, "remove"), "never comes back"),
+        (toggles, "throws out the first"),
+        (lambda changes: with_a_list(changes[:3]), "Both positions in AAPL"),
+        (lambda changes: {t for t, n in counted(changes).items() if n > 1}, "One is enough"),
+        (lambda changes, held: held, "Keep the parameters"),
+        (lambda changes: {t: n for t, n in counted(changes).items() if n}, "returns the counts"),
+        (lambda changes: sorted(with_a_list(changes)), "returns a list"),
+        (lambda changes: len(with_a_list(changes)), "how many tickers"),
+        (returns_inside, "first change only"),
+        (compares_symbols, "always empty"),
+        (lambda changes: with_a_list(reversed(changes)), "raised ValueError"),
+        (prints_tickers, "prints the value"),
+        ({"AAPL"}, "without parentheses"),
+    ],
+    models=TICKERS_MODELS,
+)
+
+# --- a subtractor -------------------------------------------------------------------------------
+
+
+def copies(shares, row):
+    left = dict(shares)
+    left[row["ticker"]] -= row["amount"]
+    if not left[row["ticker"]]:
+        del left[row["ticker"]]
+    return left
+
+
+def with_counters(shares, row):
+    return Counter(shares) - Counter({row["ticker"]: row["amount"]})
+
+
+def rest_and_others(shares, row):
+    ticker, amount = row["ticker"], row["amount"]
+    others = {t: n for t, n in shares.items() if t != ticker}
+    left = shares[ticker] - amount
+    return others | {ticker: left} if left else others
+
+
+def in_place(shares, row):
+    shares[row["ticker"]] -= row["amount"]
+    if shares[row["ticker"]] == 0:
+        shares.pop(row["ticker"])
+    return shares
+
+
+def in_place_without_return(shares, row):
+    shares[row["ticker"]] -= row["amount"]
+
+
+def keeps_zero(shares, row):
+    return {**shares, row["ticker"]: shares[row["ticker"]] - row["amount"]}
+
+
+def whole_ticker(shares, row):
+    left = dict(shares)
+    left.pop(row["ticker"])
+    return left
+
+
+def set_to(value):
+    """The ticker set to something else."""
+    return lambda shares, row: {**shares, row["ticker"]: value(shares[row["ticker"]], row)}
+
+
+def one_by_one(shares, row):
+    left = {**shares, row["ticker"]: shares[row["ticker"]] - 1}
+    return {ticker: amount for ticker, amount in left.items() if amount}
+
+
+def from_all(shares, row):
+    left = {ticker: amount - row["amount"] for ticker, amount in shares.items()}
+    return {ticker: amount for ticker, amount in left.items() if amount > 0}
+
+
+def more_than_one(shares, row):
+    return {ticker: amount for ticker, amount in keeps_zero(shares, row).items() if amount > 1}
+
+
+def equal_to_row(shares, row):
+    left = keeps_zero(shares, row)
+    return {ticker: n for ticker, n in left.items() if n > 0 and n != row["amount"]}
+
+
+def not_equal_to_row(shares, row):
+    left = keeps_zero(shares, row)
+    return {ticker: n for ticker, n in left.items() if n != row["amount"]}
+
+
+def only_the_ticker(shares, row):
+    left = shares[row["ticker"]] - row["amount"]
+    return {row["ticker"]: left} if left else {}
+
+
+def by_symbol(shares, row):
+    return copies(shares, {"ticker": row["symbol"], "amount": row["amount"]})
+
+
+def prints_shares(shares, row):
+    print(copies(shares, row))
+
+
+SUBTRACT = Catalogue(
+    right=[copies, with_counters, rest_and_others],
+    wrong=[
+        (keeps_zero, "stays with 0"),
+        (whole_ticker, "goes with all its shares"),
+        (set_to(lambda held, row: row["amount"]), "replaces the number"),
+        (set_to(lambda held, row: held + row["amount"]), "It adds"),
+        (set_to(lambda held, row: row["amount"] - held), "turned round"),
+        (one_by_one, "one share"),
+        (from_all, "out of every ticker"),
+        (more_than_one, "although one share"),
+        (not_equal_to_row, "whose number is the amount"),
+        (only_the_ticker, "other tickers are lost"),
+        (lambda shares, row: shares[row["ticker"]] - row["amount"], "as a number"),
+        (lambda shares, row: copies(shares, row) or None, "returns None when nothing"),
+        (lambda shares, row: list(copies(shares, row).items()), "list of pairs"),
+        (lambda shares, row: {**shares}, "Nothing is taken out"),
+        (in_place, "changes the input"),
+        (in_place_without_return, "no `return` that is reached"),
+        (equal_to_row, "IBM has as many shares"),
+        (by_symbol, "raised KeyError"),
+        (prints_shares, "prints the value"),
+        (lambda shares: shares, "Keep the parameters"),
+        ({"AAPL": 20}, "without parentheses"),
+    ],
+    models=SUBTRACT_MODELS,
+)
+
+
+class TestProof(ChapterProof):
+    chapter = chapter
+    catalogues = (CHANGE_OF_AMOUNT, CHANGES, TICKERS, SUBTRACT)
+
+
+# --- the references -----------------------------------------------------------------------------
+
+
+def test_take_out_undoes_the_adder_of_the_task():
+    def add(shares, row):
+        return {**shares, row["ticker"]: shares.get(row["ticker"], 0) + row["amount"]}
+
+    chance, shares, rows = random.Random(11), {}, []
+    for _ in range(500):
+        rows.append(
+            {"ticker": chance.choice(["AAPL", "IBM", "KO"]), "amount": chance.randint(1, 9)}
+        )
+        before, shares = shares, add(shares, rows[-1])
+        assert chapter.take_out(shares, rows[-1]) == before
+    for row in chance.sample(rows, len(rows)):
+        shares = chapter.take_out(shares, row)
+    assert shares == {}
+
+
+def test_what_updates_tell_adds_up_to_the_table():
+    """Folding the changes of random updates gives who holds what in the table of latest rows."""
+    chance, table, held = random.Random(12), {}, {}
+    for _ in range(2000):
+        key = chance.randrange(40)
+        new = chapter._row(
+            chance.choice("ABC"), "AAPL", chance.randint(1, 3), chance.choice(["NYSE", "LSE"])
+        )
+        new = None if chance.random() < 0.2 else new
+        for client, change, _ in chapter.changes(table.pop(key, None), new):
+            own = held.setdefault(client, set())
+            own.add(key) if change == "add" else own.remove(key)
+        if new is not None:
+            table[key] = new
+    for client, own in held.items():
+        rows = table.items()
+        assert own == {k for k, r in rows if r["client"] == client and r["exchange"] in US}

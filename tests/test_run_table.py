@@ -1,0 +1,126 @@
+"""``workbook run share_holders`` and ``workbook store``, as a user types them, on real servers."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from confluent_kafka import Producer
+from labs import end, read_until, workbook
+
+from workbook.cli import main
+from workbook.generators.positions import PositionStream
+from workbook.sinks.store import Store
+from workbook.sources.producer import BULK, Deliveries, generate, send
+from workbook.sources.readers import read_dead_letters, read_messages
+from workbook.stack.broker import Broker
+from workbook.table_ledger import TableLedger
+from workbook.topics import new_compacted_topic
+
+COUNT = 4000
+STREAM = PositionStream(
+    seed=3, rate=2000, partitions=2, positions=150, clients=40, bad_share=0.02, duplicate_share=0.02
+)
+
+
+def judged(expected: pd.DataFrame, rows: list[dict[str, Any]]) -> Any:
+    table = pd.DataFrame(rows, columns=["client", "positions", "tickers"])
+    return TableLedger(expected).judge(table)
+
+
+def caught_up(broker: Broker, store: Path, expected: pd.DataFrame) -> None:
+    deadline = time.monotonic() + 120
+    while True:
+        verdict = judged(expected, Store(store, "client", reading=True).all())
+        if verdict.clean:
+            return
+        assert time.monotonic() < deadline, str(verdict)
+        time.sleep(0.2)
+
+
+def test_the_table_is_right_across_ctrl_c_and_a_restart(broker: Broker, tmp_path: Path) -> None:
+    topic = new_compacted_topic("positions", "test-run", partitions=2)
+    out, state = f"{topic.name}.holders", tmp_path / "state"
+    broker.create(topic)
+    config, stream = broker.client_config(), STREAM.ending_by(int(time.time() * 1000), COUNT)
+    generate(config, topic.name, stream, COUNT // 2)
+    command = (
+        *("run", "share_holders", "--in", topic.name, "--out", out),
+        *("--checkpoint", str(state), "--every", "0.5"),
+    )
+
+    first = workbook(*command)
+    read_until(first, "Ask its store meanwhile")
+    caught_up(broker, state / "store.db", stream.expected(0, COUNT // 2))
+    said = end(first, signal.SIGINT)
+    assert "clients hold US shares:" in said
+
+    producer, deliveries = Producer({**BULK, **config}), Deliveries()
+    send(stream.block(COUNT // 2, COUNT), producer, topic.name, deliveries)
+    deliveries.check(producer.flush(20))
+    second = workbook(*command)
+    read_until(second, "It goes on where")
+    caught_up(broker, state / "store.db", stream.expected(0, COUNT))
+    end(second, signal.SIGTERM)
+
+    known: dict[str, Any] = {}
+    for message in read_messages(config, out):
+        key, value = message.key().decode(), message.value()
+        known.pop(key, None)
+        if value is not None:
+            known[key] = json.loads(value)
+    assert judged(stream.expected(0, COUNT), list(known.values())).clean
+    letters = read_dead_letters(config, f"{topic.name}.dead-letters")
+    assert len(letters) == stream.expected(0, COUNT)["reason"].notna().sum() > 40
+
+
+# --- the store, asked -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    import pyarrow as pa
+
+    rows = {"client": ["Al", "Bob"], "tickers": [["F"], ["IBM"]], "deleted": [False, False]}
+    path = tmp_path / "store.db"
+    Store(path, "client").apply(pa.table(rows), "query", 0)
+    return path
+
+
+def test_a_store_is_asked_for_a_row_and_for_all(store: Path, capsys: Any) -> None:
+    assert main(["store", str(store), "Bob"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"client": "Bob", "tickers": ["IBM"]}
+    assert main(["store", str(store)]) == 0
+    assert [json.loads(line)["client"] for line in capsys.readouterr().out.splitlines()] == [
+        "Al",
+        "Bob",
+    ]
+
+
+def test_what_is_not_there_is_said(store: Path, tmp_path: Path, capsys: Any) -> None:
+    assert main(["store", str(store), "Zoë"]) == 1
+    assert "Zoë is not in the table (2 rows)" in capsys.readouterr().out
+    assert main(["store", str(tmp_path / "none.db")]) == 1
+    assert "there is no file" in capsys.readouterr().err
+    (tmp_path / "text").write_text("no database at all, but long enough to be looked at")
+    assert main(["store", str(tmp_path / "text")]) == 1
+    assert "is no store of a table" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("share_holders", "--by-partition"), "--by-partition mean nothing to share_holders"),
+        (("page_views", "--every", "2"), "--every mean nothing to page_views"),
+    ],
+)
+def test_an_option_of_the_other_pipeline_is_refused(
+    words: tuple[str, ...], says: str, capsys: Any
+) -> None:
+    assert main(["run", *words]) == 1
+    assert says in capsys.readouterr().err

@@ -1,0 +1,157 @@
+"""A table in SQLite, and the same as a compacted topic: what a micro-batch does to them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from workbook.errors import TopicMissing
+from workbook.sinks.store import Store
+from workbook.sinks.table_topic import TableTopic
+from workbook.sources.readers import read_messages
+from workbook.stack.broker import Broker
+from workbook.topics import Topic
+
+Row = tuple[str, list[str] | None]
+
+
+def changes(*rows: Row) -> pa.Table:
+    """Clients and what they hold; None where a client holds nothing any more."""
+    return pa.table(
+        {
+            "client": pa.array([client for client, _ in rows], pa.string()),
+            "tickers": pa.array([held for _, held in rows], pa.list_(pa.string())),
+            "deleted": pa.array([held is None for _, held in rows], pa.bool_()),
+        }
+    )
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "new" / "store.db", "client")
+
+
+def test_rows_come_are_replaced_and_go(store: Store) -> None:
+    store.apply(changes(("Bob", ["IBM"]), ("Al", ["AAPL", "IBM"])), "query", 0)
+    store.apply(changes(("Bob", None), ("Al", ["AAPL"]), ("Zoë", ["F"])), "query", 1)
+    assert store.get("Al") == {"client": "Al", "tickers": ["AAPL"]}
+    assert store.get("Bob") is None
+    assert [row["client"] for row in store.all()] == ["Al", "Zoë"]
+    assert store.some(1) == [{"client": "Al", "tickers": ["AAPL"]}]
+    assert len(store) == 2
+    assert list(store.to_pandas()["client"]) == ["Al", "Zoë"]
+
+
+def test_a_micro_batch_that_comes_again_is_left_out(store: Store) -> None:
+    store.apply(changes(("Bob", ["IBM"])), "query", 0)
+    store.apply(changes(("Bob", None)), "query", 1)
+    store.apply(changes(("Bob", ["IBM"])), "query", 0)
+    assert len(store) == 0
+
+
+def test_another_query_begins_with_an_empty_table(store: Store) -> None:
+    store.apply(changes(("Bob", ["IBM"]), ("Al", ["F"])), "query", 7)
+    store.apply(changes(("Al", ["F"])), "another", 0)
+    assert store.all() == [{"client": "Al", "tickers": ["F"]}]
+
+
+def test_the_last_step_of_a_key_counts(store: Store) -> None:
+    """As with per_update, where a micro-batch has many rows of a client."""
+    rows = changes(("Bob", ["F"]), ("Bob", None), ("Al", None), ("Al", ["IBM"]))
+    store.apply(rows.append_column("step", pa.array([1, 0, 0, 1])), "query", 0)
+    assert {row["client"]: row["tickers"] for row in store.all()} == {"Bob": ["F"], "Al": ["IBM"]}
+
+
+def test_a_batch_that_fails_halfway_leaves_nothing(store: Store) -> None:
+    store.apply(changes(("Bob", ["IBM"])), "query", 0)
+    unfit = changes(("Al", ["F"])).append_column("made", pa.array([b"\xff"]))
+    with pytest.raises(TypeError):
+        store.apply(unfit, "query", 1)
+    assert [row["client"] for row in store.all()] == ["Bob"]
+    store.apply(changes(("Al", ["F"])), "query", 1)  # was not noted as written
+    assert len(store) == 2
+
+
+READER = """
+import sys, time
+from pathlib import Path
+from workbook.sinks.store import Store
+store, wrong, reads = Store(Path(sys.argv[1]), "client", reading=True), 0, 0
+end = time.monotonic() + 1.5
+while time.monotonic() < end:
+    rows = store.all()
+    reads += 1
+    wrong += len({row["tickers"][0] for row in rows}) > 1
+print(wrong, reads)
+"""
+
+
+def test_a_reader_in_another_process_sees_whole_micro_batches(store: Store) -> None:
+    clients = [f"c{number}" for number in range(200)]
+    store.apply(changes(*((client, ["0"]) for client in clients)), "query", 0)
+    reader = subprocess.Popen(
+        [sys.executable, "-c", READER, str(store.path)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    batch = 0
+    while reader.poll() is None:
+        batch += 1
+        store.apply(changes(*((client, [str(batch)]) for client in clients)), "query", batch)
+    wrong, reads = map(int, reader.communicate()[0].split())
+    assert reads > 5
+    assert batch > 5
+    assert wrong == 0
+
+
+def test_a_row_of_many_is_found_in_two_milliseconds(store: Store) -> None:
+    store.apply(changes(*((f"c{n:05d}", ["IBM", "F"]) for n in range(10_000))), "query", 0)
+    times = []
+    for number in range(0, 10_000, 50):
+        began = time.perf_counter()
+        assert store.get(f"c{number:05d}") is not None
+        times.append(time.perf_counter() - began)
+    assert sorted(times)[len(times) // 2] < 0.002
+
+
+# --- the topic --------------------------------------------------------------------------------
+
+
+def records(broker: Broker, topic: str) -> list[tuple[bytes | None, object]]:
+    messages = read_messages(broker.client_config(), topic)
+    return [(m.key(), None if m.value() is None else json.loads(m.value())) for m in messages]
+
+
+def test_a_row_that_goes_is_a_tombstone(broker: Broker, topic: Callable[..., Topic]) -> None:
+    name = topic("holders").name
+    out = TableTopic(broker.client_config(), name, "client")
+    out.apply(changes(("Bob", ["IBM"])), "query", 0)
+    out.apply(changes(("Bob", None)), "query", 1)
+    assert records(broker, name) == [
+        (b"Bob", {"client": "Bob", "tickers": ["IBM"]}),
+        (b"Bob", None),
+    ]
+    assert out.written == 2
+
+
+def test_where_the_key_is_not_the_tables_the_value_says_what_goes(
+    broker: Broker, topic: Callable[..., Topic]
+) -> None:
+    name = topic("moves").name
+    out = TableTopic(broker.client_config(), name, "client", tombstones=False)
+    out.apply(changes(("Bob", None)), "query", 0)
+    assert records(broker, name) == [(b"Bob", {"client": "Bob", "tickers": None, "deleted": True})]
+
+
+def test_a_topic_that_does_not_exist_is_named_at_once(broker: Broker) -> None:
+    with pytest.raises(TopicMissing, match="no-such-topic"):
+        TableTopic(broker.client_config(), "no-such-topic", "client")

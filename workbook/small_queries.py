@@ -1,0 +1,64 @@
+"""A small query of each kind that the workbook runs: what Java and Python load for them, once."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
+
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+
+
+def run_all(spark: SparkSession) -> None:
+    """An aggregation, and state kept by Python; each to its end."""
+    rate = spark.readStream.format("rate").load()
+    parsed = rate.selectExpr("from_json('{\"a\": 1}', 'a BIGINT') AS click", "timestamp", "value")
+    _run(parsed.groupBy("click.a").count())
+    spark.conf.set("spark.sql.streaming.stateStore.providerClass", ROCKSDB)
+    packed = rate.selectExpr("CAST(value % 2 AS INT) AS bucket", "CAST('x' AS BINARY) AS rows")
+    kept = packed.mapInArrow(_same, packed.schema).groupBy("bucket")
+    told = kept.transformWithState(_Keeper(), packed.schema, "Update", "None")
+    _run(told.mapInArrow(_same, packed.schema))
+
+
+def start_workers(spark: SparkSession) -> None:
+    """Let Spark start the process from which it forks its Python workers, and one on each core."""
+    cores = spark.sparkContext.defaultParallelism
+    spark.range(0, cores, 1, cores).mapInArrow(_same, "id BIGINT").collect()
+
+
+def _run(changes: DataFrame) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        writer = changes.writeStream.outputMode("update").option("checkpointLocation", place)
+        query = writer.foreachBatch(lambda batch, _: batch.toArrow()).start()
+        query.processAllAvailable()
+        query.stop()
+
+
+def _same(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    yield from batches
+
+
+class _Keeper(StatefulProcessor):
+    """Keeps the last row of each key."""
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        self._rows = handle.getValueState("rows", "rows BINARY")
+
+    def handleInputRows(  # noqa: N802
+        self,
+        key: Any,
+        rows: Iterator[Row],
+        timerValues: Any,  # noqa: N803
+    ) -> Iterator[Row]:
+        for row in rows:
+            self._rows.get()
+            self._rows.update((row["rows"],))
+            yield row
+
+    def close(self) -> None:
+        pass
