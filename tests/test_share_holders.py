@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import random
+import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,10 +27,11 @@ from workbook.sinks.dead_letters import DeadLetters
 from workbook.sinks.running import Running, start_table
 from workbook.sinks.store import Store
 from workbook.sinks.table_topic import TableTopic
+from workbook.sources.compaction import roll, wait_until_compacted
 from workbook.sources.readers import read_dead_letters, read_messages
 from workbook.sources.spark import kafka_stream
 from workbook.stack.broker import Broker
-from workbook.topics import compacted, new_compacted_topic
+from workbook.topics import Topic, compacted, new_compacted_topic
 
 SEEDS, QUIET_POINTS, PARTITIONS = 200, 12, 4
 LISTED = [("AAPL", "NASDAQ"), ("IBM", "NYSE"), ("GOOG", "NASDAQ"), ("SAP", "XETRA"), ("BP", "LSE")]
@@ -88,14 +90,16 @@ class Seed:
 class Market:
     """The topics, what was sent, and a query that can be ended and started again."""
 
-    def __init__(self, spark: SparkSession, broker: Broker) -> None:
+    def __init__(
+        self, spark: SparkSession, broker: Broker, topic: Topic | None = None, *, soon: bool = False
+    ) -> None:
         self.spark, self.broker = spark, broker
-        self.topic = new_compacted_topic("positions", "random", PARTITIONS)
-        self.out = compacted(f"{self.topic.name}.holders", PARTITIONS)
+        self.topic = topic or new_compacted_topic("positions", "random", PARTITIONS, soon=soon)
+        self.out = compacted(f"{self.topic.name}.holders.{secrets.token_hex(2)}", PARTITIONS)
         broker.create(self.topic, self.topic.dead_letters, self.out)
         self.log: list[dict[str, Any]] = []
         self.bad = 0
-        self.place = session.checkpoint("random")
+        self.place = session.checkpoint(self.out.name)
         self.store = Store(self.place / "store.db", "client")
         self.running: Running | None = None
         self.producer = Producer({**broker.client_config(), "linger.ms": 5})
@@ -163,3 +167,27 @@ def test_the_table_equals_a_recomputation_at_every_quiet_point(market: Market) -
     letters = read_dead_letters(market.broker.client_config(), market.topic.dead_letters.name)
     assert len(letters) == market.bad > 100
     assert letters["reason"].nunique() == 6
+
+
+def test_a_table_read_from_what_compaction_left_is_the_same(
+    spark: SparkSession, broker: Broker
+) -> None:
+    first = Market(spark, broker, soon=True)
+    for seed in map(Seed, range(60)):
+        for _ in range(6):
+            for deed in seed.deeds():
+                first.send(*deed)
+    first.start(per_batch=500)
+    first.quiet()
+    assert in_store(first.store) == first.truth()
+    config, name = broker.client_config(), first.topic.name
+    left = wait_until_compacted(config, name, roll(config, name))
+    assert len(left) < len(first.log) / 2
+
+    second = Market(spark, broker, first.topic)  # never saw what is gone
+    second.start(per_batch=500)
+    second.quiet()
+    assert in_store(second.store) == first.truth()
+    for market in (first, second):
+        assert market.running is not None
+        market.running.stop()
