@@ -8,7 +8,6 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from workbook.errors import WorkbookError
 from workbook.views.tables import table
 
 Row = Mapping[str, Any]
@@ -21,7 +20,7 @@ class IntervalSlider(widgets.VBox):
     """A slider in seconds, a button, and a table with a row for each run.
 
     ``measure`` is called with the seconds that were chosen, and gives the row to add; ``rows`` are
-    those to begin with. An error of the package is told in words, and the next run may go well.
+    those to begin with. An error is told in words, and the next run may go well.
     """
 
     def __init__(
@@ -57,8 +56,9 @@ class IntervalSlider(widgets.VBox):
         try:
             self.rows.append(self._measure(seconds))
             self._said.value = f"✓ Done with {seconds} s. {READY}"
-        except WorkbookError as error:
-            self._said.value = f"✗ {html.escape(str(error))} {READY}"
+        except Exception as error:  # raised in a callback, nobody would see it
+            told = str(error).strip().splitlines()[:1]
+            self._said.value = f"✗ {html.escape(': '.join([type(error).__name__, *told]))} {READY}"
         finally:
             self._slider.disabled = self._button.disabled = False
             self._draw()
