@@ -180,6 +180,24 @@ def test_all_aggregates_agree_with_arithmetic(feed: Feed) -> None:
     }
 
 
+def test_a_fold_may_hold_a_map(feed: Feed) -> None:
+    def add(held: dict[str, int], row: Any) -> dict[str, int]:
+        return {**held, row["ticker"]: held.get(row["ticker"], 0) + row["amount"]}
+
+    def take(held: dict[str, int], row: Any) -> dict[str, int]:
+        left = {**held, row["ticker"]: held[row["ticker"]] - row["amount"]}
+        return {ticker: amount for ticker, amount in left.items() if amount}
+
+    shares = fold(add, take, {}, "map<string,bigint>")
+    feed.start(lambda rows: us_positions(rows).group_by("client").reduce(shares=shares))
+    (told,) = feed.send(BOB_1, BOB_2)
+    assert dict(told["shares"]) == {"AAPL": 15}
+    (told,) = feed.send(("1",), ("4", "Bob", "IBM", 3, "NYSE"))
+    assert dict(told["shares"]) == {"AAPL": 5, "IBM": 3}
+    (told,) = feed.send(("2",), ("4",))
+    assert (told["shares"], told["deleted"]) == (None, True)
+
+
 def test_the_changes_of_a_table_and_of_its_groups(feed: Feed) -> None:
     feed.start(lambda rows: us_positions(rows).changes())
     assert [(r["position"], r["deleted"]) for r in feed.send(BOB_1, AL_3)] == [("1", False)]

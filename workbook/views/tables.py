@@ -12,7 +12,7 @@ def table(rows: Sequence[Mapping[str, Any]], caption: str, empty: str = "no rows
     head = f"<caption style='text-align:left; white-space:nowrap'>{html.escape(caption)}</caption>"
     if not rows:
         return f"<table>{head}<tr><td><i>{html.escape(empty)}</i></td></tr></table>"
-    names = "".join(f"<th>{html.escape(str(name))}</th>" for name in rows[0])
+    names = "".join(_head(name, rows[0][name]) for name in rows[0])
     body = "".join(
         "<tr>" + "".join(_cell(value) for value in row.values()) + "</tr>" for row in rows
     )
@@ -29,7 +29,17 @@ def bars(counts: Mapping[str, int], caption: str, width: int = 24) -> str:
     return table(rows, caption)
 
 
+def _head(name: str, value: Any) -> str:
+    """As the cells below it stand."""
+    side = "right" if _is_number(value) else "left"
+    return f"<th style='text-align:{side}; padding:0 0.6em'>{html.escape(str(name))}</th>"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 def _cell(value: Any) -> str:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return f"<td style='text-align:right'>{value:,}</td>"
-    return f"<td style='text-align:left'>{html.escape(str(value))}</td>"
+    if _is_number(value):
+        return f"<td style='text-align:right; padding:0 0.6em'>{value:,}</td>"
+    return f"<td style='text-align:left; padding:0 0.6em'>{html.escape(str(value))}</td>"
