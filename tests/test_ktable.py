@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
 from workbook.errors import CannotSubtract, NoSuchState
@@ -223,6 +224,33 @@ def test_a_query_goes_on_where_it_stopped(feed: Feed) -> None:
     feed.stop()
     feed.start(us_share_holders)
     assert holdings(feed.send(("1",))) == {"Bob": ["2"]}
+
+
+def test_another_number_of_buckets_does_not_fit_a_checkpoint(feed: Feed) -> None:
+    def made_with(buckets: int) -> Callable[[DataFrame], DataFrame]:
+        return lambda rows: ktable(rows, key="position", buckets=buckets).changes()
+
+    feed.start(made_with(1))
+    feed.send(BOB_1)
+    feed.stop()
+    feed.start(made_with(2))
+    with pytest.raises(StreamingQueryException, match=r"the checkpoint has 1: .* Use buckets=1"):
+        feed.send(*((str(n), "Bob", "AAPL", 1, "NYSE") for n in range(20)))
+
+
+def test_a_fold_may_change_its_value_in_place(feed: Feed) -> None:
+    def add(held: set[str], row: Any) -> set[str]:
+        held.add(row["position"])
+        return held
+
+    def take(held: set[str], row: Any) -> set[str]:
+        held.discard(row["position"])
+        return held
+
+    ids = fold(add, take, set(), "array<string>")
+    feed.start(lambda rows: ktable(rows, key="position").group_by("client").reduce(ids=ids))
+    told = feed.send(BOB_1, BOB_2, AL_3)
+    assert {row["client"]: row["ids"] for row in told} == {"Al": ["3"], "Bob": ["1", "2"]}
 
 
 def test_the_state_can_be_looked_into(feed: Feed, spark: SparkSession) -> None:

@@ -27,6 +27,10 @@ class NoSuchState(WorkbookError):
     """A table that is not, or not yet, in the state of a query."""
 
 
+class CannotGoOn(WorkbookError):
+    """A checkpoint that was made by a query of another shape."""
+
+
 class JarsMissing(WorkbookError):
     """Jars are not in the cache and could not be fetched."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -131,7 +132,8 @@ class Fold:
             group = row[GROUP]
             if group not in values:
                 kept = known.pop(group, None)
-                values[group] = self.start if kept is None else pickle.loads(kept)
+                # A copy, since the functions may change it in place.
+                values[group] = deepcopy(self.start) if kept is None else pickle.loads(kept)
             step = self.adder if row[OP] > 0 else self.subtractor
             values[group] = step(values[group], row)
         left = {group: value for group, value in values.items() if not _is_empty(value)}

@@ -20,7 +20,11 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 from pyspark.sql.types import StructType
 
+from workbook.errors import CannotGoOn
 from workbook.pipelines.table_steps import BUCKET, Tables
+
+OF = "__buckets"
+"""In a state: of how many buckets this is one."""
 
 PACKED = "bucket INT, rows BINARY"
 
@@ -103,17 +107,29 @@ class _Bucket(StatefulProcessor):
         if not frames:
             return
         kept = {name: state.get() for name, state in self._states.items()}
-        before = {name: None if k is None else unpacked(k[0]) for name, k in kept.items()}
+        before = {name: None if k is None else self._known(k[0]) for name, k in kept.items()}
         after, told = self._step(before, pl.concat(frames))
         for name, state in self._states.items():
             frame = after[name]
             if frame is None or frame.is_empty():
                 state.clear()
             else:
-                state.update((packed(frame),))
+                state.update((packed(frame.with_columns(pl.lit(self._buckets).alias(OF))),))
         if len(told):
             for batch in _in_buckets(told, self._buckets).to_pylist():
                 yield Row(**batch)
+
+    def _known(self, data: bytes) -> pl.DataFrame:
+        """A table of the state; raises where it was divided into another number of buckets."""
+        frame = unpacked(data)
+        made_with = frame[OF][0]
+        if made_with != self._buckets:
+            raise CannotGoOn(
+                f"Expected a state in {self._buckets} buckets, but the checkpoint has {made_with}: "
+                f"keys would be looked for in the wrong ones. Use buckets={made_with}, or a new "
+                "checkpoint."
+            )
+        return frame.drop(OF)
 
     def close(self) -> None:
         pass

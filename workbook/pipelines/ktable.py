@@ -75,7 +75,8 @@ def fold(
     """Any pair of functions ``(value, row) -> value``, from ``start``, in plain Python: slower.
 
     ``returns`` is Spark's type of the value; a set is shown as a sorted list. None or something
-    empty means that the group has nothing left. The functions must not change ``value`` in place.
+    empty means that the group has nothing left. The rows of a micro-batch that go are taken out
+    before those that come are added.
     """
     return Fold(adder, subtractor, start, returns)
 
