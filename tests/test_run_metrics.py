@@ -14,8 +14,8 @@ from confluent_kafka import Producer
 from labs import end, read_until, until, workbook
 
 from workbook.commands.ends import Ends
+from workbook.commands.following import Writes
 from workbook.commands.metrics import Known
-from workbook.commands.run import Writes
 from workbook.errors import TopicMissing
 from workbook.events import Click, ClickType
 from workbook.generators.clicks import ClickStream

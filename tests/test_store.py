@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from workbook.errors import TopicMissing
+from workbook.errors import CannotGoOn, TopicMissing
 from workbook.sinks.store import Store
 from workbook.sinks.table_topic import TableTopic
 from workbook.sources.readers import read_messages
@@ -58,9 +58,18 @@ def test_a_micro_batch_that_comes_again_is_left_out(store: Store) -> None:
 
 
 def test_another_query_begins_with_an_empty_table(store: Store) -> None:
-    store.apply(changes(("Bob", ["IBM"]), ("Al", ["F"])), "query", 7)
+    store.apply(changes(("Bob", ["IBM"]), ("Al", ["F"])), "query", 0)
     store.apply(changes(("Al", ["F"])), "another", 0)
     assert store.all() == [{"client": "Al", "tickers": ["F"]}]
+
+
+def test_a_store_that_has_missed_a_micro_batch_is_refused(store: Store) -> None:
+    with pytest.raises(CannotGoOn, match=r"before 5.*up to -1 only"):
+        store.apply(changes(("Bob", ["IBM"])), "query", 5)  # as if its file had been deleted
+    store.apply(changes(("Bob", ["IBM"])), "query", 0)
+    with pytest.raises(CannotGoOn, match="fresh checkpoint"):
+        store.apply(changes(("Bob", None)), "query", 2)
+    assert len(store) == 1
 
 
 def test_the_last_step_of_a_key_counts(store: Store) -> None:

@@ -28,7 +28,7 @@ class NoSuchState(WorkbookError):
 
 
 class CannotGoOn(WorkbookError):
-    """A checkpoint that was made by a query of another shape."""
+    """A checkpoint that does not fit the query, or the store, that is to go on with it."""
 
 
 class JarsMissing(WorkbookError):

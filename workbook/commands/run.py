@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from argparse import Namespace
 from pathlib import Path
 
@@ -14,12 +12,13 @@ from workbook import session
 from workbook.commands.console import Ending, Line, end_like_ctrl_c
 from workbook.commands.ends import Ends
 from workbook.commands.failures import query_failed
+from workbook.commands.following import TICK_S, Writes, follow
 from workbook.commands.progress import Progress, TableProgress
 from workbook.errors import WorkbookError
 from workbook.pipelines import clicks, page_views, positions, share_holders
 from workbook.pipelines.page_view_metrics import metric_records
 from workbook.sinks.dead_letters import DeadLetters
-from workbook.sinks.running import Running, TableSink, start_counting, start_metrics, start_table
+from workbook.sinks.running import TableSink, start_counting, start_metrics, start_table
 from workbook.sinks.store import Store
 from workbook.sinks.table_topic import TableTopic
 from workbook.sinks.tables import LocalTable
@@ -30,9 +29,6 @@ from workbook.topics import Topic, compacted
 
 NEEDED = ("click_type", "name", "timestamp", "partition", "reason")
 LATENESS = "5 seconds"
-TICK_S = 0.2
-FINISH_S = 10.0
-"""So long a micro-batch under way may take to end after the query was asked to."""
 
 
 SOURCES = {"page_views": "clicks", "share_holders": "positions"}
@@ -125,7 +121,7 @@ def _metrics(parsed: DataFrame, broker: Broker, options: Namespace, ending: Endi
     parsed.sparkSession.streams.addListener(progress)
     place = _checkpoint(options)
     running = start_metrics(metric_records(counts), broker, options.out, place, writes.pass_by)
-    _follow(running, progress, writes, broker, options, ending)
+    follow(running, progress, writes, Ends(broker.client_config(), options.source), ending)
     unsure = "at least " if progress.batches < writes.begun else ""
     print(f"Ended: {progress.messages:,} messages read from {options.source}, ", end="")
     print(f"{unsure}{progress.written:,} metrics written to {options.out}.")
@@ -143,65 +139,13 @@ def _holders(parsed: DataFrame, broker: Broker, options: Namespace, ending: Endi
     holders = share_holders.us_share_holders(parsed)
     every = f"{options.every or 0} seconds"
     running = start_table(holders, sinks, place, every, writes.pass_by)
-    _follow(running, progress, writes, broker, options, ending)
+    follow(running, progress, writes, Ends(broker.client_config(), options.source), ending)
     print(f"Ended: {progress.messages:,} messages read from {options.source}. ", end="")
     print(f"{len(store):,} clients hold US shares" + (":" if len(store) else "."))
     for row in store.some(SHOWN):
         print(f"  {row['client']}: {', '.join(row['tickers'])}")
     if len(store) > SHOWN:
         print("  ...")
-
-
-def _follow(
-    running: Running,
-    progress: Progress,
-    writes: Writes,
-    broker: Broker,
-    options: Namespace,
-    ending: Ending,
-) -> None:
-    """Show how the query gets on until it is asked to end, and let it end well."""
-    line, ends = Line(), Ends(broker.client_config(), options.source)
-    try:
-        while not running.wait(TICK_S) and not ending.has_come():
-            progress.know(ends.look())
-            progress.silent = ends.silent
-            line.show(str(progress))
-        _finish(running, writes, progress)
-    finally:
-        running.stop()
-    progress.ended.wait(2)  # what it hears comes a moment later
-    line.show(f"{progress}", last=True)
-
-
-class Writes:
-    """Counts the micro-batches that passed their ``first`` point; once closed it lets none pass."""
-
-    def __init__(self, first: str) -> None:
-        self.begun, self._closed, self._lock = 0, False, threading.Lock()
-        self._first = first
-
-    def pass_by(self, point: str) -> None:
-        """Called at each point; raises, which ends the query, where a batch may not begin."""
-        if point != self._first:
-            return
-        with self._lock:
-            if self._closed:
-                raise InterruptedError("the query was asked to end")
-            self.begun += 1
-
-    def close(self) -> None:
-        """From now on none begins."""
-        with self._lock:
-            self._closed = True
-
-
-def _finish(running: Running, writes: Writes, progress: Progress) -> None:
-    """Let the micro-batch under way end, so that what it writes is counted too."""
-    writes.close()
-    deadline = time.monotonic() + FINISH_S
-    while running.is_active and progress.batches < writes.begun and time.monotonic() < deadline:
-        time.sleep(0.05)
 
 
 def _table(parsed: DataFrame, place: Path, ending: Ending) -> None:

@@ -13,6 +13,8 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
+from workbook.errors import CannotGoOn
+
 _TABLES = """
 CREATE TABLE IF NOT EXISTS store (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS written (query TEXT PRIMARY KEY, batch INTEGER NOT NULL) WITHOUT ROWID;
@@ -69,22 +71,38 @@ class Store:
         """Bring in a micro-batch: rows, and ``deleted`` for keys that go; once per batch.
 
         A store belongs to one query: another one, as after a start with a fresh checkpoint, begins
-        with an empty table.
+        with an empty table. Raises ``CannotGoOn`` where micro-batches before this one are missing.
         """
         last = dict(keyed_json(changes, self.key))
         kept = [(key, value) for key, value in last.items() if value is not None]
         gone = [(key,) for key, value in last.items() if value is None]
         with closing(self._connect()) as connection, connection:
             connection.execute("BEGIN IMMEDIATE")
-            written = connection.execute("SELECT query, batch FROM written").fetchone()
-            if written is None or written[0] != query:
+            last_written = self._last(connection, query)
+            if batch_id <= last_written:
+                return
+            self._require_all_before(batch_id, last_written)
+            if batch_id == 0:
                 connection.execute("DELETE FROM store")
                 connection.execute("DELETE FROM written")
-            elif written[1] >= batch_id:
-                return
             connection.executemany("INSERT OR REPLACE INTO store VALUES (?, ?)", kept)
             connection.executemany("DELETE FROM store WHERE key = ?", gone)
             connection.execute("INSERT OR REPLACE INTO written VALUES (?, ?)", (query, batch_id))
+
+    def _last(self, connection: sqlite3.Connection, query: str) -> int:
+        """The last micro-batch of the query that is in the store; -1 for none."""
+        asked = "SELECT batch FROM written WHERE query = ?"
+        found = connection.execute(asked, (query,)).fetchone()
+        return -1 if found is None else int(found[0])
+
+    def _require_all_before(self, batch_id: int, last_written: int) -> None:
+        if batch_id > last_written + 1:
+            raise CannotGoOn(
+                f"Expected the store {self.path} to have all micro-batches before {batch_id}, but "
+                f"it has them up to {last_written} only: it was deleted, moved, or filled by "
+                "another query meanwhile, and would stay wrong. Start with a fresh checkpoint, or "
+                "bring the file back."
+            )
 
     def _reader(self) -> sqlite3.Connection:
         """One connection per thread, as SQLite wants it."""

@@ -1,0 +1,66 @@
+"""A running query, shown on a line of the terminal until it is asked to end."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from workbook.commands.console import Ending, Line
+from workbook.commands.ends import Ends
+from workbook.commands.progress import Progress
+from workbook.sinks.running import Running
+
+TICK_S = 0.2
+FINISH_S = 10.0
+"""So long a micro-batch under way may take to end after the query was asked to."""
+
+
+class Writes:
+    """Counts the micro-batches that passed their ``first`` point; once closed it lets none pass."""
+
+    def __init__(self, first: str) -> None:
+        self.begun, self._closed, self._lock = 0, False, threading.Lock()
+        self._first = first
+
+    def pass_by(self, point: str) -> None:
+        """Called at each point; raises, which ends the query, where a batch may not begin."""
+        if point != self._first:
+            return
+        with self._lock:
+            if self._closed:
+                raise InterruptedError("the query was asked to end")
+            self.begun += 1
+
+    def close(self) -> None:
+        """From now on none begins."""
+        with self._lock:
+            self._closed = True
+
+
+def follow(
+    running: Running,
+    progress: Progress,
+    writes: Writes,
+    ends: Ends,
+    ending: Ending,
+) -> None:
+    """Show how the query gets on until it is asked to end, and let it end well."""
+    line = Line()
+    try:
+        while not running.wait(TICK_S) and not ending.has_come():
+            progress.know(ends.look())
+            progress.silent = ends.silent
+            line.show(str(progress))
+        _finish(running, writes, progress)
+    finally:
+        running.stop()
+    progress.ended.wait(2)  # what it hears comes a moment later
+    line.show(f"{progress}", last=True)
+
+
+def _finish(running: Running, writes: Writes, progress: Progress) -> None:
+    """Let the micro-batch under way end, so that what it writes is counted too."""
+    writes.close()
+    deadline = time.monotonic() + FINISH_S
+    while running.is_active and progress.batches < writes.begun and time.monotonic() < deadline:
+        time.sleep(0.05)
