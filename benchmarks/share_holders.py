@@ -19,7 +19,7 @@ import shutil
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -126,15 +126,29 @@ def told(config: dict[str, str], topic: str) -> dict[str, Any]:
     return known
 
 
+PEERS = (
+    ("as it comes, cold", kafka_streams.DEFAULT, 1),
+    ("tuned, cold", kafka_streams.TUNED, 1),
+    ("tuned, warm (third run in one JVM)", kafka_streams.TUNED, 3),
+)
+
+
 # --- the peer ---------------------------------------------------------------------------------
 
 
-def peer(broker: Broker, topic: Topic, right: pd.DataFrame, updates: int, rounds: int) -> Cost:
-    """Kafka Streams, tuned, its cache on: seconds of the last round, its result compared."""
+def peer(
+    broker: Broker,
+    topic: Topic,
+    right: pd.DataFrame,
+    updates: int,
+    settings: Mapping[str, str],
+    rounds: int,
+) -> Cost:
+    """Kafka Streams, its cache on: seconds of the last round, its result compared."""
     out = compacted(new_topic("holders", "peer").name, PARTITIONS)
     broker.create(out)
     seconds = kafka_streams.share_holders(
-        broker.bootstrap, topic.name, out.name, updates, rounds=rounds
+        broker.bootstrap, topic.name, out.name, updates, settings=settings, rounds=rounds
     )
     found = told(broker.client_config(), out.name)
     assert {c: sorted(v) for c, v in found.items()} == {
@@ -163,11 +177,12 @@ def main() -> None:
     report("raw consumer, nothing parsed", floors, options.updates)
     if options.peer:
         kafka_streams.classpath()
-        for name, rounds in (("cold", 1), ("warm, third run in one JVM", 3)):
+        for name, settings, rounds in PEERS:
             found = [
-                peer(broker, topic, right, options.updates, rounds) for _ in range(options.runs)
+                peer(broker, topic, right, options.updates, settings, rounds)
+                for _ in range(options.runs)
             ]
-            report(f"Kafka Streams, tuned, {name}", found, options.updates)
+            report(f"Kafka Streams, {name}", found, options.updates)
     table, figures = Table(broker, topic, right), {}
     for _ in range(options.runs):
         one_session(table, options, figures)

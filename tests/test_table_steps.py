@@ -17,7 +17,7 @@ from workbook.pipelines.table_steps import BUCKET, DELETED, GROUP_BUCKET, ORDER
 
 KEYS, GROUP = ["id"], "client"
 COLUMNS = ["id", "client", "amount"]
-SEEDS = range(200)
+SEEDS = range(100)
 
 Row = tuple[str, str | None, int | None, bool]
 
