@@ -12,7 +12,7 @@ import pytest
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
-from workbook.errors import CannotSubtract, NoSuchState
+from workbook.errors import CannotSubtract, NoSuchState, QueryEnded
 from workbook.pipelines.ktable import KTable, count, fold, ktable, max_of, set_of, total
 from workbook.pipelines.share_holders import us_positions, us_share_holders
 from workbook.pipelines.table_state import state_of
@@ -193,6 +193,13 @@ def test_a_fold_may_hold_a_map(feed: Feed) -> None:
     feed.start(lambda rows: us_positions(rows).group_by("client").reduce(shares=shares))
     (told,) = feed.send(BOB_1, BOB_2)
     assert dict(told["shares"]) == {"AAPL": 15}
+    row = pa.Table.from_pylist([told], pa.schema([
+        ("client", pa.string()), ("shares", pa.map_(pa.string(), pa.int64())),
+        ("deleted", pa.bool_()),
+    ]))  # fmt: skip
+    store = Store(feed.folder / "store.db", "client")
+    store.apply(row, "query", 0)
+    assert store.get("Bob") == {"client": "Bob", "shares": {"AAPL": 15}}
     (told,) = feed.send(("1",), ("4", "Bob", "IBM", 3, "NYSE"))
     assert dict(told["shares"]) == {"AAPL": 5, "IBM": 3}
     (told,) = feed.send(("2",), ("4",))
@@ -218,6 +225,14 @@ def test_a_changelog_by_group_tells_who_left_and_who_came(feed: Feed) -> None:
     ]
 
 
+def test_a_stopped_query_does_not_look_like_one_with_nothing_to_tell(feed: Feed) -> None:
+    feed.start(us_share_holders)
+    feed.send(BOB_1)
+    feed.stop()
+    with pytest.raises(QueryEnded, match="has been stopped"):
+        feed.send(BOB_2)
+
+
 def test_a_query_goes_on_where_it_stopped(feed: Feed) -> None:
     feed.start(us_share_holders)
     feed.send(BOB_1, BOB_2)
@@ -226,15 +241,36 @@ def test_a_query_goes_on_where_it_stopped(feed: Feed) -> None:
     assert holdings(feed.send(("1",))) == {"Bob": ["2"]}
 
 
-def test_another_number_of_buckets_does_not_fit_a_checkpoint(feed: Feed) -> None:
-    def made_with(buckets: int) -> Callable[[DataFrame], DataFrame]:
-        return lambda rows: ktable(rows, key="position", buckets=buckets).changes()
-
-    feed.start(made_with(1))
+@pytest.mark.parametrize(
+    ("other", "says"),
+    [
+        (
+            lambda rows: (
+                ktable(rows, key="position", buckets=2).group_by("client").reduce(n=count())
+            ),
+            "in 2 buckets, but the checkpoint has one of .* in 1 buckets",
+        ),
+        (
+            lambda rows: (
+                ktable(rows, key="position", buckets=1)
+                .group_by("client")
+                .reduce(n=count(), shares=total("amount"))
+            ),
+            "rows with position, client, amount, .* one of rows with position, client, in",
+        ),
+    ],
+    ids=["buckets", "aggregates"],
+)
+def test_a_query_of_another_shape_does_not_go_on_with_a_checkpoint(
+    feed: Feed, other: Callable[[DataFrame], DataFrame], says: str
+) -> None:
+    feed.start(
+        lambda rows: ktable(rows, key="position", buckets=1).group_by("client").reduce(n=count())
+    )
     feed.send(BOB_1)
     feed.stop()
-    feed.start(made_with(2))
-    with pytest.raises(StreamingQueryException, match=r"the checkpoint has 1: .* Use buckets=1"):
+    feed.start(other)
+    with pytest.raises(StreamingQueryException, match=says):
         feed.send(*((str(n), "Bob", "AAPL", 1, "NYSE") for n in range(20)))
 
 
@@ -294,6 +330,11 @@ def test_a_sum_of_fractions_is_refused(spark: SparkSession) -> None:
     [
         (lambda t: t.group_by("client").reduce(), "something to reduce to"),
         (lambda t: t.group_by("client").reduce(client=count()), "other names.*client"),
+        (lambda t: t.group_by("client").reduce(rows=count()), "other names.*rows"),
+        (lambda t: t.group_by("client").reduce(number=count), r"Expected aggregates, .*count\(\)"),
+        (lambda t: t.group_by(["client", "ticker"]), "one column.*'client', 'ticker'"),
+        (lambda t: ktable(t.changelog, key=[]), "a key and at least one bucket"),
+        (lambda t: ktable(t.changelog, key="position", buckets=0), "at least one bucket"),
         (lambda t: t.group_by("client").reduce(all=set_of("price")), "columns of the table.*price"),
         (lambda t: t.group_by("broker").reduce(all=count()), "columns of the table.*broker"),
     ],

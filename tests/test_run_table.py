@@ -79,6 +79,38 @@ def test_the_table_is_right_across_ctrl_c_and_a_restart(broker: Broker, tmp_path
     assert len(letters) == stream.expected(0, COUNT)["reason"].notna().sum() > 40
 
 
+def refused(*words: str) -> str:
+    process = workbook("run", "share_holders", *words)
+    said, _ = process.communicate(timeout=90)
+    assert process.returncode == 1, said
+    return said
+
+
+def test_a_checkpoint_of_another_topic_and_results_of_another_are_refused(
+    broker: Broker, tmp_path: Path
+) -> None:
+    one, two = (new_compacted_topic("positions", "test-run") for _ in range(2))
+    broker.create(one, two)
+    stream = PositionStream(seed=1, positions=20).ending_by(int(time.time() * 1000), 100)
+    for topic in (one, two):
+        generate(broker.client_config(), topic.name, stream, 100)
+    out, state = f"{one.name}.holders", tmp_path / "state"
+    named = ("--in", one.name, "--out", out, "--checkpoint", str(state))
+    first = workbook("run", "share_holders", *named)
+    read_until(first, "Ask its store meanwhile")
+    caught_up(broker, state / "store.db", stream.expected(0, 100))
+    end(first, signal.SIGINT)
+
+    before = sorted(path for path in state.rglob("*") if path.is_file())
+    said = refused("--in", two.name, "--checkpoint", str(state))
+    assert f"has read {one.name}" in said
+    assert sorted(path for path in state.rglob("*") if path.is_file()) == before
+    said = refused("--in", one.name, "--out", out, "--checkpoint", str(tmp_path / "new"))
+    assert f"Expected {out} to be empty" in said
+    said = refused("--in", one.name, "--out", f"{out}.late", "--checkpoint", str(state))
+    assert f"Expected {out}.late to have the results so far" in said
+
+
 # --- the store, asked -------------------------------------------------------------------------
 
 
@@ -115,8 +147,8 @@ def test_what_is_not_there_is_said(store: Path, tmp_path: Path, capsys: Any) -> 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("share_holders", "--by-partition"), "--by-partition mean nothing to share_holders"),
-        (("page_views", "--every", "2"), "--every mean nothing to page_views"),
+        (("share_holders", "--by-partition"), "--by-partition is for page_views only"),
+        (("page_views", "--every", "2"), "--every is for share_holders only"),
     ],
 )
 def test_an_option_of_the_other_pipeline_is_refused(

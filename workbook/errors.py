@@ -27,6 +27,10 @@ class NoSuchState(WorkbookError):
     """A table that is not, or not yet, in the state of a query."""
 
 
+class QueryEnded(WorkbookError):
+    """Something was asked of a query that has been stopped."""
+
+
 class CannotGoOn(WorkbookError):
     """A checkpoint that does not fit the query, or the store, that is to go on with it."""
 

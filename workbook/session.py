@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import sys
 import threading
@@ -78,6 +79,16 @@ def checkpoint(name: str, *, fresh: bool = True) -> Path:
     chosen = folder / str(made + 1 if fresh else max(made, 1))
     chosen.mkdir(exist_ok=True)
     return chosen
+
+
+def topics_of(place: Path) -> set[str]:
+    """The topics that the queries of a checkpoint folder have begun to read; none if it is new."""
+    found: set[str] = set()
+    for offsets in place.glob("[0-9]*/offsets"):
+        for file in offsets.glob("[0-9]*"):
+            last = file.read_text().splitlines()[-1]
+            found |= set(json.loads(last)) if last.startswith("{") else set()
+    return found
 
 
 def class_archive() -> Path:

@@ -14,7 +14,7 @@ from workbook.commands.ends import Ends
 from workbook.commands.failures import query_failed
 from workbook.commands.following import TICK_S, Writes, follow
 from workbook.commands.progress import Progress, TableProgress
-from workbook.errors import WorkbookError
+from workbook.errors import CannotGoOn, WorkbookError
 from workbook.pipelines import clicks, page_views, positions, share_holders
 from workbook.pipelines.page_view_metrics import metric_records
 from workbook.sinks.dead_letters import DeadLetters
@@ -23,6 +23,7 @@ from workbook.sinks.store import Store
 from workbook.sinks.table_topic import TableTopic
 from workbook.sinks.tables import LocalTable
 from workbook.sources.checks import require_topic
+from workbook.sources.offsets import partition_offsets
 from workbook.sources.spark import kafka_stream
 from workbook.stack.broker import Broker, kafka
 from workbook.topics import Topic, compacted
@@ -76,8 +77,8 @@ def _require_fitting(options: Namespace) -> None:
     given = [name for name, value in others.items() if value]
     if given:
         raise WorkbookError(
-            f"{' and '.join(given)} mean nothing to {options.pipeline}: leave them out, or run "
-            f"{next(name for name in SOURCES if name != options.pipeline)}."
+            f"Expected options of {options.pipeline}, but {' and '.join(given)} is for "
+            f"{next(name for name in SOURCES if name != options.pipeline)} only: leave it out."
         )
 
 
@@ -108,8 +109,35 @@ def _checkpoint(options: Namespace) -> Path:
         return session.checkpoint(options.pipeline)
     place = Path(options.checkpoint).absolute()
     known = place.is_dir() and any(place.iterdir())
+    _require_topic_of(place, options.source)
     print(f"It goes on where {place} ends." if known else f"Its new checkpoint is {place}.")
     return place
+
+
+def _require_topic_of(place: Path, source: str) -> None:
+    """Refuse a checkpoint of another topic, before Spark writes the wrong offsets into it."""
+    read = session.topics_of(place)
+    if read and read != {source}:
+        raise CannotGoOn(
+            f"Expected a checkpoint of {source}, but {place} has read {', '.join(sorted(read))}. "
+            "Use the --in that it was made with, or another folder for --checkpoint."
+        )
+
+
+def _require_fitting_out(broker: Broker, out: str, place: Path, store: Store) -> None:
+    """Refuse a result topic that would not be the whole table, or more than that."""
+    held = sum(o.end - o.begin for o in partition_offsets(broker.client_config(), out))
+    if held and not session.topics_of(place):
+        raise CannotGoOn(
+            f"Expected {out} to be empty, since the checkpoint is a new one, but it has {held:,} "
+            "records of a former run: clients that hold nothing any more would stay in there. Use "
+            "the --checkpoint of that run, or another topic for --out."
+        )
+    if len(store) and not held:
+        raise CannotGoOn(
+            f"Expected {out} to have the results so far, but it is empty: it would get only what "
+            "changes from now on. Use the --out that this checkpoint has had, or a new checkpoint."
+        )
 
 
 def _metrics(parsed: DataFrame, broker: Broker, options: Namespace, ending: Ending) -> None:
@@ -131,6 +159,8 @@ def _holders(parsed: DataFrame, broker: Broker, options: Namespace, ending: Endi
     """Who holds US shares into a store and, if named, a topic; a line says how it gets on."""
     place = _checkpoint(options)
     store = Store(Path(options.store or place / "store.db").absolute(), "client")
+    if options.out:
+        _require_fitting_out(broker, options.out, place, store)
     out = TableTopic(broker.client_config(), options.out, "client") if options.out else None
     print(f"Ask its store meanwhile: python -m workbook store {store.path}")
     progress, writes = TableProgress(store, out), Writes("before-compute")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import textwrap
 from dataclasses import dataclass
 from enum import Enum
 
@@ -81,8 +82,15 @@ def _part_as_html(part: Part) -> str:
     if part.code:
         style = "white-space:pre-wrap;overflow-wrap:anywhere;margin:0.2em 0"
         return f'<div>{label}<pre style="{style}">{html.escape(part.text)}</pre></div>'
-    paragraphs = (f"<p>{_prose(p)}</p>" for p in part.text.split("\n\n"))
+    paragraphs = (_paragraph(p) for p in part.text.split("\n\n"))
     return f"<div>{label}{''.join(paragraphs)}</div>"
+
+
+def _paragraph(text: str) -> str:
+    """As code where all of its lines are indented, else as prose."""
+    if all(line.startswith("    ") for line in text.split("\n")):
+        return f"<pre>{html.escape(textwrap.dedent(text))}</pre>"
+    return f"<p>{_prose(text)}</p>"
 
 
 def _prose(text: str) -> str:

@@ -23,8 +23,8 @@ from pyspark.sql.types import StructType
 from workbook.errors import CannotGoOn
 from workbook.pipelines.table_steps import BUCKET, Tables
 
-OF = "__buckets"
-"""In a state: of how many buckets this is one."""
+SHAPE = "__shape"
+"""In a state: what it is a state of, so that no other query goes on with it."""
 
 PACKED = "bucket INT, rows BINARY"
 
@@ -80,19 +80,21 @@ def _as(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
     return column.cast(kind)
 
 
-def stateful(packs: DataFrame, step: Step, names: list[str], buckets: int) -> DataFrame:
+def stateful(packs: DataFrame, step: Step, names: list[str], buckets: int, shape: str) -> DataFrame:
     """Take each bucket's packs of a micro-batch through ``step``, and pack what it tells.
 
-    ``names`` are the tables that it keeps, each a state variable of its own.
+    ``names`` are the tables that it keeps, each a state variable of its own; ``shape`` says in
+    words what they hold. A state of another shape is refused.
     """
     return packs.groupBy("bucket").transformWithState(
-        _Bucket(step, names, buckets), PACKED, "Update", "None"
+        _Bucket(step, names, buckets, shape), PACKED, "Update", "None"
     )
 
 
 class _Bucket(StatefulProcessor):
-    def __init__(self, step: Step, names: list[str], buckets: int) -> None:
+    def __init__(self, step: Step, names: list[str], buckets: int, shape: str) -> None:
         self._step, self._names, self._buckets = step, names, buckets
+        self._shape = f"{shape}, in {buckets} buckets"
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self._states = {name: handle.getValueState(name, "rows BINARY") for name in self._names}
@@ -114,22 +116,20 @@ class _Bucket(StatefulProcessor):
             if frame is None or frame.is_empty():
                 state.clear()
             else:
-                state.update((packed(frame.with_columns(pl.lit(self._buckets).alias(OF))),))
+                state.update((packed(frame.with_columns(pl.lit(self._shape).alias(SHAPE))),))
         if len(told):
             for batch in _in_buckets(told, self._buckets).to_pylist():
                 yield Row(**batch)
 
     def _known(self, data: bytes) -> pl.DataFrame:
-        """A table of the state; raises where it was divided into another number of buckets."""
+        """A table of the state; raises where another kind of query has left it."""
         frame = unpacked(data)
-        made_with = frame[OF][0]
-        if made_with != self._buckets:
+        if frame[SHAPE][0] != self._shape:
             raise CannotGoOn(
-                f"Expected a state in {self._buckets} buckets, but the checkpoint has {made_with}: "
-                f"keys would be looked for in the wrong ones. Use buckets={made_with}, or a new "
-                "checkpoint."
+                f"Expected a state of {self._shape}, but the checkpoint has one of "
+                f"{frame[SHAPE][0]}. Ask for the same again, or use a new checkpoint."
             )
-        return frame.drop(OF)
+        return frame.drop(SHAPE)
 
     def close(self) -> None:
         pass

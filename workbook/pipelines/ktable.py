@@ -26,6 +26,9 @@ from workbook.pipelines.aggregates import Aggregate, Elements, Fold, Total
 from workbook.pipelines.bucketed import pack, stateful, unpack
 from workbook.pipelines.table_steps import BUCKET, DELETED, GROUP_BUCKET, ORDER
 
+RESERVED = ("deleted", "change", "step", "rows", "table", "groups")
+"""No names for aggregates: columns of the result, and tables of the state."""
+
 BUCKETS = 8
 """Buckets of keys: at least as many as the cluster's cores, and fixed for a checkpoint."""
 
@@ -109,14 +112,22 @@ class KTable:
         keys, columns = self.keys, self.columns
         packs = self._packed(columns, F.lit(0), F.col(DELETED), squeeze=True)
         told = stateful(
-            packs, lambda tables, batch: steps.newest(tables, batch, keys, columns), ["rows"],
+            packs,
+            lambda tables, batch: steps.newest(tables, batch, keys, columns),
+            ["rows"],
             self.buckets,
-        )  # fmt: skip
+            _rows_of(columns),
+        )
         fields = [self.changelog.schema[name] for name in columns]
         return unpack(told, StructType([*fields, StructField("deleted", BooleanType())]))
 
     def group_by(self, column: str) -> GroupedTable:
         """The rows by a column; one without a value there belongs to no group."""
+        if not isinstance(column, str):
+            raise ValueError(
+                f"Expected the name of one column, but got {column!r}. For a group of several make "
+                "one of them before: ktable(changelog.withColumn('both', ...), ...)."
+            )
         return GroupedTable(self, column)
 
     def _packed(
@@ -146,8 +157,9 @@ def ktable(
 
     ``changelog`` has the key columns, a column ``deleted`` (true: the row goes, as by a
     tombstone), ``order`` (bigint, rising per key as a partition's offsets do) and the columns of
-    the table. Rows without a key are left out, as in Kafka Streams. Its queries need Spark's
-    RocksDB state store (``sinks.running.start_table`` sees to it).
+    the table. Rows without a key are left out, as in Kafka Streams. ``buckets`` divide the state
+    and are fixed for a checkpoint: at least as many as the cluster has cores. Its queries need
+    Spark's RocksDB state store (``sinks.running.start_table`` sees to it).
     """
     keys = (key,) if isinstance(key, str) else tuple(key)
     missing = [name for name in (*keys, order, deleted) if name not in changelog.columns]
@@ -156,6 +168,8 @@ def ktable(
             f"Expected a changelog with {[*keys, order, deleted]}, but {missing} are missing: it "
             f"has {changelog.columns}. Name its columns by key=, order= and deleted=."
         )
+    if not keys or buckets < 1:
+        raise ValueError(f"Expected a key and at least one bucket, got {key!r} and {buckets}.")
     columns = tuple(name for name in changelog.columns if name not in (order, deleted))
     marked = changelog.withColumn(DELETED, F.coalesce(deleted, F.lit(False)))
     return KTable(marked, keys, columns, order, buckets)
@@ -172,8 +186,9 @@ class GroupedTable:
         """Reduce each group: an update takes the old row out before the new one goes in.
 
         A row per group that changed in a micro-batch: the group's column, one per aggregate by
-        its name, ``deleted`` (boolean): true, and nulls, where the group has no row left. The
-        updates of a key within a micro-batch collapse to its old row and its new one.
+        its name, ``deleted`` (boolean): true, and nulls, where the group has nothing left, no
+        row or in its rows nothing but nulls for any of the aggregates. The updates of a key within
+        a micro-batch collapse to its old row and its new one.
 
         With ``per_update`` none collapses, and there is a row for every single step, in order:
         also ``change`` ("remove" or "add"), the keys of the row, and ``step`` (bigint, from 0
@@ -187,9 +202,11 @@ class GroupedTable:
             lambda tables, batch: compare(tables, batch, keys, columns),
             ["rows"],
             buckets,
+            _rows_of(columns),
         )
         reduce = steps.reducer(self.column, aggregates, keys if per_update else None)
-        reduced = stateful(changes, reduce, ["rows", *aggregates], buckets)
+        shape = f"groups by {self.column} with {', '.join(aggregates)}"
+        reduced = stateful(changes, reduce, ["rows", *aggregates], buckets, shape)
         return unpack(reduced, self._schema(aggregates, per_update))
 
     def changelog(self, *columns: str) -> DataFrame:
@@ -206,6 +223,7 @@ class GroupedTable:
             lambda tables, batch: steps.moves(tables, batch, keys, wanted, group),
             ["rows"],
             self.table.buckets,
+            _rows_of(wanted),
         )
         fields = [self.table.changelog.schema[name] for name in wanted]
         return unpack(changes, StructType([*fields, StructField("deleted", BooleanType())]))
@@ -221,10 +239,16 @@ class GroupedTable:
         """The columns of the table that are needed: keys, group, what the aggregates look at."""
         if not aggregates:
             raise ValueError("Expected something to reduce to, for example positions=count().")
-        taken = {self.column, "deleted", "change", "step", *self.table.keys} & set(aggregates)
+        unfit = [name for name, how in aggregates.items() if not hasattr(how, "merge")]
+        if unfit:
+            raise ValueError(
+                f"Expected aggregates, but {unfit[0]} is {aggregates[unfit[0]]!r}. Use count(), "
+                "total(column), set_of(column), max_of(column, recompute=True) or fold(...)."
+            )
+        taken = {self.column, *RESERVED, *self.table.keys} & set(aggregates)
         if taken:
             raise ValueError(
-                f"Expected other names than {sorted(taken)}: the result has such columns already."
+                f"Expected other names than {sorted(taken)}: result or state have them already."
             )
         wanted = [how.column for how in aggregates.values() if how.column]
         known = self.table.columns
@@ -249,3 +273,7 @@ class GroupedTable:
                 StructField("step", LongType()),
             ]
         return StructType(fields)
+
+
+def _rows_of(columns: Sequence[str]) -> str:
+    return f"rows with {', '.join(columns)}"

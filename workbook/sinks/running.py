@@ -14,7 +14,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 
-from workbook.errors import BrokerUnreachable
+from workbook.errors import BrokerUnreachable, QueryEnded
 from workbook.sinks.tables import LocalTable
 from workbook.sources.spark import Kafka
 
@@ -68,7 +68,16 @@ class Running:
             raise _named(failures[0]) from failures[0]
 
     def process_all(self) -> None:
-        """Wait until everything that is in the topic now has been processed; raise as ``check``."""
+        """Wait until everything that is in the topic now has been processed; raise as ``check``.
+
+        Raises ``QueryEnded`` where nothing is being processed any more.
+        """
+        self.check()
+        if not self.is_active:
+            raise QueryEnded(
+                "Expected a running query, but it has been stopped: what was sent meanwhile is "
+                "not processed. Start it again, by the cell that started it."
+            )
         try:
             for query in self.queries:
                 query.processAllAvailable()
@@ -155,7 +164,7 @@ class TableSink(Protocol):
 def start_table(
     changes: DataFrame,
     sinks: Sequence[TableSink],
-    checkpoint: Path,
+    checkpoint: Path | str,
     every: str = "0 seconds",
     at: Callable[[str], None] = lambda point: None,
 ) -> Running:
@@ -176,7 +185,7 @@ def start_table(
 
     writer = changes.writeStream.outputMode("update").trigger(processingTime=every)
     with _rocksdb(changes.sparkSession):
-        return Running([writer.foreachBatch(write)], checkpoint)
+        return Running([writer.foreachBatch(write)], Path(checkpoint))
 
 
 @contextmanager

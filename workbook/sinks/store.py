@@ -127,7 +127,7 @@ def keyed_json(
     if "step" in changes.column_names:
         changes = changes.sort_by([(key, "ascending"), ("step", "ascending")])
         changes = changes.drop_columns(["step"])
-    for row in changes.to_pylist():
+    for row in changes.to_pylist(maps_as_pydicts="strict"):
         deleted = tombstones and row.pop("deleted")
         yield str(row[key]), None if deleted else _json(row)
 
