@@ -365,7 +365,7 @@ def test_an_open_transaction_is_invisible_and_a_restart_replaces_it(bench: Bench
     bench.send(*HISTORY)
     crash = crash_when("before-commit", 2)
     assert bench.live(transacting(bench), at=crash) == "before-commit"
-    assert bench.found(**UNCOMMITTED) == FULL[:2], "it reached the broker"
+    until(lambda: bench.found(**UNCOMMITTED) == FULL[:2], "it reaches the broker")
     assert bench.found() == FULL[:1]
     assert bench.committed(**UNCOMMITTED) == [3]
     bench.live(transacting(bench), until=commits(2))
