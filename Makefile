@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: lab test lint unit notebooks crash-matrix doctor prefetch lock clean
+.PHONY: lab test lint unit slow notebooks crash-matrix doctor prefetch lock clean
 
 lab: .venv/ready
 	@$(BIN)/python -m workbook lab
@@ -16,6 +16,10 @@ lint: .venv/ready
 
 unit: .venv/ready
 	$(BIN)/python -m pytest tests --durations=10
+
+# What takes long: notebooks at a person's pace, each exercise first answered wrongly, ...
+slow: .venv/ready
+	$(BIN)/python -m pytest tests -m slow --durations=10
 
 notebooks: .venv/ready
 	WORKBOOK_LAB=notebooks-$$$$ $(BIN)/python -m pytest --nbval-lax --nbval-current-env \
