@@ -13,7 +13,7 @@ import msgspec
 from workbook.errors import Rejected
 
 MAX_AHEAD_MS = 5 * 60 * 1000
-"""How far an event time may lie after its record's arrival before the event is rejected."""
+"""How far an event time may lie after its record's arrival, and after the reader's own time."""
 
 
 class ClickType(StrEnum):
@@ -37,8 +37,10 @@ class Reason(StrEnum):
     UNKNOWN_TYPE = "unknown click type"
     NEGATIVE = "negative timestamp"
     FUTURE = "event time more than five minutes after arrival"
+    AHEAD = "event time more than five minutes after the reader's own time"
     NOT_AN_AMOUNT = "amount is not a whole number from 1 to 1,000,000,000,000"
     UNKNOWN_EXCHANGE = "unknown exchange"
+    TOO_LATE = "too late"  # a good page view, but its second was complete already
 
 
 OF_POSITIONS = frozenset(
@@ -80,8 +82,12 @@ class Click:
         return json.dumps(fields, separators=(",", ":"), ensure_ascii=False).encode()
 
     @classmethod
-    def from_json(cls, value: bytes | None, arrival: int) -> Click:
-        """Read a record value that arrived at ``arrival`` (ms), or raise ``Rejected``."""
+    def from_json(cls, value: bytes | None, arrival: int, now: int | None = None) -> Click:
+        """Read a record value that arrived at ``arrival`` (ms), or raise ``Rejected``.
+
+        ``now`` is the reader's own time (ms): a producer whose clock is ahead stamps the arrival
+        by the same clock. None leaves that unchecked.
+        """
         fields = _object(value)
         click_type, name, browser = (_text(fields, f) for f in ("click_type", "name", "browser"))
         event_id, timestamp = _bigint(fields, "event_id"), _bigint(fields, "timestamp")
@@ -92,6 +98,8 @@ class Click:
             raise Rejected(Reason.NEGATIVE)
         if timestamp > arrival + MAX_AHEAD_MS:
             raise Rejected(Reason.FUTURE)
+        if now is not None and timestamp > now + MAX_AHEAD_MS:
+            raise Rejected(Reason.AHEAD)
         return cls(event_id, ClickType(click_type), name, timestamp, browser, tab_id)
 
 

@@ -6,7 +6,7 @@ import json
 import time
 from collections import deque
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from threading import Event
 from typing import Any
 
@@ -19,6 +19,7 @@ from pyspark.sql.streaming.listener import (
 )
 
 from workbook.commands.ends import Offsets
+from workbook.pipelines.completed_views import SUMS
 from workbook.sinks.store import Store
 from workbook.sinks.table_topic import TableTopic
 
@@ -27,18 +28,17 @@ RECENT_S = 5.0
 
 
 class Progress(StreamingQueryListener):
-    """Hears of every micro-batch of a query that writes completed seconds (append mode).
+    """Hears of every micro-batch of a query.
 
-    Since the start: micro-batches that ended (``batches``), ``messages`` read and metrics
-    ``written``; as of the last micro-batch ``rate`` (messages/s), ``watermark`` (ISO, UTC; empty
-    before the first one) and ``state_rows``. ``lag`` is what the topic held when last asked for
+    Since the start: micro-batches that ended (``batches``) and ``messages`` read; as of the last
+    micro-batch ``rate`` (messages/s). ``lag`` is what the topic held when last asked for
     its ``ends`` and the query had not read, None before the first micro-batch; while the broker
     is ``silent`` it is an old one.
     """
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
-        self.batches = self.messages = self.written = self.state_rows = 0
-        self.rate, self.watermark = 0.0, ""
+        self.batches = self.messages = 0
+        self.rate = 0.0
         self.ends: Offsets = {}
         self.read: Offsets | None = None
         self.silent = False
@@ -47,10 +47,7 @@ class Progress(StreamingQueryListener):
         self._recent: deque[tuple[float, int]] = deque()
 
     def __str__(self) -> str:
-        return (
-            f"{self._pace()}, watermark {self.watermark or 'none yet'}, "
-            f"state {self.state_rows:,} rows, out {self.written:,}"
-        )
+        return self._pace()
 
     def _pace(self) -> str:
         known = "" if self.lag is None else f"{self.lag:,}"
@@ -76,10 +73,6 @@ class Progress(StreamingQueryListener):
         latest = _offsets(batch, "latestOffset").items()
         self.know({place: max(end, self.ends.get(place, 0)) for place, end in latest})
         self.read = _offsets(batch, "endOffset")
-        # The seconds that leave the state in append mode are those that were written.
-        self.written += sum(operator.numRowsRemoved for operator in batch.stateOperators)
-        self.state_rows = sum(operator.numRowsTotal for operator in batch.stateOperators)
-        self.watermark = _readable(batch.eventTime.get("watermark", ""))
         self.rate = self._rate(_seconds(batch.timestamp), batch.numInputRows)
         self.batches += 1
 
@@ -105,6 +98,29 @@ class Progress(StreamingQueryListener):
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802
         """No micro-batch will come any more."""
         self.ended.set()
+
+
+class ViewsProgress(Progress):
+    """Hears of every micro-batch of a query that completes seconds, and knows its ``sums``."""
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        super().__init__(clock)
+        self.sums = dict.fromkeys((*SUMS, "clock"), 0)
+
+    def __str__(self) -> str:
+        return f"{self._pace()}, {self.balance()}, complete up to {_readable(self.sums['clock'])}"
+
+    def balance(self) -> str:
+        """What became of every record read since the checkpoint began."""
+        parts = [f"{self.sums[name]:,} {_WORDS.get(name, name)}" for name in SUMS[1:]]
+        return f"{self.sums['read']:,} read = {' + '.join(parts)}"
+
+    def know_sums(self, sums: dict[str, int]) -> None:
+        """Note the sums that a micro-batch gave."""
+        self.sums = sums
+
+
+_WORDS = {"others": "no page views", "open": "in open seconds"}
 
 
 class TableProgress(Progress):
@@ -134,8 +150,8 @@ def _seconds(moment: str) -> float:
     return datetime.fromisoformat(moment).timestamp()
 
 
-def _readable(watermark: str) -> str:
-    """``2026-01-01T00:00:05.000Z`` as ``2026-01-01 00:00:05 UTC``; Spark starts at 1970."""
-    if not watermark or watermark.startswith("1970-01-01T00:00:00"):
-        return ""
-    return watermark[:19].replace("T", " ") + " UTC"
+def _readable(time_ms: int) -> str:
+    """``2026-01-01 00:00:05 UTC``."""
+    if not time_ms:
+        return "no second yet"
+    return f"{datetime.fromtimestamp(time_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"

@@ -13,17 +13,20 @@ from workbook.commands.console import Ending, Line, end_like_ctrl_c
 from workbook.commands.ends import Ends
 from workbook.commands.failures import query_failed
 from workbook.commands.following import TICK_S, Writes, follow
-from workbook.commands.progress import Progress, TableProgress
+from workbook.commands.progress import TableProgress, ViewsProgress
 from workbook.errors import CannotGoOn, WorkbookError
 from workbook.pipelines import clicks, page_views, positions, share_holders
+from workbook.pipelines import completed_views as completed
+from workbook.pipelines.completed_views import completed_views
 from workbook.pipelines.page_view_metrics import metric_records
+from workbook.sinks.completed import start_completed
 from workbook.sinks.dead_letters import DeadLetters
-from workbook.sinks.running import TableSink, start_counting, start_metrics, start_table
+from workbook.sinks.running import TableSink, appender, start_counting, start_table
 from workbook.sinks.store import Store
 from workbook.sinks.table_topic import TableTopic
 from workbook.sinks.tables import LocalTable
 from workbook.sources.checks import require_topic
-from workbook.sources.offsets import partition_offsets
+from workbook.sources.offsets import Unread, partition_offsets
 from workbook.sources.spark import kafka_stream
 from workbook.stack.broker import Broker, kafka
 from workbook.topics import Topic, compacted
@@ -57,7 +60,8 @@ def run(options: Namespace) -> None:
                     positions.parse(raw, rejects, share_holders.NEEDED), broker, options, ending
                 )
             elif options.out:
-                _metrics(clicks.parse(raw, rejects, NEEDED), broker, options, ending)
+                parsed = clicks.parse(raw, rejects, completed.NEEDED)
+                _metrics(parsed, broker, rejects, options, ending)
             else:
                 _table(clicks.parse(raw, rejects, NEEDED), _checkpoint(options), ending)
         finally:
@@ -140,19 +144,35 @@ def _require_fitting_out(broker: Broker, out: str, place: Path, store: Store) ->
         )
 
 
-def _metrics(parsed: DataFrame, broker: Broker, options: Namespace, ending: Ending) -> None:
+def _metrics(
+    parsed: DataFrame, broker: Broker, letters: DeadLetters, options: Namespace, ending: Ending
+) -> None:
     """Completed seconds into the topic, and a line that says how it gets on."""
-    counts = page_views.views_per_second(
-        parsed, options.lateness or LATENESS, by_partition=options.by_partition
+    config = broker.client_config()
+    views = completed_views(
+        parsed,
+        options.lateness or LATENESS,
+        unread=Unread(config, options.source),
+        by_partition=options.by_partition,
     )
-    progress, writes = Progress(), Writes("before-send")
+    progress, writes = ViewsProgress(), Writes("before-send")
     parsed.sparkSession.streams.addListener(progress)
     place = _checkpoint(options)
-    running = start_metrics(metric_records(counts), broker, options.out, place, writes.pass_by)
-    follow(running, progress, writes, Ends(broker.client_config(), options.source), ending)
-    unsure = "at least " if progress.batches < writes.begun else ""
-    print(f"Ended: {progress.messages:,} messages read from {options.source}, ", end="")
-    print(f"{unsure}{progress.written:,} metrics written to {options.out}.")
+    columns = ["second", "views", *(["partition"] if options.by_partition else [])]
+    append = appender(broker, options.out)
+    running = start_completed(
+        views,
+        lambda seconds: append(metric_records(seconds.select(columns))),
+        letters,
+        config,
+        options.source,
+        place,
+        at=writes.pass_by,
+        tell=progress.know_sums,
+    )
+    follow(running, progress, writes, Ends(config, options.source), ending)
+    print(f"Ended: {progress.messages:,} messages read from {options.source}.")
+    print(f"Since the checkpoint began: {progress.balance()}.")
 
 
 def _holders(parsed: DataFrame, broker: Broker, options: Namespace, ending: Ending) -> None:

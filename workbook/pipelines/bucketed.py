@@ -32,6 +32,13 @@ Step = Callable[[Tables, pl.DataFrame], "tuple[Tables, pl.DataFrame]"]
 """State before and a batch in; state after and what is told of it out."""
 
 
+Idle = Callable[[Tables, int], "tuple[Tables, pl.DataFrame]"]
+"""The same where nothing came: state before and the time (ms) in."""
+
+WAKE_MS = 5_000
+"""So often an idle bucket is woken."""
+
+
 def packed(frame: pl.DataFrame) -> bytes:
     """A table as bytes (an Arrow stream)."""
     target = io.BytesIO()
@@ -80,15 +87,28 @@ def _as(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
     return column.cast(kind)
 
 
-def stateful(packs: DataFrame, step: Step, names: list[str], buckets: int, shape: str) -> DataFrame:
+def stateful(
+    packs: DataFrame,
+    step: Step,
+    names: list[str],
+    buckets: int,
+    shape: str,
+    idle: Idle | None = None,
+) -> DataFrame:
     """Take each bucket's packs of a micro-batch through ``step``, and pack what it tells.
 
     ``names`` are the tables that it keeps, each a state variable of its own; ``shape`` says in
     words what they hold. A state of another shape is refused.
+
+    With ``idle`` micro-batches come also where nothing was read, as often as the query's trigger
+    says, and every ``WAKE_MS`` it gets the state and the time at which the micro-batch was planned
+    (ms). ``processAllAvailable`` never returns then.
     """
-    return packs.groupBy("bucket").transformWithState(
-        _Bucket(step, names, buckets, shape), PACKED, "Update", "None"
-    )
+    if idle is None:
+        bucket, mode = _Bucket(step, names, buckets, shape), "None"
+    else:
+        bucket, mode = _WakingBucket(step, names, buckets, shape, idle), "ProcessingTime"
+    return packs.groupBy("bucket").transformWithState(bucket, PACKED, "Update", mode)
 
 
 class _Bucket(StatefulProcessor):
@@ -106,11 +126,14 @@ class _Bucket(StatefulProcessor):
         timerValues: Any,  # noqa: N803
     ) -> Iterator[Row]:
         frames = [unpacked(row["rows"]) for row in rows]
-        if not frames:
-            return
+        if frames:
+            batch = pl.concat(frames)
+            yield from self._stepped(lambda before: self._step(before, batch))
+
+    def _stepped(self, step: Callable[[Tables], tuple[Tables, pl.DataFrame]]) -> Iterator[Row]:
         kept = {name: state.get() for name, state in self._states.items()}
         before = {name: None if k is None else self._known(k[0]) for name, k in kept.items()}
-        after, told = self._step(before, pl.concat(frames))
+        after, told = step(before)
         for name, state in self._states.items():
             frame = after[name]
             if frame is None or frame.is_empty():
@@ -133,6 +156,36 @@ class _Bucket(StatefulProcessor):
 
     def close(self) -> None:
         pass
+
+
+class _WakingBucket(_Bucket):
+    def __init__(self, step: Step, names: list[str], buckets: int, shape: str, idle: Idle) -> None:
+        super().__init__(step, names, buckets, shape)
+        self._idle = idle
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        super().init(handle)
+        self._handle = handle
+
+    def handleInputRows(  # noqa: N802
+        self,
+        key: Any,
+        rows: Iterator[Row],
+        timerValues: Any,  # noqa: N803
+    ) -> Iterator[Row]:
+        yield from super().handleInputRows(key, rows, timerValues)
+        if next(self._handle.listTimers(), None) is None:
+            self._handle.registerTimer(timerValues.getCurrentProcessingTimeInMs() + WAKE_MS)
+
+    def handleExpiredTimer(  # noqa: N802
+        self,
+        key: Any,
+        timerValues: Any,  # noqa: N803
+        expiredTimerInfo: Any,  # noqa: N803
+    ) -> Iterator[Row]:
+        now = timerValues.getCurrentProcessingTimeInMs()
+        yield from self._stepped(lambda before: self._idle(before, now))
+        self._handle.registerTimer(now + WAKE_MS)
 
 
 def _in_buckets(frame: pl.DataFrame, buckets: int) -> pa.RecordBatch:

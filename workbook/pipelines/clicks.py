@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
 from workbook.events import CLICK_SCHEMA, MAX_AHEAD_MS, Click, PlainClick
-from workbook.pipelines.reading import Format, Rejects, arrivals, read_records
+from workbook.pipelines.reading import Format, Rejects, arrivals, planned, read_records
 
 FIELDS = tuple(field.split()[0] for field in CLICK_SCHEMA.split(", "))
 MARKED = (*FIELDS, "reason")
@@ -34,7 +34,8 @@ def parse(
 
 def _doubtful(batch: pa.RecordBatch, clicks: list[Any]) -> pa.Array:
     times = pa.array([c.timestamp for c in clicks], pa.int64())
-    return pc.or_(pc.less(times, 0), pc.greater(times, pc.add(arrivals(batch), MAX_AHEAD_MS)))
+    latest = pc.add(pc.min_element_wise(arrivals(batch), planned(batch)), MAX_AHEAD_MS)
+    return pc.or_(pc.less(times, 0), pc.greater(times, latest))
 
 
 CLICKS = Format(
@@ -42,5 +43,5 @@ CLICKS = Format(
     plain=PlainClick,
     unread=PlainClick(0, "Page", "", -1, ""),
     doubtful=_doubtful,
-    judge=lambda key, value, arrival: Click.from_json(value, arrival),
+    judge=lambda key, value, arrival, now: Click.from_json(value, arrival, now),
 )

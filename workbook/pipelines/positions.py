@@ -54,7 +54,7 @@ POSITIONS = Format(
     plain=PlainPosition,
     unread=PlainPosition("", "", 0, "LSE"),
     doubtful=_doubtful,
-    judge=lambda key, value, arrival: Position.from_record(key, value),
+    judge=lambda key, value, arrival, now: Position.from_record(key, value),
     looks_at=("key", "value"),
     key_field="position",
 )

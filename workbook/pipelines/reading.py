@@ -41,8 +41,9 @@ class Format:
     ``schema`` names the fields, for Spark. msgspec reads nearly all values as ``plain``, in C, and
     raises where one is not: then ``unread`` takes its place. ``doubtful(batch, events)`` marks the
     rows that are not settled by that, the unread ones among them, by columns of the record named
-    in ``looks_at``. Those ``judge(key, value, arrival)`` settles: an event, None for a tombstone,
-    or ``Rejected``. So the rules stand in one place, and the fast way can be narrow. ``key_field``
+    in ``looks_at``. Those ``judge(key, value, arrival, now)`` settles: an event, None for a
+    tombstone, or ``Rejected``; ``now`` is when the micro-batch was planned, so that a repeated one
+    judges alike. So the rules stand in one place, and the fast way can be narrow. ``key_field``
     is the name of a further column, which holds the key as text.
     """
 
@@ -50,7 +51,7 @@ class Format:
     plain: type[msgspec.Struct]
     unread: msgspec.Struct
     doubtful: Callable[[pa.RecordBatch, list[Any]], pa.Array]
-    judge: Callable[[bytes | None, bytes | None, int], Any]
+    judge: Callable[[bytes | None, bytes | None, int, int], Any]
     looks_at: tuple[str, ...] = ("value", "arrival")
     key_field: str = ""
 
@@ -78,8 +79,11 @@ def read_records(
     """
     key = ["key"] if form.key_field in fields else []
     needed = {*form.looks_at, *key, *(RECORD if rejects else ()), *fields}
-    record = raw.withColumn("arrival", F.col("timestamp")).select(
-        *(column for column in RECORD if column in needed)
+    now = ["now"] if "arrival" in form.looks_at else []
+    record = (
+        raw.withColumn("arrival", F.col("timestamp"))
+        .withColumn("now", F.current_timestamp())
+        .select(*(column for column in RECORD if column in needed), *now)
     )
 
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -95,6 +99,11 @@ def read_records(
 def arrivals(batch: pa.RecordBatch) -> pa.Array:
     """When the records arrived, in ms since 1970."""
     return pc.divide(batch.column("arrival").cast(pa.int64()), 1000)
+
+
+def planned(batch: pa.RecordBatch) -> int:
+    """When the micro-batch of these records was planned, in ms since 1970."""
+    return batch.column("now")[0].value // 1000 if batch.num_rows else 0
 
 
 @lru_cache
@@ -128,9 +137,10 @@ def _read(batch: pa.RecordBatch, form: Format) -> tuple[list[Any], dict[int, str
     reasons = {}
     for row in pc.indices_nonzero(form.doubtful(batch, events)).to_pylist():
         key = batch.column("key")[row].as_py() if "key" in form.looks_at else None
-        arrival = arrivals(batch)[row].as_py() if "arrival" in form.looks_at else 0
+        timed = "arrival" in form.looks_at
+        arrival, now = (arrivals(batch)[row].as_py(), planned(batch)) if timed else (0, 0)
         try:
-            events[row] = form.judge(key, values[row], arrival)
+            events[row] = form.judge(key, values[row], arrival, now)
         except Rejected as why:
             events[row], reasons[row] = None, str(why.reason)
     return events, reasons

@@ -137,6 +137,18 @@ def start_metrics(
     At least once: a batch that was written but not committed to the checkpoint is written again.
     ``at`` is called at the points before and after the writing, for the crash lab.
     """
+    append = appender(broker, topic, patience)
+
+    def write(batch: DataFrame, batch_id: int) -> None:
+        at("before-send")
+        append(batch)
+        at("before-checkpoint")
+
+    return Running([records.writeStream.outputMode("append").foreachBatch(write)], checkpoint)
+
+
+def appender(broker: Kafka, topic: str, patience: float = 60.0) -> Callable[[DataFrame], None]:
+    """A function that appends rows (key, value, optionally headers) to a Kafka topic."""
     options = {
         "kafka.request.timeout.ms": str(int(patience * 500)),
         "kafka.max.block.ms": str(int(patience * 1000)),
@@ -146,12 +158,10 @@ def start_metrics(
         "includeHeaders": "true",
     }
 
-    def write(batch: DataFrame, batch_id: int) -> None:
-        at("before-send")
+    def append(batch: DataFrame) -> None:
         batch.write.format("kafka").options(**options).save()
-        at("before-checkpoint")
 
-    return Running([records.writeStream.outputMode("append").foreachBatch(write)], checkpoint)
+    return append
 
 
 class TableSink(Protocol):
@@ -184,12 +194,12 @@ def start_table(
         at("before-checkpoint")
 
     writer = changes.writeStream.outputMode("update").trigger(processingTime=every)
-    with _rocksdb(changes.sparkSession):
+    with in_rocksdb(changes.sparkSession):
         return Running([writer.foreachBatch(write)], Path(checkpoint))
 
 
 @contextmanager
-def _rocksdb(spark: SparkSession) -> Iterator[None]:
+def in_rocksdb(spark: SparkSession) -> Iterator[None]:
     """Queries started meanwhile keep their state in RocksDB, as transformWithState wants it."""
     name = "spark.sql.streaming.stateStore.providerClass"
     before = spark.conf.get(name)

@@ -44,6 +44,28 @@ def partition_offsets(
         reader.close()
 
 
+@dataclass(frozen=True)
+class Unread:
+    """How many records wait on a partition of the topic, from an offset on.
+
+    It travels to Spark's workers by pickle. Where the broker gives no answer: more than any.
+    """
+
+    config: dict[str, str]
+    topic: str
+
+    def __call__(self, partition: int, offset: int) -> int:
+        """Ask the broker now."""
+        reader = Consumer({**self.config, "group.id": "workbook-offsets", "log_level": 0})
+        try:
+            place = TopicPartition(self.topic, partition)
+            return max(reader.get_watermark_offsets(place, timeout=ANSWER_S)[1] - offset, 0)
+        except KafkaException:
+            return 2**62
+        finally:
+            reader.close()
+
+
 def _committed(reader: Consumer, wanted: list[TopicPartition]) -> list[TopicPartition]:
     """Where the group has committed; a coordinator that is only just starting is asked again."""
     deadline = time.monotonic() + ANSWER_S

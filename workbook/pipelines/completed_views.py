@@ -1,0 +1,214 @@
+"""Page views of each second, complete: nothing that comes in order on its partition is lost.
+
+The same question as ``page_views.views_per_second``, which is Spark's native window. That one
+drops a page view behind its watermark without a word, and the watermark runs with the fastest
+partition. Here a second stays open until every partition has passed it (``partition_clocks``), and
+what comes later still is named by its offsets, so that it can go to the dead letters.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import polars as pl
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import StructType
+
+from workbook.events import ClickType
+from workbook.pipelines.bucketed import Step, pack, stateful, unpack
+from workbook.pipelines.partition_clocks import Clock, Unread, advance, slowest
+from workbook.pipelines.table_steps import BUCKET, Tables
+
+NEEDED = ("click_type", "timestamp", "partition", "offset", "reason")
+"""The columns that ``completed_views`` wants of parsed clicks."""
+
+COMPLETE, TOO_LATE = "complete", "too late"
+SUMS = ("read", "rejected", "others", "counted", TOO_LATE, "open")
+"""Of all records so far: those read are those rejected, those that are no page views, and page
+views: counted in a complete second, too late, or in a second that is still open."""
+
+RESULT = (
+    "kind STRING, second BIGINT, partition INT, views BIGINT, event_ids ARRAY<BIGINT>, "
+    "offsets ARRAY<BIGINT>"
+)
+SHAPE = "page views of open seconds"
+_TABLES = ["open", "clocks", "sums"]
+
+
+def completed_views(
+    parsed: DataFrame,
+    lateness: str = "5 seconds",
+    *,
+    unread: Unread,
+    by_partition: bool = False,
+    with_events: bool = False,
+) -> DataFrame:
+    """What became of the page views of each second, micro-batch by micro-batch.
+
+    In: the columns ``NEEDED`` of parsed clicks, ``event_id`` too ``with_events``. Out, by ``kind``:
+
+    - ``complete``: ``second`` (bigint, since 1970) with its ``views`` (bigint), once and for all.
+      ``by_partition`` gives a row for each ``partition`` (int), ``with_events`` the ``event_ids``
+      (array of bigint) of what was counted.
+    - ``too late``: ``views`` of a ``second`` that was complete in an earlier micro-batch, and where
+      they lie: their ``partition`` and ``offsets`` (array of bigint).
+    - each of ``SUMS``: so many ``views`` (records) since the beginning of the checkpoint.
+    - ``clock``: up to the time ``views`` (ms) all seconds are complete.
+
+    A second is complete when the slowest partition is ``lateness`` behind its end. ``unread(p,
+    offset)`` says how many records wait on a partition from an offset on; it's asked where a clock
+    leaps. Raises ValueError for a lateness that is no time. Needs Spark's RocksDB state store.
+    Micro-batches come also where nothing was read, so that the last seconds are completed.
+    """
+    behind = milliseconds(lateness)
+    events = ["event_id"] if with_events else []
+    rows = parsed.select(
+        *NEEDED, *events, F.unix_millis(F.current_timestamp()).alias("now"), F.lit(0).alias(BUCKET)
+    )
+    packs = pack(rows, 1, partial(per_second, with_events=with_events))
+    step = partial(complete, behind=behind, unread=unread, by_partition=by_partition)
+    idle = partial(_nothing_came, step)
+    return unpack(stateful(packs, step, _TABLES, 1, SHAPE, idle), StructType.fromDDL(RESULT))
+
+
+def milliseconds(lateness: str) -> int:
+    """A length of time such as "5 seconds" in ms; raises ValueError for anything else."""
+    try:
+        length = pd.Timedelta(lateness)
+        if pd.isna(length) or length < pd.Timedelta(0):
+            raise ValueError
+    except ValueError:
+        raise ValueError(
+            f"Expected a length of time such as '5 seconds' or '2 minutes', but got {lateness!r}."
+        ) from None
+    return int(length.total_seconds() * 1000)
+
+
+# --- in each task -----------------------------------------------------------------------------
+
+
+def per_second(rows: pl.DataFrame, with_events: bool = False) -> pl.DataFrame:
+    """A row per partition and second of what a task has read; no second for what was rejected."""
+    good = pl.col("reason").is_null()
+    page = good & (pl.col("click_type") == ClickType.PAGE.value)
+    second = pl.when(good).then(pl.col("timestamp") // 1000).alias("second")
+    ids = [pl.col("event_id").filter(page).alias("event_ids")] if with_events else []
+    return rows.group_by("partition", second).agg(
+        pl.len().cast(pl.Int64).alias("clicks"),
+        page.sum().cast(pl.Int64).alias("views"),
+        pl.col("timestamp").filter(good).max().alias("newest"),
+        pl.col("offset").min().alias("first"),
+        pl.col("offset").max().alias("last"),
+        pl.col("offset").filter(page).alias("offsets"),
+        pl.col("now").max(),
+        *(ids or [pl.lit(None, pl.List(pl.Int64)).alias("event_ids")]),
+    )
+
+
+# --- the state --------------------------------------------------------------------------------
+
+
+def complete(
+    tables: Tables, batch: pl.DataFrame, *, behind: int, unread: Unread, by_partition: bool
+) -> tuple[Tables, pl.DataFrame]:
+    """One micro-batch: the state before and what came in, the state after and what is told."""
+    now = int(batch["now"].max())  # type: ignore[arg-type]
+    batch = batch.filter(pl.col("clicks") > 0)
+    sums, closed, since = _sums(tables["sums"], now)
+    pages = batch.filter(pl.col("views") > 0)
+    late = pages.filter(pl.col("second") < closed)
+    fresh = pages.filter(pl.col("second") >= closed).select(_OPEN)
+    clocks = advance(_clocks(tables["clocks"]), batch, now, since, unread)
+    closed = max(closed, (slowest(clocks, now) - behind) // 1000)
+    before = tables["open"]
+    counts = _added(fresh if before is None else pl.concat([before, fresh]))
+    done, still = (
+        counts.filter(pl.col("second") < closed),
+        counts.filter(pl.col("second") >= closed),
+    )
+    read, views = _total(batch, "clicks"), _total(batch, "views")
+    rejected = _total(batch.filter(pl.col("second").is_null()), "clicks")
+    sums["read"] += read
+    sums["rejected"] += rejected
+    sums["others"] += read - rejected - views
+    sums["counted"] += _total(done, "views")
+    sums[TOO_LATE] += _total(late, "views")
+    sums["open"] = _total(still, "views")
+    after: Tables = {
+        "open": still,
+        "clocks": _clock_table(clocks),
+        "sums": pl.DataFrame({**sums, "closed": closed, "now": now}),
+    }
+    told = [_seconds(done, by_partition), _late(late), _told(sums | {"clock": closed * 1000})]
+    return after, pl.concat(told, how="diagonal_relaxed")
+
+
+_PER_SECOND: dict[str, Any] = {
+    "partition": pl.Int32,
+    "second": pl.Int64,
+    "clicks": pl.Int64,
+    "views": pl.Int64,
+    "newest": pl.Int64,
+    "first": pl.Int64,
+    "last": pl.Int64,
+    "offsets": pl.List(pl.Int64),
+    "now": pl.Int64,
+    "event_ids": pl.List(pl.Int64),
+}
+"""The columns of ``per_second``."""
+
+_OPEN = ["second", "partition", "views", "event_ids"]
+
+
+def _added(rows: pl.DataFrame, by: tuple[str, ...] = ("second", "partition")) -> pl.DataFrame:
+    """Rows of the same second (and partition) as one."""
+    if not len(rows):
+        return rows
+    ids = pl.col("event_ids").explode().drop_nulls()
+    return rows.group_by(*by).agg(pl.col("views").sum(), ids)
+
+
+def _total(rows: pl.DataFrame, column: str) -> int:
+    return int(rows[column].sum())
+
+
+def _nothing_came(step: Step, tables: Tables, now: int) -> tuple[Tables, pl.DataFrame]:
+    nothing = pl.DataFrame([{"clicks": 0, "now": now}], schema=_PER_SECOND)
+    return step(tables, nothing)
+
+
+def _sums(table: pl.DataFrame | None, now: int) -> tuple[dict[str, int], int, int]:
+    """The sums so far, the second before which all are complete, and when that was (ms)."""
+    if table is None:
+        return dict.fromkeys(SUMS, 0), 0, now
+    sums = table.row(0, named=True)
+    return {name: sums[name] for name in SUMS}, sums["closed"], sums["now"]
+
+
+def _clocks(table: pl.DataFrame | None) -> dict[int, Clock]:
+    if table is None:
+        return {}
+    return {partition: Clock(*clock) for partition, *clock in table.iter_rows()}
+
+
+def _clock_table(clocks: dict[int, Clock]) -> pl.DataFrame:
+    rows = [(p, clock.time, clock.ahead, clock.idle) for p, clock in clocks.items()]
+    names = ["partition", "time", "ahead", "idle"]
+    return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.Int64), orient="row")
+
+
+def _seconds(done: pl.DataFrame, by_partition: bool) -> pl.DataFrame:
+    counts = done if by_partition else _added(done.drop("partition"), ("second",))
+    return counts.sort("second").with_columns(pl.lit(COMPLETE).alias("kind"))
+
+
+def _late(late: pl.DataFrame) -> pl.DataFrame:
+    columns = ["second", "partition", "views", "offsets"]
+    return late.select(columns).with_columns(pl.lit(TOO_LATE).alias("kind"))
+
+
+def _told(sums: dict[str, int]) -> pl.DataFrame:
+    return pl.DataFrame({"kind": list(sums), "views": list(sums.values())})

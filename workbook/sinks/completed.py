@@ -1,0 +1,59 @@
+"""Completed seconds out, late page views to the dead letters, and a sum that adds up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from workbook.pipelines.completed_views import COMPLETE
+from workbook.sinks.dead_letters import DeadLetters
+from workbook.sinks.running import Running, in_rocksdb
+from workbook.sinks.too_late import send_too_late
+
+EVERY = "2 seconds"
+
+
+def start_completed(
+    views: DataFrame,
+    emit: Callable[[DataFrame], None],
+    letters: DeadLetters,
+    source: Mapping[str, str],
+    topic: str,
+    checkpoint: Path,
+    *,
+    every: str = EVERY,
+    at: Callable[[str], None] = lambda point: None,
+    tell: Callable[[dict[str, int]], None] = lambda sums: None,
+) -> Running:
+    """Hand the completed seconds of ``completed_views`` to ``emit``, micro-batch by micro-batch.
+
+    ``emit`` gets ``second``, ``partition`` (null where counts are of all), ``views`` and
+    ``event_ids``. What came too late is read from ``topic`` once more (``source`` has the client's
+    settings) and goes to ``letters`` first. Both happen at least once: a micro-batch that was
+    written but not committed to the checkpoint is written again. ``every`` is the least time
+    between two micro-batches, also between two that read nothing; each takes about half a second
+    of a core. ``tell`` gets the sums so far, ``at`` is called at named points, for the crash lab.
+    """
+
+    def write(batch: DataFrame, batch_id: int) -> None:
+        at("before-send")
+        batch.persist()  # else each use of it would run the stateful operator again
+        try:
+            rest = batch.where(F.col("kind") != COMPLETE).select(
+                "kind", "partition", "offsets", "views"
+            )
+            rows = [row.asDict() for row in rest.collect()]
+            send_too_late((r for r in rows if r["offsets"]), source, topic, letters)
+            emit(batch.where(F.col("kind") == COMPLETE).drop("kind", "offsets"))
+        finally:
+            batch.unpersist()
+        at("before-checkpoint")
+        if rows:
+            tell({row["kind"]: row["views"] for row in rows if row["offsets"] is None})
+
+    with in_rocksdb(views.sparkSession):
+        writer = views.writeStream.outputMode("update").trigger(processingTime=every)
+        return Running([writer.foreachBatch(write)], checkpoint)
