@@ -14,7 +14,7 @@ from confluent_kafka import KafkaException
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 
 from workbook.commands import ends
-from workbook.commands.progress import Progress
+from workbook.commands.progress import Progress, ViewsProgress
 
 START = 1_767_225_600.0  # 2026-01-01
 ID = "00000000-0000-0000-0000-000000000000"
@@ -51,17 +51,20 @@ def batch(began: float, messages: int, read: int, end: int, **more: Any) -> Stre
     return StreamingQueryProgress.fromJson(told)
 
 
-def test_the_line_before_and_after_a_watermark() -> None:
+def test_the_line_before_and_after_the_first_sums() -> None:
     clock = Clock()
-    progress = Progress(clock)
-    assert ", lag ?, watermark none yet" in str(progress)
+    progress = ViewsProgress(clock)
+    assert "0 messages/s, lag ?, 0 read = 0 counted" in str(progress)
     clock.now += 2
     progress.take(batch(0, 1000, 1000, 1200))
-    assert str(progress) == ("500 messages/s, lag 205, watermark none yet, state 7 rows, out 0")
+    assert str(progress).endswith("complete up to no second yet")
     clock.now += 1
-    progress.take(batch(2, 200, 1200, 1200, watermark="2026-01-01T00:00:05.000Z", removed=3))
+    progress.take(batch(2, 200, 1200, 1200))
+    told = {"read": 1200, "rejected": 3, "others": 400, "counted": 700, "too late": 7, "open": 90}
+    progress.know_sums({**told, "clock": int(START + 5) * 1000})
     assert str(progress) == (
-        "400 messages/s, lag 5, watermark 2026-01-01 00:00:05 UTC, state 7 rows, out 3"
+        "400 messages/s, lag 5, 1,200 read = 700 counted + 90 in open seconds + 7 too late "
+        "+ 3 rejected + 400 no page views, complete up to 2026-01-01 00:00:05 UTC"
     )
     assert progress.messages == 1200
 
@@ -73,9 +76,9 @@ def test_lag_is_that_of_now_and_an_old_one_while_the_broker_is_silent() -> None:
     progress.take(batch(0, 1000, 1000, 1000))
     assert progress.lag == 5
     progress.know({("c", 0): 3000})
-    assert ", lag 2,005, " in str(progress)
+    assert ", lag 2,005" in str(progress)
     progress.silent = True
-    assert ", lag 2,005?, " in str(progress)
+    assert ", lag 2,005?" in str(progress)
 
 
 class Admin:

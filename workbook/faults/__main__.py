@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from confluent_kafka import KafkaError, Message, Producer, TopicPartition
+from pyspark.sql import DataFrame
 
 from workbook.errors import Rejected
 from workbook.faults.kills import (
@@ -113,8 +115,10 @@ def run_spark(plan: Plan, at: At) -> None:
     """The same on Spark, in small micro-batches, with the checkpoint in the lab's folder."""
     from workbook import session
     from workbook.pipelines.clicks import parse
-    from workbook.pipelines.page_views import views_per_second
-    from workbook.sinks.running import start_metrics
+    from workbook.pipelines.completed_views import NEEDED, completed_views
+    from workbook.sinks.completed import start_completed
+    from workbook.sinks.running import appender
+    from workbook.sources.offsets import Unread
     from workbook.sources.spark import kafka_stream
 
     broker = _broker(plan)
@@ -131,13 +135,29 @@ def run_spark(plan: Plan, at: At) -> None:
         at(point)
 
     clicks = kafka_stream(spark, broker, plan.source, max_per_batch=BATCH)
-    needed = ("event_id", "click_type", "timestamp", "reason")
-    parsed = parse(clicks, DeadLetters(plan.config, plan.letters), needed)
-    records = loops.metric_records(views_per_second(parsed, "2 seconds", with_events=True))
-    if plan.point == "mid-batch":
-        records = middle.through(records)
-    with start_metrics(records, broker, plan.target, checkpoint, hook) as running:
-        running.process_all()
+    letters = DeadLetters(plan.config, plan.letters)
+    views = completed_views(
+        parse(clicks, letters, ("event_id", *NEEDED)),
+        "2 seconds",
+        unread=Unread(plan.config, plan.source),
+        with_events=True,
+    )
+    append, done = appender(broker, plan.target), threading.Event()
+
+    def emit(seconds: DataFrame) -> None:
+        records = loops.metric_records(seconds.drop("partition"))
+        append(middle.through(records) if plan.point == "mid-batch" else records)
+
+    def tell(sums: dict[str, int]) -> None:
+        if sums["read"] >= plan.end and sums["open"] <= 1:  # all but the click that comes last
+            done.set()
+
+    with start_completed(
+        views, emit, letters, plan.config, plan.source, checkpoint,
+        every="0 seconds", at=hook, tell=tell,
+    ) as running:  # fmt: skip
+        while not done.wait(0.1):
+            running.check()
 
 
 def run_table(plan: Plan, at: At) -> None:

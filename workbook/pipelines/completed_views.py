@@ -15,9 +15,10 @@ import pandas as pd
 import polars as pl
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.types import StructType
+from pyspark.sql.types import ArrayType, IntegerType, LongType, StringType, StructField, StructType
 
-from workbook.events import ClickType
+from workbook.events import ClickType, Reason
+from workbook.metrics import COMPLETE
 from workbook.pipelines.bucketed import Step, pack, stateful, unpack
 from workbook.pipelines.partition_clocks import Clock, Unread, advance, slowest
 from workbook.pipelines.table_steps import BUCKET, Tables
@@ -25,14 +26,20 @@ from workbook.pipelines.table_steps import BUCKET, Tables
 NEEDED = ("click_type", "timestamp", "partition", "offset", "reason")
 """The columns that ``completed_views`` wants of parsed clicks."""
 
-COMPLETE, TOO_LATE = "complete", "too late"
-SUMS = ("read", "rejected", "others", "counted", TOO_LATE, "open")
-"""Of all records so far: those read are those rejected, those that are no page views, and page
-views: counted in a complete second, too late, or in a second that is still open."""
+TOO_LATE = Reason.TOO_LATE.value
+SUMS = ("read", "counted", "open", TOO_LATE, "rejected", "others")
+"""Of all records so far: those read are page views that were counted in a complete second, lie in
+one that is still open, or came too late; those rejected; and others, which are no page views."""
 
-RESULT = (
-    "kind STRING, second BIGINT, partition INT, views BIGINT, event_ids ARRAY<BIGINT>, "
-    "offsets ARRAY<BIGINT>"
+RESULT = StructType(
+    [
+        StructField("kind", StringType()),
+        StructField("second", LongType()),
+        StructField("partition", IntegerType()),
+        StructField("views", LongType()),
+        StructField("event_ids", ArrayType(LongType())),
+        StructField("offsets", ArrayType(LongType())),
+    ]
 )
 SHAPE = "page views of open seconds"
 _TABLES = ["open", "clocks", "sums"]
@@ -70,8 +77,9 @@ def completed_views(
     )
     packs = pack(rows, 1, partial(per_second, with_events=with_events))
     step = partial(complete, behind=behind, unread=unread, by_partition=by_partition)
-    idle = partial(_nothing_came, step)
-    return unpack(stateful(packs, step, _TABLES, 1, SHAPE, idle), StructType.fromDDL(RESULT))
+    idle = partial(nothing_came, step)
+    told = stateful(packs, step, _TABLES, 1, SHAPE, idle)
+    return unpack(told, RESULT)
 
 
 def milliseconds(lateness: str) -> int:
@@ -175,7 +183,7 @@ def _total(rows: pl.DataFrame, column: str) -> int:
     return int(rows[column].sum())
 
 
-def _nothing_came(step: Step, tables: Tables, now: int) -> tuple[Tables, pl.DataFrame]:
+def nothing_came(step: Step, tables: Tables, now: int) -> tuple[Tables, pl.DataFrame]:
     nothing = pl.DataFrame([{"clicks": 0, "now": now}], schema=_PER_SECOND)
     return step(tables, nothing)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from workbook.pipelines.completed_views import COMPLETE
+from workbook.metrics import COMPLETE
 from workbook.sinks.dead_letters import DeadLetters
 from workbook.sinks.running import Running, in_rocksdb
 from workbook.sinks.too_late import send_too_late

@@ -1,0 +1,350 @@
+"""Complete seconds: step by step without Spark, and one query on real servers."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from confluent_kafka import Producer
+from labs import until
+
+from workbook.events import MAX_AHEAD_MS, Click, ClickType, Reason
+from workbook.pipelines.clicks import parse
+from workbook.pipelines.completed_views import (
+    COMPLETE,
+    NEEDED,
+    SUMS,
+    TOO_LATE,
+    complete,
+    completed_views,
+    milliseconds,
+    nothing_came,
+    per_second,
+)
+from workbook.pipelines.partition_clocks import IN_A_ROW
+from workbook.pipelines.table_steps import Tables
+from workbook.sinks.completed import start_completed
+from workbook.sinks.dead_letters import DeadLetters
+from workbook.sinks.running import Running
+from workbook.sinks.tables import LocalTable
+from workbook.sources.offsets import Unread
+from workbook.sources.readers import read_dead_letters
+from workbook.sources.spark import kafka_stream
+from workbook.topics import Topic
+
+YESTERDAY, MINUTE = 1_767_225_600_000, 60_000
+NOW = YESTERDAY + 86_400_000
+MakeTopic = Callable[..., Topic]
+
+
+@dataclass
+class Query:
+    """The steps of a query, micro-batch by micro-batch, and what came out."""
+
+    lateness: int = 5_000
+    waiting: int = 2**62
+    now: int = NOW
+    tables: Tables = field(default_factory=lambda: {"open": None, "clocks": None, "sums": None})
+    counted: Counter[int] = field(default_factory=Counter)
+    late: list[tuple[int, int]] = field(default_factory=list)
+    sums: dict[str, int] = field(default_factory=dict)
+    ends: Counter[int] = field(default_factory=Counter)
+
+    def read(self, *records: tuple[int, int], after: int = 500) -> Query:
+        """A micro-batch of page views: (partition, event time in ms) in the order of appending."""
+        self.now += after
+        rows = []
+        for partition, timestamp in records:
+            rows.append((partition, self.ends[partition], timestamp, "Page", None, self.now))
+            self.ends[partition] += 1
+        return self.take(rows)
+
+    def take(self, rows: list[tuple[Any, ...]]) -> Query:
+        """A micro-batch of rows: partition, offset, timestamp, click_type, reason, now."""
+        names = ["partition", "offset", "timestamp", "click_type", "reason", "now"]
+        kinds = [pl.Int32, pl.Int64, pl.Int64, pl.String, pl.String, pl.Int64]
+        frame = pl.DataFrame(rows, schema=dict(zip(names, kinds, strict=True)), orient="row")
+        self._tell(self._step(self.tables, per_second(frame)))
+        return self
+
+    def wait(self, seconds: int) -> Query:
+        """So many seconds in which nothing comes, a micro-batch in each of them."""
+        for _ in range(seconds):
+            self.now += 1_000
+            self._tell(nothing_came(self._step, self.tables, self.now))
+        return self
+
+    @property
+    def _step(self) -> Callable[..., tuple[Tables, pl.DataFrame]]:
+        return partial(
+            complete,
+            behind=self.lateness,
+            unread=lambda partition, offset: self.waiting,
+            by_partition=False,
+        )
+
+    def _tell(self, result: tuple[Tables, pl.DataFrame]) -> None:
+        self.tables, told = result
+        for row in told.iter_rows(named=True):
+            if row["kind"] == COMPLETE:
+                assert row["second"] not in self.counted, "a second is complete once"
+                self.counted[row["second"]] = row["views"]
+            elif row["offsets"] is not None:
+                self.late += [(row["partition"], offset) for offset in row["offsets"]]
+            else:
+                self.sums[row["kind"]] = row["views"]
+        parts = sum(self.sums[name] for name in SUMS[1:])
+        assert self.sums["read"] == parts, "what was read adds up"
+        assert self.sums[TOO_LATE] == len(self.late)
+        assert self.sums["counted"] == sum(self.counted.values())
+
+
+def batches(partitions: list[list[int]], size: int) -> Iterator[list[tuple[int, int]]]:
+    """Records in micro-batches as Spark cuts them: of each partition a share of what is left."""
+    left = [list(times) for times in partitions]
+    while total := sum(map(len, left)):
+        batch = []
+        for partition, times in enumerate(left):
+            share = max(size * len(times) // total, 1 if times else 0)
+            batch += [(partition, time) for time in times[:share]]
+            left[partition] = times[share:]
+        yield batch
+
+
+# --- nothing that is in order is late ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_partitions_in_order_lose_nothing_whatever_skew_backlog_and_batches(seed: int) -> None:
+    draw = random.Random(seed)
+    partitions = []
+    for _ in range(draw.randint(1, 6)):
+        start, step = draw.randrange(0, 3_600_000), draw.choice([1, 50, 1_000, 30_000, 400_000])
+        times = [YESTERDAY + start + step * n for n in range(draw.randint(0, 200))]
+        partitions.append(times)
+    query = Query(lateness=draw.choice([0, 2_000, 60_000]))
+    for batch in batches(partitions, draw.choice([1, 7, 50, 1_000])):
+        query.read(*batch, after=draw.choice([10, 500, 20_000]))
+    query.wait(15)
+    assert query.late == []
+    assert query.counted == Counter(t // 1000 for times in partitions for t in times)
+    assert query.sums.get("open", 0) == 0
+
+
+def test_two_partitions_of_uneven_density_count_all_2_000() -> None:
+    dense = [YESTERDAY + 100 * n for n in range(1800)]
+    sparse = [YESTERDAY + 5_000 * n for n in range(200)]
+    query = Query()
+    for batch in batches([dense, sparse], 200):
+        query.read(*batch)
+    assert query.wait(15).sums == {
+        **dict.fromkeys(SUMS, 0),
+        "read": 2000,
+        "counted": 2000,
+        "clock": query.sums["clock"],
+    }
+
+
+def test_what_is_behind_is_late_by_its_own_offset_and_counted_in_no_second() -> None:
+    query = Query().read((0, YESTERDAY), (0, YESTERDAY + 20_000))
+    query.read((0, YESTERDAY + 14_000), (0, YESTERDAY + 900), (0, YESTERDAY + 15_000))
+    assert sorted(query.late) == [(0, 2), (0, 3)]
+    query.wait(15)
+    first = YESTERDAY // 1000
+    assert query.counted == {first: 1, first + 20: 1, first + 15: 1}
+
+
+def test_a_second_is_open_until_its_end_is_so_far_behind() -> None:
+    query = Query().read((0, YESTERDAY), (0, YESTERDAY + 5_999))
+    assert not query.counted
+    assert query.read((0, YESTERDAY + 6_000)).counted == {YESTERDAY // 1000: 1}
+
+
+def test_actions_move_the_clock_and_rejected_records_do_not() -> None:
+    query = Query().read((0, YESTERDAY))
+    query.take([(0, 1, None, None, "malformed JSON", query.now)])
+    assert (query.sums["rejected"], query.sums["open"]) == (1, 1)
+    query.take([(0, 2, YESTERDAY + 20_000, "Action", None, query.now)])
+    assert (query.sums["others"], query.sums["open"], query.sums["counted"]) == (1, 0, 1)
+
+
+# --- idle partitions --------------------------------------------------------------------------
+
+
+def test_an_idle_partition_holds_the_others_for_ten_seconds_and_no_longer() -> None:
+    query = Query(now=YESTERDAY)
+    live = YESTERDAY
+    query.read((0, live), (1, live))
+    for second in range(1, 10):
+        query.read((0, live + 1_000 * second), after=1_000)
+    assert not query.counted
+    for second in range(10, 40):
+        query.read((0, live + 1_000 * second), after=1_000)
+    newest = max(query.counted)
+    assert query.now // 1000 - 18 <= newest <= query.now // 1000 - 15
+    assert query.read((1, query.now - 10_000), after=0).late == []
+
+
+def test_an_outage_is_no_idleness() -> None:
+    query = Query(now=YESTERDAY).read((0, YESTERDAY), (1, YESTERDAY))
+    before = query.now
+    query.read((0, before + 40_000), after=45_000)  # what the other one has kept comes next
+    query.read(*((1, before + second * 1_000) for second in range(40)))
+    assert query.late == []
+
+
+def test_the_last_seconds_are_completed_where_nothing_comes_any_more() -> None:
+    query = Query().read((0, YESTERDAY), (0, YESTERDAY + 1_000))
+    assert query.wait(9).sums["open"] == 2
+    assert query.wait(3).sums["open"] == 0
+
+
+# --- clocks that run ahead --------------------------------------------------------------------
+
+
+def test_live_a_click_ahead_of_the_reader_moves_the_clock_to_now_at_most() -> None:
+    query = Query(now=YESTERDAY)
+    ahead = query.now + MAX_AHEAD_MS - 1_000
+    query.read((0, query.now), (0, ahead))
+    for _ in range(100):
+        query.read((0, query.now - 3_000))
+    assert query.late == []
+
+
+@pytest.mark.parametrize("alone", [1, 10, IN_A_ROW - 1])
+def test_in_a_replay_one_producer_alone_moves_no_clock(alone: int) -> None:
+    query = Query()
+    query.read(*((0, YESTERDAY + 100 * n) for n in range(100)))
+    wrong = YESTERDAY + 50 * MINUTE
+    query.read(*((0, wrong + 100 * n) for n in range(alone)))
+    for block in range(100, 400, 10):
+        query.read(*((0, YESTERDAY + 100 * n) for n in range(block, block + 10)))
+    assert query.late == []
+    assert query.sums["clock"] < YESTERDAY + MINUTE
+
+
+def test_in_a_replay_a_producer_among_others_moves_no_clock_however_much_it_sends() -> None:
+    query = Query().read((0, YESTERDAY))
+    for n in range(0, 3_000, 10):
+        good, wrong = YESTERDAY + 100 * n, YESTERDAY + 50 * MINUTE + 100 * n
+        query.read((0, good), *[(0, wrong)] * 20)
+    assert query.late == []
+
+
+def test_a_night_without_clicks_is_believed_after_a_thousand_records_in_a_row() -> None:
+    query = Query().read((0, YESTERDAY))
+    morning = YESTERDAY + 600 * MINUTE
+    for n in range(IN_A_ROW - 1):
+        query.read((0, morning + n))
+    assert not query.counted
+    assert query.read((0, morning + IN_A_ROW)).counted == {YESTERDAY // 1000: 1}
+
+
+def test_a_pause_in_a_live_topic_is_believed_at_once() -> None:
+    query = Query(now=YESTERDAY, waiting=0).read((0, YESTERDAY))
+    query.now += 60 * MINUTE
+    assert query.read((0, query.now)).counted == {YESTERDAY // 1000: 1}
+
+
+def test_in_a_backlog_a_leap_to_now_is_not_believed() -> None:
+    """The reader is an hour behind; one producer's clock is ahead by just that hour."""
+    query = Query(now=YESTERDAY + 60 * MINUTE, waiting=500).read((0, YESTERDAY))
+    query.read((0, query.now))
+    query.read(*((0, YESTERDAY + 1_000 * n) for n in range(500)))
+    assert query.late == []
+
+
+def test_a_length_of_time() -> None:
+    assert [milliseconds(text) for text in ("5 seconds", "1 day", "0 seconds", "1.5 minutes")] == [
+        5_000, 86_400_000, 0, 90_000,
+    ]  # fmt: skip
+    for text in ("banana", "", "-1 seconds"):
+        with pytest.raises(ValueError, match="Expected a length of time"):
+            milliseconds(text)
+
+
+# --- on real servers --------------------------------------------------------------------------
+
+
+def click(number: int, timestamp: int) -> bytes:
+    return Click(number, ClickType.PAGE, "/", timestamp, "Firefox").to_json()
+
+
+class Life:
+    """A query over a topic of two partitions; started again it goes on."""
+
+    def __init__(self, spark: Any, broker: Any, topic: Topic, checkpoint: Path) -> None:
+        self.sums: dict[str, int] = {}
+        self.table = LocalTable("second")
+        config = broker.client_config()
+        letters = DeadLetters(config, topic.dead_letters.name)
+        raw = kafka_stream(spark, broker, topic.name, max_per_batch=300)
+        views = completed_views(parse(raw, letters, NEEDED), unread=Unread(config, topic.name))
+        self.running: Running = start_completed(
+            views,
+            lambda seconds: self.table.write(seconds, 0),
+            letters,
+            config,
+            topic.name,
+            checkpoint,
+            every="1 second",
+            tell=self.sums.update,
+        )
+
+    def end(self, read: int) -> None:
+        """Wait until so many records have been read and no second is open any more."""
+
+        def done() -> bool:
+            self.running.check()
+            return self.sums.get("read", 0) >= read and self.sums["open"] == 0
+
+        with self.running:
+            until(done, "all seconds")
+
+
+def test_a_backlog_of_uneven_density_with_clocks_ahead_is_exact_across_a_restart(
+    spark: Any, broker: Any, topic: MakeTopic, tmp_path: Path
+) -> None:
+    made, config = topic("clicks", partitions=2), broker.client_config()
+    start = int(time.time() * 1000) - 20 * MINUTE
+
+    def send(*records: tuple[int, int, int]) -> None:
+        producer = Producer(config)
+        for number, partition, timestamp in records:
+            producer.produce(
+                made.name, click(number, timestamp), None, partition, timestamp=timestamp
+            )
+        assert producer.flush(20) == 0
+
+    dense = [(n, 0, start + 100 * n) for n in range(900)]
+    sparse = [(1000 + n, 1, start + 5_000 * n) for n in range(100)]
+    ahead = int(time.time() * 1000) + 50 * MINUTE  # in both times
+    send(*dense, *sparse, (2000, 0, ahead), (2001, 1, ahead))
+    life = Life(spark, broker, made, tmp_path / "mine")
+    life.end(1002)
+    assert life.sums == {
+        "read": 1002, "counted": 1000, "open": 0, TOO_LATE: 0, "rejected": 2, "others": 0,
+        "clock": life.sums["clock"],
+    }  # fmt: skip
+    seconds = Counter(timestamp // 1000 for _, _, timestamp in (*dense, *sparse))
+    assert {row["second"]: row["views"] for row in life.table.rows()} == seconds
+
+    send((3000, 0, start + 7), (3001, 1, start + 8), (3002, 1, int(time.time() * 1000)))
+    again = Life(spark, broker, made, tmp_path / "mine")
+    again.end(1005)
+    assert (again.sums["counted"], again.sums[TOO_LATE]) == (1001, 2)
+    letters = read_dead_letters(config, made.dead_letters.name)
+    once = letters.drop_duplicates(["partition", "offset", "reason"])
+    assert Counter(once["reason"]) == {Reason.AHEAD: 2, Reason.TOO_LATE: 2}
+    late = once[once["reason"] == Reason.TOO_LATE]
+    assert {(row.partition, row.offset, row.value) for row in late.itertuples()} == {
+        (0, 901, click(3000, start + 7)), (1, 101, click(3001, start + 8)),
+    }  # fmt: skip
