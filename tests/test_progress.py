@@ -14,7 +14,7 @@ from confluent_kafka import KafkaException
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 
 from workbook.commands import ends
-from workbook.commands.progress import Progress, ViewsProgress
+from workbook.commands.progress import Progress, SecondsProgress
 
 START = 1_767_225_600.0  # 2026-01-01
 ID = "00000000-0000-0000-0000-000000000000"
@@ -53,7 +53,7 @@ def batch(began: float, messages: int, read: int, end: int, **more: Any) -> Stre
 
 def test_the_line_before_and_after_the_first_sums() -> None:
     clock = Clock()
-    progress = ViewsProgress(clock)
+    progress = SecondsProgress(clock)
     assert "0 messages/s, lag ?, 0 read = 0 counted" in str(progress)
     clock.now += 2
     progress.take(batch(0, 1000, 1000, 1200))

@@ -100,7 +100,7 @@ class Progress(StreamingQueryListener):
         self.ended.set()
 
 
-class ViewsProgress(Progress):
+class SecondsProgress(Progress):
     """Hears of every micro-batch of a query that completes seconds, and knows its ``sums``."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:

@@ -13,7 +13,7 @@ from workbook.commands.console import Ending, Line, end_like_ctrl_c
 from workbook.commands.ends import Ends
 from workbook.commands.failures import query_failed
 from workbook.commands.following import TICK_S, Writes, follow
-from workbook.commands.progress import TableProgress, ViewsProgress
+from workbook.commands.progress import TableProgress, SecondsProgress
 from workbook.errors import CannotGoOn, WorkbookError
 from workbook.pipelines import clicks, page_views, positions, share_holders
 from workbook.pipelines import completed_views as completed
@@ -155,7 +155,7 @@ def _metrics(
         unread=Unread(config, options.source),
         by_partition=options.by_partition,
     )
-    progress, writes = ViewsProgress(), Writes("before-send")
+    progress, writes = SecondsProgress(), Writes("before-send")
     parsed.sparkSession.streams.addListener(progress)
     place = _checkpoint(options)
     columns = ["second", "views", *(["partition"] if options.by_partition else [])]
