@@ -107,7 +107,7 @@ def processes():
 
 def counted(spark):
     plus = F.udf(lambda n: n + 1, "long")  # on Python workers
-    return spark.range(7).select(plus("id").alias("n")).agg(F.sum("n")).first().n
+    return spark.range(7).select(plus("id").alias("n")).agg(F.sum("n")).first()[0]
 
 first = spark_session(quiet=True)
 print(counted(first), len(processes()) > 2)

@@ -10,14 +10,14 @@ from workbook.stack import broker, client
 
 def stop(options: Namespace) -> None:
     """Stop a server of the lab that runs; its data stay."""
-    address = _running_lab("stop it").ask("stop", name=options.server)
+    address = _running_lab("stop the broker").ask("stop", name=options.server)
     print(f"{options.server} at {address} has stopped; JupyterLab and all else go on.")
     print(f"It comes back with its topics by: python -m workbook start {options.server}")
 
 
 def start(options: Namespace) -> None:
     """Start the server again, with the same data and on the same port."""
-    address = _running_lab("start it").ask("start", name=options.server)
+    address = _running_lab("start the broker").ask("start", name=options.server)
     print(f"{options.server} runs at {address}.")
 
 
