@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
 
 from peers import kafka_streams
-from views_per_second import Cost, cost, end, floor, peak_memory, report
+from views_per_second import Cost, cost, floor, peak_memory, report
 
 from workbook import session
 from workbook.generators.positions import PositionStream
@@ -210,7 +210,7 @@ def one_session(table: Table, options: argparse.Namespace, figures: dict[str, li
             figures.setdefault("pipeline, session start included: sets", []).append(whole)
         figures.setdefault(name, []).append(spent)
     print(f"<!-- Spark's Java: {peak_memory():.1f} GB at its peak -->")
-    end(spark)
+    session.stop_spark(spark)
 
 
 def _warm(batches: list[dict[str, Any]], updates: int) -> Cost:

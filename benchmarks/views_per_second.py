@@ -222,25 +222,13 @@ def main() -> None:
         colds.append(cold)
         warms.append(warm)
         memory = peak_memory()
-        end(spark)
+        session.stop_spark(spark)
     report("pipeline, session start included", starts, right.messages)
     report("pipeline, cold (first query of a session)", colds, right.messages)
     report("pipeline, warm (second run)", warms, right.messages)
     print(f"\nSpark's Java took {memory:.1f} GB at its peak.")
     if options.chart:
         chart(session.spark_session(quiet=True), broker, options.chart)
-
-
-def end(spark: Any) -> None:
-    """End the session and its Java, so that the next one is cold."""
-    from pyspark import SparkContext
-
-    gateway = spark.sparkContext._gateway
-    spark.stop()
-    gateway.shutdown()
-    gateway.proc.stdin.close()
-    gateway.proc.wait(timeout=60)
-    SparkContext._gateway = SparkContext._jvm = None
 
 
 def arguments() -> argparse.Namespace:

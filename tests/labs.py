@@ -28,6 +28,14 @@ def until(happened: Callable[[], object], what: str, within: float = DEADLINE) -
         time.sleep(0.05)
 
 
+def listening(process: psutil.Process) -> list[tuple[str, int]]:
+    """The addresses and ports on which a process listens; none if it has ended."""
+    with suppress(psutil.NoSuchProcess):
+        open_now = process.net_connections("inet")
+        return [(c.laddr.ip, c.laddr.port) for c in open_now if c.status == psutil.CONN_LISTEN]
+    return []
+
+
 class OwnLab:
     """A lab under a name that only this test uses, so that everything it starts can be found."""
 
@@ -69,12 +77,7 @@ class OwnLab:
 
     def ports(self) -> set[int]:
         """The ports on which the lab's processes listen."""
-        listening: set[int] = set()
-        for process in self.processes():
-            with suppress(psutil.NoSuchProcess):
-                connections = process.net_connections("inet")
-                listening |= {c.laddr.port for c in connections if c.status == psutil.CONN_LISTEN}
-        return listening
+        return {port for process in self.processes() for _, port in listening(process)}
 
     def assert_nothing_is_left(self, ports: set[int]) -> None:
         """No process, no port, no temporary folder."""

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import signal
+import sys
 import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
 
 import psutil
 import pytest
 from jupyter_client import BlockingKernelClient, KernelManager
-from labs import OwnLab, interrupt, own_lab, read_until, until
+from labs import OwnLab, interrupt, listening, own_lab, read_until, until
 
 from workbook.stack import jars
 
@@ -33,6 +36,16 @@ print("counted", spark.range(7).count())
 """
 
 
+BROWSER = """
+import os, sys, urllib.request
+told, url = sys.argv[1:]
+page = urllib.request.url2pathname(url.removeprefix("file://"))
+with open(page) as file, open(told + ".new", "w") as answer:
+    answer.write(f"{url}\\n{os.fstat(file.fileno()).st_mode:o}\\n{file.read()}")
+os.rename(told + ".new", told)
+"""
+
+
 @pytest.fixture
 def lab() -> Iterator[OwnLab]:
     jars.prefetch()
@@ -40,9 +53,15 @@ def lab() -> Iterator[OwnLab]:
         yield mine
 
 
-def open_lab(lab: OwnLab):
+def open_lab(lab: OwnLab, folder: Path):
     """Start JupyterLab by the command, and a kernel in it; returns the process and its ports."""
-    process = lab.start("-m", "workbook", "lab", "--no-browser")
+    told, browser = folder / "told", folder / "browser.py"
+    browser.write_text(BROWSER)
+    lab.env |= {
+        "WORKBOOK_NOTEBOOKS": str(folder / "mine"),
+        "BROWSER": shlex.join([sys.executable, str(browser), str(told)]) + " %s",
+    }
+    process = lab.start("-m", "workbook", "lab")
     line = read_until(process, "The lab is open")
     port, token = re.search(r":(\d+)/lab/tree/00_start_here\.ipynb\?token=(\w+)", line).groups()
     request = urllib.request.Request(
@@ -60,25 +79,47 @@ def open_lab(lab: OwnLab):
     ports = lab.ports()
     assert int(port) in ports
     assert lab.servers("kafka.Kafka")
+    assert_on_loopback(lab)
+    until(told.exists, "a browser")
+    command, mode, page = told.read_text().splitlines()
+    assert (token in command, mode, f"token={token}" in page) == (False, "100600", True)
     return process, ports
 
 
+def assert_on_loopback(lab: OwnLab) -> None:
+    """Kafka, Spark with its Py4J, JupyterLab and the kernel listen where no other machine reaches.
+
+    Asked of the sockets themselves, since a setting may be misspelt.
+    """
+    for server, least in (
+        *(("kafka.Kafka", 2), ("pyspark-shell", 2)),
+        *(("jupyterlab", 1), ("ipykernel_launcher", 5)),
+    ):
+        addresses = [a for process in lab.servers(server) for a in listening(process)]
+        assert len(addresses) >= least, f"{server} listens at {addresses} only"
+    found = {address for process in lab.processes() for address, _ in listening(process)}
+    assert found <= {"127.0.0.1", "::1", "::ffff:127.0.0.1"}
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_whatever_ends_the_lab_ends_everything(lab: OwnLab, number: signal.Signals) -> None:
-    process, ports = open_lab(lab)
+def test_whatever_ends_the_lab_ends_everything(
+    lab: OwnLab, number: signal.Signals, tmp_path: Path
+) -> None:
+    process, ports = open_lab(lab, tmp_path)
     process.send_signal(number)
     said, _ = process.communicate(timeout=60)
     assert number == signal.SIGKILL or "Everything the lab started has ended" in said
     lab.assert_nothing_is_left(ports)
 
 
-def test_a_second_ctrl_c_does_not_cut_the_clearing_short(lab: OwnLab) -> None:
-    process, ports = open_lab(lab)
+def test_a_second_ctrl_c_does_not_cut_the_clearing_short(lab: OwnLab, tmp_path: Path) -> None:
+    process, ports = open_lab(lab, tmp_path)
     process.send_signal(signal.SIGINT)
     read_until(process, "Ending the lab")
     said = interrupt(process)
     assert "Everything the lab started has ended" in said
     lab.assert_nothing_is_left(ports)
+    assert not list((tmp_path / "mine").glob(".open*")), "the page with the token stays"
 
 
 def test_servers_end_with_their_last_user_only(lab: OwnLab) -> None:

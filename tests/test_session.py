@@ -95,3 +95,75 @@ def test_logs_go_to_a_file_not_into_the_notebook() -> None:
         "print('loud' in (scratch_dir() / 'spark.log').read_text())"
     )
     assert fresh(code).split() == ["True"]
+
+
+STOPPED = """
+import psutil
+from pyspark import SparkContext
+from pyspark.sql import functions as F
+
+def processes():
+    return [p for p in psutil.Process().children(recursive=True) if p.name() != "nice"]
+
+def counted(spark):
+    plus = F.udf(lambda n: n + 1, "long")  # on Python workers
+    return spark.range(7).select(plus("id").alias("n")).agg(F.sum("n")).first()[0]
+
+first = spark_session(quiet=True)
+print(counted(first), len(processes()) > 2)
+stop_spark(first)
+print([p.name() for p in processes() if p.is_running()], SparkContext._gateway)
+second = spark_session(quiet=True)
+stop_spark(first)
+print(counted(second), second is not first)
+second.stop()
+stop_spark(second)
+stop_spark(second)
+print([p.name() for p in processes() if p.is_running()])
+third = spark_session(quiet=True)
+SparkContext._gateway.proc.kill()
+stop_spark(third)
+print(counted(spark_session(quiet=True)))
+"""
+
+
+def test_a_stopped_spark_leaves_no_process_and_the_next_one_starts_anew() -> None:
+    assert fresh(STOPPED).splitlines() == [
+        "28 True", "[] None", "28 True", "[]", "28",
+    ]  # fmt: skip
+
+
+def test_the_error_of_a_query_is_not_printed_as_json_above_it() -> None:
+    code = (
+        "import contextlib, io\n"
+        "from pyspark.sql import functions as F\n"
+        "spark, said = spark_session(quiet=True), io.StringIO()\n"
+        "wrong = [lambda: spark.range(3).select('idd'), lambda: spark.sql('SELECT idd'),\n"
+        "         lambda: spark.range(3).filter(F.col('id') > 1 & F.col('id') < 3)]\n"
+        "for query in wrong:\n"
+        "    try:\n"
+        "        with contextlib.redirect_stderr(said):\n"
+        "            query()\n"
+        "    except Exception as error:\n"
+        "        print('idd' in str(error) or 'CANNOT' in str(error), repr(said.getvalue()))"
+    )
+    assert fresh(code).splitlines() == ["True ''"] * 3
+
+
+@pytest.mark.parametrize(
+    ("master", "address"),
+    [
+        ("local[*]", "127.0.0.1"), ("", "127.0.0.1"), ("local-cluster[2,1,1024]", "127.0.0.1"),
+        ("spark://127.0.0.1:7077", "127.0.0.1"), ("spark://localhost:7077", "127.0.0.1"),
+        ("spark://far:7077", None), ("spark://127.0.0.1:7077,far:7077", None), ("yarn", None),
+    ],
+)  # fmt: skip
+def test_spark_keeps_to_loopback_only_where_no_other_machine_takes_part(
+    monkeypatch: pytest.MonkeyPatch, master: str, address: str | None
+) -> None:
+    monkeypatch.setattr(os, "environ", {"SPARK_MASTER": master})
+    session._settle_environment()
+    assert os.environ.get("SPARK_LOCAL_IP") == address
+    os.environ["SPARK_LOCAL_IP"] = "192.0.2.7"
+    session._settle_environment()
+    assert os.environ["SPARK_LOCAL_IP"] == "192.0.2.7", "the user's own choice holds"

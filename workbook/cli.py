@@ -1,4 +1,4 @@
-"""The command line: lab, doctor, prefetch, up, down, generate, run, store, metrics, crash."""
+"""The command line: lab, doctor, up, down, stop, start, generate, run, metrics, crash, and more."""
 
 from __future__ import annotations
 
@@ -50,6 +50,14 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
 
     down = commands.add_parser("down", help="end this checkout's servers and clear leftovers")
     down.set_defaults(command=_down)
+
+    for word, what in (
+        ("stop", "stop the lab's broker alone, to see an outage; it keeps its topics"),
+        ("start", "start the broker that was stopped, on its port"),
+    ):
+        one = commands.add_parser(word, help=what)
+        one.add_argument("server", choices=["kafka"])
+        one.set_defaults(command=_later("servers", word))
 
     _add_generate(commands.add_parser("generate", help="send a generated stream to a topic"))
     _add_run(commands.add_parser("run", help="run a pipeline on Spark, without a notebook"))
@@ -179,10 +187,11 @@ def _down(options: argparse.Namespace) -> None:
         lease.close()
         home.gone(30)
         print("The servers of this lab have ended.")
-    elif found := supervisor.clear():
-        print("Cleared leftovers: " + ", ".join(found))
-    else:
-        print("No server of this lab is running.")
+        return
+    found, others = supervisor.clear()
+    print("Cleared leftovers: " + ", ".join(found) if found else "No server of this lab runs.")
+    if others:
+        print("Left alone, since the lab did not start them: " + ", ".join(others))
 
 
 def _later(module: str, function: str) -> Callable[[argparse.Namespace], int | None]:

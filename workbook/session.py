@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
+import re
+import subprocess
 import sys
 import threading
 import time
@@ -14,6 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import pyspark
+from py4j.protocol import Py4JError
+from pyspark import SparkContext
+from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 from workbook import small_queries
@@ -23,9 +29,14 @@ from workbook.stack.client import lease, scratch_dir
 from workbook.stack.home import cache_dir
 from workbook.stack.jars import class_path
 from workbook.stack.java import PLAIN_LOCALE, find_java
+from workbook.stack.ports import LOOPBACK
+from workbook.stack.process import end_now, family
 
 ANSWER_S = 5.0
 """Seconds that a Spark master may take to accept a connection."""
+
+END_S = 30.0
+"""Seconds that Spark's Java process may take to end by itself."""
 
 LATE_C2 = [
     # The compiler of long-lived servers costs more than it gives in a query's first seconds: it
@@ -35,6 +46,9 @@ LATE_C2 = [
     "-XX:Tier4CompileThreshold=60000",
     "-XX:Tier4BackEdgeThreshold=160000",
 ]
+
+HERE = r"local(\[.*\])?|local-cluster\[.*\]|spark://(127(\.\d+){3}|localhost|\[::1\])(:\d+)?"
+"""The masters on this machine that no other one can reach."""
 
 STATE_STORES = {
     "memory": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
@@ -61,6 +75,30 @@ def spark_session(name: str = "workbook", *, quiet: bool = False) -> SparkSessio
     if not quiet:
         print(f"Spark {spark.version} is ready after {time.monotonic() - began:.1f} s.")
     return spark
+
+
+def stop_spark(spark: SparkSession, within: float = END_S) -> None:
+    """Stop the session, end its Java process and its Python workers, and wait until they are gone.
+
+    ``spark.stop()`` alone leaves a gigabyte of Java behind. A later ``spark_session()`` starts
+    anew. Does nothing for a session that ended before the one that runs now.
+    """
+    if SparkContext._active_spark_context not in (None, spark.sparkContext):
+        return
+    gateway: Any = SparkContext._gateway
+    java = getattr(gateway, "proc", None)
+    if java is None:  # ended before, or another program's, as with spark-submit
+        spark.sparkContext.stop()
+        return
+    processes = family(java.pid)
+    with suppress(Py4JError, OSError):  # Java may have ended on its own
+        spark.stop()
+    gateway.shutdown()
+    SparkContext._gateway = SparkContext._jvm = None  # by these pyspark knows that Java runs
+    with suppress(subprocess.TimeoutExpired):
+        java.stdin.close()  # its sign to exit
+        java.wait(within)
+    end_now(processes)
 
 
 def choose_state_store(spark: SparkSession, store: str) -> None:
@@ -115,11 +153,7 @@ def make_class_archive() -> Path:
         stale.unlink()
     spark = _start("class archive", [f"-XX:ArchiveClassesAtExit={unfinished}"])
     small_queries.run_all(spark)
-    gateway: Any = spark.sparkContext._gateway
-    spark.stop()
-    gateway.shutdown()
-    gateway.proc.stdin.close()  # its sign to exit
-    gateway.proc.wait(timeout=120)
+    stop_spark(spark, within=120)  # Java writes the archive while it exits
     return unfinished.replace(archive)
 
 
@@ -129,6 +163,7 @@ def _start(name: str, flags: list[str]) -> SparkSession:
     for key, value in _settings(scratch, flags).items():
         builder = builder.config(key, value)
     _settle_environment()
+    _quiet_query_contexts()
     _require_master(os.environ.get("SPARK_MASTER", ""))
     log = scratch / "spark.log"
     try:
@@ -178,10 +213,22 @@ def _settle_environment() -> None:
     os.environ["PYTHONPATH"] = os.pathsep.join(_paths())  # and this very package
     os.environ["SPARK_HOME"] = str(Path(pyspark.__file__).parent)
     os.environ.update(PLAIN_LOCALE)
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    if runs_here(os.environ.get("SPARK_MASTER") or "local[*]"):
+        os.environ.setdefault("SPARK_LOCAL_IP", LOOPBACK)  # else a cluster could not reach us
     # The session's zone holds for SQL and pandas only: collect() gives times of the process's zone.
     os.environ["TZ"] = "UTC"
     time.tzset()
+
+
+def runs_here(master: str) -> bool:
+    """Whether all of Spark runs on this machine, so that loopback is all that it needs."""
+    return re.fullmatch(HERE, master) is not None
+
+
+def _quiet_query_contexts() -> None:
+    """Keep pyspark from printing each error of a query as JSON, above the error itself."""
+    for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):
+        PySparkLogger.getLogger(name).setLevel(logging.CRITICAL)
 
 
 def _paths() -> list[str]:

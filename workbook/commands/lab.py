@@ -39,13 +39,14 @@ def lab(options: Namespace) -> None:
         print("Ctrl-C ends it and everything that only it uses.", flush=True)
         jupyter.prepare_spark(lease)
         if not options.no_browser:
-            webbrowser.open(server.url)
+            webbrowser.open(jupyter.redirect(server, folder).as_uri())
         lease.wait_for_end()
         print("The lab's servers have ended.", flush=True)
     except KeyboardInterrupt:
         pass
     finally:
         _leave(lease)
+        (folder / jupyter.PAGE).unlink(missing_ok=True)
 
 
 def _notebooks() -> Path:

@@ -150,7 +150,8 @@ class Broker:
         if self.ours:
             return BrokerUnreachable(
                 f"The lab's broker at {self.bootstrap} does not answer: it is stuck or stopped "
-                f"({why}). End it by `python -m workbook down`, then restart the kernel or the lab."
+                f"({why}). If somebody stopped it, run: python -m workbook start kafka. Otherwise "
+                "end it by `python -m workbook down`, then restart the kernel or the lab."
             )
         if not self.security:
             why += "; it may want a login"

@@ -108,24 +108,42 @@ def status(patience: float | None = None) -> dict[str, Any] | None:
 def _connect(start: bool) -> socket.socket:
     path = home.socket_path()
     deadline = time.monotonic() + DEADLINE
-    supervisor: subprocess.Popen[bytes] | None = None
+    supervisor: subprocess.Popen[str] | None = None
     while time.monotonic() < deadline:
+        home.require_own(home.run_dir())  # what we send may hold secrets
         link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             link.connect(path)
             return link
         except OSError:
             link.close()
-            if not start:
-                break
-            # One that finds the folder claimed ends at once: the older one may be on its way out.
-            if supervisor is None or supervisor.poll() is not None:
-                supervisor = _start_supervisor()
-            time.sleep(0.05)
-    raise errors.NotRunning("No supervisor of this lab is running. Run: python -m workbook lab")
+        if not start:
+            raise errors.NotRunning(
+                "No supervisor of this lab is running. Run: python -m workbook lab"
+            )
+        # One that finds the folder claimed ends at once: the older one may be on its way out.
+        if supervisor is None or supervisor.poll() is not None:
+            _require_well(supervisor)
+            supervisor = _start_supervisor()
+        time.sleep(0.05)
+    raise errors.NotRunning(
+        f"The lab's supervisor does not listen at {path} within {DEADLINE:.0f} s, and another "
+        "process holds its folder. End the process workbook.stack.supervisor, then try again."
+    )
 
 
-def _start_supervisor() -> subprocess.Popen[bytes]:
+def _require_well(supervisor: subprocess.Popen[str] | None) -> None:
+    """Raise ``ServerFailed`` with the reason of a supervisor that ended because it cannot work."""
+    if supervisor is not None and supervisor.returncode:
+        _, said = supervisor.communicate()
+        raise errors.ServerFailed(
+            said.strip().rpartition("\n")[2]
+            or f"The lab's supervisor ended with code {supervisor.returncode} and said nothing. "
+            "Run: python -m workbook doctor"
+        )
+
+
+def _start_supervisor() -> subprocess.Popen[str]:
     path = os.pathsep.join(filter(None, [str(home.ROOT), os.environ.get("PYTHONPATH")]))
     return subprocess.Popen(
         [sys.executable, "-m", "workbook.stack.supervisor"],
@@ -133,6 +151,8 @@ def _start_supervisor() -> subprocess.Popen[bytes]:
         cwd="/",
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
         start_new_session=True,
     )

@@ -5,9 +5,12 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import pwd
+import shutil
 import stat
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from workbook.errors import ServerFailed
@@ -52,20 +55,49 @@ def claim(folder: Path) -> int | None:
     """Lock the run folder for this process, making it where needed; None if another holds it.
 
     The lock sits on the folder itself, so that no lock file can be left behind, and it ends with
-    the process however that ends.
+    the process however that ends. Returns the open folder; raises ``ServerFailed`` if it is not
+    this user's alone.
     """
     while True:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        _refuse_foreign(folder, os.fstat(held))
+        with suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+        try:
+            held = _open(folder)
+        except FileNotFoundError:
+            continue  # its last holder removed it between our mkdir and our look
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(held)
             return None
-        if folder.exists() and folder.stat().st_ino == os.fstat(held).st_ino:
+        if folder.exists() and os.path.samestat(os.lstat(folder), os.fstat(held)):
             return held
         os.close(held)  # its last holder removed it between our mkdir and our lock
+
+
+def require_own(folder: Path) -> None:
+    """Raise ``ServerFailed`` if there is such a folder and it is not this user's alone."""
+    with suppress(FileNotFoundError):
+        os.close(_open(folder))
+
+
+def empty(held: int) -> list[str]:
+    """Remove what is in an open folder, without following a link; returns the names."""
+    names = sorted(os.listdir(held))
+    for name in names:
+        with suppress(FileNotFoundError):
+            if stat.S_ISDIR(os.lstat(name, dir_fd=held).st_mode):
+                shutil.rmtree(name, dir_fd=held, ignore_errors=True)
+            else:
+                os.unlink(name, dir_fd=held)
+    return names
+
+
+def remove(folder: Path, held: int) -> None:
+    """Remove the claimed run folder with its content."""
+    empty(held)
+    with suppress(OSError):  # somebody wrote into it meanwhile; the next lab clears it
+        folder.rmdir()
 
 
 def gone(within: float) -> bool:
@@ -76,9 +108,39 @@ def gone(within: float) -> bool:
     return not run_dir().exists()
 
 
-def _refuse_foreign(folder: Path, found: os.stat_result) -> None:
+def _open(folder: Path) -> int:
+    """Open a folder that belongs to this user alone; a link to one, and any other, is refused.
+
+    Whoever may write to the folder for temporary files could plant one under the name of ours.
+    """
+    try:
+        held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        raise
+    except OSError:  # a link, a file, or another user's
+        raise _foreign(folder, os.lstat(folder)) from None
+    found = os.fstat(held)
     if found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o077:
-        raise ServerFailed(
-            f"{folder} should belong to you alone, but others own or can read it. "
-            f"Remove it, or set TMPDIR to a folder of your own."
-        )
+        os.close(held)
+        raise _foreign(folder, found)
+    return held
+
+
+def _foreign(folder: Path, found: os.stat_result) -> ServerFailed:
+    mode = f"is open to others (its mode is {stat.S_IMODE(found.st_mode):o}, not 700)"
+    what = "is a link" if stat.S_ISLNK(found.st_mode) else "is no folder"
+    if stat.S_ISDIR(found.st_mode):
+        what = mode if found.st_uid == os.getuid() else "is a folder"
+    return ServerFailed(
+        f"{folder} should be a folder of yours alone, but it {what} and belongs to "
+        f"{_user(found.st_uid)}. Remove it, or set TMPDIR to a folder of your own."
+    )
+
+
+def _user(uid: int) -> str:
+    if uid == os.getuid():
+        return "you"
+    try:
+        return f"user {pwd.getpwuid(uid).pw_name}"
+    except KeyError:
+        return f"user {uid}"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import os
 import secrets
+import shlex
 import sys
 import time
 import urllib.error
@@ -14,12 +16,15 @@ from pathlib import Path
 import psutil
 
 from workbook.errors import ServerFailed
-from workbook.stack import copies, home, ports
+from workbook.stack import copies, home, ports, terminal
 from workbook.stack.client import Lease
 
 PORT = 8888
 FIRST_PAGE = "/lab/tree/00_start_here.ipynb"
 DEADLINE = 90.0
+
+PAGE = ".open_the_lab.html"
+"""In the folder of the notebooks while the lab is open; see ``redirect``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +54,12 @@ def start(lease: Lease, folder: Path) -> Jupyter:
 
 
 def _spawn(lease: Lease, folder: Path, token: str, port: int, log: Path) -> int:
+    shell = terminal.shell(home.run_dir() / "shell")
     command = [
         *(sys.executable, "-m", "jupyterlab", "--no-browser", f"--port={port}"),
         *("--ServerApp.port_retries=0", f"--ServerApp.ip={listen_address()}"),
         *(f"--ServerApp.root_dir={folder}", f"--LabApp.default_url={FIRST_PAGE}"),
+        f"--ServerApp.terminado_settings=shell_command={shlex.join(shell)}",
         *(("--allow-root",) if os.getuid() == 0 else ()),
     ]
     env = _environment(token, folder)
@@ -70,6 +77,24 @@ def prepare_spark(lease: Lease) -> None:
     )
 
 
+def redirect(server: Jupyter, folder: Path) -> Path:
+    """A page that leads a browser to JupyterLab; only this user can read it.
+
+    Every user of the machine sees a browser's command line, so the token must not stand there.
+    The page is in the folder of the notebooks, since some browsers see no hidden or temporary one.
+    """
+    page = folder / PAGE
+    page.unlink(missing_ok=True)
+    url = html.escape(server.url)
+    with open(os.open(page, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(
+            '<!DOCTYPE html><meta charset="utf-8"><meta name="referrer" content="no-referrer">'
+            f'<meta http-equiv="refresh" content="0; url={url}">'
+            f'<title>Opening the lab</title><p><a href="{url}">Open the lab</a></p>\n'
+        )
+    return page
+
+
 def listen_address() -> str:
     """Loopback, unless ``WORKBOOK_LISTEN`` says otherwise: in a container it is 0.0.0.0."""
     return os.environ.get("WORKBOOK_LISTEN") or ports.LOOPBACK
@@ -79,6 +104,7 @@ def _environment(token: str, folder: Path) -> dict[str, str]:
     search = [str(home.ROOT), os.environ.get("PYTHONPATH")]
     return {
         **os.environ,
+        "PATH": terminal.search_path(),
         "JUPYTER_TOKEN": token,  # not on the command line, where every user could read it
         "WORKBOOK_SOLVED": str(folder / copies.SOLVED),
         "JUPYTER_CONFIG_PATH": str(Path(__file__).with_name("jupyter_config")),

@@ -14,10 +14,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 from confluent_kafka.admin import AdminClient
 
 from workbook.errors import ServerFailed
-from workbook.stack import ports
+from workbook.stack import ports, started
 from workbook.stack.jars import class_path
 from workbook.stack.java import environment, find_java
 from workbook.stack.process import failure, spawn
@@ -53,14 +54,15 @@ share.coordinator.state.topic.min.isr=1
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A running server: its process and where it answers."""
+    """A running server: its process, where it answers, and the command that starts it."""
 
     process: subprocess.Popen[bytes]
     address: str
+    command: list[str]
 
 
 async def start(folder: Path, say: Callable[[str], None]) -> Server:
-    """Start a broker whose files are in ``folder``; returns when it answers."""
+    """Start a broker whose files are in ``folder`` of the run folder; returns when it answers."""
     for _ in range(TRIES):
         try:
             return await _start(folder, say)
@@ -72,8 +74,12 @@ async def start(folder: Path, say: Callable[[str], None]) -> Server:
     raise failed
 
 
+async def resume(folder: Path, stopped: Server, say: Callable[[str], None]) -> Server:
+    """Start a broker again that was stopped: the same data, the same port."""
+    return await _run(folder, stopped.command, stopped.address, say)
+
+
 async def _start(folder: Path, say: Callable[[str], None]) -> Server:
-    began = time.monotonic()
     jars = ":".join(map(str, await asyncio.to_thread(class_path, "kafka")))
     java = await asyncio.to_thread(find_java)
     port = ports.choose(PORT)
@@ -91,11 +97,19 @@ async def _start(folder: Path, say: Callable[[str], None]) -> Server:
         SETTINGS.format(port=port, controller=ports.choose(port + 1), folder=_escaped(folder))
     )
     await _format(command, properties, folder / "format.log")
-    log = folder / "server.log"
-    process = spawn([*command, "kafka.Kafka", str(properties)], log, env=environment())
-    await _until_it_answers(process, f"{ports.LOOPBACK}:{port}", log)
-    say(f"Kafka answers on {ports.LOOPBACK}:{port} after {time.monotonic() - began:.1f} s.")
-    return Server(process, f"{ports.LOOPBACK}:{port}")
+    command = [*command, "kafka.Kafka", str(properties)]
+    return await _run(folder, command, f"{ports.LOOPBACK}:{port}", say)
+
+
+async def _run(
+    folder: Path, command: list[str], address: str, say: Callable[[str], None]
+) -> Server:
+    began, log = time.monotonic(), folder / "server.log"
+    process = spawn(command, log, env=environment())
+    started.note(folder.parent, psutil.Process(process.pid))
+    await _until_it_answers(process, address, log)
+    say(f"Kafka answers on {address} after {time.monotonic() - began:.1f} s.")
+    return Server(process, address, command)
 
 
 def _escaped(folder: Path) -> str:

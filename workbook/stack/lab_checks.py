@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal
 import socket
 import tempfile
@@ -15,9 +16,8 @@ from typing import Any
 import psutil
 
 from workbook.errors import JarsMissing, ServerFailed
-from workbook.stack import broker, client, home, jars, kafka, ports, wire
+from workbook.stack import broker, client, home, jars, kafka, ports, started, wire
 from workbook.stack.findings import Finding
-from workbook.stack.process import leftovers as strays_of
 
 ANSWER_WITHIN = 3.0
 """Seconds for the supervisor and for the broker, while the doctor waits."""
@@ -93,6 +93,9 @@ def kafka_answers() -> Iterator[Finding]:
         said = f"the lab's broker has ended ({_ending(code)}), and its topics with it"
         fix = "Restart the kernel and run its first cells: they start a new broker."
         yield Finding("broker", "fault", said, fix)
+    elif "kafka" in status.get("stopped", ()):
+        said = "the lab's broker was stopped by `workbook stop kafka`; it keeps its topics"
+        yield Finding("broker", "note", said, "To go on: python -m workbook start kafka")
     elif address := status["servers"].get("kafka"):
         broker.Broker(address, ours=True).check(ANSWER_WITHIN)
         yield Finding("broker", "ok", f"the lab's own answers at {address}")
@@ -118,7 +121,7 @@ def other_labs() -> Iterator[Finding]:
     """Other labs that run on this machine now: they share its memory and its cores."""
     mine = home.run_dir()
     others = [f for f in mine.parent.glob(f"workbook-{os.getuid()}-*") if f != mine]
-    running = [folder for folder in others if _listens(folder)]
+    running = [folder for folder in others if _is_own(folder) and _listens(folder)]
     for folder in running:
         said = f"another lab runs too, in {folder}: both work, but share memory and cores"
         yield Finding("other labs", "note", said, _end(folder))
@@ -145,7 +148,7 @@ def _of_a_killed_lab(folder: Path) -> Iterator[Finding]:
     elif folder.exists():
         said = f"the folder {folder} of a lab that was killed"
         yield Finding("leftovers", "note", said, DOWN)
-    for stray in strays_of(folder):
+    for stray in started.alive(folder):
         said = f"process {stray.pid} of a lab that was killed still runs"
         yield Finding("leftovers", "note", said, DOWN)
 
@@ -198,7 +201,7 @@ def _run_folder(word: str) -> Path | None:
 
 def _end(folder: Path) -> str:
     name = folder.name.removeprefix(f"workbook-{os.getuid()}-")
-    return f"To end it: WORKBOOK_LAB={name} {DOWN}"
+    return f"To end it: WORKBOOK_LAB={shlex.quote(name)} {DOWN}"
 
 
 def _others(users: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -224,6 +227,15 @@ def _standalone(master: str) -> Finding:
 
 def _wants_tls(named: broker.Broker) -> bool:
     return "SSL" in named.security.get("security.protocol", "").split("_")
+
+
+def _is_own(folder: Path) -> bool:
+    """Whether a lab of this user is there, and not what somebody put there under its name."""
+    try:
+        home.require_own(folder)
+    except ServerFailed:
+        return False
+    return True
 
 
 def _listens(folder: Path) -> bool:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -53,16 +54,24 @@ def spawn(
         )
 
 
-def end_tree(pid: int, patience: float = 10) -> None:
-    """End a process and all its descendants: SIGTERM to the first, SIGKILL to all after a while."""
-    try:
-        root = psutil.Process(pid)
-        family = [root, *root.children(recursive=True)]
-        root.terminate()
-    except psutil.NoSuchProcess:
-        return
-    _, left = psutil.wait_procs([root], timeout=patience)
-    _, left = psutil.wait_procs(family, timeout=0.2 if not left else 0)
+def family(process: psutil.Process | int) -> list[psutil.Process]:
+    """A process, if it lives, and all its descendants."""
+    with suppress(psutil.Error):
+        root = psutil.Process(process) if isinstance(process, int) else process
+        return [root, *root.children(recursive=True)]
+    return []
+
+
+def end_tree(process: psutil.Process, patience: float = 10) -> None:
+    """End a process and all its descendants: SIGTERM to the first, SIGKILL to all after a while.
+
+    It ends that very process, never one that was given its number later.
+    """
+    members = family(process)
+    with suppress(psutil.Error):
+        process.terminate()
+    _, left = psutil.wait_procs(members[:1], timeout=patience)
+    _, left = psutil.wait_procs(members, timeout=0.2 if not left else 0)
     end_now(left)
 
 
@@ -70,21 +79,9 @@ def end_now(processes: Iterable[psutil.Process]) -> None:
     """SIGKILL to each, and wait until they are gone."""
     victims = list(processes)
     for victim in victims:
-        try:
+        with suppress(psutil.Error):  # gone, or another user's, as `sudo` in a terminal makes them
             victim.kill()
-        except psutil.NoSuchProcess:
-            continue
     psutil.wait_procs(victims, timeout=5)
-
-
-def leftovers(folder: Path) -> list[psutil.Process]:
-    """Processes whose command line names this run folder: servers of a supervisor that died."""
-    found = []
-    for process in psutil.process_iter(["cmdline"]):
-        words = process.info["cmdline"] or []
-        if process.pid != os.getpid() and any(str(folder) + os.sep in word for word in words):
-            found.append(process)
-    return found
 
 
 def failure(name: str, process: subprocess.Popen[bytes] | None, log: Path) -> ServerFailed:

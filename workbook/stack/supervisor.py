@@ -16,19 +16,29 @@ import json
 import os
 import shutil
 import signal
+import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from workbook.errors import WorkbookError
-from workbook.stack import home, jars, kafka
-from workbook.stack.process import end_now, end_tree, leftovers, spawn
+import psutil
+
+from workbook.errors import ServerFailed, WorkbookError
+from workbook.stack import home, jars, kafka, started
+from workbook.stack.process import end_now, end_tree, spawn
 
 GRACE = 3.0
 """Seconds without a user before the servers end: enough for a kernel to restart."""
 
 STARTERS = {"kafka": kafka.start}
 """Every server the lab can start: it starts when it is first asked for."""
+
+RESUMERS = {"kafka": kafka.resume}
+"""How a server that was stopped starts again, with its data and on its port."""
+
+LONGEST_REQUEST = 2**26
+"""Bytes: a command's environment may have megabytes, and JSON makes six of one."""
 
 
 @dataclass(eq=False)
@@ -38,7 +48,7 @@ class User:
     replies: asyncio.StreamWriter
     pid: int = 0
     role: str = "?"
-    owned: set[int] = field(default_factory=set)
+    owned: set[psutil.Process] = field(default_factory=set)
     scratch: Path | None = None
 
     def say(self, **message: Any) -> None:
@@ -53,29 +63,32 @@ class Supervisor:
         self.folder = folder
         self.users: set[User] = set()
         self.servers: dict[str, kafka.Server] = {}
+        self.stopped: set[str] = set()
         self.starting = {name: asyncio.Lock() for name in STARTERS}
         self.pinned = False
         self.jars = jars.fingerprint()
         self.ended = asyncio.Event()
         self.idle: asyncio.TimerHandle | None = None
 
-    async def run(self) -> None:
-        """Serve until the last user is gone, `down` is asked for, or a signal comes."""
+    async def run(self, listening: Callable[[], None] = lambda: None) -> None:
+        """Serve until the last user is gone, `down` is asked for, or a signal comes.
+
+        Calls ``listening`` as soon as users can connect.
+        """
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, self.ended.set)
         # Bound under another name first, so that who sees the socket can also connect to it.
         unready = self.folder / "socket.new"
-        listener = await asyncio.start_unix_server(self._serve, unready)
+        listener = await asyncio.start_unix_server(self._serve, unready, limit=LONGEST_REQUEST)
+        listening()
         unready.rename(self.folder / "socket")
         self._end_when_idle()
         await self.ended.wait()
         (self.folder / "socket").unlink(missing_ok=True)
         listener.close()
         await asyncio.gather(*(self._release(user) for user in list(self.users)))
-        await asyncio.gather(
-            *(asyncio.to_thread(end_tree, s.process.pid) for s in self.servers.values())
-        )
+        await asyncio.gather(*map(self._end, self.servers.values()))
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         user = User(writer)
@@ -91,14 +104,21 @@ class Supervisor:
             await self._release(user)
 
     async def _release(self, user: User) -> None:
-        owned, user.owned = user.owned, set()
-        await asyncio.gather(*(asyncio.to_thread(end_tree, pid) for pid in owned))
+        await self._end_owned(user)
         if user.scratch:
             shutil.rmtree(user.scratch, ignore_errors=True)
         self.users.discard(user)
         with contextlib.suppress(ConnectionError):
             user.replies.close()
         self._end_when_idle()
+
+    async def _end_owned(self, user: User) -> None:
+        owned, user.owned = user.owned, set()
+        await asyncio.gather(*(asyncio.to_thread(end_tree, process) for process in owned))
+
+    async def _end(self, server: kafka.Server) -> None:
+        if server.process.poll() is None:  # else its number may be another's by now
+            await asyncio.to_thread(end_tree, psutil.Process(server.process.pid))
 
     def _end_when_idle(self) -> None:
         if self.idle:
@@ -115,10 +135,14 @@ class Supervisor:
                     user.say(ok={"pid": os.getpid()})
                 case "server":
                     user.say(ok=await self._server(request["name"], user))
+                case "stop":
+                    user.say(ok=await self._stop(request["name"]))
+                case "start":
+                    user.say(ok=await self._start(request["name"], user))
                 case "spawn":
                     user.say(ok=self._spawn(user, request))
                 case "own":
-                    user.owned.add(request["pid"])
+                    self._own(user, request["pid"])
                     user.say(ok=True)
                 case "scratch":
                     user.scratch = self.folder / f"user-{user.pid}"
@@ -130,8 +154,7 @@ class Supervisor:
                 case "status":
                     user.say(ok=self._status(user))
                 case "leave":
-                    owned, user.owned = user.owned, set()
-                    await asyncio.gather(*(asyncio.to_thread(end_tree, pid) for pid in owned))
+                    await self._end_owned(user)
                     user.say(ok=self._status(user))
                 case "end":
                     user.say(ok=True)
@@ -143,6 +166,11 @@ class Supervisor:
 
     async def _server(self, name: str, user: User) -> str:
         async with self.starting[name]:
+            if name in self.stopped:
+                raise ServerFailed(
+                    f"The lab's {name} was stopped by `python -m workbook stop {name}`. "
+                    f"To go on: python -m workbook start {name}"
+                )
             running = self.servers.get(name)
             if running is None or running.process.poll() is not None:
                 running = await STARTERS[name](
@@ -150,6 +178,25 @@ class Supervisor:
                 )
                 self.servers[name] = running
             return running.address
+
+    async def _stop(self, name: str) -> str:
+        """End a server for a while; its data stay, and nobody but ``_start`` starts it again."""
+        async with self.starting[name]:
+            server = self.servers.get(name)
+            if server is None or (server.process.poll() is not None and name not in self.stopped):
+                raise ServerFailed(f"Expected a running {name} to stop, but it does not run.")
+            self.stopped.add(name)
+            await self._end(server)
+            return server.address
+
+    async def _start(self, name: str, user: User) -> str:
+        async with self.starting[name]:
+            if name in self.stopped:
+                self.servers[name] = await RESUMERS[name](
+                    self.folder / name, self.servers[name], lambda text: user.say(progress=text)
+                )
+                self.stopped.discard(name)
+        return await self._server(name, user)
 
     def _spawn(self, user: User, request: dict[str, Any]) -> int:
         process = spawn(
@@ -159,8 +206,14 @@ class Supervisor:
             cwd=request["cwd"],
             last_wish=signal.SIGTERM,
         )
-        user.owned.add(process.pid)
+        self._own(user, process.pid)
         return process.pid
+
+    def _own(self, user: User, pid: int) -> None:
+        with contextlib.suppress(psutil.NoSuchProcess):  # it may have ended already
+            process = psutil.Process(pid)
+            user.owned.add(process)
+            started.note(self.folder, process)
 
     def _status(self, asking: User) -> dict[str, Any]:
         return {
@@ -173,50 +226,64 @@ class Supervisor:
             "ended": {
                 name: server.process.returncode
                 for name, server in self.servers.items()
-                if server.process.poll() is not None
+                if server.process.poll() is not None and name not in self.stopped
             },
+            "stopped": sorted(self.stopped),
             "pinned": self.pinned,
             "jars": self.jars,
         }
 
 
-def sweep(folder: Path) -> list[str]:
-    """Remove what a killed supervisor left: its processes and the run folder's content.
+def sweep(folder: Path, held: int) -> list[str]:
+    """Remove what a killed supervisor left: its processes and the claimed run folder's content.
 
-    Call it only while holding the claim on the folder. Returns what was found.
+    ``held`` is the folder as ``home.claim`` opened it. Returns what was found.
     """
-    strays = leftovers(folder)
+    strays = started.alive(folder)
     end_now(strays)
-    content = list(folder.iterdir())
-    for path in content:
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
-    return [f"process {p.pid}" for p in strays] + [f"file {path}" for path in content]
+    return [f"process {p.pid}" for p in strays] + [f"file {folder / n}" for n in home.empty(held)]
 
 
-def clear() -> list[str]:
-    """Sweep this lab's run folder and remove it, unless a living supervisor holds it."""
+def clear() -> tuple[list[str], list[str]]:
+    """Sweep this lab's run folder and remove it, unless a living supervisor holds it.
+
+    Returns what was found, and which other processes name the folder: they were left alone.
+    """
     folder = home.run_dir()
-    if not folder.exists() or home.claim(folder) is None:
-        return []
-    found = sweep(folder)
-    shutil.rmtree(folder, ignore_errors=True)
-    return found
+    held = home.claim(folder) if os.path.lexists(folder) else None
+    if held is None:
+        return [], []
+    others = started.bystanders(folder)
+    found = sweep(folder, held)
+    home.remove(folder, held)
+    return found, others
 
 
 def main() -> None:
-    """Own the lab's run folder, or end at once if another supervisor does."""
-    os.umask(0o077)
+    """Own the lab's run folder, or end at once if another supervisor does.
+
+    Ends with a reason on stderr and an exit code above 0 if it can never own it.
+    """
     folder = home.run_dir()
-    if home.claim(folder) is None:
-        return
-    sweep(folder)
-    log = os.open(folder / "supervisor.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    os.dup2(log, 1)
-    os.dup2(log, 2)
     try:
-        asyncio.run(Supervisor(folder).run())
+        held = home.claim(folder)
+    except (WorkbookError, OSError) as error:
+        sys.exit(f"{error}")
+    if held is None:
+        return
+    sweep(folder, held)
+    try:
+        asyncio.run(Supervisor(folder).run(lambda: _write_to(folder / "supervisor.log")))
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        home.remove(folder, held)
+
+
+def _write_to(log: Path) -> None:
+    """From now on nobody reads what this process writes, so it goes to a file."""
+    file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.dup2(file, 1)
+    os.dup2(file, 2)
+    os.close(file)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,176 @@
+"""The run folder on a machine with other users: planted, open, full, and other people's tools."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from labs import OwnLab, own_lab, read_until, until
+
+from workbook.errors import ServerFailed
+from workbook.stack import client, home, started, supervisor
+
+SLEEPS = [sys.executable, "-c", "import time; time.sleep(600)"]
+
+
+@pytest.fixture
+def lab(monkeypatch: pytest.MonkeyPatch) -> Iterator[OwnLab]:
+    """A lab whose run folder is also that of this process."""
+    with own_lab() as mine:
+        monkeypatch.setenv("WORKBOOK_LAB", mine.name)
+        yield mine
+
+
+@pytest.fixture
+def precious(tmp_path: Path) -> Path:
+    """A folder of the victim's, as somebody else would like it to be emptied."""
+    folder = tmp_path / "thesis"
+    folder.mkdir(mode=0o700)
+    (folder / "chapter").write_text("all of it")
+    return folder
+
+
+def test_a_link_in_place_of_the_run_folder_is_refused_and_its_target_stays(
+    lab: OwnLab, precious: Path
+) -> None:
+    lab.folder.symlink_to(precious)
+    for deed in (supervisor.clear, supervisor.main, client.lease, client.is_running):
+        with pytest.raises((ServerFailed, SystemExit), match="is a link and belongs to you"):
+            deed()
+    said, _ = lab.start("-m", "workbook", "down").communicate(timeout=60)
+    assert "is a link" in said
+    assert (precious / "chapter").read_text() == "all of it"
+    lab.folder.unlink()
+
+
+def test_a_link_inside_the_run_folder_is_removed_and_its_target_stays(
+    lab: OwnLab, precious: Path
+) -> None:
+    lab.folder.mkdir(mode=0o700)
+    (lab.folder / "kafka").symlink_to(precious)
+    (lab.folder / "user-1").mkdir()
+    (lab.folder / "user-1" / "link").symlink_to(precious)
+    found, _ = supervisor.clear()
+    assert len(found) == 2
+    assert not lab.folder.exists()
+    assert (precious / "chapter").read_text() == "all of it"
+
+
+def test_a_run_folder_that_was_swapped_for_a_link_is_emptied_where_it_is_now(
+    lab: OwnLab, precious: Path
+) -> None:
+    lab.folder.mkdir(mode=0o700)
+    (lab.folder / "server.log").write_text("")
+    held = home.claim(lab.folder)
+    assert held is not None
+    lab.folder.rename(lab.folder.with_suffix(".moved"))
+    lab.folder.symlink_to(precious)
+    home.remove(lab.folder, held)
+    os.close(held)
+    lab.folder.unlink()
+    assert (precious / "chapter").read_text() == "all of it"
+    lab.folder.with_suffix(".moved").rmdir()  # which is empty now
+
+
+def test_a_run_folder_that_others_own_or_can_read_is_refused_at_once(lab: OwnLab) -> None:
+    began = time.monotonic()
+    lab.folder.mkdir()
+    lab.folder.chmod(0o750)
+    with pytest.raises(ServerFailed, match=r"open to others \(its mode is 750, not 700\)"):
+        client.Lease("test")
+    said, _ = lab.start("-m", "workbook", "up").communicate(timeout=60)
+    assert "its mode is 750, not 700" in said
+    assert "set TMPDIR to a folder of your own" in said
+    lab.folder.rmdir()
+    lab.folder.write_text("")
+    with pytest.raises(ServerFailed, match="it is no folder"):
+        client.Lease("test")
+    lab.folder.unlink()
+    assert time.monotonic() - began < 30
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder away")
+def test_a_run_folder_of_another_user_is_refused(lab: OwnLab) -> None:
+    lab.folder.mkdir(mode=0o700)
+    os.chown(lab.folder, 65534, -1)
+    with pytest.raises(ServerFailed, match="it is a folder and belongs to user "):
+        client.Lease("test")
+    lab.folder.rmdir()
+
+
+def test_nobody_else_can_look_into_the_run_folder_whatever_the_umask(lab: OwnLab) -> None:
+    before = os.umask(0)
+    try:
+        client.Lease("test").close()
+        assert lab.folder.stat().st_mode & 0o777 == 0o700
+    finally:
+        os.umask(before)
+    lab.assert_nothing_is_left(set())
+
+
+def test_a_supervisor_that_cannot_work_says_why_at_once(
+    lab: OwnLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", "")
+    monkeypatch.setattr(home, "ROOT", "/nowhere")
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with pytest.raises(ServerFailed, match="ended with code 1 and said nothing"):
+        client.Lease("test")
+
+
+def test_a_large_environment_reaches_what_the_lab_starts(lab: OwnLab, tmp_path: Path) -> None:
+    user = client.Lease("test")
+    env = {**os.environ, **{f"LARGE_{n}": "ü" * 60_000 for n in range(8)}}
+    log = tmp_path / "log"
+    command = [sys.executable, "-c", "import os; print(len(os.environ['LARGE_7']))"]
+    user.ask("spawn", command=command, env=env, cwd="/", log=str(log))
+    until(lambda: log.exists() and log.read_text() == "60000\n", "what was started to say so")
+    user.close()
+    lab.assert_nothing_is_left(set())
+
+
+OWNS = f"""
+import subprocess, sys
+from workbook.stack.client import lease
+mine = subprocess.Popen({SLEEPS!r}, start_new_session=True)
+lease("user").ask("own", pid=mine.pid)
+print("owns", mine.pid, lease().supervisor, flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_down_ends_what_the_lab_started_and_names_the_rest(lab: OwnLab) -> None:
+    user = lab.start("-c", OWNS)
+    owned, boss = map(psutil.Process, map(int, read_until(user, "owns ").split()[1:]))
+    watching = lab.folder / "supervisor.log"
+    other = subprocess.Popen(["tail", "-f", str(watching)])
+    boss.kill()
+    user.kill()
+    user.wait()
+    assert owned.is_running()
+    said, _ = lab.start("-m", "workbook", "down").communicate(timeout=60)
+    assert f"Cleared leftovers: process {owned.pid}, file " in said
+    assert f"Left alone, since the lab did not start them: process {other.pid} (tail, of " in said
+    assert other.poll() is None
+    other.kill()
+    other.wait()
+    until(lambda: not owned.is_running(), "the end of what the lab had started", within=10)
+    assert not lab.folder.exists()
+
+
+def test_a_process_that_was_given_the_number_of_another_is_not_ended(lab: OwnLab) -> None:
+    lab.folder.mkdir(mode=0o700)
+    other = subprocess.Popen(SLEEPS)
+    began = psutil.Process(other.pid).create_time()
+    (lab.folder / started.NOTES).write_text(f"{other.pid} {began - 60}\n{other.pid}")
+    assert started.alive(lab.folder) == []
+    found, _ = supervisor.clear()
+    assert (found, other.poll()) == ([f"file {lab.folder / started.NOTES}"], None)
+    other.kill()
+    other.wait()

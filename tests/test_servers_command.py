@@ -1,0 +1,90 @@
+"""An outage on demand: the broker alone stops and comes back, and everything else goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+from labs import OwnLab, own_lab, until
+
+from workbook.errors import ServerFailed
+from workbook.stack import client, jars, lab_checks, ports
+from workbook.stack.broker import Broker
+from workbook.topics import Topic
+
+CLICKS = Topic("clicks")
+
+
+@pytest.fixture
+def lab(monkeypatch: pytest.MonkeyPatch) -> Iterator[OwnLab]:
+    jars.prefetch()
+    with own_lab() as mine:
+        monkeypatch.setenv("WORKBOOK_LAB", mine.name)
+        yield mine
+
+
+def workbook(lab: OwnLab, *words: str, **env: str) -> str:
+    lab.env |= env
+    said, _ = lab.start("-m", "workbook", *words).communicate(timeout=120)
+    return said
+
+
+def test_the_broker_stops_alone_and_comes_back_with_its_topics_on_its_port(lab: OwnLab) -> None:
+    user = client.Lease("user")
+    address = user.ask("server", name="kafka")
+    port = int(address.rpartition(":")[2])
+    Broker(address, ours=True).create(CLICKS)
+    producer = Producer({"bootstrap.servers": address, "log_level": 0})
+    reader = Consumer({"bootstrap.servers": address, "group.id": "none", "log_level": 0})
+    reader.assign([TopicPartition(CLICKS.name, 0, 0)])
+    seen: list[int] = []
+
+    def read(until_seen: int) -> bool:
+        message = reader.poll(0.5)
+        if message and not message.error():
+            seen.append(int(message.value()))
+        return len(seen) == until_seen
+
+    for number in range(10):
+        producer.produce(CLICKS.name, str(number))
+    until(lambda: read(10), "the first ten")
+
+    assert f"kafka at {address} has stopped" in workbook(lab, "stop", "kafka")
+    assert not ports.answers(port)
+    assert "kafka at" in workbook(lab, "stop", "kafka"), "stopping twice does no harm"
+    with pytest.raises(ServerFailed, match="To go on: python -m workbook start kafka"):
+        user.ask("server", name="kafka")
+    [finding] = lab_checks.kafka_answers()
+    assert (finding.state, finding.fix) == ("note", "To go on: python -m workbook start kafka")
+    producer.produce(CLICKS.name, "10")  # it waits in the client
+
+    assert f"kafka runs at {address}" in workbook(lab, "start", "kafka")
+    assert "kafka runs at" in workbook(lab, "start", "kafka"), "starting twice does no harm"
+    until(lambda: read(11), "the eleventh")
+    assert seen == list(range(11)), "what was read before is not read again, and nothing is lost"
+    assert user.ask("server", name="kafka") == address
+    assert user.ask("status")["stopped"] == []
+    reader.close()
+    open_ports = lab.ports()
+    user.close()
+    lab.assert_nothing_is_left(open_ports)
+
+
+def test_a_lab_ends_as_ever_while_its_broker_is_stopped(lab: OwnLab) -> None:
+    user = client.Lease("user")
+    user.ask("server", name="kafka")
+    workbook(lab, "stop", "kafka")
+    user.close()
+    lab.assert_nothing_is_left(set())
+
+
+def test_a_broker_that_is_not_the_labs_or_does_not_run_is_not_stopped(lab: OwnLab) -> None:
+    for word in ("stop", "start"):
+        assert "This lab does not run, and so has no broker" in workbook(lab, word, "kafka")
+    user = client.Lease("user")
+    assert "Expected a running kafka to stop, but it does not run" in workbook(lab, "stop", "kafka")
+    said = workbook(lab, "stop", "kafka", KAFKA_BOOTSTRAP_SERVERS="b:9")
+    assert "Will not stop the broker on b:9: the lab did not start this broker" in said
+    user.close()
+    lab.assert_nothing_is_left(set())

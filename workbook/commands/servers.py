@@ -1,0 +1,33 @@
+"""``workbook stop kafka`` and ``workbook start kafka``: an outage, while JupyterLab goes on."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from workbook.errors import NotRunning
+from workbook.stack import broker, client
+
+
+def stop(options: Namespace) -> None:
+    """Stop a server of the lab that runs; its data stay."""
+    address = _running_lab("stop the broker").ask("stop", name=options.server)
+    print(f"{options.server} at {address} has stopped; JupyterLab and all else go on.")
+    print(f"It comes back with its topics by: python -m workbook start {options.server}")
+
+
+def start(options: Namespace) -> None:
+    """Start the server again, with the same data and on the same port."""
+    address = _running_lab("start the broker").ask("start", name=options.server)
+    print(f"{options.server} runs at {address}.")
+
+
+def _running_lab(deed: str) -> client.Lease:
+    """The lab's supervisor; refuses for a broker that is not the lab's, and starts nothing."""
+    if named := broker.external():
+        named.require_ours(deed)
+    try:
+        return client.Lease("command", start=False)
+    except NotRunning:
+        raise NotRunning(
+            "This lab does not run, and so has no broker. Run: python -m workbook lab"
+        ) from None

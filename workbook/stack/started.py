@@ -1,0 +1,53 @@
+"""What a lab started, written down in its run folder for whoever clears up after it.
+
+A process is known by its number and the time of its start: a number alone may be given again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+
+from workbook.stack.process import family
+
+NOTES = "started"
+
+SAME_START_S = 2.0
+"""Seconds by which a start may seem to move when the clock is set."""
+
+
+def note(folder: Path, process: psutil.Process) -> None:
+    """Write down in the run folder that the lab started, or took over, this process."""
+    with suppress(psutil.NoSuchProcess), (folder / NOTES).open("a") as notes:
+        notes.write(f"{process.pid} {process.create_time()}\n")
+
+
+def alive(folder: Path) -> list[psutil.Process]:
+    """What still runs of that, with all descendants."""
+    found = dict.fromkeys(p for started in _noted(folder) for p in family(started))
+    return [p for p in found if p.pid != os.getpid()]
+
+
+def bystanders(folder: Path) -> list[str]:
+    """Other processes that name the run folder, to be told of and left alone."""
+    ours = {os.getpid(), *(process.pid for process in alive(folder))}
+    return [
+        f"process {process.pid} ({process.info['name']}, of {process.info['username']})"
+        for process in psutil.process_iter(["cmdline", "name", "username"])
+        if process.pid not in ours
+        and any(f"{folder}{os.sep}" in word for word in process.info["cmdline"] or [])
+    ]
+
+
+def _noted(folder: Path) -> Iterator[psutil.Process]:
+    with suppress(FileNotFoundError):
+        for line in (folder / NOTES).read_text().splitlines():
+            with suppress(psutil.Error, ValueError):  # ended, or a line cut short
+                number, began = line.split()
+                process = psutil.Process(int(number))
+                if abs(process.create_time() - float(began)) < SAME_START_S:
+                    yield process
