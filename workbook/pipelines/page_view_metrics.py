@@ -213,7 +213,8 @@ def commit_on_delivery(
 ) -> None:
     """A second is committed when its metric has been delivered: at least once.
 
-    That holds for one reader, and for several that ``share`` a topic ``by_partition``.
+    That holds while each partition has one reader and, on more than one, ``by_partition``. Readers
+    of one group ``share`` the topic, or a rebalance repeats seconds.
 
     The offset is fixed when the metric is sent: the first record of the next second. A restart
     begins there, and counts whole seconds only. A commit that fails is made good by the next one.
