@@ -47,6 +47,12 @@ def test_else_the_last_cause_or_the_first_exception_is_shown(told: str, line: st
     assert line in str(query_failed(PROXY + told))
 
 
+def test_what_a_task_of_ours_says_comes_before_sparks_words_for_it() -> None:
+    ours = "workbook.errors.RecordRefused: Expected b:9 to take dead letters into 'x'"
+    told = f"Caused by: org.apache.PythonException: Traceback\n  File x\n{ours}\n\n\tat a.b(C:1)"
+    assert cause(PROXY + TRACE.format(told="x") + told) == ours
+
+
 def test_a_short_message_is_shown_and_a_long_one_is_cut() -> None:
     assert cause("\n the option is unknown \n") == "the option is unknown"
     assert cause("") == "(nothing was said)"

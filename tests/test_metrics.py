@@ -156,7 +156,9 @@ def test_patience_ends_whether_the_broker_refuses_or_is_silent(refused: bool) ->
     bench.now = 60
     bench.producer.serve()
     bench.now = 60.1
-    with pytest.raises(BrokerUnreachable, match=r"b:9 to take 2 metrics into 'metrics'.*60 s"):
+    why = "refused" if refused else "no answer"
+    told = rf"b:9 to take 2 metrics into 'metrics'.*60 s \({why}\)"
+    with pytest.raises(BrokerUnreachable, match=told):
         bench.producer.serve()
     assert bench.done == [], "nothing was committed"
 

@@ -58,7 +58,7 @@ def send_clicks(config: dict[str, str], stream: ClickStream, first: int, last: i
     if last == COUNT:
         newest = int(stream.arrivals(stream.expected(last - 1, last).event_id.to_numpy())[0])
         closing = Click(COUNT, ClickType.PAGE, "/home", newest + 60_000, "Firefox")
-        producer.produce(CLICKS.name, closing.to_json(), timestamp=newest)
+        producer.produce(CLICKS.name, closing.to_json(), timestamp=closing.timestamp)
     deliveries.check(producer.flush(30))
 
 

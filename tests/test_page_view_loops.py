@@ -11,13 +11,15 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from confluent_kafka import Producer, TopicPartition
+from confluent_kafka import Consumer, Producer, TopicPartition
 from labs import until
 
-from workbook.errors import Rejected
+from workbook.errors import Rejected, SeveralPartitions
 from workbook.events import Click, ClickType, Reason
 from workbook.generators.clicks import ClickStream
 from workbook.pipelines.page_view_metrics import (
+    AHEAD,
+    AHEAD_MS,
     LATE,
     Completed,
     Seconds,
@@ -94,6 +96,170 @@ def test_partitions_are_counted_apart_and_can_be_forgotten() -> None:
     seconds.forget([TopicPartition("clicks", 0), TopicPartition("clicks", 7)])
     assert seconds.open == {1: (START + 6, [3])}
     assert seconds.step(click(2, 4), "clicks", 0, 0) is None, "it begins anew"
+
+
+def test_only_partition_0_can_do_without_the_partition_in_the_key() -> None:
+    done = Completed(START, "clicks", 1, 3, (1, 2))
+    assert done.metric(by_partition=True).key() == b"%d/1" % START
+    with pytest.raises(SeveralPartitions, match=r"partition 1 of 'clicks'.*by_partition=True"):
+        done.metric()
+
+
+# --- the loops on a scripted reader -----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Handed:
+    """What a consumer hands out: a click, where it lies and when it arrived."""
+
+    click: Click
+    number: int
+    place: int = 0
+    arrived: int = ARRIVAL
+
+    def value(self) -> bytes:
+        return self.click.to_json()
+
+    def timestamp(self) -> tuple[int, int]:
+        return 1, self.arrived
+
+    def topic(self) -> str:
+        return "clicks"
+
+    def partition(self) -> int:
+        return self.place
+
+    def offset(self) -> int:
+        return self.number
+
+
+class Scripted:
+    """A reader, its metrics, its dead letters and its producer; ``log`` is what happened.
+
+    All that is sent is delivered at once.
+    """
+
+    def __init__(self, *handed: Handed) -> None:
+        self.left, self.log = list(handed), list[Any]()
+
+    def poll(self, timeout: float) -> Handed | None:
+        return self.left.pop(0) if self.left else None
+
+    def when_gone(self, forget: Callable[[list[TopicPartition]], None]) -> None:
+        self.gone = forget
+
+    def over(self) -> bool:
+        return not self.left
+
+    def commit(self, offsets: list[TopicPartition], asynchronous: bool) -> None:
+        self.log.append(("commit", offsets[0].offset))
+
+    def send(self, metric: Any, ids: Sequence[int], then: Callable[[], None]) -> None:
+        self.log.append(("sent", metric.second - START, metric.views))
+        then()
+
+    def serve(self) -> None:
+        pass
+
+    def __call__(self, message: Handed, why: Rejected) -> None:
+        self.log.append(("rejected", message.number, why.reason))
+
+    def close(self) -> None:
+        self.log.append("closed")
+
+    def consumer_group_metadata(self) -> str:
+        return "group"
+
+    def send_offsets_to_transaction(self, offsets: list[TopicPartition], group: str) -> None:
+        self.log.append(("commit", offsets[0].offset))
+
+    def produce(self, sent: tuple[str, int, int]) -> None:
+        self.log.append(sent)
+
+    def init_transactions(self) -> None:
+        pass
+
+    begin_transaction = commit_transaction = init_transactions
+
+
+def handed(*seconds: int | Click, **more: int) -> list[Handed]:
+    """Clicks, or page views of these seconds; number and event id count from 0."""
+    clicks = [click(s, n) if isinstance(s, int) else s for n, s in enumerate(seconds)]
+    return [Handed(one, number, **more) for number, one in enumerate(clicks)]
+
+
+def on_delivery(bench: Scripted, **more: Any) -> None:
+    commit_on_delivery(bench, bench, bench.over, bench, **more)
+
+
+def transactions(bench: Scripted) -> None:
+    def to_send(done: Completed) -> dict[str, Any]:
+        return {"sent": ("sent", done.metric().second - START, done.views)}
+
+    in_transactions(bench, bench, to_send, bench.over, bench)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("work", [on_delivery, transactions])
+def test_no_commit_passes_a_dead_letter_that_is_still_on_its_way(
+    work: Callable[[Scripted], None],
+) -> None:
+    bench = Scripted(*handed(0, 1, 0, 2))
+    work(bench)
+    events = [event for event in bench.log if event == "closed" or event[0] != "sent"]
+    assert events[:4] == ["closed", ("commit", 1), ("rejected", 2, LATE), "closed"]
+    assert events[4] == ("commit", 3)
+
+
+def test_what_rejects_needs_no_close() -> None:
+    bench, put_aside = Scripted(*handed(0, 1, 0, 2)), list[str]()
+    commit_on_delivery(bench, bench, bench.over, lambda message, why: put_aside.append(why.reason))
+    assert [event for event in bench.log if event[0] == "commit"] == [("commit", 1), ("commit", 3)]
+    assert put_aside == [LATE]
+
+
+def ahead(ms: int, kind: ClickType = ClickType.PAGE) -> Click:
+    """A click whose event time lies that much after its arrival."""
+    return Click(99, kind, "home", ARRIVAL + ms, "Firefox")
+
+
+def test_one_click_that_is_far_ahead_does_not_put_the_others_aside() -> None:
+    """290 s are near enough for a click; here they would make 600 good ones late."""
+    near = handed(*(second for second in range(290) for _ in range(2)), 290)
+    far = Handed(ahead(290_000), 2)
+    arrived = [Handed(h.click, h.number + 1, 0, h.click.timestamp) for h in near[2:]]
+    bench = Scripted(*near[:2], far, *arrived)
+    on_delivery(bench)
+    assert [e for e in bench.log if e[0] == "rejected"] == [("rejected", 2, AHEAD)]
+    assert [e for e in bench.log if e[0] == "sent"] == [("sent", s, 2) for s in range(290)]
+
+
+def test_five_seconds_ahead_are_near_enough_and_actions_may_be_anywhere() -> None:
+    bench = Scripted(*handed(ahead(AHEAD_MS), ahead(AHEAD_MS + 1), ahead(9_000, ClickType.ACTION)))
+    on_delivery(bench)
+    assert [e for e in bench.log if e[0] == "rejected"] == [("rejected", 1, AHEAD)]
+
+
+def test_two_partitions_under_one_key_are_refused_before_the_wrong_number_is_told() -> None:
+    """It was 5 page views for 35: each partition told its part of second 0, and the last won."""
+    bench = Scripted(*handed(*[0] * 30, 1), *handed(*[0] * 5, 1, place=1))
+    with pytest.raises(SeveralPartitions):
+        on_delivery(bench)
+    assert bench.log == [("sent", 0, 30), "closed", ("commit", 30)]
+    bench = Scripted(*handed(*[0] * 30, 1), *handed(*[0] * 5, 1, place=1))
+    on_delivery(bench, by_partition=True)
+    assert [e for e in bench.log if e[0] == "sent"] == [("sent", 0, 30), ("sent", 0, 5)]
+
+
+def test_the_open_second_is_forgotten_with_its_partition() -> None:
+    bench = Scripted(*handed(0, 0), Handed(click(1, 7), 10), Handed(click(2, 8), 11))
+
+    def polled() -> bool:
+        if len(bench.left) == 2:
+            bench.gone([TopicPartition("clicks", 0)])  # 2 to 9 were counted by another reader
+        return bench.over()
+
+    commit_on_delivery(bench, bench, polled, bench)
+    assert [e for e in bench.log if e[0] == "sent"] == [("sent", 1, 1)]
 
 
 # --- a bench ----------------------------------------------------------------------------------
@@ -386,6 +552,42 @@ def test_exactly_once_after_a_crash_at_any_step(bench: Bench) -> None:
         if not bench.live(transacting(bench), at=crash_at(steps), until=lambda b: b.at_end(9)):
             break
     assert bench.found() == FULL
+
+
+@pytest.mark.parametrize("work", [commit_on_delivery, transacting])
+def test_a_partition_that_comes_back_further_on_is_not_told_in_part(
+    bench: Bench, work: Callable[..., Any]
+) -> None:
+    """Forty clicks of second 0 are counted when another reader gets them all, and tells 100."""
+    bench.send(*[0] * 40)
+    reader, taken = bench.reader(), list[int]()
+
+    def elsewhere(_: Consumer, places: list[TopicPartition]) -> None:
+        if not taken:
+            bench.send(*[0] * 60, *[1] * 20, 2)
+            told = TopicPartition(bench.clicks.name, 0, 100)
+            reader.commit(offsets=[told], asynchronous=False)
+            taken.extend(place.partition for place in places)
+
+    reader.subscribe([bench.clicks.name], on_revoke=elsewhere)
+    group = {"group.id": "counter", "log_level": "0", **bench.config}
+    other = Consumer(group)  # joins for another topic: the group is made anew, and we get ours back
+
+    def over() -> bool:
+        if bench.points.count("after-poll") == 40:
+            other.subscribe([bench.metrics.name])
+            other.poll(0)
+        return bench.points.count("after-commit") > 0
+
+    sender = MetricsProducer(bench.config, bench.metrics.name, with_events=True)
+    loop = work(bench) if work is transacting else work
+    waits = within(60, lambda _: over())
+    with DeadLetters(bench.config, bench.clicks.dead_letters.name) as letters:
+        loop(reader, sender, lambda: waits(bench.points), letters, bench.points.append)
+    reader.close()
+    other.close()
+    assert taken == [0]
+    assert [(second, views) for second, views, _ in bench.found()] == [(1, 20)]
 
 
 # --- two readers of a group -------------------------------------------------------------------

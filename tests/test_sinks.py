@@ -20,6 +20,7 @@ from workbook.pipelines.page_views import count_page_views, page_views
 from workbook.sinks.dead_letters import DeadLetters
 from workbook.sinks.running import Running, start_counting
 from workbook.sinks.tables import Collected, LocalTable
+from workbook.sources.producer import ANY_SIZE
 from workbook.sources.readers import consumer, read_all, read_dead_letters
 from workbook.sources.spark import kafka_stream
 from workbook.topics import Topic, new_topic
@@ -35,18 +36,19 @@ def click(name: str, timestamp: int = ARRIVAL) -> bytes:
 VALUES: list[bytes | None] = [
     click("home"), b'{"event_id":1', click("shoes"), None, click("home"), b"", b"\xff\xfe",
     click("home").replace(b'"home"', b"5"), click("home").replace(b"Page", b"Buy"),
-    click("home", -1), click("home", IN_2099), click("home"),
+    click("home", -1), click("home", IN_2099), click("home"), b"x" * 5_000_000,
 ]  # fmt: skip
 REJECTED = {
     1: Reason.MALFORMED, 3: Reason.EMPTY, 5: Reason.EMPTY, 6: Reason.MALFORMED,
     7: Reason.MISSING, 8: Reason.UNKNOWN_TYPE, 9: Reason.NEGATIVE, 10: Reason.FUTURE,
+    12: Reason.MALFORMED,
 }  # fmt: skip
 COUNTS = {"home": 3, "shoes": 1}
 
 
 def send(broker: Any, topic: Topic, values: list[bytes | None]) -> None:
     """Values into partitions 0 and 1 in turn, all with the same arrival."""
-    producer = Producer(broker.client_config())
+    producer = Producer({**ANY_SIZE, **broker.client_config()})
     for number, value in enumerate(values):
         where = number % topic.partitions
         producer.produce(topic.name, value, b"k%d" % number, where, timestamp=ARRIVAL)
@@ -224,3 +226,24 @@ def test_readers_of_a_table_see_whole_batches() -> None:
     while writer.is_alive():
         assert len({row["n"] for row in table.rows()}) <= 1
     assert table.version == 300
+
+
+def test_nobody_reads_a_table_in_the_middle_of_a_batch() -> None:
+    """A key that is compared while the batch is written: at this moment another thread reads."""
+    table, seen = LocalTable("key"), list[set[int]]()
+    reader = threading.Thread(target=lambda: seen.append({row["n"] for row in table.rows()}))
+
+    class Key:
+        def __hash__(self) -> int:
+            return 1
+
+        def __eq__(self, other: object) -> bool:
+            if reader.ident is None:
+                reader.start()
+                reader.join(0.2)  # it has to wait for the rest of the batch
+            return True
+
+    table.upsert([{"key": "first", "n": 1}, {"key": Key(), "n": 1}])
+    table.upsert([{"key": "first", "n": 2}, {"key": Key(), "n": 2}])
+    reader.join(10)
+    assert seen == [{2}]

@@ -63,6 +63,14 @@ class BrokerUnreachable(WorkbookError):
     """No Kafka broker answered in time."""
 
 
+class RecordRefused(WorkbookError):
+    """The broker answers, but does not take what it is sent, however often that is tried."""
+
+
+class SeveralPartitions(WorkbookError):
+    """Metrics by second alone, asked of clicks on several partitions."""
+
+
 class TopicMissing(WorkbookError):
     """The broker answers, but the topic does not exist."""
 

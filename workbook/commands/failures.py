@@ -43,11 +43,13 @@ def query_failed(told: str) -> SparkFailed:
 def cause(told: str, words: tuple[str, ...] = ()) -> str:
     """The line that tells most.
 
-    One that holds the first of the ``words`` that is found, else the last "Caused by:", else the
-    first that names an exception and is not about the way from Java to Python, else the first.
+    One that holds the first of the ``words`` that is found, else an error of this package, which
+    says what to do, else the last "Caused by:", else the first that names an exception and is not
+    about the way from Java to Python, else the first.
     """
     lines = [line.strip() for line in told.splitlines() if line.strip()] or ["(nothing was said)"]
     named = [line for word in words for line in lines if word in line]
+    named += [line for line in lines if line.startswith("workbook.errors.")]
     causes = [line for line in lines if line.startswith("Caused by:")]
     first = [
         line

@@ -56,9 +56,8 @@ def run(options: Namespace) -> None:
         raw = kafka_stream(spark, broker, options.source)
         try:
             if options.pipeline == "share_holders":
-                _holders(
-                    positions.parse(raw, rejects, share_holders.NEEDED), broker, options, ending
-                )
+                parsed = positions.parse(raw, rejects, share_holders.NEEDED)
+                _holders(parsed, broker, options, ending, rejects)
             elif options.out:
                 parsed = clicks.parse(raw, rejects, completed.NEEDED)
                 _metrics(parsed, broker, rejects, options, ending)
@@ -175,13 +174,16 @@ def _metrics(
     print(f"Since the checkpoint began: {progress.balance()}.")
 
 
-def _holders(parsed: DataFrame, broker: Broker, options: Namespace, ending: Ending) -> None:
+def _holders(
+    parsed: DataFrame, broker: Broker, options: Namespace, ending: Ending, rejects: DeadLetters
+) -> None:
     """Who holds US shares into a store and, if named, a topic; a line says how it gets on."""
     place = _checkpoint(options)
     store = Store(Path(options.store or place / "store.db").absolute(), "client")
     if options.out:
         _require_fitting_out(broker, options.out, place, store)
-    out = TableTopic(broker.client_config(), options.out, "client") if options.out else None
+    config = broker.client_config()
+    out = TableTopic(config, options.out, "client", rejects=rejects) if options.out else None
     print(f"Ask its store meanwhile: python -m workbook store {store.path}")
     progress, writes = TableProgress(store, out), Writes("before-compute")
     parsed.sparkSession.streams.addListener(progress)

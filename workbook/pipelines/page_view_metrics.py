@@ -1,7 +1,12 @@
-"""Page views of completed seconds for others: three loops, one promise each, and Spark.
+"""Page views of completed seconds for others: four loops, one promise each, and Spark.
 
 The loops differ in one thing: when they say to Kafka how far they have come. ``at`` is called at
 the named points in which a crash may come; the crash lab puts one there.
+
+All of them rest on the order within a partition: a second ends where a later one begins. A page
+view behind that goes to the dead letters, and so does one that is so far ahead that it would put
+all others behind. Where the clicks have more than one partition, each is counted for itself, and
+the metrics' key is second and partition.
 """
 
 from __future__ import annotations
@@ -16,12 +21,16 @@ from confluent_kafka import KafkaException, Message, Producer, TopicPartition
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from workbook.errors import Rejected
+from workbook.errors import Rejected, SeveralPartitions
 from workbook.events import Click, ClickType
 from workbook.metrics import EVENTS, Metric
 
-LATE = "its second was complete already"
-"""The reason with which a page view is rejected whose second has been told to others."""
+LATE = "a later second had begun on its partition"
+"""Why a page view is rejected that comes after one of a later second."""
+
+AHEAD_MS = 5_000
+AHEAD = "event time more than five seconds after arrival"
+"""Why a page view is rejected which would end its second too early for all others."""
 
 At = Callable[[str], None]
 Until = Callable[[], bool]
@@ -48,7 +57,17 @@ class Completed:
         return len(self.event_ids)
 
     def metric(self, *, by_partition: bool = False) -> Metric:
-        """What others are told; by partition where several readers share a topic."""
+        """What others are told; by partition where the clicks have more than one.
+
+        Raises ``SeveralPartitions`` where that is needed and was not asked for.
+        """
+        if self.partition and not by_partition:
+            raise SeveralPartitions(
+                f"Expected clicks on partition 0 alone, but some came on partition "
+                f"{self.partition} of {self.topic!r}: under the second alone as key, the metrics "
+                "of two partitions would replace each other. Ask for them by_partition=True, and "
+                "let readers add them up."
+            )
         return Metric(self.second, self.views, self.partition if by_partition else None)
 
     def restart(self) -> TopicPartition:
@@ -66,8 +85,8 @@ class Seconds:
     def step(self, click: Click, topic: str, partition: int, offset: int) -> Completed | None:
         """Count a click; the completed second, if this click is the first one of a new second.
 
-        Raises ``Rejected`` for a page view of an earlier second: that one has been told already,
-        and a count of one must not replace it.
+        Raises ``Rejected`` for a page view of an earlier second: where that has been told already,
+        a count of one must not replace it.
         """
         if offset < self._next.get(partition, 0):
             # Its group was made anew, as after an outage: we are back at the last commit, which is
@@ -103,9 +122,12 @@ def completed(
     """Poll until ``until()`` holds, and yield each second once a later one begins.
 
     ``polled`` is called after every poll, with None after an idle one. ``reject`` gets what is no
-    click and what comes too late. Errors of the reader pass through.
+    click, what comes too late and what is too far ahead. Errors of the reader pass through.
     """
     seconds = Seconds() if seconds is None else seconds
+    # Another reader counts their open second from its first record on. Once they come back, what
+    # we remember of it would be told as if it were the whole.
+    reader.when_gone(seconds.forget)
     while not until():
         message = reader.poll(0.05)
         if message is not None:
@@ -115,12 +137,18 @@ def completed(
             continue
         try:
             click = Click.from_json(message.value(), message.timestamp()[1])
+            _require_near(click, message.timestamp()[1])
             done = seconds.step(click, message.topic(), message.partition(), message.offset())
         except Rejected as why:
             reject(message, why)
             continue
         if done is not None:
             yield done
+
+
+def _require_near(click: Click, arrival: int) -> None:
+    if click.click_type is ClickType.PAGE and click.timestamp > arrival + AHEAD_MS:
+        raise Rejected(AHEAD)
 
 
 # --- the loops --------------------------------------------------------------------------------
@@ -185,16 +213,19 @@ def commit_on_delivery(
 ) -> None:
     """A second is committed when its metric has been delivered: at least once.
 
+    That holds while each partition has one reader and, on more than one, ``by_partition``. Readers
+    of one group ``share`` the topic, or a rebalance repeats seconds.
+
     The offset is fixed when the metric is sent: the first record of the next second. A restart
     begins there, and counts whole seconds only. A commit that fails is made good by the next one.
     ``settle`` is called before each commit and waits for what else must be safe by then: by
     default the ``close`` of ``reject``, if it has one, as dead letters have.
     """
 
-    settled: Callable[[], None] = settle or getattr(reject, "close", None) or (lambda: None)
+    settle = settle or _delivered(reject)
 
     def commit(done: Completed) -> None:
-        settled()
+        settle()
         at("before-commit")
         with suppress(KafkaException):  # else the seconds since the last commit come again
             reader.commit(offsets=[done.restart()], asynchronous=False)
@@ -209,6 +240,12 @@ def commit_on_delivery(
         metrics.send(metric, done.event_ids, then=partial(commit, done))
         at("after-send")
     metrics.close()
+
+
+def _delivered(reject: Reject) -> Callable[[], None]:
+    """What waits until all that was rejected is safe: the ``close`` of dead letters."""
+    close: Callable[[], None] = getattr(reject, "close", lambda: None)
+    return close
 
 
 def share(reader: Any, topic: str, metrics: Sends, seconds: Seconds) -> None:
@@ -239,14 +276,18 @@ def in_transactions(
 ) -> None:
     """Metric and offset become visible together or not at all: exactly once.
 
-    ``record`` says what to produce for a completed second. Readers need ``read_committed``.
+    ``record`` says what to produce for a completed second. Readers need ``read_committed``. It
+    holds while each partition has one reader, with a ``transactional.id`` of its own, and, on more
+    than one partition, with second and partition as key. Dead letters come at least once.
     """
+    settle = _delivered(reject)
     producer.init_transactions()  # ends what a former life of this program has left open
     for done in completed(reader, until, reject, at):
         at("before-send")
         producer.begin_transaction()
         producer.produce(**record(done))
         at("after-send")
+        settle()
         group = reader.consumer_group_metadata()
         producer.send_offsets_to_transaction([done.restart()], group)
         at("before-commit")

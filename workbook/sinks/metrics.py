@@ -12,6 +12,7 @@ from confluent_kafka import KafkaError, Message, Producer
 
 from workbook.errors import BrokerUnreachable
 from workbook.metrics import EVENTS, Metric
+from workbook.sources.producer import ANY_SIZE
 
 
 def record(metric: Metric, event_ids: Sequence[int] = ()) -> dict[str, Any]:
@@ -49,7 +50,8 @@ class MetricsProducer:
         self._with_events, self._patience, self._clock = with_events, patience, clock
         # The default waits up to ten seconds between two tries to reach a broker.
         waiting = {"reconnect.backoff.max.ms": 1000, "log_level": 0}
-        self._config = {"acks": "all", "linger.ms": 0, **waiting, **config}
+        self._config = {"acks": "all", "linger.ms": 0, **ANY_SIZE, **waiting, **config}
+        self._why = ""
         self._producer = connect(self._config)
         self._waiting: deque[_Sent] = deque()
         self._again: deque[_Sent] = deque()
@@ -101,6 +103,7 @@ class MetricsProducer:
             sent.delivered = True
             self.delivered += 1
         else:
+            self._why = str(error)
             self._again.append(sent)  # not from within a callback: the queue may be full
 
     def _check(self) -> None:
@@ -111,6 +114,7 @@ class MetricsProducer:
     def _gave_up(self, waiting: int) -> BrokerUnreachable:
         return BrokerUnreachable(
             f"Expected {self._config.get('bootstrap.servers')} to take {waiting} metrics into "
-            f"{self.topic!r}, but it did not within {self._patience:.0f} s. Nothing behind them "
-            "was committed: check that broker and topic exist (workbook doctor), and start again."
+            f"{self.topic!r}, but it did not within {self._patience:.0f} s "
+            f"({self._why or 'no answer'}). Nothing behind them was committed: check that broker "
+            "and topic exist (workbook doctor), and start again."
         )

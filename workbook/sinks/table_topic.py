@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
-from confluent_kafka import KafkaError, Message, Producer
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from workbook.errors import BrokerUnreachable
+from workbook.sinks.dead_letters import DeadLetters, identity
 from workbook.sinks.store import keyed_json
 from workbook.sources.checks import require_topic
+from workbook.sources.producer import ANY_SIZE, TOO_LARGE
+
+ROW_TOO_LARGE = "row too large for a record of its topic"
+"""With this reason a row goes to the dead letters, and a tombstone takes its place."""
+
+SHORT = 1000
+"""A column of so many characters at most stays where a row is too large and no tombstone is."""
+
+_NONE: Mapping[str, str] = {}
 
 
 class TableTopic:
@@ -18,6 +29,12 @@ class TableTopic:
 
     Where the key is not that of the table, as in a topic that is partitioned by group, a null
     would not say which row goes: without ``tombstones`` the JSON has ``deleted`` in it.
+
+    A row that the broker finds too large, even compressed, must not leave the former one as it
+    was, for that is wrong now: a tombstone takes its place, with the header ``reason`` and with
+    length and hash of the row, and the row goes to ``rejects``, if there are any. (Without
+    ``tombstones`` it is the row without its long columns, ``deleted``.) The next change of the
+    row is written as ever.
 
     At least once: a micro-batch may come again. The last record of a key counts, so that does no
     harm. Raises ``TopicMissing`` now, and ``BrokerUnreachable`` when the broker does not take a
@@ -34,16 +51,19 @@ class TableTopic:
         *,
         tombstones: bool = True,
         patience: float = 60.0,
+        rejects: DeadLetters | None = None,
     ) -> None:
         require_topic(config, topic)
         self.topic, self.key, self.written = topic, key, 0
         self._tombstones, self._patience, self._refused = tombstones, patience, ""
+        self._rejects = rejects
+        self._too_large: set[bytes] = set()
         waiting = {
             "message.timeout.ms": int(patience * 1000),
             "reconnect.backoff.max.ms": 1000,
             "log_level": 0,
         }
-        bulk = {"enable.idempotence": True, "linger.ms": 5, "compression.type": "lz4"}
+        bulk = {**ANY_SIZE, "enable.idempotence": True, "linger.ms": 5, "compression.type": "lz4"}
         place = {"partitioner": "murmur2_random"}  # the Java client's: same key, same partition
         self._config = {**bulk, **place, **waiting, **config}
         self._producer = Producer(self._config)
@@ -51,8 +71,43 @@ class TableTopic:
     def apply(self, changes: pa.Table, query: str, batch_id: int) -> None:
         """Send a micro-batch; all of it is delivered on return."""
         self._refused = ""
-        for key, value in keyed_json(changes, self.key, tombstones=self._tombstones):
-            self._send(key.encode(), None if value is None else value.encode())
+        self._too_large.clear()
+        rows = [
+            (key.encode(), None if value is None else value.encode())
+            for key, value in keyed_json(changes, self.key, tombstones=self._tombstones)
+        ]
+        for key, value in rows:
+            self._send(key, value)
+        self._flush()
+        again = set(self._too_large)
+        for key, value in rows:
+            if key in again:  # all of a key's rows, since their order counts
+                self._send_alone(key, value)
+        if self._rejects is not None:
+            self._rejects.close()
+
+    def _send_alone(self, key: bytes, value: bytes | None) -> None:
+        """Send a row again: maybe it was its batch that was too large. If not, say so instead."""
+        self._too_large.clear()
+        self._send(key, value)
+        self._flush()
+        if value is None or not self._too_large:
+            return
+        headers = {f"value-{what}": fact for what, fact in identity(value).items()}
+        self._send(key, self._instead(value), {"reason": ROW_TOO_LARGE, **headers})
+        self._flush()
+        if self._rejects is not None:
+            place = {"topic": self.topic, "partition": -1, "offset": -1, "arrival": -1}
+            self._rejects.send({"key": key, "value": value, **place}, ROW_TOO_LARGE)
+
+    def _instead(self, value: bytes) -> bytes | None:
+        if self._tombstones:
+            return None
+        row = json.loads(value)
+        short = {name: what for name, what in row.items() if len(json.dumps(what)) <= SHORT}
+        return json.dumps({**short, "deleted": True}).encode()
+
+    def _flush(self) -> None:
         left = self._producer.flush(self._patience + 1)
         if left or self._refused:
             raise BrokerUnreachable(
@@ -62,16 +117,26 @@ class TableTopic:
                 "doctor), and start again: with the same checkpoint nothing is lost."
             )
 
-    def _send(self, key: bytes, value: bytes | None) -> None:
+    def _send(self, key: bytes, value: bytes | None, headers: Mapping[str, str] = _NONE) -> None:
+        record: dict[str, Any] = {"key": key, "value": value, "headers": dict(headers)}
         while True:
             try:
-                self._producer.produce(self.topic, value, key, on_delivery=self._heard)
+                self._producer.produce(self.topic, **record, on_delivery=self._heard)
                 return
             except BufferError:
                 self._producer.poll(0.1)  # the queue is full: let the broker catch up
+            except KafkaException as failure:
+                self._heard_of(key, failure.args[0])
+                return
 
-    def _heard(self, error: KafkaError | None, _: Message) -> None:
+    def _heard(self, error: KafkaError | None, message: Message) -> None:
         if error is None:
             self.written += 1
+        else:
+            self._heard_of(message.key() or b"", error)
+
+    def _heard_of(self, key: bytes, error: KafkaError) -> None:
+        if error.code() in TOO_LARGE:
+            self._too_large.add(key)
         else:
             self._refused = error.str()

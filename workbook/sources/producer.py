@@ -34,6 +34,17 @@ BULK = {
 }
 
 
+ANY_SIZE = {
+    # A broker's limit is for compressed records. It shall decide, and not the client's own limit,
+    # whose default is below it and for the bare ones.
+    "message.max.bytes": 128 << 20,
+    "compression.type": "zstd",
+}
+
+TOO_LARGE = {KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.RECORD_LIST_TOO_LARGE}
+"""How a broker refuses a record for its size, or a batch of them for that of all together."""
+
+
 class Stream(Protocol):
     """What ``generate`` needs of a stream; ClickStream has it."""
 

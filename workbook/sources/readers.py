@@ -22,6 +22,9 @@ FAST_PLAIN = {
     "queued.min.messages": "1000000",
     "queued.max.messages.kbytes": "262144",
     "fetch.message.max.bytes": str(8 << 20),
+    # What a broker takes in compressed form may be larger than this limit's default, unpacked; a
+    # reader that refuses such a record meets it again after each restart.
+    "receive.message.max.bytes": str(2**31 - 1),
     # The default waits up to ten seconds between two tries to reach a broker that was away.
     "reconnect.backoff.max.ms": "1000",
     # Our own exceptions say it better than the client's log lines on stderr.
@@ -31,11 +34,19 @@ FAST_PLAIN = {
 _DOWN = {KafkaError._ALL_BROKERS_DOWN, KafkaError._TRANSPORT, KafkaError._RESOLVE}
 
 
+Listener = Callable[[Consumer, list[Place]], None]
+
+
+def _nothing(reader: Consumer, places: list[Place]) -> None:
+    """Listens to no change of the assignment."""
+
+
 class PatientConsumer(Consumer):
     """A consumer whose ``poll`` retries a silent broker, but not for ever.
 
     ``poll(timeout)`` gives a message or None, as ever. It raises ``BrokerUnreachable`` when no
-    broker has answered for ``patience`` seconds, ``TopicMissing`` when the topic is gone.
+    broker has answered for ``patience`` seconds, ``TopicMissing`` when the topic is gone. Who asks
+    by ``when_gone`` hears of each partition that is taken away, also if it comes back later.
     """
 
     def __init__(
@@ -47,6 +58,32 @@ class PatientConsumer(Consumer):
         super().__init__({**config, "error_cb": self._trouble})
         self._config, self._patience, self._clock = config, patience, clock
         self._down_since: float | None = None
+        self._gone: Callable[[list[Place]], None] = lambda places: None
+
+    def when_gone(self, forget: Callable[[list[Place]], None]) -> None:
+        """Call ``forget`` with the partitions that this reader has to give away, or has lost."""
+        self._gone = forget
+
+    def subscribe(
+        self,
+        topics: list[str],
+        on_assign: Listener | None = None,
+        on_revoke: Listener | None = None,
+        on_lost: Listener | None = None,
+    ) -> None:
+        """As ever; who waits by ``when_gone`` is called after these listeners."""
+
+        def then_gone(listener: Listener) -> Listener:
+            def told(reader: Consumer, places: list[Place]) -> None:
+                listener(reader, places)
+                self._gone(places)
+
+            return told
+
+        revoked = on_revoke or _nothing
+        super().subscribe(
+            topics, on_assign or _nothing, then_gone(revoked), then_gone(on_lost or revoked)
+        )
 
     def poll(self, timeout: float = -1) -> Message | None:
         """The next message, or None after ``timeout`` seconds without one."""
@@ -178,11 +215,12 @@ def read_all(config: dict[str, str], topic: str) -> pd.DataFrame:
 
 
 def read_dead_letters(config: dict[str, str], topic: str) -> pd.DataFrame:
-    """Dead letters as a table: reason, topic, partition, offset, arrival (ms), key, value (bytes).
+    """Dead letters as a table: reason, topic, partition, offset, arrival (ms), key, value (bytes),
+    length (bytes of the whole value, where it had to be cut for its size).
 
     Partition and offset are those of the record that was rejected. Raises as ``read_messages``.
     """
-    columns = ["reason", "topic", "partition", "offset", "arrival", "key", "value"]
+    columns = ["reason", "topic", "partition", "offset", "arrival", "key", "value", "length"]
     rows = [_letter(message) for message in read_messages(config, topic)]
     return pd.DataFrame(rows, columns=columns)
 
@@ -190,7 +228,9 @@ def read_dead_letters(config: dict[str, str], topic: str) -> pd.DataFrame:
 def _letter(message: Message) -> dict[str, Any]:
     headers = {name: _text(value) for name, value in dict(message.headers() or []).items()}
     numbers = {name: int(headers[name]) for name in ("partition", "offset", "arrival")}
-    return {**headers, **numbers, "key": message.key(), "value": message.value()}
+    value = message.value()
+    length = int(headers.get("value-length", len(value or b"")))
+    return {**headers, **numbers, "key": message.key(), "value": value, "length": length}
 
 
 def _text(value: str | bytes | None) -> str:

@@ -10,9 +10,9 @@ from typing import Any, Self
 
 from confluent_kafka import KafkaError, Message, Producer
 
-from workbook.errors import BrokerUnreachable
+from workbook.errors import BrokerUnreachable, RecordRefused
 from workbook.sources.checks import ANSWER_S
-from workbook.sources.producer import Deliveries, connect
+from workbook.sources.producer import ANY_SIZE, TOO_LARGE, Deliveries, connect
 
 SINGLE = {
     "enable.idempotence": True,
@@ -20,6 +20,7 @@ SINGLE = {
     "partitioner": "murmur2_random",  # the Java client's: the same key, the same partition
     "message.timeout.ms": int(ANSWER_S * 1000),
     "log_level": 2,
+    **ANY_SIZE,
 }
 
 
@@ -52,7 +53,8 @@ class RecordProducer:
     ) -> Landed:
         """Send any value at all: a poisoned one too, or none. -1: the key chooses the partition.
 
-        Raises BrokerUnreachable when the broker does not take it within ten seconds.
+        Raises BrokerUnreachable when the broker does not take it within ten seconds, RecordRefused
+        when it never will, since the record is too large.
         """
         outcome: list[tuple[KafkaError | None, Message]] = []
         self._producer.produce(
@@ -76,8 +78,14 @@ class RecordProducer:
         """Deliver what an interrupted ``send`` left; raises BrokerUnreachable if it cannot."""
         Deliveries().check(self._producer.flush(ANSWER_S))
 
-    def _not_delivered(self, error: KafkaError | None) -> BrokerUnreachable:
+    def _not_delivered(self, error: KafkaError | None) -> BrokerUnreachable | RecordRefused:
         why = error.str() if error else "no answer in time"
+        if error and error.code() in TOO_LARGE:
+            return RecordRefused(
+                f"Expected {self.config.get('bootstrap.servers')} to take the record into "
+                f"{self.topic!r}, but it's larger than the topic's max.message.bytes, even "
+                "compressed. Send a smaller one, or raise that limit."
+            )
         return BrokerUnreachable(
             f"the record was not delivered to {self.topic!r} ({why}). Check that the broker at "
             f"{self.config.get('bootstrap.servers')} runs, then send it again."
