@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pyspark
+from pyspark import SparkConf, SparkContext
+from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from workbook import small_queries
@@ -126,19 +128,34 @@ def make_class_archive() -> Path:
 def _start(name: str, flags: list[str]) -> SparkSession:
     scratch = scratch_dir()
     builder = SparkSession.builder.appName(name)
-    for key, value in _settings(scratch, flags).items():
+    settings = _settings(scratch, flags)
+    for key, value in settings.items():
         builder = builder.config(key, value)
     _settle_environment()
     _require_master(os.environ.get("SPARK_MASTER", ""))
     log = scratch / "spark.log"
     try:
         with _stderr_to(log):
+            _start_java(settings)
             spark = builder.getOrCreate()
     except Exception as error:
         raise _not_started(error, log) from None
     _let_the_lab_end(spark)
     threading.Thread(target=_start_workers, args=(spark,), daemon=True).start()
     return spark
+
+
+def _start_java(settings: dict[str, str]) -> None:
+    """Start Spark's Java in a session of its own, as PySpark alone would not.
+
+    A service manager sends SIGTERM, and a closed terminal SIGHUP, to the whole process group. Java
+    would end at once, and the query could not be stopped any more. It ends with this process all
+    the same: by the end of its input, and because the lab's supervisor ends what we own.
+    """
+    if SparkContext._gateway is None:
+        wanted = SparkConf(loadDefaults=False).setAll(list(settings.items()))
+        gateway = launch_gateway(wanted, {"start_new_session": True})
+        SparkContext._ensure_initialized(gateway=gateway)
 
 
 def _start_workers(spark: SparkSession) -> None:
