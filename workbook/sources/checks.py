@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException
@@ -43,9 +44,29 @@ def unreachable(config: Mapping[str, Any], seconds: float) -> BrokerUnreachable:
 
 
 def missing(config: Mapping[str, Any], topic: str) -> TopicMissing:
-    """The error for a topic that the broker does not have."""
+    """The error for a topic that the broker does not have; names those that it may be."""
+    known = _known(config)
+    near = get_close_matches(topic, known, n=3, cutoff=0.7)
+    if near:
+        advice = f"Did you mean {' or '.join(near)}? If not, create it first"
+    elif known:
+        advice = "Check the name's spelling, and that this is the broker you mean, or create it"
+    else:
+        advice = (
+            "It has no topic at all; those of the lab's own broker end with it, when nobody uses "
+            "it any more (`python -m workbook up` keeps it). Create the topic first"
+        )
     return TopicMissing(
         f"Expected a topic {topic!r}, but the broker at {config.get('bootstrap.servers')} has "
-        "none. Check the name's spelling, that the cell which creates it has run, and that you "
-        "talk to the broker you mean."
+        f"none of this name. {advice}: in a notebook by the cell that makes it, in a terminal by "
+        "`python -m workbook generate`, or `run` with --out."
     )
+
+
+def _known(config: Mapping[str, Any]) -> list[str]:
+    """The names of the broker's topics but Kafka's own; none where it does not answer any more."""
+    try:
+        listed = AdminClient(dict(config) | {"log_level": "0"}).list_topics(timeout=ANSWER_S)
+    except KafkaException:
+        return []
+    return [name for name in listed.topics if not name.startswith("__")]
