@@ -128,15 +128,14 @@ def make_class_archive() -> Path:
 def _start(name: str, flags: list[str]) -> SparkSession:
     scratch = scratch_dir()
     builder = SparkSession.builder.appName(name)
-    settings = _settings(scratch, flags)
-    for key, value in settings.items():
+    for key, value in _settings(scratch, flags).items():
         builder = builder.config(key, value)
     _settle_environment()
     _require_master(os.environ.get("SPARK_MASTER", ""))
     log = scratch / "spark.log"
     try:
         with _stderr_to(log):
-            _start_java(settings)
+            _start_java(_settings(scratch, flags))
             spark = builder.getOrCreate()
     except Exception as error:
         raise _not_started(error, log) from None

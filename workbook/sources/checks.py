@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -46,21 +46,27 @@ def unreachable(config: Mapping[str, Any], seconds: float) -> BrokerUnreachable:
 def missing(config: Mapping[str, Any], topic: str) -> TopicMissing:
     """The error for a topic that the broker does not have; names those that it may be."""
     known = _known(config)
-    near = get_close_matches(topic, known, n=3, cutoff=0.7)
-    if near:
-        advice = f"Did you mean {' or '.join(near)}? If not, create it first"
-    elif known:
-        advice = "Check the name's spelling, and that this is the broker you mean, or create it"
-    else:
-        advice = (
-            "It has no topic at all; those of the lab's own broker end with it, when nobody uses "
-            "it any more (`python -m workbook up` keeps it). Create the topic first"
+    advice = "Check the name, and that this is the broker you mean"
+    if near := near_misses(topic, known):
+        advice = f"Did you mean {' or '.join(near)}"
+    elif not known:
+        advice += (
+            ": it has no topic at all. Those of the lab's own broker end with it, once nobody "
+            "uses it (`python -m workbook up` keeps it)"
         )
+    end = "?" if near else "."
     return TopicMissing(
         f"Expected a topic {topic!r}, but the broker at {config.get('bootstrap.servers')} has "
-        f"none of this name. {advice}: in a notebook by the cell that makes it, in a terminal by "
-        "`python -m workbook generate`, or `run` with --out."
+        f"none of this name. {advice}{end} A topic is made in a notebook by the cell that sends "
+        "to it first, in a terminal by `python -m workbook generate`, or `run` with --out."
     )
+
+
+def near_misses(topic: str, known: Iterable[str]) -> list[str]:
+    """Up to three known topics whose name, or the part of it before the first dot, is alike."""
+    stems = {name: name.partition(".")[0] for name in known if not name.endswith(".dead-letters")}
+    alike = get_close_matches(topic, {*stems, *stems.values()}, n=3, cutoff=0.7)
+    return [name for name, stem in stems.items() if name in alike or stem in alike][:3]
 
 
 def _known(config: Mapping[str, Any]) -> list[str]:
