@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
 import signal
@@ -125,11 +126,15 @@ def workbook(*words: str, **options: Any) -> subprocess.Popen[str]:
     return subprocess.Popen(command, text=True, start_new_session=True, **options)
 
 
-def end(process: subprocess.Popen[str], number: signal.Signals) -> str:
-    """Ask it to end, which must be quick and clean; returns what it still said."""
+def end(process: subprocess.Popen[str], number: signal.Signals, code: int = 0) -> str:
+    """Ask it to end, which must be quick and clean; returns what it still said.
+
+    The whole process group gets the signal, as from a terminal or a service manager.
+    """
     began = time.monotonic()
-    process.send_signal(number)
+    os.killpg(process.pid, number)
     said, _ = process.communicate(timeout=60)
-    assert (process.returncode, "Traceback" in said) == (0, False), said
+    trace = re.search(r"Traceback|Exception|^\s+at \w", said, re.MULTILINE)
+    assert (process.returncode, trace) == (code, None), said
     assert time.monotonic() - began < 30
     return said

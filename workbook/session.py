@@ -18,7 +18,8 @@ from typing import Any
 
 import pyspark
 from py4j.protocol import Py4JError
-from pyspark import SparkContext
+from pyspark import SparkConf, SparkContext
+from pyspark.java_gateway import launch_gateway
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
@@ -168,12 +169,26 @@ def _start(name: str, flags: list[str]) -> SparkSession:
     log = scratch / "spark.log"
     try:
         with _stderr_to(log):
+            _start_java(_settings(scratch, flags))
             spark = builder.getOrCreate()
     except Exception as error:
         raise _not_started(error, log) from None
     _let_the_lab_end(spark)
     threading.Thread(target=_start_workers, args=(spark,), daemon=True).start()
     return spark
+
+
+def _start_java(settings: dict[str, str]) -> None:
+    """Start Spark's Java in a session of its own, as PySpark alone would not.
+
+    A service manager sends SIGTERM, and a closed terminal SIGHUP, to the whole process group. Java
+    would end at once, and the query could not be stopped any more. It ends with this process all
+    the same: by the end of its input, and because the lab's supervisor ends what we own.
+    """
+    if SparkContext._gateway is None:
+        wanted = SparkConf(loadDefaults=False).setAll(list(settings.items()))
+        gateway = launch_gateway(wanted, {"start_new_session": True})
+        SparkContext._ensure_initialized(gateway=gateway)
 
 
 def _start_workers(spark: SparkSession) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import os
+import shlex
+import shutil
 import signal
 import sys
 import time
@@ -11,8 +13,20 @@ from collections.abc import Callable
 from types import FrameType
 
 ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+INTERRUPTED = 130
+"""The exit code of a command that was asked to end before its work was done."""
+
 TERMINAL_S, ELSEWHERE_S = 0.25, 5.0
 """Seconds between two changes of a ``Line``: of a terminal, and in a file or a pipe."""
+
+
+def typed() -> str:
+    """Say how this program was called, so that what we tell people to type works for them."""
+    script = sys.argv[0]
+    if os.path.basename(script) == "workbook":  # the script that comes with an installation
+        return "workbook" if shutil.which("workbook") == os.path.abspath(script) else script
+    python = sys.orig_argv[0] if os.path.basename(script) == "__main__.py" else "python"
+    return f"{shlex.quote(python)} -m workbook"
 
 
 def end_like_ctrl_c() -> None:
@@ -56,15 +70,15 @@ class Line:
         self._shown, self._clock, self._due = "", clock, -math.inf
 
     def show(self, text: str, *, last: bool = False) -> None:
-        """Put the text there; the ``last`` one stays, and what follows is below it."""
+        """Put the text there; the ``last`` one stays, whole, and what follows is below it."""
         now = self._clock()
         if not last and (text == self._shown or now < self._due):
             return
         self._due = now + (TERMINAL_S if sys.stdout.isatty() else ELSEWHERE_S)
         if sys.stdout.isatty():
             columns = os.get_terminal_size().columns
-            end = "\n" if last else ""
-            print("\r" + text[: columns - 1].ljust(columns - 1), end=end, flush=True)
+            shown, end = (text, "\n") if last else (text[: columns - 1], "")
+            print("\r" + shown.ljust(columns - 1), end=end, flush=True)
         elif text != self._shown:
             print(text, flush=True)
         self._shown = text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from argparse import Namespace
 
-from workbook.commands.console import Line
+from workbook.commands.console import INTERRUPTED, Ending, Line, end_like_ctrl_c
 from workbook.errors import NoSuchStream
 from workbook.generators.clicks import ClickStream
 from workbook.generators.positions import PositionStream
@@ -20,12 +20,13 @@ OF_CLICKS = ("late_share", "late_by_ms", "gap_every_s", "gap_s")
 OF_POSITIONS = ("positions", "clients", "closed_share", "moved_share", "swapped_share")
 
 
-def generate(options: Namespace) -> None:
-    """Send the stream that the options describe, and say how fast it went.
+def generate(options: Namespace) -> int:
+    """Send the stream that the options describe, and say how fast it went; 130 if cut short.
 
     An option that is None stands for the stream's own default. Raises NoSuchStream for options
     of another stream, and for a topic with another number of partitions.
     """
+    end_like_ctrl_c()
     stream = stream_of(options)
     broker, count = kafka("generate"), round(options.rate * options.seconds)
     name = options.topic or options.stream
@@ -39,14 +40,21 @@ def generate(options: Namespace) -> None:
         )
     stream = stream.ending_by(int(time.time() * 1000), count, options.speed)
 
-    line = Line()
+    line, ending = Line(), Ending()
 
-    def show(sent: Sent) -> None:
-        line.show(f"{sent.events:,} of {count:,} events, {sent.rate:,.0f} messages/s")
+    def show(sent: Sent) -> None:  # without a speed: much of it still waits for the broker
+        line.show(f"{sent.events:,} of {count:,} events")
 
-    sent = send(broker.client_config(), name, stream, count, speed=options.speed, progress=show)
-    line.show(f"{sent.events:,} events in {sent.messages:,} messages sent to {name} ", last=True)
-    print(f"in {sent.seconds:.1f} s: {sent.rate:,.0f} messages/s")
+    sent = send(
+        *(broker.client_config(), name, stream, count),
+        speed=options.speed,
+        progress=show,
+        until=ending.has_come,
+    )
+    whole = "" if sent.events == count else f" of {count:,}"
+    told = f"{sent.events:,}{whole} events in {sent.messages:,} messages sent to {name}"
+    line.show(f"{told} in {sent.seconds:.1f} s: {sent.rate:,.0f} messages/s", last=True)
+    return INTERRUPTED if whole else 0
 
 
 def stream_of(options: Namespace) -> ClickStream | PositionStream:

@@ -5,17 +5,22 @@ from __future__ import annotations
 import sys
 import time
 from argparse import Namespace
+from collections.abc import Iterable
+from operator import itemgetter
 
 from confluent_kafka import Message
 
-from workbook.commands.console import Ending
+from workbook.commands.console import Ending, end_like_ctrl_c
 from workbook.errors import Rejected
 from workbook.metrics import Metric
-from workbook.sources.readers import consumer
+from workbook.sources.readers import PatientConsumer, consumer
 from workbook.stack.broker import kafka
 
 SHOWN = 60
 """So many bytes of a record that is no metric are shown."""
+
+QUIET_S, LONGEST_S = 0.2, 2.0
+"""Metrics are printed once none has come for so long, or when the first has waited for so long."""
 
 MIXED = (
     "The topic mixes totals (as of key {second}) with parts per partition ({second}/0): where a "
@@ -25,18 +30,34 @@ MIXED = (
 
 def follow(options: Namespace) -> None:
     """Print each second and its page views as they come, until asked to end."""
-    ending = Ending(options.seconds)
+    end_like_ctrl_c()
     reader = consumer(kafka("metrics").client_config(), options.topic)
-    known = Known()
+    ending, known = Ending(options.seconds), Known()
     try:
         while not ending.has_come():
-            message = reader.poll(0.1)
-            metric = None if message is None else _metric(message)
-            line = None if metric is None else known.take(metric)
-            if line is not None:
+            for line in in_order(known, _gathered(reader, ending)):
                 print(line, flush=True)
     finally:
         reader.close()
+
+
+def _gathered(reader: PatientConsumer, ending: Ending) -> list[Metric]:
+    """The metrics that come one upon the other: a micro-batch writes its seconds in any order."""
+    found, deadline = [], time.monotonic() + LONGEST_S
+    message = reader.poll(QUIET_S)
+    while message is not None:
+        metric = _metric(message)
+        if metric is not None:
+            found.append(metric)
+        over = time.monotonic() > deadline or ending.has_come()
+        message = None if over else reader.poll(QUIET_S)
+    return found
+
+
+def in_order(known: Known, metrics: Iterable[Metric]) -> list[str]:
+    """The lines for metrics, second by second; those of one second as they were written."""
+    told = [(metric.second, known.take(metric)) for metric in metrics]
+    return [line for _, line in sorted(told, key=itemgetter(0)) if line is not None]
 
 
 class Known:

@@ -135,6 +135,18 @@ class TableProgress(Progress):
         return f"{self._pace()}, {len(self._store):,} rows in the store{written}"
 
 
+class ViewsProgress(Progress):
+    """Hears of every micro-batch of a query that keeps the views of each page in a store."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__()
+        self._store = store
+
+    def __str__(self) -> str:
+        views = [row["views"] for row in self._store.all()]
+        return f"{self._pace()}, {sum(views):,} page views on {len(views):,} pages"
+
+
 def _offsets(batch: Any, name: str) -> Offsets:
     """What the sources of a batch give as ``{"clicks":{"0":17}}``, all in one."""
     told = [json.loads(getattr(source, name) or "{}") or {} for source in batch.sources]

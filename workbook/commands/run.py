@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+import shlex
 from argparse import Namespace
 from pathlib import Path
 
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
+from pyspark.sql.functions import lit
 
 from workbook import session
-from workbook.commands.console import Ending, Line, end_like_ctrl_c
+from workbook.commands.console import Ending, end_like_ctrl_c, typed
 from workbook.commands.ends import Ends
 from workbook.commands.failures import query_failed
-from workbook.commands.following import TICK_S, Writes, follow
-from workbook.commands.progress import TableProgress, SecondsProgress
-from workbook.errors import CannotGoOn, WorkbookError
+from workbook.commands.following import Writes, follow
+from workbook.commands.progress import SecondsProgress, TableProgress, ViewsProgress
+from workbook.commands.refusals import require_sense
+from workbook.errors import CannotGoOn, TopicMissing, WorkbookError
 from workbook.pipelines import clicks, page_views, positions, share_holders
 from workbook.pipelines import completed_views as completed
 from workbook.pipelines.completed_views import completed_views
 from workbook.pipelines.page_view_metrics import metric_records
 from workbook.sinks.completed import start_completed
 from workbook.sinks.dead_letters import DeadLetters
-from workbook.sinks.running import TableSink, appender, start_counting, start_table
+from workbook.sinks.running import TableSink, appender, start_table
 from workbook.sinks.store import Store
 from workbook.sinks.table_topic import TableTopic
-from workbook.sinks.tables import LocalTable
 from workbook.sources.checks import require_topic
 from workbook.sources.offsets import Unread, partition_offsets
 from workbook.sources.spark import kafka_stream
@@ -47,6 +50,9 @@ def run(options: Namespace) -> None:
     end_like_ctrl_c()
     options.source = options.source or SOURCES[options.pipeline]
     _require_fitting(options)
+    require_sense(options)
+    if options.checkpoint:
+        _require_topic_of(Path(options.checkpoint).absolute(), options.source)
     try:
         broker = kafka("run")
         letters = _prepare(broker, options)
@@ -62,12 +68,12 @@ def run(options: Namespace) -> None:
                 parsed = clicks.parse(raw, rejects, completed.NEEDED)
                 _metrics(parsed, broker, rejects, options, ending)
             else:
-                _table(clicks.parse(raw, rejects, NEEDED), _checkpoint(options), ending)
+                _views(clicks.parse(raw, rejects, NEEDED), broker, options, ending)
         finally:
             spark.stop()
     except KeyboardInterrupt:
         print("\nEnded.")
-    except PySparkException as error:
+    except (PySparkException, Py4JError) as error:
         raise query_failed(str(error)) from error
 
 
@@ -97,6 +103,8 @@ def _prepare(broker: Broker, options: Namespace) -> Topic:
         )
     # Asked before a slip of the pen makes a topic.
     partitions = require_topic(broker.client_config(), source.name)
+    if options.out and options.pipeline == "share_holders":
+        _require_fitting_out(broker, options)
     broker.create(letters)
     if options.out and options.pipeline == "share_holders":
         broker.create(compacted(options.out, partitions))
@@ -112,7 +120,6 @@ def _checkpoint(options: Namespace) -> Path:
         return session.checkpoint(options.pipeline)
     place = Path(options.checkpoint).absolute()
     known = place.is_dir() and any(place.iterdir())
-    _require_topic_of(place, options.source)
     print(f"It goes on where {place} ends." if known else f"Its new checkpoint is {place}.")
     return place
 
@@ -127,20 +134,33 @@ def _require_topic_of(place: Path, source: str) -> None:
         )
 
 
-def _require_fitting_out(broker: Broker, out: str, place: Path, store: Store) -> None:
+def _require_fitting_out(broker: Broker, options: Namespace) -> None:
     """Refuse a result topic that would not be the whole table, or more than that."""
-    held = sum(o.end - o.begin for o in partition_offsets(broker.client_config(), out))
-    if held and not session.topics_of(place):
+    out, begun = options.out, options.checkpoint and session.topics_of(Path(options.checkpoint))
+    try:
+        held = sum(o.end - o.begin for o in partition_offsets(broker.client_config(), out))
+    except TopicMissing:
+        held = 0
+    if held and not begun:
         raise CannotGoOn(
             f"Expected {out} to be empty, since the checkpoint is a new one, but it has {held:,} "
             "records of a former run: clients that hold nothing any more would stay in there. Use "
             "the --checkpoint of that run, or another topic for --out."
         )
-    if len(store) and not held:
+    if begun and not held and _rows_in(_store(options, Path(options.checkpoint))):
         raise CannotGoOn(
             f"Expected {out} to have the results so far, but it is empty: it would get only what "
             "changes from now on. Use the --out that this checkpoint has had, or a new checkpoint."
         )
+
+
+def _store(options: Namespace, place: Path) -> Path:
+    """Where the table of share holders is kept."""
+    return Path(options.store or place / "store.db").absolute()
+
+
+def _rows_in(store: Path) -> int:
+    return len(Store(store, "client", reading=True)) if store.is_file() else 0
 
 
 def _metrics(
@@ -179,12 +199,9 @@ def _holders(
 ) -> None:
     """Who holds US shares into a store and, if named, a topic; a line says how it gets on."""
     place = _checkpoint(options)
-    store = Store(Path(options.store or place / "store.db").absolute(), "client")
-    if options.out:
-        _require_fitting_out(broker, options.out, place, store)
-    config = broker.client_config()
+    store, config = Store(_store(options, place), "client"), broker.client_config()
     out = TableTopic(config, options.out, "client", rejects=rejects) if options.out else None
-    print(f"Ask its store meanwhile: python -m workbook store {store.path}")
+    print(f"Ask its store meanwhile: {typed()} store {shlex.quote(str(store.path))}")
     progress, writes = TableProgress(store, out), Writes("before-compute")
     parsed.sparkSession.streams.addListener(progress)
     sinks: list[TableSink] = [*([out] if out else []), store]
@@ -200,14 +217,18 @@ def _holders(
         print("  ...")
 
 
-def _table(parsed: DataFrame, place: Path, ending: Ending) -> None:
-    """Views per page on this terminal."""
-    views, line = LocalTable("name"), Line()
-    running = start_counting(page_views.page_views(parsed), views, place)
-    try:
-        while not running.wait(TICK_S) and not ending.has_come():
-            total = sum(row["views"] for row in views.rows())
-            line.show(f"{total:,} page views on {len(views)} pages")
-    finally:
-        running.stop()
-    print("\n" + (views.to_pandas().to_string(index=False) if len(views) else "no page views yet"))
+def _views(parsed: DataFrame, broker: Broker, options: Namespace, ending: Ending) -> None:
+    """Views per page on this terminal, kept beside the checkpoint so that a restart has them."""
+    place = _checkpoint(options)
+    store = Store(place / "page_views.db", "name")
+    progress, writes = ViewsProgress(store), Writes("before-compute")
+    parsed.sparkSession.streams.addListener(progress)
+    counts = page_views.page_views(parsed).withColumn("deleted", lit(False))
+    running = start_table(counts, [store], place, at=writes.pass_by)
+    follow(running, progress, writes, Ends(broker.client_config(), options.source), ending)
+    print(f"Ended: {progress.messages:,} messages read from {options.source}. Views of each page:")
+    rows = sorted(store.all(), key=lambda row: (-row["views"], row["name"]))
+    for row in rows:
+        print(f"  {row['name']:<24} {row['views']:>9,}")
+    if not rows:
+        print("  none yet")

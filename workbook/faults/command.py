@@ -14,12 +14,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What ``workbook crash`` takes."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = _points()
-    parser.add_argument("pipeline", choices=["page_views", "share_holders"])
+    parser.usage = f"{parser.prog} page_views|share_holders [options]"
     parser.add_argument(
-        "--version", choices=list(VERSIONS), help="of page_views; default: on-delivery"
+        "pipeline", choices=["page_views", "share_holders"], help="which one to kill"
     )
-    parser.add_argument("--point", help="where kill -9 comes; see below. Default: a telling one")
-    parser.add_argument("--seed", type=int, default=7, help="draws the input, and which pass")
+    parser.add_argument(
+        "--version",
+        choices=list(VERSIONS),
+        metavar="NAME",
+        help=f"of page_views: {', '.join(VERSIONS)}; default: on-delivery",
+    )
+    parser.add_argument(
+        "--point", metavar="NAME", help="where kill -9 comes, see below; default: a telling one"
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=7,
+        metavar="N",
+        help="draws the input, and at which pass of the point the kill comes; default: 7",
+    )
 
 
 def _points() -> str:

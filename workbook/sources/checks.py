@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException
@@ -43,9 +44,35 @@ def unreachable(config: Mapping[str, Any], seconds: float) -> BrokerUnreachable:
 
 
 def missing(config: Mapping[str, Any], topic: str) -> TopicMissing:
-    """The error for a topic that the broker does not have."""
+    """The error for a topic that the broker does not have; names those that it may be."""
+    known = _known(config)
+    advice = "Check the name, and that this is the broker you mean"
+    if near := near_misses(topic, known):
+        advice = f"Did you mean {' or '.join(near)}"
+    elif not known:
+        advice += (
+            ": it has no topic at all. Those of the lab's own broker end with it, once nobody "
+            "uses it (`python -m workbook up` keeps it)"
+        )
+    end = "?" if near else "."
     return TopicMissing(
         f"Expected a topic {topic!r}, but the broker at {config.get('bootstrap.servers')} has "
-        "none. Check the name's spelling, that the cell which creates it has run, and that you "
-        "talk to the broker you mean."
+        f"none of this name. {advice}{end} A topic is made in a notebook by the cell that sends "
+        "to it first, in a terminal by `python -m workbook generate`, or `run` with --out."
     )
+
+
+def near_misses(topic: str, known: Iterable[str]) -> list[str]:
+    """Up to three known topics whose name, or the part of it before the first dot, is alike."""
+    stems = {name: name.partition(".")[0] for name in known if not name.endswith(".dead-letters")}
+    alike = get_close_matches(topic, {*stems, *stems.values()}, n=3, cutoff=0.7)
+    return [name for name, stem in stems.items() if name in alike or stem in alike][:3]
+
+
+def _known(config: Mapping[str, Any]) -> list[str]:
+    """The names of the broker's topics but Kafka's own; none where it does not answer any more."""
+    try:
+        listed = AdminClient(dict(config) | {"log_level": "0"}).list_topics(timeout=ANSWER_S)
+    except KafkaException:
+        return []
+    return [name for name in listed.topics if not name.startswith("__")]

@@ -1,0 +1,185 @@
+"""What the command line refuses: in a line, before Kafka and before Spark."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from argparse import ArgumentTypeError
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from workbook.cli import main
+from workbook.commands import run
+from workbook.commands.console import ENDINGS
+from workbook.commands.values import place, seconds_in, span, topic, whole
+
+
+@pytest.fixture(autouse=True)
+def _signals_as_before() -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in ENDINGS}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.fixture
+def nothing_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    def started(*words: object) -> None:
+        raise AssertionError(f"started: {words}")
+
+    monkeypatch.setattr(run, "kafka", started)
+    monkeypatch.setattr(run.session, "spark_session", started)
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """What a command says that is refused; one line of it."""
+    try:
+        code = main(words)
+    except SystemExit as ended:
+        code = int(ended.code or 0)
+    out, err = capsys.readouterr()
+    assert (code != 0, out) == (True, "")
+    lines = err.strip().splitlines()
+    assert len(lines) == 1 or lines[1].startswith("For all that it takes: "), err
+    return lines[0]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    made = tmp_path / "file"
+    made.write_text("something of mine, and no database")
+    return made
+
+
+@pytest.mark.usefixtures("nothing_starts")
+@pytest.mark.parametrize("pipeline", ["page_views", "share_holders"])
+@pytest.mark.parametrize(
+    ("below", "why"), [("", "/file is a file"), ("/state/here", "/file is a file")]
+)
+def test_a_checkpoint_that_cannot_be_written_is_refused(
+    pipeline: str, below: str, why: str, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = refused(capsys, "run", pipeline, "--checkpoint", f"{file}{below}")
+    assert f"Expected a folder to write to, but --checkpoint {file}{below} isn't one" in said
+    assert why in said
+
+
+@pytest.mark.usefixtures("nothing_starts")
+def test_a_checkpoint_on_a_place_without_permission_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_only(**where: object) -> None:  # root may write to any folder
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr("workbook.commands.refusals.tempfile.TemporaryFile", read_only)
+    said = refused(capsys, "run", "page_views", "--checkpoint", str(tmp_path / "new"))
+    assert f"{tmp_path}: Read-only file system" in said
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may write to any folder")
+@pytest.mark.usefixtures("nothing_starts")
+def test_a_checkpoint_below_a_folder_of_another_mode_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tmp_path.chmod(0o500)
+    said = refused(capsys, "run", "page_views", "--checkpoint", str(tmp_path / "new"))
+    assert "Permission denied" in said
+
+
+@pytest.mark.usefixtures("nothing_starts")
+def test_a_store_that_is_something_else_is_refused(
+    tmp_path: Path, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for store, why in [
+        (file, "a file of another kind"),
+        (tmp_path, "it is a folder"),
+        (file / "store.db", "is a file"),
+    ]:
+        said = refused(capsys, "run", "share_holders", "--store", str(store))
+        assert f"--store {store} can't be one" in said
+        assert why in said
+    assert file.read_text() == "something of mine, and no database"
+
+
+@pytest.mark.usefixtures("nothing_starts")
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("--lateness banana", "argument --lateness: expected a span of time"),
+        ("--lateness banana --out m", "argument --lateness: expected a span of time"),
+        ("--lateness -5 --out m", "argument --lateness: expected a span of time"),
+        ("--lateness 5s", "Expected --out with --lateness, but got none"),
+        ("--by-partition", "Expected --out with --by-partition, but got none"),
+        ("--out a/b", "argument --out: expected the name of a topic"),
+        ("--seconds soon", "argument --seconds: expected a number above 0, but got 'soon'"),
+        ("--latness 5s", "unknown: --latness 5s"),
+        ("--checkpoint hdfs://there/state", "expected a place in the file system"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(
+    words: str, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert says in refused(capsys, "run", "page_views", *words.split())
+
+
+def test_a_span_of_time_is_read_in_seconds_and_written_for_spark() -> None:
+    read = {"5 seconds": 5, "5s": 5, "0 seconds": 0, "1 Minute 30 seconds": 90, "250 ms": 0.25}
+    assert {text: seconds_in(text) for text in read} == read
+    assert [span(text) for text in ("2 minutes", "1.5 s")] == ["120 seconds", "1500 milliseconds"]
+    for text in ("", "5", "minutes", "5 secs ago", "5 bananas", "-5 seconds", "5 seconds, or 6"):
+        with pytest.raises(ArgumentTypeError, match="span of time such as"):
+            seconds_in(text)
+
+
+def test_topics_places_and_numbers_are_what_kafka_and_the_shell_take_them_for() -> None:
+    assert topic("clicks.01-page_views") == "clicks.01-page_views"
+    assert place("~/state") == str(Path.home() / "state")
+    assert place("state") == str(Path.cwd() / "state")
+    assert whole("24") == 24
+    for take, text in [(topic, ""), (topic, ".."), (topic, "a b"), (place, ""), (whole, "0")]:
+        with pytest.raises(ArgumentTypeError, match="expected"):
+            take(text)
+
+
+# --- help -------------------------------------------------------------------------------------
+
+
+def help_of(*words: str) -> str:
+    command = [sys.executable, "-m", "workbook", *words, "--help"]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+
+
+@pytest.mark.parametrize("command", ["lab", "generate", "run", "store", "metrics", "crash"])
+def test_every_option_has_its_meaning_and_its_default(
+    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    said = capsys.readouterr().out
+    options = re.findall(r"^  --.*(?:\n   .*)*", said, re.MULTILINE)
+    for told in options:
+        assert "default" in told.lower(), told
+        assert len(told.split()) > 6, told
+    assert len(options) == {"generate": 17, "run": 9, "crash": 3}.get(command, len(options))
+
+
+def test_help_says_what_is_to_be_typed() -> None:
+    said = help_of()
+    assert said.startswith(f"usage: {sys.executable} -m workbook [-h] COMMAND")
+    script = Path(sys.executable).with_name("workbook")
+    told = subprocess.run([script, "--help"], capture_output=True, text=True, timeout=60).stdout
+    assert told.startswith("usage: ")
+    assert "workbook [-h] COMMAND" in told
+    assert "-m workbook" not in told
+
+
+def test_without_a_command_the_commands_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    assert "send a generated stream to a topic" in capsys.readouterr().out

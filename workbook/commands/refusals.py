@@ -1,0 +1,83 @@
+"""What ``workbook run`` refuses before a topic is made and before Spark starts."""
+
+from __future__ import annotations
+
+import tempfile
+from argparse import Namespace
+from pathlib import Path
+
+from workbook.errors import CannotGoOn, WorkbookError
+
+SQLITE = b"SQLite format 3\0"
+"""How each file of SQLite begins."""
+
+
+def require_sense(options: Namespace) -> None:
+    """Refuse options that would do nothing, and places that cannot be written to."""
+    _require_seconds(options)
+    if options.checkpoint:
+        _require_folder(Path(options.checkpoint))
+    if options.store:
+        _require_store(Path(options.store))
+
+
+def _require_seconds(options: Namespace) -> None:
+    """Refuse what is about the page views of each second where none are counted."""
+    asked = {"--lateness": options.lateness, "--by-partition": options.by_partition}
+    given = [name for name, value in asked.items() if value]
+    if given and not options.out:
+        raise WorkbookError(
+            f"Expected --out with {' and '.join(given)}, but got none: without --out page_views "
+            "counts the views of each page since the beginning, where no click is too late. Name "
+            f"a topic by --out, or leave {' and '.join(given)} out."
+        )
+
+
+def _require_folder(place: Path) -> None:
+    """Refuse a checkpoint that is a file, or stands where nothing can be written."""
+    why = _unwritable(place)
+    if why:
+        raise CannotGoOn(
+            f"Expected a folder to write to, but --checkpoint {place} isn't one: {why}. Make it "
+            "writable, or choose another folder."
+        )
+
+
+def _require_store(file: Path) -> None:
+    """Refuse a store in a folder that cannot be written to, or a file that is something else."""
+    why = "it is a folder" if file.is_dir() else _unwritable(file.parent)
+    if not why and file.is_file():
+        why = _no_store(file)
+    if why:
+        raise CannotGoOn(
+            f"Expected a file for the store, but --store {file} can't be one: {why}. Choose "
+            "another file."
+        )
+
+
+def _unwritable(folder: Path) -> str:
+    """Say why nothing can be written into a folder, which may not be there yet; empty if it can.
+
+    A file without a name is made and gone: the mode bits alone don't know of root, of access
+    lists, or of what is mounted read-only.
+    """
+    nearest = folder
+    try:
+        while not nearest.exists():
+            nearest = nearest.parent
+        if not nearest.is_dir():
+            return f"{nearest} is a file"
+        with tempfile.TemporaryFile(dir=nearest):
+            return ""
+    except OSError as error:
+        return f"{nearest}: {error.strerror}"
+
+
+def _no_store(file: Path) -> str:
+    """Say why a file cannot be taken for a store; empty if it can."""
+    try:
+        with file.open("r+b") as opened:
+            begins = opened.read(len(SQLITE))
+    except OSError as error:
+        return str(error.strerror)
+    return "" if begins in (b"", SQLITE) else "it is a file of another kind"

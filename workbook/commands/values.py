@@ -1,0 +1,75 @@
+"""What the text of an option must be: refused before anything is started."""
+
+from __future__ import annotations
+
+import os
+import re
+from argparse import ArgumentTypeError
+
+UNITS = {
+    "ms": 0.001,
+    "millisecond": 0.001,
+    "s": 1,
+    "second": 1,
+    "minute": 60,
+    "hour": 3600,
+    "day": 86_400,
+}
+"""Of a span of time, in seconds; in the plural too."""
+
+_SPAN = re.compile(rf"(\d+(?:\.\d+)?)\s*({'|'.join(UNITS)})s?\b")
+_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
+
+
+def positive(text: str) -> float:
+    """Read a number above 0."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0
+    if not 0 < number < float("inf"):
+        raise ArgumentTypeError(f"expected a number above 0, but got {text!r}")
+    return number
+
+
+def whole(text: str) -> int:
+    """Read a whole number, 1 or more."""
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"expected a whole number, 1 or more, but got {text!r}")
+    return int(text)
+
+
+def topic(text: str) -> str:
+    """Take the name of a topic, as Kafka allows them."""
+    if not _TOPIC.fullmatch(text) or text in (".", ".."):
+        raise ArgumentTypeError(
+            f"expected the name of a topic (up to 249 of A-Z, a-z, 0-9, '.', '_', '-'), but got "
+            f"{text!r}"
+        )
+    return text
+
+
+def place(text: str) -> str:
+    """Take a file or a folder of this machine, with a leading ``~`` as a shell reads it."""
+    if not text or "://" in text:
+        raise ArgumentTypeError(f"expected a place in the file system, but got {text!r}")
+    return os.path.abspath(os.path.expanduser(text))
+
+
+def span(text: str) -> str:
+    """Read a span of time and write it as Spark understands it; see ``seconds_in``."""
+    seconds = seconds_in(text)
+    return (
+        f"{seconds:.0f} seconds" if seconds.is_integer() else f"{seconds * 1000:.0f} milliseconds"
+    )
+
+
+def seconds_in(text: str) -> float:
+    """Read a span of time in seconds: ``5 seconds``, ``1 minute 30 seconds``, ``250 ms``."""
+    words = text.strip().lower()
+    parts = _SPAN.findall(words)
+    if not parts or _SPAN.sub("", words).strip():
+        raise ArgumentTypeError(
+            f"expected a span of time such as '5 seconds' or '2 minutes', but got {text!r}"
+        )
+    return float(sum(float(number) * UNITS[unit] for number, unit in parts))
