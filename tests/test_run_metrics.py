@@ -73,7 +73,7 @@ def test_metrics_are_exact_across_ctrl_c_and_a_restart(
 
     send_half(broker, clicks, stream, COUNT // 2)
     now = int(time.time() * 1000)
-    closing = Click(COUNT, ClickType.PAGE, "/home", now + 60_000, "Firefox")
+    closing = Click(COUNT, ClickType.PAGE, "/home", now + 280_000, "Firefox")
     produce(broker, clicks, (None, closing.to_json()))
     pages = sent[sent["reason"].isna() & (sent["click_type"] == ClickType.PAGE)]
     expected = (pages["timestamp"] // 1000).value_counts().to_dict()
