@@ -134,3 +134,22 @@ def test_a_large_history_is_judged_exactly(capsys: pytest.CaptureFixture[str]) -
     with capsys.disabled():
         print(f" {len(observed) / (time.perf_counter() - began):,.0f} events/s judged", end="")
     assert faults(verdict) == {"lost": 1000, "duplicated": 10, "out_of_order": 9}
+
+
+def test_what_came_too_late_is_a_dead_letter_and_not_lost() -> None:
+    letters = pd.DataFrame(
+        [
+            ("too late", b'{"event_id":2}'),
+            ("too late", b'{"event_id":2}'),  # at least once
+            ("too late", b'{"event_id":3}'),  # but counted: its duplicate came too late
+            ("too late", None),  # the topic no longer had it
+            ("too late", b'{"event_'),
+        ],
+        columns=["reason", "value"],
+    )
+    verdict = Ledger(IN_ORDER).judge(IN_ORDER[IN_ORDER["event_id"] != 2].iloc[1:], letters)
+    assert verdict.counts["too_late"] == 1
+    assert list(verdict.too_late["event_id"]) == [2]
+    assert list(verdict.lost["event_id"]) == [0]
+    assert verdict.expected == verdict.observed + len(verdict.too_late) + len(verdict.lost)
+    assert not len(verdict.misrouted)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from html import escape
 from typing import ClassVar
 
 import numpy as np
 import pandas as pd
+
+from workbook.events import Reason
 
 SHOWN = 5
 """So many events of each anomaly stand in the text of a verdict."""
@@ -16,6 +19,7 @@ NOT_JUDGED = "Dead letters were not judged: none were given."
 
 MEANINGS = {
     "lost": "expected, but observed less often than that, or never",
+    "too_late": "expected and not observed, but a dead letter says that it came too late",
     "duplicated": "observed again after it had been observed as often as expected",
     "unexpected": "observed, but never generated, or generated to be rejected",
     "misrouted": "rejected more often, or less often, for a reason than it was generated for it",
@@ -83,11 +87,12 @@ class Verdict(Findings):
     ``lost`` (a row per event): event_id, timestamp and what else the ledger knows, sent, observed.
     ``duplicated``, ``unexpected`` (a row per surplus observation): the observed columns and
     position, the row number in the history, from 0.
+    ``too_late`` (a row per event): as lost.
     ``misrouted`` (a row per reason): reason, expected, observed.
     ``late``, ``out_of_order`` (a row per observation): as duplicated, and behind_ms.
 
-    The first four are faults of a pipeline. ``late`` and ``out_of_order`` describe what arrived
-    and do not make a verdict unclean.
+    ``lost``, ``duplicated``, ``unexpected`` and ``misrouted`` are faults of a pipeline. The others
+    describe what arrived and do not make a verdict unclean.
     """
 
     meanings: ClassVar = MEANINGS
@@ -96,6 +101,7 @@ class Verdict(Findings):
     expected: int
     observed: int
     lost: pd.DataFrame
+    too_late: pd.DataFrame
     duplicated: pd.DataFrame
     unexpected: pd.DataFrame
     misrouted: pd.DataFrame
@@ -105,8 +111,11 @@ class Verdict(Findings):
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many of each anomaly; a lost event counts as often as it is missing."""
-        return super().counts | {"lost": int((self.lost["sent"] - self.lost["observed"]).sum())}
+        """How many of each anomaly; an event counts as often as it is missing."""
+        missing = {name: getattr(self, name) for name in ("lost", "too_late")}
+        return super().counts | {
+            name: int((rows["sent"] - rows["observed"]).sum()) for name, rows in missing.items()
+        }
 
     def _headline(self) -> str:
         return f"{super()._headline()}: {self.expected:,} expected, {self.observed:,} observed"
@@ -141,7 +150,9 @@ class Ledger:
 
         ``observed`` has event_id and optionally timestamp (ms; else the expected one is taken),
         partition (else all count as one) and what else you want to see in the verdict.
-        ``rejected`` are the dead letters, one row each, with reason; None judges none of them.
+        ``rejected`` are the dead letters, one row each, with reason, and with value where one of
+        them came too late; None judges none of them. So with ``once`` the events expected are those
+        observed, those too late and those lost.
         Raises ValueError when a column is missing.
         """
         _need(observed, ["event_id"], "what was observed")
@@ -151,10 +162,13 @@ class Ledger:
         known = places >= 0
         times = np.bincount(places[known], minlength=len(self.events))
         out_of_order = self._out_of_order(seen, places)
+        missing, letters = self._missing(times), _too_late(rejected)
+        excused = missing["event_id"].isin(letters)
         return Verdict(
             expected=int(self._due.sum()),
             observed=len(seen),
-            lost=self._lost(times),
+            lost=missing[~excused],
+            too_late=missing[excused],
             duplicated=self._duplicated(seen, places, times),
             unexpected=seen[~known],
             misrouted=self._misrouted(rejected),
@@ -165,10 +179,10 @@ class Ledger:
             else ["Dead letters were not judged: none were given."],
         )
 
-    def _lost(self, times: np.ndarray) -> pd.DataFrame:
+    def _missing(self, times: np.ndarray) -> pd.DataFrame:
         missing = times < self._due
-        lost = self.events[missing]
-        return lost.assign(sent=self._due[missing], observed=times[missing])
+        events = self.events[missing]
+        return events.assign(sent=self._due[missing], observed=times[missing])
 
     def _duplicated(
         self, seen: pd.DataFrame, places: np.ndarray, times: np.ndarray
@@ -195,11 +209,29 @@ class Ledger:
             return pd.DataFrame(columns=["reason", "expected", "observed"])
         _need(rejected, ["reason"], "the dead letters")
         due = self.rejected["reason"] if len(self.rejected) else pd.Series(dtype=object)
-        counts = pd.DataFrame(
-            {"expected": due.value_counts(), "observed": rejected["reason"].value_counts()}
-        )
+        seen = rejected["reason"][rejected["reason"] != Reason.TOO_LATE.value]
+        counts = pd.DataFrame({"expected": due.value_counts(), "observed": seen.value_counts()})
         counts = counts.fillna(0).astype(int).rename_axis("reason").reset_index()
         return counts[counts["expected"] != counts["observed"]].reset_index(drop=True)
+
+
+def _too_late(rejected: pd.DataFrame | None) -> set[int]:
+    """The ids of the events that came too late, as their dead letters have them."""
+    if rejected is None:
+        return set()
+    late = rejected[rejected["reason"] == Reason.TOO_LATE.value]
+    if len(late):
+        _need(late, ["value"], "a dead letter of what came too late")
+    found = (_event_id(value) for value in late.get("value", ()))
+    return {event_id for event_id in found if event_id is not None}
+
+
+def _event_id(value: bytes | None) -> int | None:
+    """The id in a click's JSON; None where the bytes are gone or have been cut."""
+    try:
+        return int(json.loads(value or b"")["event_id"])
+    except (ValueError, KeyError, TypeError):
+        return None
 
 
 def _words(name: str) -> str:
