@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from argparse import Namespace
 from pathlib import Path
+from typing import Any
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
-from workbook import session
+from workbook import checkpoints, session
 from workbook.commands.console import Ending, Line, end_like_ctrl_c
 from workbook.commands.ends import Ends
 from workbook.commands.failures import query_failed
@@ -23,6 +24,7 @@ from workbook.sinks.store import Store
 from workbook.sinks.table_topic import TableTopic
 from workbook.sinks.tables import LocalTable
 from workbook.sources.checks import require_topic
+from workbook.sources.identity import topic_facts
 from workbook.sources.offsets import partition_offsets
 from workbook.sources.spark import kafka_stream
 from workbook.stack.broker import Broker, kafka
@@ -47,6 +49,7 @@ def run(options: Namespace) -> None:
     try:
         broker = kafka("run")
         letters = _prepare(broker, options)
+        _require_fitting_checkpoint(broker, options)
         spark = session.spark_session(options.pipeline)
         ending = Ending(options.seconds)  # after Spark, which has handlers of its own
         rejects = DeadLetters(broker.client_config(), letters.name)
@@ -59,7 +62,7 @@ def run(options: Namespace) -> None:
             elif options.out:
                 _metrics(clicks.parse(raw, rejects, NEEDED), broker, options, ending)
             else:
-                _table(clicks.parse(raw, rejects, NEEDED), _checkpoint(options), ending)
+                _table(clicks.parse(raw, rejects, NEEDED), options, ending)
         finally:
             spark.stop()
     except KeyboardInterrupt:
@@ -102,32 +105,38 @@ def _prepare(broker: Broker, options: Namespace) -> Topic:
     return letters
 
 
+def _require_fitting_checkpoint(broker: Broker, options: Namespace) -> None:
+    """Refuse a checkpoint of another topic or of other options, before Spark starts."""
+    if options.checkpoint is not None:
+        source = topic_facts(broker.client_config(), options.source)
+        checkpoints.require(Path(options.checkpoint).absolute(), source | _asked(options))
+
+
+def _asked(options: Namespace) -> dict[str, Any]:
+    """What the checkpoint must remember of the options; more is known once there is a query."""
+    if options.pipeline == "share_holders":
+        return {"query": "table"}
+    if not options.out:
+        return {"query": "counts"}
+    lateness = options.lateness or LATENESS
+    return {"query": "records", "lateness": lateness, "by partition": options.by_partition}
+
+
 def _checkpoint(options: Namespace) -> Path:
     """Where offsets and state are kept; says so."""
     if options.checkpoint is None:
         print("It starts with the first record, in a fresh checkpoint (--checkpoint keeps one).")
         return session.checkpoint(options.pipeline)
     place = Path(options.checkpoint).absolute()
-    known = place.is_dir() and any(place.iterdir())
-    _require_topic_of(place, options.source)
+    known = checkpoints.begun(place)
     print(f"It goes on where {place} ends." if known else f"Its new checkpoint is {place}.")
     return place
-
-
-def _require_topic_of(place: Path, source: str) -> None:
-    """Refuse a checkpoint of another topic, before Spark writes the wrong offsets into it."""
-    read = session.topics_of(place)
-    if read and read != {source}:
-        raise CannotGoOn(
-            f"Expected a checkpoint of {source}, but {place} has read {', '.join(sorted(read))}. "
-            "Use the --in that it was made with, or another folder for --checkpoint."
-        )
 
 
 def _require_fitting_out(broker: Broker, out: str, place: Path, store: Store) -> None:
     """Refuse a result topic that would not be the whole table, or more than that."""
     held = sum(o.end - o.begin for o in partition_offsets(broker.client_config(), out))
-    if held and not session.topics_of(place):
+    if held and not checkpoints.begun(place):
         raise CannotGoOn(
             f"Expected {out} to be empty, since the checkpoint is a new one, but it has {held:,} "
             "records of a former run: clients that hold nothing any more would stay in there. Use "
@@ -148,7 +157,9 @@ def _metrics(parsed: DataFrame, broker: Broker, options: Namespace, ending: Endi
     progress, writes = Progress(), Writes("before-send")
     parsed.sparkSession.streams.addListener(progress)
     place = _checkpoint(options)
-    running = start_metrics(metric_records(counts), broker, options.out, place, writes.pass_by)
+    running = start_metrics(
+        metric_records(counts), broker, options.out, place, writes.pass_by, made_for=_asked(options)
+    )
     follow(running, progress, writes, Ends(broker.client_config(), options.source), ending)
     unsure = "at least " if progress.batches < writes.begun else ""
     print(f"Ended: {progress.messages:,} messages read from {options.source}, ", end="")
@@ -178,10 +189,11 @@ def _holders(parsed: DataFrame, broker: Broker, options: Namespace, ending: Endi
         print("  ...")
 
 
-def _table(parsed: DataFrame, place: Path, ending: Ending) -> None:
+def _table(parsed: DataFrame, options: Namespace, ending: Ending) -> None:
     """Views per page on this terminal."""
     views, line = LocalTable("name"), Line()
-    running = start_counting(page_views.page_views(parsed), views, place)
+    counts, place = page_views.page_views(parsed), _checkpoint(options)
+    running = start_counting(counts, views, place, made_for=_asked(options))
     try:
         while not running.wait(TICK_S) and not ending.has_come():
             total = sum(row["views"] for row in views.rows())
