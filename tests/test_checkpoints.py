@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from workbook import checkpoints
 from workbook.checkpoints import facts_of, record, require
+from workbook.commands import run
 from workbook.errors import CannotGoOn, TopicMissing
 from workbook.pipelines.ktable import KTable, count, fold, ktable, set_of, total
 from workbook.pipelines.share_holders import holders_by_moves
@@ -86,6 +88,45 @@ def test_a_checkpoint_that_does_not_say_what_it_was_made_for_is_refused(
     for ask in (record, require):
         with pytest.raises(CannotGoOn, match=f"{says}: it is of an older version"):
             ask(tmp_path, FACTS)
+
+
+TOPIC = {"topic": "clicks", "topic id": "aaa", "cluster": "one"}
+OPTIONS = {
+    "pipeline": "page_views",
+    "source": "clicks",
+    "out": "metrics",
+    "lateness": None,
+    "by_partition": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("other", "id_now", "says"),
+    [
+        ({"lateness": "9 seconds"}, "aaa", "lateness: made for 5 seconds, came 9 seconds\nAsk"),
+        ({"by_partition": True}, "aaa", "by partition: made for False, came True\nAsk"),
+        ({"out": None}, "aaa", "query: made for records, came counts\nAsk"),
+        ({"pipeline": "share_holders"}, "aaa", "query: made for records, came table\nAsk"),
+        ({}, "bbb", "came:\n  topic id: made for aaa, came bbb\nAsk"),
+    ],
+)
+def test_run_refuses_other_options_before_spark_starts(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    other: dict[str, Any],
+    id_now: str,
+    says: str,
+) -> None:
+    options = Namespace(**OPTIONS, checkpoint=str(tmp_path))
+    record(tmp_path, TOPIC | run._asked(options))
+    begin(tmp_path)
+    known = TOPIC.copy()
+    monkeypatch.setattr(run, "topic_facts", lambda config, topic: known)
+    nowhere = Broker("127.0.0.1:1", {})
+    run._require_fitting_checkpoint(nowhere, options)
+    known["topic id"] = id_now
+    with pytest.raises(CannotGoOn, match=says):
+        run._require_fitting_checkpoint(nowhere, Namespace(**{**vars(options), **other}))
 
 
 # --- what a query is made for -----------------------------------------------------------------

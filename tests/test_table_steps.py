@@ -174,6 +174,39 @@ def test_equal_offsets_of_two_partitions_have_an_order_too() -> None:
         assert pickle.loads(told["steps"][0]) == "+a1+b1+c1"
 
 
+def test_offsets_go_before_keys() -> None:
+    rows = [("b", "c", 1, 1), ("a", "c", 1, 2), ("b", "c", 2, 3)]
+    reduce = steps.reducer(GROUP, {"steps": steps_taken()}, KEYS)
+    _, changes = steps.every_difference({"rows": None}, numbered(*rows), KEYS, COLUMNS)
+    _, told = reduce({"rows": None, "steps": None}, changes)
+    assert pickle.loads(told["steps"][0]) == "+b1+a1-b1+b2"
+
+
+@pytest.mark.parametrize(
+    ("names", "deleted"), [(["number", "largest"], False), (["largest"], True)]
+)
+def test_a_group_is_deleted_where_all_of_its_aggregates_are_null(
+    names: list[str], deleted: bool
+) -> None:
+    wanted = {name: aggregates()[name] for name in names}
+    _, changes = steps.differences({"rows": None}, numbered(("a", "c", None, 0)), KEYS, COLUMNS)
+    _, told = steps.reducer(GROUP, wanted, KEYS)(dict.fromkeys(["rows", *names]), changes)
+    assert told.select("largest", "deleted").rows() == [(None, deleted)]
+
+
+def test_nothing_is_kept_of_a_group_that_is_gone() -> None:
+    reduce = steps.reducer(GROUP, aggregates(), KEYS)
+    table, changes = steps.every_difference(
+        {"rows": None}, numbered(("a", "c", None, 0)), KEYS, COLUMNS
+    )
+    groups, _ = reduce(dict.fromkeys(["rows", *aggregates()]), changes)
+    gone = numbered(("a", "c", None, 1)).with_columns(pl.lit(True).alias(DELETED))
+    _, changes = steps.every_difference(table, gone, KEYS, COLUMNS)
+    groups, told = reduce(groups, changes)
+    assert told.select(GROUP, "deleted").rows() == [("c", True)]
+    assert {name for name, kept in groups.items() if kept is not None and len(kept)} == set()
+
+
 def test_a_row_with_a_null_that_comes_again_changes_nothing() -> None:
     batch = numbered(("a", "c", None, 0))
     table, _ = steps.newest({"rows": None}, batch, KEYS, COLUMNS)
