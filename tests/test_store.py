@@ -56,6 +56,7 @@ def test_a_micro_batch_that_comes_again_is_left_out(store: Store) -> None:
     store.apply(changes(("Bob", ["IBM"])), "query", 0)
     store.apply(changes(("Bob", None)), "query", 1)
     store.apply(changes(("Bob", ["IBM"])), "query", 0)
+    store.apply(changes(("Al", ["F"])), "query", 1)  # the last one, whatever it says this time
     assert len(store) == 0
 
 
