@@ -7,15 +7,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pyarrow as pa
 import pytest
-from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
 
-from workbook.errors import CannotSubtract, NoSuchState, QueryEnded
+from workbook.errors import CannotGoOn, CannotSubtract, NoSuchState, QueryEnded
+from workbook.pipelines.bucketed import unpacked
 from workbook.pipelines.ktable import KTable, count, fold, ktable, max_of, set_of, total
 from workbook.pipelines.share_holders import us_positions, us_share_holders
 from workbook.pipelines.table_state import state_of
+from workbook.pipelines.table_steps import DELETED, GROUP_BUCKET
 from workbook.sinks.running import Running, start_table
 from workbook.sinks.store import Store
 
@@ -162,22 +165,23 @@ def test_all_aggregates_agree_with_arithmetic(feed: Feed) -> None:
             largest=max_of("amount", recompute=True),
             tickers=set_of("ticker"),
             ids=fold(union, difference, frozenset(), "array<string>"),
+            raw=fold(lambda v, r: v + b"x", lambda v, r: v[1:], b"", "binary"),
         )
     )  # fmt: skip
-    names = ("number", "shares", "largest", "tickers", "ids", "deleted")
+    names = ("number", "shares", "largest", "tickers", "ids", "raw", "deleted")
 
     def seen(*rows: tuple[Any, ...]) -> dict[str, tuple[Any, ...]]:
         return {row["client"]: tuple(row[name] for name in names) for row in feed.send(*rows)}
 
     assert seen(BOB_1, BOB_2, AL_3) == {
-        "Al": (1, 7, 7, ["SAP"], ["3"], False),
-        "Bob": (2, 15, 10, ["AAPL"], ["1", "2"], False),
+        "Al": (1, 7, 7, ["SAP"], ["3"], b"x", False),
+        "Bob": (2, 15, 10, ["AAPL"], ["1", "2"], b"xx", False),
     }
     # The largest goes, and the next one is found again.
-    assert seen(("1",)) == {"Bob": (1, 5, 5, ["AAPL"], ["2"], False)}
+    assert seen(("1",)) == {"Bob": (1, 5, 5, ["AAPL"], ["2"], b"x", False)}
     assert seen(("2", "Al", "IBM", 9, "NYSE")) == {
-        "Al": (2, 16, 9, ["IBM", "SAP"], ["2", "3"], False),
-        "Bob": (None, None, None, None, None, True),
+        "Al": (2, 16, 9, ["IBM", "SAP"], ["2", "3"], b"xx", False),
+        "Bob": (None, None, None, None, None, None, True),
     }
 
 
@@ -204,6 +208,20 @@ def test_a_fold_may_hold_a_map(feed: Feed) -> None:
     assert dict(told["shares"]) == {"AAPL": 5, "IBM": 3}
     (told,) = feed.send(("2",), ("4",))
     assert (told["shares"], told["deleted"]) == (None, True)
+
+
+def test_a_fold_looks_at_each_update_in_its_order(feed: Feed) -> None:
+    """Also at those of one position, and from whatever task and bucket they come."""
+    steps = fold(
+        lambda value, row: [*value, f"+{row['position']}"],
+        lambda value, row: [*value, f"-{row['position']}"],
+        [],
+        "array<string>",
+    )
+    feed.start(lambda rows: ktable(rows, key="position").group_by("exchange").reduce(steps=steps))
+    rows = [(str(n), "Bob", "AAPL", n, "NYSE") for n in (5, 3, 8, 1)]
+    (told,) = feed.send(*rows, rows[0])
+    assert told["steps"] == ["+5", "+3", "+8", "+1", "-5", "+5"]
 
 
 def test_the_changes_of_a_table_and_of_its_groups(feed: Feed) -> None:
@@ -241,52 +259,44 @@ def test_a_query_goes_on_where_it_stopped(feed: Feed) -> None:
     assert holdings(feed.send(("1",))) == {"Bob": ["2"]}
 
 
-@pytest.mark.parametrize(
-    ("other", "says"),
-    [
-        (
-            lambda rows: (
-                ktable(rows, key="position", buckets=2).group_by("client").reduce(n=count())
-            ),
-            "in 2 buckets, but the checkpoint has one of .* in 1 buckets",
-        ),
-        (
-            lambda rows: (
-                ktable(rows, key="position", buckets=1)
-                .group_by("client")
-                .reduce(n=count(), shares=total("amount"))
-            ),
-            "rows with position, client, amount, .* one of rows with position, client, in",
-        ),
-    ],
-    ids=["buckets", "aggregates"],
-)
-def test_a_query_of_another_shape_does_not_go_on_with_a_checkpoint(
-    feed: Feed, other: Callable[[DataFrame], DataFrame], says: str
-) -> None:
-    feed.start(
-        lambda rows: ktable(rows, key="position", buckets=1).group_by("client").reduce(n=count())
-    )
+def test_a_table_of_another_shape_does_not_go_on_with_a_checkpoint(feed: Feed) -> None:
+    """Also where the bucket, or the group, that it would meet first has no state yet."""
+
+    def table(rows: DataFrame, **how: Any) -> KTable:
+        return ktable(rows, **{"key": "position", "buckets": 2, **how})
+
+    feed.start(lambda rows: table(rows).group_by("client").reduce(n=count()))
     feed.send(BOB_1)
     feed.stop()
-    feed.start(other)
-    with pytest.raises(StreamingQueryException, match=says):
-        feed.send(*((str(n), "Bob", "AAPL", 1, "NYSE") for n in range(20)))
+    others: dict[str, Callable[[DataFrame], DataFrame]] = {
+        "buckets: made for 2, came 3": lambda rows: (
+            table(rows, buckets=3).group_by("client").reduce(n=count())
+        ),
+        "keys: made for position, came position; exchange": lambda rows: (
+            table(rows, key=["position", "exchange"]).group_by("client").reduce(n=count())
+        ),
+        r"filters: made for nothing, came \(exchange = 'NYSE'\)": lambda rows: (
+            table(rows).filter("exchange = 'NYSE'").group_by("client").reduce(n=count())
+        ),
+        "n = count, came n = total": lambda rows: (
+            table(rows).group_by("client").reduce(n=total("amount"))
+        ),
+    }
+    for says, other in others.items():
+        with pytest.raises(CannotGoOn, match=says):
+            feed.start(other)
+    feed.start(lambda rows: table(rows).group_by("client").reduce(n=count()))
+    assert [row["n"] for row in feed.send(BOB_2)] == [2]
 
 
-def test_a_fold_may_change_its_value_in_place(feed: Feed) -> None:
-    def add(held: set[str], row: Any) -> set[str]:
-        held.add(row["position"])
-        return held
-
-    def take(held: set[str], row: Any) -> set[str]:
-        held.discard(row["position"])
-        return held
-
-    ids = fold(add, take, set(), "array<string>")
-    feed.start(lambda rows: ktable(rows, key="position").group_by("client").reduce(ids=ids))
-    told = feed.send(BOB_1, BOB_2, AL_3)
-    assert {row["client"]: row["ids"] for row in told} == {"Al": ["3"], "Bob": ["1", "2"]}
+def test_a_refused_start_leaves_the_running_query_alone(feed: Feed) -> None:
+    feed.start(us_share_holders)
+    feed.send(BOB_1)
+    running = feed.running
+    with pytest.raises(CannotGoOn, match="gives: made for groups, came changes"):
+        feed.start(lambda rows: us_positions(rows).changes())
+    assert feed.running is running
+    assert holdings(feed.send(BOB_2)) == {"Bob": ["1", "2"]}
 
 
 def test_the_state_can_be_looked_into(feed: Feed, spark: SparkSession) -> None:
@@ -304,6 +314,52 @@ def test_the_state_can_be_looked_into(feed: Feed, spark: SparkSession) -> None:
         state_of(spark, feed.checkpoint, "exchanges")
     feed.send(("1",), ("2",))
     assert state_of(spark, feed.checkpoint).empty  # nothing is kept of what is gone
+
+
+# --- without a stream -------------------------------------------------------------------------
+
+
+def test_rows_without_a_key_or_a_group_and_filters_without_an_answer(spark: SparkSession) -> None:
+    rows = spark.createDataFrame(
+        [
+            (None, "Bob", "F", 1, "NYSE", False, 0),
+            ("2", None, "F", 1, "NYSE", False, 1),
+            ("3", "Bob", "F", 1, None, False, 2),
+            ("4", "Bob", "F", 1, "NYSE", None, 3),
+            ("5", "Bob", "F", 1, "LSE", False, 4),
+        ],
+        SCHEMA,
+    )
+    table = ktable(rows, key="position").filter("exchange = 'NYSE'")
+    by_client = table.group_by("client")._packed(["position", "client"], squeeze=False)
+    found = pl.concat([unpacked(row["rows"]) for row in by_client.collect()]).sort("position")
+    assert dict(found.select("position", DELETED).iter_rows()) == {
+        "2": True,  # belongs to no group, so it leaves the one it was in
+        "3": True,  # nobody knows whether it is NYSE
+        "4": False,
+        "5": True,
+    }
+    both = ktable(rows, key=["position", "client"])
+    packs = both._packed(["position"], F.lit(0), F.lit(False), squeeze=True).collect()
+    kept = pl.concat([unpacked(row["rows"]) for row in packs])
+    assert sorted(kept["position"]) == ["3", "4", "5"]  # every part of a key is needed
+
+
+def test_rows_and_groups_are_spread_over_the_buckets(spark: SparkSession) -> None:
+    rows = [(str(n), f"c{n}", "F", 1, "NYSE", False, n) for n in range(60)]
+    table = ktable(spark.createDataFrame(rows, SCHEMA), key="position", buckets=4)
+    packs = table.group_by("client")._packed(["position", "client"], squeeze=True).collect()
+    assert {row["bucket"] for row in packs} == {0, 1, 2, 3}
+    found = pl.concat([unpacked(row["rows"]) for row in packs])
+    assert sorted(found["position"].cast(pl.Int64)) == list(range(60))
+    assert found[GROUP_BUCKET].n_unique() == 60  # a bucket of groups is chosen in the same way
+
+
+def test_a_table_may_be_grouped_by_its_key(table: KTable) -> None:
+    by_key = table.group_by("position")
+    told = by_key.reduce(per_update=True, number=count())
+    assert told.columns == ["position", "number", "deleted", "change", "step"]
+    assert by_key.changelog().columns == ["position", "deleted"]
 
 
 # --- what is refused --------------------------------------------------------------------------

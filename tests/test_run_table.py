@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient
 from labs import end, read_until, workbook
 
 from workbook.cli import main
@@ -20,7 +21,7 @@ from workbook.sources.producer import BULK, Deliveries, generate, send
 from workbook.sources.readers import read_dead_letters, read_messages
 from workbook.stack.broker import Broker
 from workbook.table_ledger import TableLedger
-from workbook.topics import new_compacted_topic
+from workbook.topics import Topic, new_compacted_topic
 
 COUNT = 4000
 STREAM = PositionStream(
@@ -103,12 +104,28 @@ def test_a_checkpoint_of_another_topic_and_results_of_another_are_refused(
 
     before = sorted(path for path in state.rglob("*") if path.is_file())
     said = refused("--in", two.name, "--checkpoint", str(state))
-    assert f"has read {one.name}" in said
+    assert f"topic: made for {one.name}, came {two.name}" in said
+    assert "Starting Spark" not in said
     assert sorted(path for path in state.rglob("*") if path.is_file()) == before
     said = refused("--in", one.name, "--out", out, "--checkpoint", str(tmp_path / "new"))
     assert f"Expected {out} to be empty" in said
     said = refused("--in", one.name, "--out", f"{out}.late", "--checkpoint", str(state))
     assert f"Expected {out}.late to have the results so far" in said
+    remade(broker, one)
+    said = refused("--in", one.name, "--checkpoint", str(state))
+    assert "topic id: made for" in said
+    assert f"topic: made for {one.name}" not in said  # its name is the same
+
+
+def remade(broker: Broker, topic: Topic) -> None:
+    """The topic deleted, and created again under its name."""
+    admin, name = AdminClient(broker.client_config()), topic.name
+    admin.delete_topics([name])[name].result()
+    deadline = time.monotonic() + 60
+    while name in admin.list_topics(timeout=10).topics:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    broker.create(topic)
 
 
 # --- the store, asked -------------------------------------------------------------------------

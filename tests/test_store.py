@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+import sqlite3
 import subprocess
 import sys
 import time
@@ -13,7 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from workbook.errors import CannotGoOn, TopicMissing
+from workbook.errors import CannotGoOn, NoSuchState, TopicMissing
 from workbook.sinks.store import Store
 from workbook.sinks.table_topic import TableTopic
 from workbook.sources.readers import read_messages
@@ -54,6 +56,7 @@ def test_a_micro_batch_that_comes_again_is_left_out(store: Store) -> None:
     store.apply(changes(("Bob", ["IBM"])), "query", 0)
     store.apply(changes(("Bob", None)), "query", 1)
     store.apply(changes(("Bob", ["IBM"])), "query", 0)
+    store.apply(changes(("Al", ["F"])), "query", 1)  # the last one, whatever it says this time
     assert len(store) == 0
 
 
@@ -61,6 +64,43 @@ def test_another_query_begins_with_an_empty_table(store: Store) -> None:
     store.apply(changes(("Bob", ["IBM"]), ("Al", ["F"])), "query", 0)
     store.apply(changes(("Al", ["F"])), "another", 0)
     assert store.all() == [{"client": "Al", "tickers": ["F"]}]
+
+
+def test_the_first_micro_batch_of_another_query_may_come_again(store: Store) -> None:
+    """It empties the table once: not what came after it, and not at its own repetition."""
+    store.apply(changes(("Al", ["F"])), "query", 0)
+    store.apply(changes(("Bob", ["IBM"])), "another", 0)
+    store.apply(changes(("Cy", ["GE"])), "another", 1)
+    store.apply(changes(("Bob", ["IBM"])), "another", 0)
+    assert [row["client"] for row in store.all()] == ["Bob", "Cy"]
+    with pytest.raises(CannotGoOn, match="up to -1 only"):
+        store.apply(changes(("Al", ["F"])), "query", 1)  # its table is not here any more
+
+
+def test_a_reader_makes_no_file_and_writes_nothing(store: Store) -> None:
+    missing = store.path.with_name("missing.db")
+    with pytest.raises(NoSuchState, match=r"no file .*missing\.db"):
+        Store(missing, "client", reading=True)
+    assert not missing.exists()
+    reader = Store(store.path, "client", reading=True)
+    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+        reader.apply(changes(("Bob", ["IBM"])), "query", 0)
+    store.apply(changes(("Bob", ["IBM"])), "query", 0)
+    assert reader.get("Bob") == {"client": "Bob", "tickers": ["IBM"]}
+
+
+def test_a_store_may_lie_anywhere(tmp_path: Path) -> None:
+    path = tmp_path / "100 % größer? #1" / "store.db"
+    Store(path, "client").apply(changes(("Bob", ["IBM"])), "query", 0)
+    assert len(Store(path, "client", reading=True)) == 1
+    assert path.is_file()
+
+
+def test_what_is_no_number_is_valid_json(store: Store) -> None:
+    rows = {"client": ["Bob"], "least": [math.nan], "all": [[1.5, math.inf, -math.inf]]}
+    store.apply(pa.table({**rows, "deleted": [False]}), "query", 0)
+    [text] = sqlite3.connect(store.path).execute("SELECT value FROM store").fetchone()
+    assert text == '{"client":"Bob","least":"NaN","all":[1.5,"Infinity","-Infinity"]}'
 
 
 def test_a_store_that_has_missed_a_micro_batch_is_refused(store: Store) -> None:

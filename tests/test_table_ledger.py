@@ -117,6 +117,11 @@ def test_it_finds_exactly_what_is_planted() -> None:
     assert verdict.empty["client"].tolist() == ["Frank"]
 
 
+def test_what_is_stale_and_repeated_is_stale_once() -> None:
+    verdict = SMALL.judge({**TRUE, "Gus": ["99", "99"]})
+    assert verdict.counts["stale"] == verdict.counts["repeated"] == 1
+
+
 @pytest.mark.parametrize("kind", [list, set, tuple, frozenset])
 def test_any_collection_will_do(kind: type) -> None:
     assert SMALL.judge({client: kind(held) for client, held in TRUE.items()}).clean

@@ -87,27 +87,144 @@ def bring(view: dict[str, tuple[Any, ...]], told: pl.DataFrame) -> None:
         if row["deleted"]:
             view.pop(row[GROUP], None)
         else:
-            row["folded"] = pickle.loads(row["folded"])
-            view[row[GROUP]] = tuple(row[name] for name in aggregates())
+            if "folded" in row:
+                row["folded"] = pickle.loads(row["folded"])
+            view[row[GROUP]] = tuple(row[name] for name in aggregates() if name in row)
 
 
-@pytest.mark.parametrize("each", [False, True], ids=["collapsed", "per update"])
+MODES = {
+    "collapsed": (steps.differences, False, False),
+    "collapsed, with folds": (steps.every_difference, True, False),
+    "per update": (steps.every_difference, True, True),
+}
+"""As ``reduce`` chooses them: how to compare, whether with a fold, whether to show each step."""
+
+
+@pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_groups_equal_a_recomputation_after_every_batch(seed: int, each: bool) -> None:
+def test_groups_equal_a_recomputation_after_every_batch(seed: int, mode: Any) -> None:
     rows = changelog(seed)
-    compare = steps.every_difference if each else steps.differences
-    reduce = steps.reducer(GROUP, aggregates(), KEYS if each else None)
+    compare, folds, per_update = mode
+    wanted = {name: how for name, how in aggregates().items() if folds or name != "folded"}
+    reduce = steps.reducer(GROUP, wanted, KEYS, per_update=per_update)
     table: steps.Tables = {"rows": None}
-    groups: steps.Tables = dict.fromkeys(["rows", *aggregates()])
+    groups: steps.Tables = dict.fromkeys(["rows", *wanted])
     view: dict[str, tuple[Any, ...]] = {}
     done = 0
     for batch in batches(rows, seed):
         table, changes = compare(table, batch, KEYS, COLUMNS)
         if len(changes):
             groups, told = reduce(groups, changes)
-            bring(view, told.sort("step") if each else told)
+            bring(view, told.sort("step") if per_update else told)
         done += len(batch)
-        assert view == truth(rows[:done])
+        true = truth(rows[:done])
+        assert view == (true if folds else {client: held[:-1] for client, held in true.items()})
+
+
+def steps_taken() -> Any:
+    """A fold that does not invert at all: it writes down every step."""
+    return fold(
+        lambda value, row: f"{value}+{row['id']}{row['amount']}",
+        lambda value, row: f"{value}-{row['id']}{row['amount']}",
+        "",
+        "string",
+    )
+
+
+def told_by(seed: int, shuffled: int, *, per_update: bool) -> list[dict[str, Any]]:
+    """Per batch, what each group's fold is at its end."""
+    reduce = steps.reducer(GROUP, {"steps": steps_taken()}, KEYS, per_update=per_update)
+    table: steps.Tables = {"rows": None}
+    groups: steps.Tables = {"rows": None, "steps": None}
+    found = []
+    for batch in batches(changelog(seed), seed):
+        mixed = batch.sample(fraction=1, shuffle=True, seed=shuffled)
+        table, changes = steps.every_difference(table, mixed, KEYS, COLUMNS)
+        ends: dict[str, Any] = {}
+        if len(changes):
+            mixed = changes.sample(fraction=1, shuffle=True, seed=shuffled)  # as packs arrive
+            groups, told = reduce(groups, mixed)
+            told = told.sort("step") if per_update else told
+            ends = {row[GROUP]: row["steps"] for row in told.iter_rows(named=True)}
+        found.append({client: end and pickle.loads(end) for client, end in ends.items()})
+    return found
+
+
+@pytest.mark.parametrize("seed", SEEDS[:40])
+def test_a_fold_that_looks_at_the_order_is_the_same_in_every_run(seed: int) -> None:
+    first = told_by(seed, 1, per_update=False)
+    assert told_by(seed, 2, per_update=False) == first
+    assert told_by(seed, 3, per_update=True) == first
+
+
+def numbered(*rows: tuple[str, str, int | None, int]) -> pl.DataFrame:
+    """A batch of rows that stay: id, client, amount, offset."""
+    types = [pl.String, pl.String, pl.Int64, pl.Int64]
+    names = dict(zip([*COLUMNS, ORDER], types, strict=True))
+    frame = pl.DataFrame(list(rows), schema=names, orient="row")
+    return frame.with_columns(pl.lit(False).alias(DELETED), pl.lit(0).alias(GROUP_BUCKET))
+
+
+def test_equal_offsets_of_two_partitions_have_an_order_too() -> None:
+    rows = [("b", "c", 1, 7), ("a", "c", 1, 7), ("c", "c", 1, 7)]
+    reduce = steps.reducer(GROUP, {"steps": steps_taken()}, KEYS)
+    for batch in (rows, rows[::-1]):
+        _, changes = steps.every_difference({"rows": None}, numbered(*batch), KEYS, COLUMNS)
+        _, told = reduce({"rows": None, "steps": None}, changes)
+        assert pickle.loads(told["steps"][0]) == "+a1+b1+c1"
+
+
+def test_offsets_go_before_keys() -> None:
+    rows = [("b", "c", 1, 1), ("a", "c", 1, 2), ("b", "c", 2, 3)]
+    reduce = steps.reducer(GROUP, {"steps": steps_taken()}, KEYS)
+    _, changes = steps.every_difference({"rows": None}, numbered(*rows), KEYS, COLUMNS)
+    _, told = reduce({"rows": None, "steps": None}, changes)
+    assert pickle.loads(told["steps"][0]) == "+b1+a1-b1+b2"
+
+
+@pytest.mark.parametrize(
+    ("names", "deleted"), [(["number", "largest"], False), (["largest"], True)]
+)
+def test_a_group_is_deleted_where_all_of_its_aggregates_are_null(
+    names: list[str], deleted: bool
+) -> None:
+    wanted = {name: aggregates()[name] for name in names}
+    _, changes = steps.differences({"rows": None}, numbered(("a", "c", None, 0)), KEYS, COLUMNS)
+    _, told = steps.reducer(GROUP, wanted, KEYS)(dict.fromkeys(["rows", *names]), changes)
+    assert told.select("largest", "deleted").rows() == [(None, deleted)]
+
+
+def test_nothing_is_kept_of_a_group_that_is_gone() -> None:
+    reduce = steps.reducer(GROUP, aggregates(), KEYS)
+    table, changes = steps.every_difference(
+        {"rows": None}, numbered(("a", "c", None, 0)), KEYS, COLUMNS
+    )
+    groups, _ = reduce(dict.fromkeys(["rows", *aggregates()]), changes)
+    gone = numbered(("a", "c", None, 1)).with_columns(pl.lit(True).alias(DELETED))
+    _, changes = steps.every_difference(table, gone, KEYS, COLUMNS)
+    groups, told = reduce(groups, changes)
+    assert told.select(GROUP, "deleted").rows() == [("c", True)]
+    assert {name for name, kept in groups.items() if kept is not None and len(kept)} == set()
+
+
+def test_a_row_with_a_null_that_comes_again_changes_nothing() -> None:
+    batch = numbered(("a", "c", None, 0))
+    table, _ = steps.newest({"rows": None}, batch, KEYS, COLUMNS)
+    for compare in (steps.newest, steps.differences):
+        _, told = compare(table, batch, KEYS, COLUMNS)
+        assert told.is_empty()
+    _, told = steps.newest(table, numbered(("a", "c", 0, 1)), KEYS, COLUMNS)
+    assert told["amount"].to_list() == [0]  # but null is not nought
+
+
+def test_a_table_may_be_grouped_by_its_key() -> None:
+    one, other = numbered(("a", "c", 1, 0)), numbered(("a", "d", 2, 1))
+    reduce = steps.reducer("id", {"number": count()}, KEYS, per_update=True)
+    table, changes = steps.every_difference({"rows": None}, one, KEYS, COLUMNS)
+    _, told = reduce({"rows": None, "number": None}, changes)
+    assert told.select("id", "number", "change", "step").rows() == [("a", 1, "add", 0)]
+    _, told = steps.moves(table, other, KEYS, COLUMNS, "id")
+    assert told.select("id", "client", "deleted").rows() == [("a", "d", False)]
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -23,6 +23,10 @@ class CannotSubtract(WorkbookError, ValueError):
     """An aggregate that cannot take a row out again, asked of a table whose rows come and go."""
 
 
+class SumTooLarge(WorkbookError, OverflowError):
+    """A sum that does not fit into its type any more."""
+
+
 class NoSuchState(WorkbookError):
     """A table that is not, or not yet, in the state of a query."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import os
 import re
@@ -118,16 +117,6 @@ def checkpoint(name: str, *, fresh: bool = True) -> Path:
     chosen = folder / str(made + 1 if fresh else max(made, 1))
     chosen.mkdir(exist_ok=True)
     return chosen
-
-
-def topics_of(place: Path) -> set[str]:
-    """The topics that the queries of a checkpoint folder have begun to read; none if it is new."""
-    found: set[str] = set()
-    for offsets in place.glob("[0-9]*/offsets"):
-        for file in offsets.glob("[0-9]*"):
-            last = file.read_text().splitlines()[-1]
-            found |= set(json.loads(last)) if last.startswith("{") else set()
-    return found
 
 
 def class_archive() -> Path:
@@ -280,6 +269,9 @@ def _settings(scratch: Path, flags: list[str]) -> dict[str, str]:
         "spark.sql.shuffle.partitions": str(min(cores, 4)),
         "spark.sql.streaming.stateStore.providerClass": STATE_STORES["memory"],
         "spark.sql.streaming.forceDeleteTempCheckpointLocation": "true",
+        # A restart needs the last two micro-batches, and whoever looks into the state of a running
+        # query the one that was the last when looking began. By default a hundred are kept.
+        "spark.sql.streaming.minBatchesToRetain": "10",
         # Small commits, and what changed in each micro-batch can be read.
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
         "spark.sql.execution.arrow.pyspark.enabled": "true",

@@ -130,7 +130,7 @@ class TableLedger:
             records = records[records["offset"] < ends]
         known = records[records["position"].notna()]
         last = known.drop_duplicates("position", keep="last").sort_values("position")
-        return last.assign(deleted=last["deleted"].astype(bool) | last["reason"].notna())
+        return last.assign(deleted=last["deleted"].astype(bool))
 
     def _held(self, offsets: Offsets | None) -> pd.DataFrame:
         return _us(self._last(offsets))

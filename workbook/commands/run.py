@@ -5,13 +5,14 @@ from __future__ import annotations
 import shlex
 from argparse import Namespace
 from pathlib import Path
+from typing import Any
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import lit
 
-from workbook import session
+from workbook import checkpoints, session
 from workbook.commands.console import Ending, end_like_ctrl_c, typed
 from workbook.commands.ends import Ends
 from workbook.commands.failures import query_failed
@@ -29,6 +30,7 @@ from workbook.sinks.running import TableSink, appender, start_table
 from workbook.sinks.store import Store
 from workbook.sinks.table_topic import TableTopic
 from workbook.sources.checks import require_topic
+from workbook.sources.identity import topic_facts
 from workbook.sources.offsets import Unread, partition_offsets
 from workbook.sources.spark import kafka_stream
 from workbook.stack.broker import Broker, kafka
@@ -51,10 +53,9 @@ def run(options: Namespace) -> None:
     options.source = options.source or SOURCES[options.pipeline]
     _require_fitting(options)
     require_sense(options)
-    if options.checkpoint:
-        _require_topic_of(Path(options.checkpoint).absolute(), options.source)
     try:
         broker = kafka("run")
+        _require_fitting_checkpoint(broker, options)
         letters = _prepare(broker, options)
         spark = session.spark_session(options.pipeline)
         ending = Ending(options.seconds)  # after Spark, which has handlers of its own
@@ -113,30 +114,37 @@ def _prepare(broker: Broker, options: Namespace) -> Topic:
     return letters
 
 
+def _require_fitting_checkpoint(broker: Broker, options: Namespace) -> None:
+    """Refuse a checkpoint of another topic or of other options, before Spark starts."""
+    if options.checkpoint is not None:
+        source = topic_facts(broker.client_config(), options.source)
+        checkpoints.require(Path(options.checkpoint).absolute(), source | _asked(options))
+
+
+def _asked(options: Namespace) -> dict[str, Any]:
+    """What the checkpoint must remember of the options; more is known once there is a query."""
+    if options.pipeline == "share_holders":
+        return {"query": "table"}
+    if not options.out:
+        return {"query": "table"}
+    asked = completed.facts(options.lateness or LATENESS, by_partition=options.by_partition)
+    return {"query": "seconds", **asked}
+
+
 def _checkpoint(options: Namespace) -> Path:
     """Where offsets and state are kept; says so."""
     if options.checkpoint is None:
         print("It starts with the first record, in a fresh checkpoint (--checkpoint keeps one).")
         return session.checkpoint(options.pipeline)
     place = Path(options.checkpoint).absolute()
-    known = place.is_dir() and any(place.iterdir())
+    known = checkpoints.begun(place)
     print(f"It goes on where {place} ends." if known else f"Its new checkpoint is {place}.")
     return place
 
 
-def _require_topic_of(place: Path, source: str) -> None:
-    """Refuse a checkpoint of another topic, before Spark writes the wrong offsets into it."""
-    read = session.topics_of(place)
-    if read and read != {source}:
-        raise CannotGoOn(
-            f"Expected a checkpoint of {source}, but {place} has read {', '.join(sorted(read))}. "
-            "Use the --in that it was made with, or another folder for --checkpoint."
-        )
-
-
 def _require_fitting_out(broker: Broker, options: Namespace) -> None:
     """Refuse a result topic that would not be the whole table, or more than that."""
-    out, begun = options.out, options.checkpoint and session.topics_of(Path(options.checkpoint))
+    out, begun = options.out, options.checkpoint and checkpoints.begun(Path(options.checkpoint))
     try:
         held = sum(o.end - o.begin for o in partition_offsets(broker.client_config(), out))
     except TopicMissing:

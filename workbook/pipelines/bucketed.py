@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import polars as pl
@@ -20,11 +20,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 from pyspark.sql.types import StructType
 
-from workbook.errors import CannotGoOn
 from workbook.pipelines.table_steps import BUCKET, Tables
-
-SHAPE = "__shape"
-"""In a state: what it is a state of, so that no other query goes on with it."""
 
 PACKED = "bucket INT, rows BINARY"
 
@@ -65,56 +61,53 @@ def pack(
     return rows.mapInArrow(pack_task, PACKED)
 
 
-def unpack(packs: DataFrame, schema: StructType) -> DataFrame:
-    """The rows of the packs."""
+def unpack(packs: DataFrame, schema: StructType, pickled: Sequence[str] = ()) -> DataFrame:
+    """The rows of the packs; ``pickled`` columns hold values of Python, whatever Spark's type."""
     kinds = to_arrow_schema(schema)
 
     def unpack_task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for data in batch.column("rows").to_pylist():
                 table = unpacked(data).select(kinds.names).to_arrow()
-                columns = [_as(table.column(field.name), field.type) for field in kinds]
+                columns = [
+                    _unpickled(table.column(field.name), field.type)
+                    if field.name in pickled
+                    else table.column(field.name).cast(field.type)
+                    for field in kinds
+                ]
                 yield from pa.Table.from_arrays(columns, schema=kinds).combine_chunks().to_batches()
 
     return packs.mapInArrow(unpack_task, schema)
 
 
-def _as(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    """A column in the type that Spark expects; what Python functions made comes pickled."""
-    if pa.types.is_large_binary(column.type) and not pa.types.is_binary(kind):
-        values = [None if data is None else pickle.loads(data) for data in column.to_pylist()]
-        return pa.chunked_array([pa.array(values, kind)])
-    return column.cast(kind)
+def _unpickled(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    values = [None if data is None else pickle.loads(data) for data in column.to_pylist()]
+    return pa.chunked_array([pa.array(values, kind)])
 
 
 def stateful(
-    packs: DataFrame,
-    step: Step,
-    names: list[str],
-    buckets: int,
-    shape: str,
-    idle: Idle | None = None,
+    packs: DataFrame, step: Step, names: list[str], buckets: int, idle: Idle | None = None
 ) -> DataFrame:
     """Take each bucket's packs of a micro-batch through ``step``, and pack what it tells.
 
-    ``names`` are the tables that it keeps, each a state variable of its own; ``shape`` says in
-    words what they hold. A state of another shape is refused.
+    ``names`` are the tables that it keeps, each a state variable of its own. Nothing in the state
+    says what they hold: mark what comes out with that (``checkpoints.marked``), ``buckets`` too,
+    and no query of another shape goes on with it.
 
     With ``idle`` micro-batches come also where nothing was read, as often as the query's trigger
     says, and every ``WAKE_MS`` it gets the state and the time at which the micro-batch was planned
     (ms). ``processAllAvailable`` never returns then.
     """
     if idle is None:
-        bucket, mode = _Bucket(step, names, buckets, shape), "None"
+        bucket, mode = _Bucket(step, names, buckets), "None"
     else:
-        bucket, mode = _WakingBucket(step, names, buckets, shape, idle), "ProcessingTime"
+        bucket, mode = _WakingBucket(step, names, buckets, idle), "ProcessingTime"
     return packs.groupBy("bucket").transformWithState(bucket, PACKED, "Update", mode)
 
 
 class _Bucket(StatefulProcessor):
-    def __init__(self, step: Step, names: list[str], buckets: int, shape: str) -> None:
+    def __init__(self, step: Step, names: list[str], buckets: int) -> None:
         self._step, self._names, self._buckets = step, names, buckets
-        self._shape = f"{shape}, in {buckets} buckets"
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self._states = {name: handle.getValueState(name, "rows BINARY") for name in self._names}
@@ -132,35 +125,25 @@ class _Bucket(StatefulProcessor):
 
     def _stepped(self, step: Callable[[Tables], tuple[Tables, pl.DataFrame]]) -> Iterator[Row]:
         kept = {name: state.get() for name, state in self._states.items()}
-        before = {name: None if k is None else self._known(k[0]) for name, k in kept.items()}
+        before = {name: None if k is None else unpacked(k[0]) for name, k in kept.items()}
         after, told = step(before)
         for name, state in self._states.items():
             frame = after[name]
             if frame is None or frame.is_empty():
                 state.clear()
             else:
-                state.update((packed(frame.with_columns(pl.lit(self._shape).alias(SHAPE))),))
+                state.update((packed(frame),))
         if len(told):
             for batch in _in_buckets(told, self._buckets).to_pylist():
                 yield Row(**batch)
-
-    def _known(self, data: bytes) -> pl.DataFrame:
-        """A table of the state; raises where another kind of query has left it."""
-        frame = unpacked(data)
-        if frame[SHAPE][0] != self._shape:
-            raise CannotGoOn(
-                f"Expected a state of {self._shape}, but the checkpoint has one of "
-                f"{frame[SHAPE][0]}. Ask for the same again, or use a new checkpoint."
-            )
-        return frame.drop(SHAPE)
 
     def close(self) -> None:
         pass
 
 
 class _WakingBucket(_Bucket):
-    def __init__(self, step: Step, names: list[str], buckets: int, shape: str, idle: Idle) -> None:
-        super().__init__(step, names, buckets, shape)
+    def __init__(self, step: Step, names: list[str], buckets: int, idle: Idle) -> None:
+        super().__init__(step, names, buckets)
         self._idle = idle
 
     def init(self, handle: StatefulProcessorHandle) -> None:

@@ -17,6 +17,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import ArrayType, IntegerType, LongType, StringType, StructField, StructType
 
+from workbook.checkpoints import marked
 from workbook.events import ClickType, Reason
 from workbook.metrics import COMPLETE
 from workbook.pipelines.bucketed import Step, pack, stateful, unpack
@@ -41,7 +42,6 @@ RESULT = StructType(
         StructField("offsets", ArrayType(LongType())),
     ]
 )
-SHAPE = "page views of open seconds"
 _TABLES = ["open", "clocks", "sums"]
 
 
@@ -78,8 +78,13 @@ def completed_views(
     packs = pack(rows, 1, partial(per_second, with_events=with_events))
     step = partial(complete, behind=behind, unread=unread, by_partition=by_partition)
     idle = partial(nothing_came, step)
-    told = stateful(packs, step, _TABLES, 1, SHAPE, idle)
-    return unpack(told, RESULT)
+    told = unpack(stateful(packs, step, _TABLES, 1, idle), RESULT)
+    return marked(told, facts(lateness, by_partition=by_partition) | {"events": with_events})
+
+
+def facts(lateness: str, *, by_partition: bool) -> dict[str, Any]:
+    """What a checkpoint must remember of these options."""
+    return {"lateness in ms": milliseconds(lateness), "by partition": by_partition}
 
 
 def milliseconds(lateness: str) -> int:

@@ -20,9 +20,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import BooleanType, LongType, StringType, StructField, StructType
 
+from workbook.checkpoints import Facts, computed, condition_text, marked
 from workbook.errors import CannotSubtract
 from workbook.pipelines import table_steps as steps
-from workbook.pipelines.aggregates import Aggregate, Elements, Fold, Total
+from workbook.pipelines.aggregates import Aggregate, Count, Elements, Fold, Total
 from workbook.pipelines.bucketed import pack, stateful, unpack
 from workbook.pipelines.table_steps import BUCKET, DELETED, GROUP_BUCKET, ORDER
 
@@ -38,11 +39,14 @@ BUCKETS = 8
 
 def count() -> Aggregate:
     """How many rows the group has."""
-    return Total()
+    return Count()
 
 
 def total(column: str) -> Aggregate:
-    """The sum of a column of whole numbers."""
+    """The sum of a column of whole numbers, up to 2^63 - 1; null where all of them are.
+
+    The query ends with ``SumTooLarge`` where a sum is beyond that.
+    """
     return Total(column)
 
 
@@ -51,7 +55,7 @@ def set_of(column: str) -> Aggregate:
 
     A value that two rows of the group share stays until both have gone.
     """
-    return Elements(column, pl.col("element").sort())
+    return Elements(column, "set_of", pl.col("element").sort())
 
 
 def max_of(column: str, *, recompute: bool = False) -> Aggregate:
@@ -66,7 +70,7 @@ def max_of(column: str, *, recompute: bool = False) -> Aggregate:
             f"max_of({column!r}, recompute=True), which keeps every value of the group in its "
             "state and looks for the largest again."
         )
-    return Elements(column, pl.col("element").max(), is_list=False)
+    return Elements(column, "max_of", pl.col("element").max(), is_list=False)
 
 
 def fold(
@@ -77,9 +81,13 @@ def fold(
 ) -> Aggregate:
     """Any pair of functions ``(value, row) -> value``, from ``start``, in plain Python: slower.
 
-    ``returns`` is Spark's type of the value; a set is shown as a sorted list. None or something
-    empty means that the group has nothing left. The rows of a micro-batch that go are taken out
-    before those that come are added.
+    Both are called for every update of the changelog, in the order of its offsets, an update's old
+    row first; so the value is the same whether results are asked ``per_update`` or not. As in Kafka
+    Streams, None means that there is nothing: the adder begins anew from ``start``, and the
+    subtractor is not called. A group without rows begins anew, too.
+
+    ``returns`` is Spark's type of the value; a set is shown as a sorted list, None last. A group
+    whose value is None or holds nothing is told as deleted.
     """
     return Fold(adder, subtractor, start, returns)
 
@@ -96,12 +104,18 @@ class KTable:
     columns: tuple[str, ...]
     order: str
     buckets: int
+    facts: Facts
 
     def filter(self, condition: str | Column) -> KTable:
         """Only rows for which the condition holds: one that stops to hold is a delete."""
         holds = F.expr(condition) if isinstance(condition, str) else condition
         gone = F.col(DELETED) | ~F.coalesce(holds, F.lit(False))
-        return replace(self, changelog=self.changelog.withColumn(DELETED, gone))
+        filters = [*self.facts["filters"], condition_text(self.changelog, holds)]
+        return replace(
+            self,
+            changelog=self.changelog.withColumn(DELETED, gone),
+            facts={**self.facts, "filters": filters},
+        )
 
     def changes(self) -> DataFrame:
         """What changes in the table, at most a row per key and micro-batch.
@@ -116,8 +130,8 @@ class KTable:
             lambda tables, batch: steps.newest(tables, batch, keys, columns),
             ["rows"],
             self.buckets,
-            _rows_of(columns),
         )
+        told = self._marked(told, columns, gives="changes")
         fields = [self.changelog.schema[name] for name in columns]
         return unpack(told, StructType([*fields, StructField("deleted", BooleanType())]))
 
@@ -129,6 +143,11 @@ class KTable:
                 "one of them before: ktable(changelog.withColumn('both', ...), ...)."
             )
         return GroupedTable(self, column)
+
+    def _marked(self, rows: DataFrame, columns: Sequence[str], **more: Any) -> DataFrame:
+        """Rows that say what their query is made for: see ``checkpoints``."""
+        kinds = (f"{c} {self.changelog.schema[c].dataType.simpleString()}" for c in columns)
+        return marked(rows, {**self.facts, "columns": list(kinds), **more})
 
     def _packed(
         self, columns: Sequence[str], group: Column, deleted: Column, *, squeeze: bool
@@ -171,8 +190,16 @@ def ktable(
     if not keys or buckets < 1:
         raise ValueError(f"Expected a key and at least one bucket, got {key!r} and {buckets}.")
     columns = tuple(name for name in changelog.columns if name not in (order, deleted))
-    marked = changelog.withColumn(DELETED, F.coalesce(deleted, F.lit(False)))
-    return KTable(marked, keys, columns, order, buckets)
+    facts = {
+        "keys": list(keys),
+        "order": order,
+        "deleted": deleted,
+        "changelog": computed(changelog),
+        "filters": [],
+        "buckets": buckets,
+    }
+    settled = changelog.withColumn(DELETED, F.coalesce(deleted, F.lit(False)))
+    return KTable(settled, keys, columns, order, buckets, facts)
 
 
 @dataclass(frozen=True)
@@ -192,22 +219,28 @@ class GroupedTable:
 
         With ``per_update`` none collapses, and there is a row for every single step, in order:
         also ``change`` ("remove" or "add"), the keys of the row, and ``step`` (bigint, from 0
-        within group and micro-batch).
+        within group and micro-batch). Its last row of a group is what there is without it.
         """
         keys, buckets = self.table.keys, self.table.buckets
         columns = self._columns(aggregates)
-        compare = steps.every_difference if per_update else steps.differences
+        folds = [name for name, how in aggregates.items() if isinstance(how, Fold)]
+        every = per_update or bool(folds)  # a fold may look at the order, and at each update
+        compare = steps.every_difference if every else steps.differences
         changes = stateful(
-            self._packed(columns, squeeze=not per_update),
+            self._packed(columns, squeeze=not every),
             lambda tables, batch: compare(tables, batch, keys, columns),
             ["rows"],
             buckets,
-            _rows_of(columns),
         )
-        reduce = steps.reducer(self.column, aggregates, keys if per_update else None)
-        shape = f"groups by {self.column} with {', '.join(aggregates)}"
-        reduced = stateful(changes, reduce, ["rows", *aggregates], buckets, shape)
-        return unpack(reduced, self._schema(aggregates, per_update))
+        reduce = steps.reducer(self.column, aggregates, keys, per_update=per_update)
+        reduced = self.table._marked(
+            stateful(changes, reduce, ["rows", *aggregates], buckets),
+            columns,
+            gives="groups, per update" if per_update else "groups",
+            group=self.column,
+            aggregates=[f"{name} = {how}" for name, how in aggregates.items()],
+        )
+        return unpack(reduced, self._schema(aggregates, per_update), pickled=folds)
 
     def changelog(self, *columns: str) -> DataFrame:
         """The changes as a changelog of its own: who came into which group, and who left one.
@@ -223,8 +256,8 @@ class GroupedTable:
             lambda tables, batch: steps.moves(tables, batch, keys, wanted, group),
             ["rows"],
             self.table.buckets,
-            _rows_of(wanted),
         )
+        changes = self.table._marked(changes, wanted, gives="changelog by group", group=group)
         fields = [self.table.changelog.schema[name] for name in wanted]
         return unpack(changes, StructType([*fields, StructField("deleted", BooleanType())]))
 
@@ -269,11 +302,7 @@ class GroupedTable:
         if per_update:
             fields += [
                 StructField("change", StringType()),
-                *(of[key] for key in self.table.keys),
+                *(of[key] for key in self.table.keys if key != self.column),
                 StructField("step", LongType()),
             ]
         return StructType(fields)
-
-
-def _rows_of(columns: Sequence[str]) -> str:
-    return f"rows with {', '.join(columns)}"

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from workbook.errors import NoSuchState
 from workbook.pipelines.aggregates import GROUP, RESULT
-from workbook.pipelines.bucketed import SHAPE, unpacked
+from workbook.pipelines.bucketed import unpacked
 from workbook.pipelines.table_steps import GROUP_BUCKET
 
 TABLE, GROUPS = "table", "groups"
@@ -39,7 +39,7 @@ def state_of(spark: SparkSession, checkpoint: Path, name: str = TABLE) -> pd.Dat
     ]
     if not frames:
         return pd.DataFrame()
-    found = pl.concat(frames).drop(SHAPE, GROUP_BUCKET, strict=False)
+    found = pl.concat(frames).drop(GROUP_BUCKET, strict=False)
     return found.rename(_NAMES, strict=False).to_pandas()
 
 

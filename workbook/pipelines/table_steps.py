@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 import polars as pl
 
-from workbook.pipelines.aggregates import GROUP, OP, RESULT, Aggregate, Total
+from workbook.pipelines.aggregates import GROUP, OP, RESULT, Aggregate, Count, Fold
 
 Tables = dict[str, "pl.DataFrame | None"]
 
 BUCKET, GROUP_BUCKET = "__bucket", "__group_bucket"
 DELETED, ORDER = "__deleted", "__order"
 
-SIZE = Total()
+SIZE = Count()
 """Of each group the number of rows: with none left it is gone."""
 
 
@@ -62,7 +62,7 @@ def moves(
 ) -> tuple[Tables, pl.DataFrame]:
     """Of each group and key the row that came, or ``deleted`` where it left the group."""
     after, went, came = _compared(tables, batch, keys, columns)
-    left = went.join(came, on=[group, *keys], how="anti")
+    left = went.join(came, on=list({group, *keys}), how="anti")
     told = [
         came.select(columns).with_columns(deleted=False),
         left.select(columns).with_columns(deleted=True),
@@ -73,7 +73,7 @@ def moves(
 def every_difference(
     tables: Tables, batch: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]
 ) -> tuple[Tables, pl.DataFrame]:
-    """The same for every single row of the batch, in order."""
+    """The same for every single row of the batch, in order, also one that is as before."""
     old, _ = _split(tables["rows"], batch, keys, columns)
     rows = batch.select(*columns, GROUP_BUCKET, DELETED, ORDER)
     before = old.with_columns(
@@ -87,7 +87,16 @@ def every_difference(
     came = both.filter(pl.col(ORDER).is_not_null() & ~pl.col(DELETED))
     told = pl.concat([_signed(went, -1), _signed(came, 1)])
     after, _, _ = _compared(tables, batch, keys, columns)
-    return after, told.sort(ORDER, OP)
+    return after, in_order(told, keys)
+
+
+def in_order(changes: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """Changes as they happened; of a key its old row goes before the new one comes.
+
+    Offsets of two partitions may be equal: then the keys decide, so that a micro-batch which comes
+    again has the same order.
+    """
+    return changes.sort(ORDER, *keys, OP)
 
 
 def _compared(
@@ -126,19 +135,23 @@ def _signed(rows: pl.DataFrame, sign: int) -> pl.DataFrame:
 
 
 def reducer(
-    group: str, aggregates: Mapping[str, Aggregate], each: Sequence[str] | None = None
+    group: str,
+    aggregates: Mapping[str, Aggregate],
+    keys: Sequence[str],
+    *,
+    per_update: bool = False,
 ) -> Callable[[Tables, pl.DataFrame], tuple[Tables, pl.DataFrame]]:
-    """A step that brings changes into the groups by column ``group``: at once, or one by one.
-
-    ``each`` are the keys to name beside every single change.
-    """
+    """A step that brings changes into the groups by column ``group``: at once, or one by one."""
+    ordered = per_update or any(isinstance(how, Fold) for how in aggregates.values())
 
     def reduce(tables: Tables, batch: pl.DataFrame) -> tuple[Tables, pl.DataFrame]:
         changes = batch.with_columns(pl.col(group).alias(GROUP))
-        if each is None:
-            after, told = _reduced(tables, changes, aggregates)
+        changes = in_order(changes, keys) if ordered else changes
+        if per_update:
+            named = [key for key in keys if key != group]
+            after, told = _reduced_one_by_one(tables, changes, aggregates, named)
         else:
-            after, told = _reduced_one_by_one(tables, changes, aggregates, each)
+            after, told = _reduced(tables, changes, aggregates)
         return after, told.rename({GROUP: group})
 
     return reduce
@@ -173,9 +186,7 @@ def _reduced_one_by_one(
     the second ones, and so on.
     """
     told, step = [], "__step"
-    numbered = changes.sort(ORDER, OP, maintain_order=True).with_columns(
-        pl.int_range(pl.len()).over(GROUP).alias(step)
-    )
+    numbered = changes.with_columns(pl.int_range(pl.len()).over(GROUP).alias(step))
     for _, nth in sorted(numbered.partition_by(step, as_dict=True).items()):
         tables, rows = _reduced(tables, nth, aggregates)
         change = pl.when(pl.col(OP) > 0).then(pl.lit("add")).otherwise(pl.lit("remove"))

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.metrics import COMPLETE
 from workbook.sinks.dead_letters import DeadLetters
-from workbook.sinks.running import Running, in_rocksdb
+from workbook.sinks.running import Running, facts_of_query, in_rocksdb
 from workbook.sinks.too_late import send_too_late
 
 EVERY = "2 seconds"
@@ -56,4 +56,5 @@ def start_completed(
 
     with in_rocksdb(views.sparkSession):
         writer = views.writeStream.outputMode("update").trigger(processingTime=every)
-        return Running([writer.foreachBatch(write)], checkpoint)
+        made_for = facts_of_query("seconds", views)
+        return Running([writer.foreachBatch(write)], checkpoint, made_for)

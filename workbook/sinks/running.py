@@ -14,6 +14,8 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 
+from workbook import checkpoints
+from workbook.checkpoints import Facts
 from workbook.errors import BrokerUnreachable, QueryEnded
 from workbook.sinks.tables import LocalTable
 from workbook.sources.spark import Kafka
@@ -33,15 +35,21 @@ class Running:
 
     Each query keeps its offsets and state in a folder of its own below ``checkpoint``. Starting
     again in the same folder or in one beside it, as ``session.checkpoint`` makes them, ends what
-    runs there: so a cell may be run twice.
+    runs there: so a cell may be run twice. What the queries are made for, ``made_for``, is recorded
+    in the checkpoint; another time it must be the same, or ``CannotGoOn`` is raised.
     """
 
     places: ClassVar[dict[Path, Running]] = {}
 
-    def __init__(self, writers: list[DataStreamWriter], checkpoint: Path) -> None:
+    def __init__(
+        self, writers: list[DataStreamWriter], checkpoint: Path, made_for: Facts | None = None
+    ) -> None:
+        made_for = made_for or {}
+        checkpoints.require(checkpoint, made_for)  # before anything that runs there is ended
         former = Running.places.pop(checkpoint.parent, None)
         if former is not None:
             former.stop()
+        checkpoints.record(checkpoint, made_for)
         Running.places[checkpoint.parent] = self
         self.queries: list[StreamingQuery] = []
         self._over = threading.Event()
@@ -116,12 +124,16 @@ class Running:
             self.check()
 
 
-def start_counting(counts: DataFrame, table: LocalTable, checkpoint: Path) -> Running:
+def start_counting(
+    counts: DataFrame, table: LocalTable, checkpoint: Path, made_for: Facts | None = None
+) -> Running:
     """Bring the changed rows of ``counts`` into the table, micro-batch by micro-batch.
 
     With the same checkpoint the query goes on where it stopped, with a new one it starts anew.
+    ``made_for`` is what the checkpoint must remember beside what ``checkpoints.facts_of`` finds.
     """
-    return Running([counts.writeStream.outputMode("update").foreachBatch(table.write)], checkpoint)
+    writer = counts.writeStream.outputMode("update").foreachBatch(table.write)
+    return Running([writer], checkpoint, facts_of_query("counts", counts, made_for))
 
 
 def start_metrics(
@@ -131,11 +143,13 @@ def start_metrics(
     checkpoint: Path,
     at: Callable[[str], None] = lambda point: None,
     patience: float = 60.0,
+    made_for: Facts | None = None,
 ) -> Running:
     """Append each batch of ``records`` (key, value, optionally headers) to a Kafka topic.
 
     At least once: a batch that was written but not committed to the checkpoint is written again.
-    ``at`` is called at the points before and after the writing, for the crash lab.
+    ``at`` is called at the points before and after the writing, for the crash lab. ``made_for`` is
+    as in ``start_counting``.
     """
     append = appender(broker, topic, patience)
 
@@ -144,7 +158,8 @@ def start_metrics(
         append(batch)
         at("before-checkpoint")
 
-    return Running([records.writeStream.outputMode("append").foreachBatch(write)], checkpoint)
+    writer = records.writeStream.outputMode("append").foreachBatch(write)
+    return Running([writer], checkpoint, facts_of_query("records", records, made_for))
 
 
 def appender(broker: Kafka, topic: str, patience: float = 60.0) -> Callable[[DataFrame], None]:
@@ -181,7 +196,8 @@ def start_table(
     """Bring a table's changes into each of the sinks, micro-batch by micro-batch.
 
     ``every`` is the least time between two micro-batches: what Kafka Streams calls the commit
-    interval. State is kept in RocksDB. ``at`` is called at named points, for the crash lab.
+    interval. State is kept in RocksDB. ``at`` is called at named points, for the crash lab. Raises
+    ``CannotGoOn`` where the checkpoint was made for another table.
     """
 
     def write(batch: DataFrame, batch_id: int) -> None:
@@ -195,7 +211,13 @@ def start_table(
 
     writer = changes.writeStream.outputMode("update").trigger(processingTime=every)
     with in_rocksdb(changes.sparkSession):
-        return Running([writer.foreachBatch(write)], Path(checkpoint))
+        made_for = facts_of_query("table", changes)
+        return Running([writer.foreachBatch(write)], Path(checkpoint), made_for)
+
+
+def facts_of_query(kind: str, rows: DataFrame, more: Facts | None = None) -> Facts:
+    """What a query of this kind over these rows is made for."""
+    return {"query": kind, **checkpoints.facts_of(rows), **(more or {})}
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from workbook.errors import CannotGoOn
+from workbook.errors import CannotGoOn, NoSuchState
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS store (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -26,15 +27,17 @@ class Store:
 
     A reader sees whole micro-batches only. A micro-batch that comes again, as after a crash, is
     left out: in the same transaction as its rows the store notes the query and the batch. ``key``
-    is the column by which rows are asked for; who is only ``reading`` makes no tables and no file.
+    is the column by which rows are asked for. With ``reading``, creates and writes nothing, and
+    raises ``NoSuchState`` where there is no file.
     """
 
     kind = "store"
 
     def __init__(self, path: Path, key: str, *, reading: bool = False) -> None:
         self.path, self.key = path, key
-        self._local = threading.local()
+        self._local, self._mode = threading.local(), "ro" if reading else "rwc"
         if reading:
+            self._require_file()
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         with closing(self._connect()) as made:
@@ -112,7 +115,15 @@ class Store:
         return found
 
     def _connect(self) -> sqlite3.Connection:
-        return sqlite3.connect(self.path, timeout=30, isolation_level=None)
+        place = f"{self.path.absolute().as_uri()}?mode={self._mode}"
+        return sqlite3.connect(place, timeout=30, isolation_level=None, uri=True)
+
+    def _require_file(self) -> None:
+        if not self.path.is_file():
+            raise NoSuchState(
+                f"Expected a store to read, but there is no file {self.path}. The query that fills "
+                "it makes it when it starts: start it first, or check the path."
+            )
 
 
 def keyed_json(
@@ -133,4 +144,21 @@ def keyed_json(
 
 
 def _json(row: dict[str, Any]) -> str:
-    return json.dumps(row, ensure_ascii=False, separators=(",", ":"))
+    try:
+        return _ENCODE(row)
+    except ValueError:
+        return _ENCODE(_without_nan(row))
+
+
+_ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+
+
+def _without_nan(value: Any) -> Any:
+    """Numbers that JSON lacks as Spark writes them: "NaN", "Infinity" and "-Infinity"."""
+    if isinstance(value, dict):
+        return {key: _without_nan(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_without_nan(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return value

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 
+from workbook.checkpoints import OPTION
 from workbook.sources.checks import require_topic
+from workbook.sources.identity import topic_facts
 
 PATIENCE_S = 60.0
 """How long a running query retries a silent broker before it gives up."""
@@ -50,13 +52,15 @@ def kafka_stream(
     has been silent for about ``patience`` seconds. Raises ``TopicMissing`` and
     ``BrokerUnreachable`` now, not when the query runs.
     """
-    require_topic(broker.client_config(), topic)
+    facts: dict[str, Any] = topic_facts(broker.client_config(), topic)
     asked = {"subscribe": topic}
     if partitions is not None:
         asked = {"assign": json.dumps({topic: list(partitions)})}
+        facts |= {"partitions": list(partitions)}
     options = {
         **FAST, **waiting(patience), **broker.spark_options(), **asked,
         "startingOffsets": starting, "maxOffsetsPerTrigger": str(max_per_batch),
+        OPTION: json.dumps(facts),
     }  # fmt: skip
     return spark.readStream.format("kafka").options(**options).load()
 

@@ -1,0 +1,192 @@
+"""Each aggregate by itself: changes in, results out; what is nothing, what is too much."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import polars as pl
+import pytest
+
+from workbook.errors import SumTooLarge
+from workbook.pipelines.aggregates import GROUP, OP, RESULT, Aggregate
+from workbook.pipelines.fingerprints import fingerprint
+from workbook.pipelines.ktable import count, fold, max_of, set_of, total
+
+LARGEST = 2**63 - 1
+
+
+def changes(*rows: tuple[int, Any], group: str = "Bob") -> pl.DataFrame:
+    """Rows of one group, each with +1 or -1 and a value."""
+    schema = {GROUP: pl.String, "value": pl.Int64, OP: pl.Int64}
+    return pl.DataFrame([(group, value, op) for op, value in rows], schema=schema, orient="row")
+
+
+class Group:
+    """What an aggregate keeps, brought from batch to batch."""
+
+    def __init__(self, how: Aggregate) -> None:
+        self.how = how
+        self.state: pl.DataFrame | None = None
+
+    def bring(self, *rows: tuple[int, Any]) -> Any:
+        """The result of the group after a batch; None where it has none."""
+        self.state, results = self.how.merge(self.state, changes(*rows))
+        found = results.select(RESULT).to_series().to_list()
+        [result] = found or [None]
+        return pickle.loads(result) if isinstance(result, bytes) else result
+
+
+# --- numbers ----------------------------------------------------------------------------------
+
+
+def test_a_sum_over_nulls_only_is_null() -> None:
+    group = Group(total("value"))
+    assert group.bring((1, None)) is None
+    assert group.bring((1, 4), (1, None)) == 4
+    assert group.bring((-1, None), (1, 0)) == 4
+    assert group.bring((-1, 4)) == 0  # a zero is still there
+    assert group.bring((-1, 0)) is None
+    assert Group(count()).bring((1, None), (1, None)) == 2
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_sum_that_is_no_bigint_any_more_is_refused(sign: int) -> None:
+    group = Group(total("value"))
+    assert group.bring((1, sign * LARGEST)) == sign * LARGEST
+    assert group.bring((1, sign * 9), (-1, sign * 9)) == sign * LARGEST  # beyond it on the way only
+    with pytest.raises(
+        SumTooLarge, match=r"total\('value'\) of group 'Bob' is -?9223372036854775809"
+    ):
+        group.bring((1, sign * 2))
+
+
+def test_a_sum_goes_on_in_a_bigint_after_other_groups_have_changed() -> None:
+    how = total("value")
+    state, _ = how.merge(None, changes((1, 5)))
+    state, results = how.merge(state, changes((1, 6), group="Al"))
+    assert results.rows() == [("Al", 6)]
+    assert dict(state.select(GROUP, RESULT).iter_rows()) == {"Bob": 5, "Al": 6}
+    assert state.schema[RESULT] == results.schema[RESULT] == pl.Int64
+
+
+def test_nulls_are_no_elements() -> None:
+    assert Group(set_of("value")).bring((1, None), (1, 2), (1, 1), (1, 2)) == [1, 2]
+    assert Group(max_of("value", recompute=True)).bring((1, None)) is None
+
+
+# --- folds ------------------------------------------------------------------------------------
+
+
+def listing(start: Any = None) -> Aggregate:
+    """A fold that writes down what it is called with; a removal of 0 leaves nothing."""
+
+    def add(value: Any, row: Mapping[str, Any]) -> Any:
+        return [*value, f"+{row['value']}"]
+
+    def take(value: Any, row: Mapping[str, Any]) -> Any:
+        return None if row["value"] == 0 else [*value, f"-{row['value']}"]
+
+    return fold(add, take, ["start"] if start is None else start, "array<string>")
+
+
+def test_from_nothing_an_adder_begins_anew_and_nothing_is_taken_out() -> None:
+    """As in Kafka Streams: the initialiser applies again, the subtractor gets no null."""
+    group = Group(listing())
+    assert group.bring((1, 0), (1, 1), (1, 2)) == ["start", "+0", "+1", "+2"]
+    assert group.bring((-1, 0), (-1, 1), (1, 3)) == ["start", "+3"]
+    group = Group(listing())
+    group.bring((1, 0), (1, 1), (1, 2))
+    assert group.bring((-1, 0)) is None  # the same in three batches
+    assert group.bring((-1, 1)) is None
+    assert group.bring((1, 3)) == ["start", "+3"]
+
+
+def test_a_group_without_rows_begins_anew_within_a_batch_too() -> None:
+    assert Group(listing()).bring((1, 1), (-1, 1), (1, 2)) == ["start", "+2"]
+    assert Group(listing()).bring((1, 1), (-1, 1)) is None
+
+
+def test_the_old_row_is_taken_out_before_the_new_one_comes() -> None:
+    group = Group(listing())
+    group.bring((1, 1), (1, 5))
+    assert group.bring((-1, 1), (1, 2)) == ["start", "+1", "+5", "-1", "+2"]
+
+
+def test_what_holds_nothing_is_kept_while_there_are_rows() -> None:
+    """Rows may cancel each other out: what is left when one of them goes must be right."""
+
+    def add(value: dict[str, int], row: Mapping[str, Any]) -> dict[str, int]:
+        left = value.get("sum", 10) + row["value"]
+        return {"sum": left} if left != 10 else {}
+
+    group = Group(fold(add, lambda v, r: add(v, {"value": -r["value"]}), {}, "map<string,bigint>"))
+    assert group.bring((1, 5), (1, -5)) is None
+    assert group.bring((-1, 5)) == [("sum", 5)]
+
+
+def test_a_fold_may_change_its_value_in_place() -> None:
+    def add(value: list[str], row: Mapping[str, Any]) -> list[str]:
+        value.append(row["value"])
+        return value
+
+    how = fold(add, lambda value, row: value, [], "array<bigint>")
+    assert Group(how).bring((1, 1)) == [1]
+    assert Group(how).bring((1, 2)) == [2]
+
+
+def test_none_in_a_set_is_shown_last() -> None:
+    how = fold(lambda v, r: v | {r["value"]}, lambda v, r: v - {r["value"]}, frozenset(), "x")
+    assert Group(how).bring((1, 2), (1, None), (1, 1)) == [1, 2, None]
+
+
+def test_a_fold_sees_the_columns_of_the_table_only() -> None:
+    seen: list[Any] = []
+    Group(fold(lambda v, r: seen.append(dict(r)), lambda v, r: v, 0, "int")).bring((1, 7))
+    assert seen == [{"value": 7}]
+
+
+# --- which one it is --------------------------------------------------------------------------
+
+MADE = """
+LIMIT = {limit}
+
+def helper(x):
+    return x + {step}
+
+def add(value, row):
+    '''{doc}'''
+    return [helper(each) for each in value if each < LIMIT]
+"""
+
+
+def made(limit: int = 1, step: int = 1, doc: str = "", above: str = "") -> Callable[..., Any]:
+    names: dict[str, Any] = {}
+    exec(above + MADE.format(limit=limit, step=step, doc=doc), names)
+    return names["add"]  # type: ignore[no-any-return]
+
+
+def test_a_function_is_known_again_by_what_it_does() -> None:
+    known = fingerprint(made())
+    assert known.startswith("add ")
+    assert fingerprint(made(doc="says more", above="\n\n# elsewhere\n")) == known
+    others = [made(limit=2), made(step=2), partial(made(), 1), partial(made(), 2), len, sum]
+    assert len({known, *map(fingerprint, others)}) == 7
+
+
+def test_a_function_that_calls_itself_has_a_fingerprint() -> None:
+    def again(value: int) -> int:
+        return again(value - 1) if value else 0
+
+    assert fingerprint(again) == fingerprint(again)
+
+
+def test_an_aggregate_says_what_it_is() -> None:
+    told = [str(how) for how in (count(), total("a"), set_of("a"), max_of("a", recompute=True))]
+    assert told == ["count", "total(a)", "set_of(a)", "max_of(a)"]
+    assert str(listing()) == str(listing())
+    assert str(listing({"b", "a", "c"})) == str(listing({"c", "b", "a"}))
+    assert str(listing()) != str(listing("other"))
+    assert "from ['start'], returns array<string>)" in str(listing())

@@ -1,0 +1,222 @@
+"""What a checkpoint was made for: recorded before the first start, and required ever after."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from argparse import Namespace
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from workbook import checkpoints
+from workbook.checkpoints import facts_of, record, require
+from workbook.commands import run
+from workbook.errors import CannotGoOn, TopicMissing
+from workbook.pipelines.ktable import KTable, count, fold, ktable, set_of, total
+from workbook.pipelines.share_holders import holders_by_moves
+from workbook.sources.identity import topic_facts
+from workbook.sources.spark import kafka_stream
+from workbook.stack.broker import Broker
+from workbook.topics import Topic
+
+FACTS = {"topic": "clicks", "buckets": 8, "filters": ["(a > 1)"], "changelog": []}
+
+
+def begin(place: Path) -> None:
+    """As Spark does, before a query's first micro-batch."""
+    offsets = place / "0" / "offsets"
+    offsets.mkdir(parents=True)
+    (offsets / "0").write_text("v1")
+
+
+def test_before_anything_has_begun_everything_fits(tmp_path: Path) -> None:
+    place = tmp_path / "new" / "checkpoint"
+    require(place, FACTS)
+    assert not place.exists()
+    record(place, {"topic": "others"})
+    record(place, FACTS)  # the other one never started
+    begin(place)
+    record(place, FACTS)
+    require(place, {"topic": "clicks"})
+    assert json.loads((place / checkpoints.RECORD).read_text()) == FACTS
+    assert [path.name for path in place.glob("*.json*")] == [checkpoints.RECORD]
+
+
+@pytest.mark.parametrize(
+    ("facts", "says"),
+    [
+        ({**FACTS, "buckets": 2}, "buckets: made for 8, came 2"),
+        ({**FACTS, "filters": ["(a > 1)", "(b < 2)"]}, r"\(a > 1\), came \(a > 1\); \(b < 2\)"),
+        ({**FACTS, "filters": []}, "filters: made for .*, came nothing"),
+        ({**FACTS, "lateness": "1 second"}, "lateness: made for nothing, came 1 second"),
+        ({"topic": "clicks"}, "filters: made for .*, came nothing"),
+    ],
+)
+def test_any_difference_is_refused_and_nothing_is_changed(
+    tmp_path: Path, facts: dict[str, Any], says: str
+) -> None:
+    record(tmp_path, FACTS)
+    begin(tmp_path)
+    with pytest.raises(CannotGoOn, match=says):
+        record(tmp_path, facts)
+    assert json.loads((tmp_path / checkpoints.RECORD).read_text()) == FACTS
+
+
+def test_some_facts_are_enough_to_refuse_early(tmp_path: Path) -> None:
+    record(tmp_path, FACTS)
+    begin(tmp_path)
+    with pytest.raises(
+        CannotGoOn, match="another one came:\n  topic: made for clicks, came x\nAsk"
+    ):
+        require(tmp_path, {"topic": "x"})
+    with pytest.raises(CannotGoOn, match="by partition: made for nothing, came False"):
+        require(tmp_path, {"by partition": False})
+
+
+@pytest.mark.parametrize(("damage", "says"), [(None, "there is none"), ("{", "cannot be read")])
+def test_a_checkpoint_that_does_not_say_what_it_was_made_for_is_refused(
+    tmp_path: Path, damage: str | None, says: str
+) -> None:
+    begin(tmp_path)
+    if damage:
+        (tmp_path / checkpoints.RECORD).write_text(damage)
+    for ask in (record, require):
+        with pytest.raises(CannotGoOn, match=f"{says}: it is of an older version"):
+            ask(tmp_path, FACTS)
+
+
+TOPIC = {"topic": "clicks", "topic id": "aaa", "cluster": "one"}
+OPTIONS = {
+    "pipeline": "page_views",
+    "source": "clicks",
+    "out": "metrics",
+    "lateness": None,
+    "by_partition": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("other", "id_now", "says"),
+    [
+        ({"lateness": "9 seconds"}, "aaa", "lateness: made for 5 seconds, came 9 seconds\nAsk"),
+        ({"by_partition": True}, "aaa", "by partition: made for False, came True\nAsk"),
+        ({"out": None}, "aaa", "query: made for records, came counts\nAsk"),
+        ({"pipeline": "share_holders"}, "aaa", "query: made for records, came table\nAsk"),
+        ({}, "bbb", "came:\n  topic id: made for aaa, came bbb\nAsk"),
+    ],
+)
+def test_run_refuses_other_options_before_spark_starts(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    other: dict[str, Any],
+    id_now: str,
+    says: str,
+) -> None:
+    options = Namespace(**OPTIONS, checkpoint=str(tmp_path))
+    record(tmp_path, TOPIC | run._asked(options))
+    begin(tmp_path)
+    known = TOPIC.copy()
+    monkeypatch.setattr(run, "topic_facts", lambda config, topic: known)
+    nowhere = Broker("127.0.0.1:1", {})
+    run._require_fitting_checkpoint(nowhere, options)
+    known["topic id"] = id_now
+    with pytest.raises(CannotGoOn, match=says):
+        run._require_fitting_checkpoint(nowhere, Namespace(**{**vars(options), **other}))
+
+
+# --- what a query is made for -----------------------------------------------------------------
+
+SCHEMA = "id STRING, client STRING, amount BIGINT, deleted BOOLEAN, offset BIGINT"
+
+
+@pytest.fixture(scope="module")
+def rows(spark: SparkSession) -> DataFrame:
+    return spark.createDataFrame([], SCHEMA)
+
+
+def plain(rows: DataFrame) -> KTable:
+    return ktable(rows, key="id").filter("amount > 1")
+
+
+def taking(number: int) -> Any:
+    return fold(lambda v, r: v + number, lambda v, r: v - number, 0, "bigint")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        lambda rows: ktable(rows, key="id", buckets=9).filter("amount > 1"),
+        lambda rows: ktable(rows, key=["id", "client"]).filter("amount > 1"),
+        lambda rows: ktable(rows, key="id").filter("amount > 2"),
+        lambda rows: ktable(rows, key="id"),
+        lambda rows: plain(rows).filter("client != 'x'"),
+        lambda rows: plain(rows.where("client != 'x'")),
+        lambda rows: plain(rows.withColumn("client", F.upper("client"))),
+        lambda rows: plain(rows.withColumn("amount", F.col("amount").cast("int"))),
+        lambda rows: ktable(rows, key="id", order="amount").filter("amount > 1"),
+    ],
+)
+def test_another_table_is_made_for_something_else(
+    rows: DataFrame, other: Callable[[DataFrame], KTable]
+) -> None:
+    known = facts_of(plain(rows).group_by("client").reduce(n=count()))
+    assert facts_of(other(rows).group_by("client").reduce(n=count())) != known
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        lambda table: table.group_by("client").reduce(m=count()),
+        lambda table: table.group_by("client").reduce(n=total("amount")),
+        lambda table: table.group_by("client").reduce(n=taking(2)),
+        lambda table: table.group_by("client").reduce(n=taking(1), m=count()),
+        lambda table: table.group_by("client").reduce(per_update=True, n=taking(1)),
+        lambda table: table.group_by("amount").reduce(n=taking(1)),
+        lambda table: table.group_by("client").changelog(),
+        lambda table: table.changes(),
+    ],
+)
+def test_another_result_is_made_for_something_else(
+    rows: DataFrame, other: Callable[[KTable], DataFrame]
+) -> None:
+    known = facts_of(plain(rows).group_by("client").reduce(n=taking(1)))
+    assert facts_of(other(plain(rows))) != known
+
+
+def test_the_same_table_written_otherwise_is_the_same(rows: DataFrame) -> None:
+    one = plain(rows).group_by("client").reduce(n=taking(1), ids=set_of("id"))
+    table = ktable(rows, key=("id",)).filter(F.col("AMOUNT") > F.lit(1))
+    two = table.group_by("client").reduce(n=taking(1), ids=set_of("id"))
+    assert facts_of(one) == facts_of(two.where("NOT deleted").select(F.upper("client")))
+
+
+def test_a_query_over_two_sources_names_both(rows: DataFrame) -> None:
+    both = checkpoints.marked(rows, {"topic": "a", "n": 1}).union(
+        checkpoints.marked(rows, {"topic": "b", "n": 1})
+    )
+    assert facts_of(both) == {"topic": ["a", "b"], "n": 1}
+
+
+def test_a_topic_is_known_by_its_id(
+    spark: SparkSession, broker: Broker, topic: Callable[..., Topic]
+) -> None:
+    made, config = topic("moves", partitions=2), broker.client_config()
+    known = topic_facts(config, made.name)
+    assert known["topic"] == made.name
+    assert len(known["topic id"]) == 22
+    assert known["cluster"] == topic_facts(config, topic("moves").name)["cluster"] != "None"
+    raw = kafka_stream(spark, broker, made.name)
+    assert facts_of(raw.groupBy("key").count()) == known
+    half = facts_of(holders_by_moves(kafka_stream(spark, broker, made.name, partitions=[1])))
+    assert known.items() < half.items()
+    assert half["partitions"] == [1]
+    with pytest.raises(TopicMissing):
+        topic_facts(config, f"missing-{secrets.token_hex(4)}")
+    bare = spark.readStream.format("kafka").option("subscribe", made.name)
+    bare = bare.option("kafka.bootstrap.servers", config["bootstrap.servers"])
+    assert facts_of(bare.load()) == {"topic": made.name}
