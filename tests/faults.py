@@ -232,6 +232,18 @@ def too_long_a_folder(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
 
 
+@fault(
+    "folders",
+    "should be a folder of yours alone, but it is a link and belongs to you",
+    "Remove it, or set TMPDIR",
+    also=("broker", "supervisor", "leftovers"),
+)
+def a_link_in_place_of_the_run_folder(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
+    home.run_dir().symlink_to(tmp)
+    yield
+    home.run_dir().unlink()
+
+
 @fault("folders", "has a comma or a colon in its name", "Point WORKBOOK_CACHE to a folder without")
 def a_comma_in_a_folder(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
     (tmp / "one,two").mkdir()

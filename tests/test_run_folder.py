@@ -40,7 +40,7 @@ def test_a_link_in_place_of_the_run_folder_is_refused_and_its_target_stays(
     lab: OwnLab, precious: Path
 ) -> None:
     lab.folder.symlink_to(precious)
-    for deed in (supervisor.clear, supervisor.main, client.lease, client.is_running):
+    for deed in (started.clear, supervisor.main, client.lease, client.is_running):
         with pytest.raises((ServerFailed, SystemExit), match="is a link and belongs to you"):
             deed()
     said, _ = lab.start("-m", "workbook", "down").communicate(timeout=60)
@@ -56,7 +56,7 @@ def test_a_link_inside_the_run_folder_is_removed_and_its_target_stays(
     (lab.folder / "kafka").symlink_to(precious)
     (lab.folder / "user-1").mkdir()
     (lab.folder / "user-1" / "link").symlink_to(precious)
-    found, _ = supervisor.clear()
+    found, _ = started.clear()
     assert len(found) == 2
     assert not lab.folder.exists()
     assert (precious / "chapter").read_text() == "all of it"
@@ -170,7 +170,7 @@ def test_a_process_that_was_given_the_number_of_another_is_not_ended(lab: OwnLab
     began = psutil.Process(other.pid).create_time()
     (lab.folder / started.NOTES).write_text(f"{other.pid} {began - 60}\n{other.pid}")
     assert started.alive(lab.folder) == []
-    found, _ = supervisor.clear()
+    found, _ = started.clear()
     assert (found, other.poll()) == ([f"file {lab.folder / started.NOTES}"], None)
     other.kill()
     other.wait()

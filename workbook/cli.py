@@ -130,7 +130,7 @@ def _up(options: argparse.Namespace) -> None:
 
 
 def _down(options: argparse.Namespace) -> None:
-    from workbook.stack import client, home, supervisor
+    from workbook.stack import client, home, started
 
     if client.is_running():
         lease = client.lease("down")
@@ -139,7 +139,7 @@ def _down(options: argparse.Namespace) -> None:
         home.gone(30)
         print("The servers of this lab have ended.")
         return
-    found, others = supervisor.clear()
+    found, others = started.clear()
     print("Cleared leftovers: " + ", ".join(found) if found else "No server of this lab runs.")
     if others:
         print("Left alone, since the lab did not start them: " + ", ".join(others))

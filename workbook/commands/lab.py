@@ -13,7 +13,7 @@ from typing import Any
 
 from workbook.commands.console import ENDINGS, end_like_ctrl_c
 from workbook.errors import WorkbookError
-from workbook.stack import broker, client, copies, home, jars, jupyter, supervisor
+from workbook.stack import broker, client, copies, home, jars, jupyter, started
 from workbook.stack.lab_checks import spark_master
 from workbook.stack.machine_checks import spark_memory
 
@@ -79,5 +79,5 @@ def _leave(lease: client.Lease) -> None:
         return
     lease.close()
     if not home.gone(30):
-        supervisor.clear()
+        started.clear()
     print("Everything the lab started has ended.")

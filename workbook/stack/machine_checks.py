@@ -136,8 +136,9 @@ def notebooks() -> Iterator[Finding]:
 
 
 def folders() -> Iterator[Finding]:
-    """No folder has a name that Java, Spark or a socket cannot stand."""
+    """No folder is another's, or has a name that Java, Spark or a socket cannot stand."""
     home.socket_path()
+    home.require_own(home.run_dir())
     # A class path is split at colons, Spark's list of jars at commas: neither knows an escape.
     for name, folder in (("WORKBOOK_CACHE", home.cache_dir()), ("TMPDIR", home.run_dir())):
         if any(sign in str(folder) for sign in ",:"):

@@ -1,4 +1,4 @@
-"""What a lab started, written down in its run folder for whoever clears up after it.
+"""What a lab started, written down in its run folder, and the clearing up after one that died.
 
 A process is known by its number and the time of its start: a number alone may be given again.
 """
@@ -12,7 +12,8 @@ from pathlib import Path
 
 import psutil
 
-from workbook.stack.process import family
+from workbook.stack import home
+from workbook.stack.process import end_now, family
 
 NOTES = "started"
 
@@ -41,6 +42,31 @@ def bystanders(folder: Path) -> list[str]:
         if process.pid not in ours
         and any(f"{folder}{os.sep}" in word for word in process.info["cmdline"] or [])
     ]
+
+
+def sweep(folder: Path, held: int) -> list[str]:
+    """Remove what a killed supervisor left: its processes and the claimed run folder's content.
+
+    ``held`` is the folder as ``home.claim`` opened it. Returns what was found.
+    """
+    strays = alive(folder)
+    end_now(strays)
+    return [f"process {p.pid}" for p in strays] + [f"file {folder / n}" for n in home.empty(held)]
+
+
+def clear() -> tuple[list[str], list[str]]:
+    """Sweep this lab's run folder and remove it, unless a living supervisor holds it.
+
+    Returns what was found, and which other processes name the folder: they were left alone.
+    """
+    folder = home.run_dir()
+    held = home.claim(folder) if os.path.lexists(folder) else None
+    if held is None:
+        return [], []
+    others = bystanders(folder)
+    found = sweep(folder, held)
+    home.remove(folder, held)
+    return found, others
 
 
 def _noted(folder: Path) -> Iterator[psutil.Process]:

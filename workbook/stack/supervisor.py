@@ -26,7 +26,7 @@ import psutil
 
 from workbook.errors import ServerFailed, WorkbookError
 from workbook.stack import home, jars, kafka, started
-from workbook.stack.process import end_now, end_tree, spawn
+from workbook.stack.process import end_tree, spawn
 
 GRACE = 3.0
 """Seconds without a user before the servers end: enough for a kernel to restart."""
@@ -234,31 +234,6 @@ class Supervisor:
         }
 
 
-def sweep(folder: Path, held: int) -> list[str]:
-    """Remove what a killed supervisor left: its processes and the claimed run folder's content.
-
-    ``held`` is the folder as ``home.claim`` opened it. Returns what was found.
-    """
-    strays = started.alive(folder)
-    end_now(strays)
-    return [f"process {p.pid}" for p in strays] + [f"file {folder / n}" for n in home.empty(held)]
-
-
-def clear() -> tuple[list[str], list[str]]:
-    """Sweep this lab's run folder and remove it, unless a living supervisor holds it.
-
-    Returns what was found, and which other processes name the folder: they were left alone.
-    """
-    folder = home.run_dir()
-    held = home.claim(folder) if os.path.lexists(folder) else None
-    if held is None:
-        return [], []
-    others = started.bystanders(folder)
-    found = sweep(folder, held)
-    home.remove(folder, held)
-    return found, others
-
-
 def main() -> None:
     """Own the lab's run folder, or end at once if another supervisor does.
 
@@ -271,7 +246,7 @@ def main() -> None:
         sys.exit(f"{error}")
     if held is None:
         return
-    sweep(folder, held)
+    started.sweep(folder, held)
     try:
         asyncio.run(Supervisor(folder).run(lambda: _write_to(folder / "supervisor.log")))
     finally:
