@@ -105,6 +105,13 @@ def test_only_partition_0_can_do_without_the_partition_in_the_key() -> None:
         done.metric()
 
 
+def test_the_last_record_again_is_not_counted_twice() -> None:
+    seconds = Seconds()
+    for offset in (3, 4, 4):
+        assert seconds.step(click(5, offset), "clicks", 0, offset) is None
+    assert seconds.step(click(6), "clicks", 0, 5) == Completed(START + 5, "clicks", 0, 5, (4,))
+
+
 # --- the loops on a scripted reader -----------------------------------------------------------
 
 

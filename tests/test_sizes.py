@@ -7,15 +7,17 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
 import pytest
-from confluent_kafka import Message
+from confluent_kafka import KafkaError, Message
 
 from workbook.errors import BrokerUnreachable, RecordRefused
 from workbook.events import Click, ClickType
 from workbook.pipelines.page_view_metrics import commit_on_delivery
+from workbook.sinks import table_topic
 from workbook.sinks.dead_letters import MOST, DeadLetters, Letter
 from workbook.sinks.metrics import MetricsProducer
 from workbook.sinks.table_topic import ROW_TOO_LARGE, TableTopic
@@ -234,9 +236,31 @@ def test_a_batch_of_rows_that_is_too_large_is_sent_row_by_row(
     assert sorted(told(broker, name)) == sorted((client, 600) for client, _ in rows)
 
 
-def test_a_row_that_is_not_delivered_is_an_error(broker: Broker, limited: Limited) -> None:
-    name = limited(**{"min.insync.replicas": "2"})  # this broker is alone
-    topic = TableTopic(broker.client_config(), name, "client", patience=2)
-    with pytest.raises(BrokerUnreachable, match=r"within 2 s \(.+\)\. Check.*same checkpoint"):
+class Refusing:
+    """A producer whose broker refuses all, or answers nothing at all."""
+
+    def __init__(self, config: dict[str, Any], code: int | None = None) -> None:
+        self.code = code
+
+    def produce(self, topic: str, on_delivery: Callable[..., None], **record: Any) -> None:
+        message = SimpleNamespace(key=lambda: record["key"])
+        self.told = lambda: on_delivery(KafkaError(self.code), message)
+
+    def flush(self, timeout: float) -> int:
+        if self.code is None:
+            return 1
+        self.told()
+        return 0
+
+
+@pytest.mark.parametrize("code", [KafkaError.TOPIC_AUTHORIZATION_FAILED, None])
+def test_a_row_that_is_not_delivered_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, code: int | None
+) -> None:
+    monkeypatch.setattr(table_topic, "require_topic", lambda config, topic: 1)
+    monkeypatch.setattr(table_topic, "Producer", lambda config: Refusing(config, code))
+    topic = TableTopic({"bootstrap.servers": "b:9"}, "holders", "client", patience=2)
+    why = "no answer" if code is None else ".*authorization failed"
+    with pytest.raises(BrokerUnreachable, match=rf"b:9 to take .* within 2 s \({why}\)\. Check"):
         topic.apply(table(("Bob", "fine")), "query", 0)
     assert topic.written == 0
