@@ -58,6 +58,11 @@ def test_an_option_of_another_stream_is_refused(stream: str, name: str) -> None:
         stream_of(options(stream, **{name: 1}))
 
 
+def test_what_describes_no_stream_is_named_as_it_was_typed() -> None:
+    with pytest.raises(NoSuchStream, match=r"^--gap-s lies between 0 and --gap-every-s \(0\)"):
+        stream_of(options("clicks", gap_s=5.0))
+
+
 def test_positions_go_to_a_compacted_topic(
     broker: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
