@@ -180,7 +180,7 @@ def _holders(parsed: DataFrame, broker: Broker, options: Namespace, ending: Endi
     place = _checkpoint(options)
     store = Store(_store(options, place), "client")
     out = TableTopic(broker.client_config(), options.out, "client") if options.out else None
-    print(f"Ask its store meanwhile: {typed()} store {shlex.quote(str(store.path))}")
+    _name_store(store)
     progress, writes = TableProgress(store, out), Writes("before-compute")
     parsed.sparkSession.streams.addListener(progress)
     sinks: list[TableSink] = [*([out] if out else []), store]
@@ -196,10 +196,15 @@ def _holders(parsed: DataFrame, broker: Broker, options: Namespace, ending: Endi
         print("  ...")
 
 
+def _name_store(store: Store) -> None:
+    print(f"Ask its store meanwhile: {typed()} store {shlex.quote(str(store.path))}")
+
+
 def _views(parsed: DataFrame, broker: Broker, options: Namespace, ending: Ending) -> None:
     """Views per page on this terminal, kept beside the checkpoint so that a restart has them."""
     place = _checkpoint(options)
     store = Store(place / "page_views.db", "name")
+    _name_store(store)
     progress, writes = ViewsProgress(store), Writes("before-compute")
     parsed.sparkSession.streams.addListener(progress)
     counts = page_views.page_views(parsed).withColumn("deleted", lit(False))
