@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from workbook.commands.console import Line
+from workbook.commands.console import Line, fitted
 
 
 def shown_in(seconds: int) -> None:
@@ -42,3 +42,18 @@ def test_a_terminal_is_written_over_four_times_a_second_at_most(
     assert texts[:3] == ["0 events", "3 events", "6 events"]
     assert 2 < len(texts) <= 3 * 4 + 1
     assert texts[-1] == "all events"
+
+
+def test_an_error_is_broken_between_words_on_a_terminal_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said = "Expected a topic 'clikcs-of-mine'.\n  Run: python -m workbook doctor"
+    assert fitted(said) == said
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "25")
+    assert fitted(said).splitlines() == [
+        "Expected a topic",
+        "'clikcs-of-mine'.",
+        "  Run: python -m",
+        "workbook doctor",
+    ]

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import signal
 from argparse import Namespace
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
+from labs import end, read_until, workbook
 
+from workbook.commands.console import ENDINGS
 from workbook.commands.generate import generate, stream_of
 from workbook.errors import NoSuchStream
 from workbook.generators.clicks import ClickStream
@@ -21,6 +26,14 @@ PLAIN = {
     "late_share": 0, "late_by_ms": 30_000, "duplicate_share": 0, "bad_share": 0,
     "gap_every_s": 0, "gap_s": 0,
 }  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _signals_as_before() -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in ENDINGS}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 def options(stream: str, **more: Any) -> Namespace:
@@ -45,6 +58,11 @@ def test_an_option_of_another_stream_is_refused(stream: str, name: str) -> None:
         stream_of(options(stream, **{name: 1}))
 
 
+def test_what_describes_no_stream_is_named_as_it_was_typed() -> None:
+    with pytest.raises(NoSuchStream, match=r"^--gap-s lies between 0 and --gap-every-s \(0\)"):
+        stream_of(options("clicks", gap_s=5.0))
+
+
 def test_positions_go_to_a_compacted_topic(
     broker: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -62,3 +80,31 @@ def test_positions_go_to_a_compacted_topic(
     assert sent.judge(there.holders()).clean
     with pytest.raises(NoSuchStream, match="has 2 partitions"):
         generate(options("positions", topic=topic, partitions=3))
+
+
+def test_it_gives_one_speed(
+    broker: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workbook.commands.generate.kafka", lambda role: broker)
+    topic = new_topic("clicks", "test-generate").name
+    assert generate(options("clicks", topic=topic, seconds=30.0)) == 0
+    said = capsys.readouterr().out
+    assert len(re.findall(r"messages/s", said)) == 1
+    assert re.search(
+        rf"^30,000 events in 30,000 messages sent to {topic} in [\d.]+ s: ", said, re.M
+    )
+
+
+def test_asked_to_end_it_says_how_far_it_came(broker: Any) -> None:
+    topic = new_topic("clicks", "test-generate").name
+    paced = ("--rate", "200", "--seconds", "600", "--speed", "1", "--topic", topic)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        process = workbook("generate", "clicks", *paced)
+        read_until(process, "of 120,000 events")
+        said = end(process, number, 130)
+        found = re.search(
+            rf"^([\d,]+) of 120,000 events in [\d,]+ messages sent to {topic}", said, re.M
+        )
+        assert found is not None, said
+        assert 0 < int(found[1].replace(",", "")) < 100_000
+    assert len(read_all(broker.client_config(), topic)) > 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import time
@@ -15,7 +16,7 @@ from labs import end, read_until, until, workbook
 
 from workbook.commands.ends import Ends
 from workbook.commands.following import Writes
-from workbook.commands.metrics import Known
+from workbook.commands.metrics import Known, in_order
 from workbook.errors import TopicMissing
 from workbook.events import Click, ClickType
 from workbook.generators.clicks import ClickStream
@@ -124,28 +125,38 @@ def test_a_reader_goes_on_after_a_value_that_is_no_number(broker: Any, topic: Ma
     produce(
         broker, metrics,
         (b"1700000000", b"42"), (b"1700000001", b"many"), (b"1700000001", b"-1"),
-        (None, b"3"), (b"1700000002", None), (b"soon", b"4"), (b"1700000001", b"7"),
+        (None, b"3"), (b"1700000002", None), (b"soon", b"4"), (b"1700000003/0", b"1"),
         (b"1700000000", b"42"), (b"1700000000", b"43"),
-        (b"1700000003/0", b"1"), (b"1700000003/1", b"2"), (b"999999999999999999", b"9"),
+        (b"1700000001", b"7"), (b"1700000003/1", b"2"), (b"999999999999999999", b"9"),
     )  # fmt: skip
     process = workbook("metrics", metrics.name, stderr=subprocess.PIPE)
     assert process.stdout is not None
     lines = [process.stdout.readline().rstrip() for _ in range(6)]
-    assert lines == [
+    assert lines == [  # by second, though the topic has them in another order
         "1700000000 22:13:20 42",
-        "1700000001 22:13:21 7",
         "1700000000 22:13:20 43 corrected, was 42",
+        "1700000001 22:13:21 7",
         "1700000003 22:13:23 1",
         "1700000003 22:13:23 3 with partition 1",
         "999999999999999999 01:46:39 9",
     ]
-    process.send_signal(signal.SIGTERM)
+    os.killpg(process.pid, signal.SIGTERM)
     said, named = process.communicate(timeout=30)
     assert (process.returncode, said) == (0, "")
     told = named.splitlines()
     assert len(told) == 5
     place = f"{metrics.name}, partition 0, offset 1: {NOT_A_METRIC}"
     assert told[0] == f"{place}; got key b'1700000001', value b'many'"
+
+
+def test_the_metrics_of_a_batch_are_told_in_the_order_of_their_seconds() -> None:
+    told = in_order(Known(), [Metric(9, 1), Metric(3, 4), Metric(10, 2), Metric(3, 5)])
+    assert told == [
+        "3 00:00:03 4",
+        "3 00:00:03 5 corrected, was 4",
+        "9 00:00:09 1",
+        "10 00:00:10 2",
+    ]
 
 
 def test_a_reader_of_nothing_says_so() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 
 from workbook.commands.arguments import Parser, add_generate, add_metrics, add_run, add_store
-from workbook.commands.console import INTERRUPTED, typed
+from workbook.commands.console import INTERRUPTED, fitted, typed
 from workbook.errors import WorkbookError
 
 Command = Callable[[argparse.Namespace], int | None]
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(options.command(options) or 0)
     except WorkbookError as error:
-        print(f"\n{error}", file=sys.stderr)
+        print(f"\n{fitted(str(error))}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return INTERRUPTED

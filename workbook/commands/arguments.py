@@ -191,9 +191,12 @@ def add_run(parser: argparse.ArgumentParser) -> None:
 def add_store(parser: argparse.ArgumentParser) -> None:
     """What ``workbook store`` takes."""
     _with_examples(parser, "store state/share_holders/store.db c00017")
-    parser.add_argument("file", type=place, help="the store's file, as `run share_holders` says")
+    parser.add_argument("file", type=place, help="the store's file, as `run` says")
     parser.add_argument(
-        "key", nargs="?", metavar="CLIENT", help="one row; default: all, a line of JSON each"
+        "key",
+        nargs="?",
+        metavar="KEY",
+        help="one row, by its client or page; default: all, a line of JSON each",
     )
 
 

@@ -10,6 +10,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from textwrap import TextWrapper
 from types import FrameType
 
 ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -27,6 +28,16 @@ def typed() -> str:
         return "workbook" if shutil.which("workbook") == os.path.abspath(script) else script
     python = sys.orig_argv[0] if os.path.basename(script) == "__main__.py" else "python"
     return f"{shlex.quote(python)} -m workbook"
+
+
+def fitted(text: str) -> str:
+    """Break lines between words where stderr is a terminal; elsewhere a line stays a line."""
+    if not sys.stderr.isatty():
+        return text
+    columns = shutil.get_terminal_size().columns
+    # Names and commands stay whole, to be copied.
+    wrap = TextWrapper(columns - 1, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(wrap.fill(line) for line in text.split("\n"))
 
 
 def end_like_ctrl_c() -> None:

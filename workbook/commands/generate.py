@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import time
 from argparse import Namespace
+from collections.abc import Iterable
 
 from workbook.commands.console import INTERRUPTED, Ending, Line, end_like_ctrl_c
 from workbook.errors import NoSuchStream
@@ -70,4 +72,12 @@ def stream_of(options: Namespace) -> ClickStream | PositionStream:
             )
     given = {name: getattr(options, name, None) for name in (*COMMON, *own)}
     chosen = {name: value for name, value in given.items() if value is not None}
-    return ClickStream(**chosen) if clicks else PositionStream(**chosen)
+    try:
+        return ClickStream(**chosen) if clicks else PositionStream(**chosen)
+    except NoSuchStream as error:
+        raise NoSuchStream(_as_typed(str(error), chosen)) from None
+
+
+def _as_typed(text: str, names: Iterable[str]) -> str:
+    """Name options as they stand on the command line: ``--bad-share`` for ``bad_share``."""
+    return re.sub(rf"\b({'|'.join(names)})\b", lambda m: f"--{m[1].replace('_', '-')}", text)

@@ -209,7 +209,7 @@ def _holders(
     place = _checkpoint(options)
     store, config = Store(_store(options, place), "client"), broker.client_config()
     out = TableTopic(config, options.out, "client", rejects=rejects) if options.out else None
-    print(f"Ask its store meanwhile: {typed()} store {shlex.quote(str(store.path))}")
+    _name_store(store)
     progress, writes = TableProgress(store, out), Writes("before-compute")
     parsed.sparkSession.streams.addListener(progress)
     sinks: list[TableSink] = [*([out] if out else []), store]
@@ -225,10 +225,15 @@ def _holders(
         print("  ...")
 
 
+def _name_store(store: Store) -> None:
+    print(f"Ask its store meanwhile: {typed()} store {shlex.quote(str(store.path))}")
+
+
 def _views(parsed: DataFrame, broker: Broker, options: Namespace, ending: Ending) -> None:
     """Views per page on this terminal, kept beside the checkpoint so that a restart has them."""
     place = _checkpoint(options)
     store = Store(place / "page_views.db", "name")
+    _name_store(store)
     progress, writes = ViewsProgress(store), Writes("before-compute")
     parsed.sparkSession.streams.addListener(progress)
     counts = page_views.page_views(parsed).withColumn("deleted", lit(False))

@@ -7,6 +7,7 @@ import sqlite3
 from argparse import Namespace
 from pathlib import Path
 
+from workbook.commands.console import typed
 from workbook.errors import WorkbookError
 from workbook.sinks.store import Store
 
@@ -16,8 +17,9 @@ def ask(options: Namespace) -> int:
     path = Path(options.file)
     if not path.is_file():
         raise WorkbookError(
-            f"Expected a store, but there is no file {path}. `workbook run share_holders` says "
-            "where it keeps one; with --checkpoint or --store it stays when the query ends."
+            f"Expected a store, but there is no file {path}. `{typed()} run` says where it "
+            "keeps one: with --checkpoint, or share_holders with --store, it stays when the query "
+            "ends."
         )
     try:
         store = Store(path, key="", reading=True)

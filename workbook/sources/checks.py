@@ -38,8 +38,8 @@ def unreachable(config: Mapping[str, Any], seconds: float) -> BrokerUnreachable:
     """The error for a broker that said nothing for ``seconds``."""
     return BrokerUnreachable(
         f"Expected a Kafka broker at {config.get('bootstrap.servers')}, but none answered for "
-        f"{seconds:.0f} s. Check that it runs (workbook doctor), and the address and security "
-        "settings in KAFKA_BOOTSTRAP_SERVERS and KAFKA_SECURITY_PROTOCOL."
+        f"{seconds:.0f} s. Check that it runs (python -m workbook doctor), and the address and "
+        "security settings in KAFKA_BOOTSTRAP_SERVERS and KAFKA_SECURITY_PROTOCOL."
     )
 
 
