@@ -18,7 +18,7 @@ from typing import Any
 
 import psutil
 
-DEADLINE = 90.0
+DEADLINE = 180.0
 
 
 def until(happened: Callable[[], object], what: str, within: float = DEADLINE) -> None:

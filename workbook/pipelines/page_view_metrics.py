@@ -148,7 +148,7 @@ def completed(
 
 
 def _require_near(click: Click, latest: float) -> None:
-    """Of a producer whose clock runs ahead the arrival does too: so the reader's own time counts."""
+    """A producer whose clock runs ahead stamps the arrival by it, so the reader's own time counts."""
     if click.click_type is ClickType.PAGE and click.timestamp > latest + AHEAD_MS:
         raise Rejected(AHEAD)
 
