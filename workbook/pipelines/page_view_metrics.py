@@ -148,7 +148,7 @@ def completed(
 
 
 def _require_near(click: Click, latest: float) -> None:
-    """A producer whose clock runs ahead stamps the arrival by it, so the reader's own time counts."""
+    """A producer whose clock runs ahead stamps the arrival by it: the reader's time counts."""
     if click.click_type is ClickType.PAGE and click.timestamp > latest + AHEAD_MS:
         raise Rejected(AHEAD)
 
