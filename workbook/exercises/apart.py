@@ -27,6 +27,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from workbook.errors import CheckBroke
 from workbook.exercises.guard import LIMIT_SECONDS
 
 ROOM = 2**30
@@ -34,6 +35,8 @@ ROOM = 2**30
 
 SILENCE = LIMIT_SECONDS + 1.5
 """After so many seconds without a word a child hangs: it stops its own calls before that."""
+
+_MOST_CPU = 60
 
 Say = Callable[[int], None]
 Work = Callable[[Say], dict[str, Any] | None]
@@ -52,7 +55,7 @@ class Ended:
 def apart(work: Work) -> Ended:
     """Do a piece of work in a child; it calls what it is given with the number of each step.
 
-    Its result must fit into JSON.
+    Its result must fit into JSON. An error of the work itself comes back as ``CheckBroke``.
     """
     if sys.platform != "linux":
         return Ended(work(lambda step: None))
@@ -81,17 +84,22 @@ def _in_child(work: Work) -> tuple[Ended, bool]:
 
 def _as_child(work: Work, to_parent: int) -> None:
     """Do the work and report it; whatever happens, this never returns."""
+
+    def say(**told: Any) -> None:
+        message = json.dumps(told).encode() + b"\n"
+        while message:
+            message = message[os.write(to_parent, message) :]
+
     try:
         _become_harmless()
-        limit = _limit_memory()
-
-        def say(**told: Any) -> None:
-            os.write(to_parent, json.dumps(told).encode() + b"\n")
-
-        result = work(lambda step: say(at=step))
-        if limit:
-            limit.lift()
-        _send(to_parent, json.dumps({"result": result}).encode() + b"\n")
+        lift = _limit_memory()
+        try:
+            result = work(lambda step: say(at=step))
+        except Exception as error:
+            say(broke=f"{type(error).__name__}: {error}")
+        else:
+            lift()
+            say(result=result)
     finally:
         os._exit(1)
 
@@ -108,33 +116,20 @@ def _no_input(*_: Any) -> str:
     raise EOFError("an answer can't ask for input")
 
 
-@dataclass(frozen=True)
-class _Limit:
-    hard: int
+def _limit_memory() -> Callable[[], None]:
+    """Let the child grow by ``ROOM`` at most, and end by itself should its parent be killed.
 
-    def lift(self) -> None:
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_AS, (self.hard, self.hard))
-
-
-def _limit_memory() -> _Limit | None:
-    """Let the child grow by ``ROOM`` at most, and end by itself should its parent be killed."""
+    Returns what lifts the limit, so that a memory that is full does not hinder the report.
+    """
     import resource
 
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    before = resource.getrlimit(resource.RLIMIT_AS)
     with open("/proc/self/statm", encoding="ascii") as sizes:
-        size = int(sizes.read().split()[0]) * resource.getpagesize()
-    if hard != resource.RLIM_INFINITY and hard < size + ROOM:
-        return None  # a lower limit stands already
-    resource.setrlimit(resource.RLIMIT_AS, (size + ROOM, hard))
-    resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
-    return _Limit(hard)
-
-
-def _send(to: int, message: bytes) -> None:
-    while message:
-        message = message[os.write(to, message) :]
+        most = int(sizes.read().split()[0]) * resource.getpagesize() + ROOM
+    if before[1] == resource.RLIM_INFINITY or before[1] > most:
+        resource.setrlimit(resource.RLIMIT_AS, (most, before[1]))
+    resource.setrlimit(resource.RLIMIT_CPU, (_MOST_CPU, _MOST_CPU))
+    return lambda: resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 def _listen(from_child: int) -> Ended | None:
@@ -146,6 +141,8 @@ def _listen(from_child: int) -> Ended | None:
             return None
         *lines, text = (text + read).split(b"\n")
         for told in map(json.loads, lines):
+            if "broke" in told:
+                raise CheckBroke(told["broke"])
             if "result" in told:
                 return Ended(told["result"], at)
             at, until = told["at"], time.monotonic() + SILENCE

@@ -60,10 +60,12 @@ def attempt(function: Callable[..., Any], *args: Any, seconds: float = LIMIT_SEC
     return Attempt(bounded(ended.value), ended.error, out.getvalue(), ended.timed_out)
 
 
-def attempt_twice(answer: Callable[..., Any], args: tuple[Any, ...]) -> Attempt:
+def attempt_twice(
+    answer: Callable[..., Any], args: tuple[Any, ...], classes: Classes | None = None
+) -> Attempt:
     """Call with copies, and once more, to see whether input, classes or memory are touched."""
     mine, again = copy.deepcopy(args), copy.deepcopy(args)
-    classes = Classes(args)
+    classes = classes or Classes(args)
     first = attempt(answer, *mine)
     changed = classes.restore()
     first = replace(first, value=_kept(first.value), changed_class=changed)
@@ -116,18 +118,23 @@ class Classes:
     """The classes of what an answer is given, as they are; it may work with them, not on them."""
 
     def __init__(self, args: tuple[Any, ...]) -> None:
-        self._before = {kind: dict(vars(kind)) for kind in set(_classes(args))}
+        self._before = {kind: _vars(kind) for kind in set(_classes(args))}
 
     def restore(self) -> str:
         """Undo what was changed; return the name of a class that was, or ''."""
-        changed = [c for c, before in self._before.items() if not _is_as(dict(vars(c)), before)]
+        changed = [c for c, before in self._before.items() if not _is_as(_vars(c), before)]
         for kind in changed:
-            for name in dict(vars(kind)).keys() - self._before[kind].keys():
+            for name in _vars(kind).keys() - self._before[kind].keys():
                 type.__delattr__(kind, name)
             for name, value in self._before[kind].items():
                 if vars(kind).get(name) is not value:
                     type.__setattr__(kind, name, value)
         return changed[0].__name__ if changed else ""
+
+
+def _vars(kind: type) -> dict[str, Any]:
+    """What stands in a class, without what Python notes there when a value is copied."""
+    return {name: value for name, value in vars(kind).items() if name != "__slotnames__"}
 
 
 def _is_as(now: dict[str, Any], before: dict[str, Any]) -> bool:

@@ -26,7 +26,8 @@ def usual_cause(tried: Attempt) -> str:
         )
     if isinstance(tried.error, MemoryError):
         return (
-            f"It asks for more than {ROOM >> 30} GB of memory. Which of its values grows so large?"
+            f"It asks for more than {ROOM >> 30} GB of memory. Which of its values grows so large? "
+            "(`bytes(n)` with a number gives n zero bytes, and `[x] * n` has n elements.)"
         )
     if tried.error is not None:
         return f"It raised {error_line(tried.error)}. Follow this input through your lines."
@@ -43,10 +44,16 @@ KEPT = (
 )
 
 
+LEFT_BEHIND = (
+    "Called with this input alone, it gives another value: something of the calls before is kept "
+    "from call to call, in a global or in a default argument."
+)
+
+
 def _cause_of_value(tried: Attempt) -> str:
     value = tried.value
     if isinstance(value, Large):
-        return f"It gives far more than is asked for: a {value.kind} of {value.size}."
+        return f"It gives far more than is asked for: {value.size}."
     if isinstance(value, Endless):
         return (
             f"It yields without end: after {MOST:,} elements there are more. A generator ends "
@@ -75,14 +82,17 @@ def _cause_of_value(tried: Attempt) -> str:
 
 
 NO_RETURN = "It returns None, whatever the input: there is no `return` that is reached."
+MEANT_NONE = "For this input it reaches a `return` that gives None."
 _GIVES_NONE = (
-    "It returns None for this input, because what stands behind its `return` gives None. Methods "
+    "It returns None for this input, because the expression that it returns gives None. Methods "
     "that change a value in place, such as `append`, `update` or `sort`, return nothing."
 )
 
 
 def cause_of_none(answer: Any, args: tuple[Any, ...], otherwise: str) -> str:
     """The cause of a None: '' where `return None` stands there, so that it was meant."""
+    if getattr(answer, "__name__", "") == "<lambda>":
+        return _GIVES_NONE
     at = returned_at(answer, copy.deepcopy(args))
     if at is None:
         return otherwise
@@ -99,13 +109,16 @@ def is_plain_none(tried: Attempt) -> bool:
 def other_type(value: Any, expected: Any) -> str:
     if same(value, expected):
         return other_numbers(value, expected)
-    found, asked = _as_lists(value), _as_lists(expected)
-    if not same(found, asked) or isinstance(value, Large):
+    if isinstance(value, Large):
         return ""
-    if type(value) is not type(expected):
-        return f"Right contents in a {type(value).__name__}; a {type(expected).__name__} is asked."
-    kinds = {kind.__name__ for kind in (list, tuple)}
-    return f"Right contents, but inside a {' and a '.join(sorted(kinds))} are mixed up."
+    if type(value).__eq__ is object.__eq__ and value is not None:
+        asked = type(expected).__name__
+        return f"Its value is of type {type_name(value)}, where one of type {asked} is asked."
+    if not same(_as_lists(value), _as_lists(expected)):
+        return ""
+    if type(value) is type(expected):
+        return "The contents are right, but a list stands for a tuple in it, or a tuple for a list."
+    return f"Right contents in a {type(value).__name__}; a {type(expected).__name__} is asked."
 
 
 def _as_lists(value: Any) -> Any:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
+from workbook.errors import CheckBroke
 from workbook.exercises.judging import NotYet
 from workbook.exercises.render import Card, Part, State
 from workbook.exercises.solution import as_a_cell
@@ -47,6 +48,8 @@ class Problem:
             return self._open()
         try:
             found = self.diagnose(answer, **given)
+        except CheckBroke as error:
+            found = NotYet(f"The check itself broke: {error}")
         except Exception as error:  # a check that breaks must not end the notebook
             found = NotYet(f"The check itself broke: {type(error).__name__}: {error}")
         self._checked, self._passed = answer, found is None

@@ -14,9 +14,18 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from workbook.exercises.apart import Say, apart
-from workbook.exercises.calls import Attempt, alike, attempt, attempt_twice, collected, same
+from workbook.exercises.calls import (
+    Attempt,
+    Classes,
+    alike,
+    attempt,
+    attempt_twice,
+    collected,
+    same,
+)
 from workbook.exercises.causes import (
-    KEPT,
+    LEFT_BEHIND,
+    MEANT_NONE,
     NO_RETURN,
     cause_of_none,
     is_plain_none,
@@ -71,15 +80,21 @@ class Case:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A wrong idea: a model that makes it (called like the answer), and the cause to name."""
+    """A wrong idea: a model that makes it (called like the answer), and the cause to name.
+
+    ``shows`` says which arguments show it: of the cases that fail, the first such one is shown.
+    """
 
     model: Callable[..., Any]
     cause: str
+    shows: Callable[..., bool] = lambda *args: True
 
 
-def same_idea(*models: Callable[..., Any], cause: str) -> list[Mistake]:
+def same_idea(
+    *models: Callable[..., Any], cause: str, shows: Callable[..., bool] = lambda *args: True
+) -> list[Mistake]:
     """One wrong idea that can be written in several ways."""
-    return [Mistake(model, cause) for model in models]
+    return [Mistake(model, cause, shows) for model in models]
 
 
 def by_cases(
@@ -91,7 +106,7 @@ def by_cases(
     gives is run to a list (of at most ``MOST`` elements) before it is compared.
     """
     if any_iterable:
-        mistakes = [Mistake(collected(m.model), m.cause) for m in mistakes]
+        mistakes = [replace(m, model=collected(m.model)) for m in mistakes]
 
     def diagnose(answer: Any) -> NotYet | None:
         if misuse := not_callable_so(answer, cases[0].args):
@@ -100,11 +115,11 @@ def by_cases(
         failed = _judged_apart(called, cases, mistakes)
         if failed is None:
             return None
-        if failed.case == 0 or failed.known:
+        if failed.case == 0 or failed.explained:
             return failed.found
         alone = _judged_apart(called, [cases[failed.case]], mistakes)
         if alone is None or alone.found.value != failed.found.value:
-            return replace(failed.found, cause=KEPT)
+            return replace(failed.found, cause=LEFT_BEHIND)
         return failed.found
 
     return diagnose
@@ -112,11 +127,14 @@ def by_cases(
 
 @dataclass(frozen=True)
 class _Failed:
-    """The first case that failed, what is wrong there, and whether a known mistake explains it."""
+    """A case that failed, by its place, and what is wrong there.
+
+    It is explained where nothing that an earlier case left behind can be the cause.
+    """
 
     case: int
     found: NotYet
-    known: bool = False
+    explained: bool = True
 
 
 def _judged_apart(
@@ -144,33 +162,34 @@ def _judged(
     answer: Any, cases: Sequence[Case], mistakes: Sequence[Mistake], say: Say
 ) -> _Failed | None:
     began, attempts = time.monotonic(), list[Attempt]()
+    classes = Classes(tuple(case.args for case in cases))
     for number, case in enumerate(cases):
         say(number)
         slow = time.monotonic() - began > WHOLE_SECONDS
-        attempts.append(Attempt(timed_out=True) if slow else attempt_twice(answer, case.args))
+        late = Attempt(timed_out=True)
+        attempts.append(late if slow else attempt_twice(answer, case.args, classes))
         if attempts[-1].too_much:
             break
     judged = list(zip(cases, attempts, strict=False))
     failed = [number for number, (c, a) in enumerate(judged) if not _passes(c, a)]
     if not failed:
         return None
-    first = failed[0]
-    say(first)
-    known = _known(answer, mistakes, judged)
-    return _Failed(first, _not_yet(answer, *judged[first], known), bool(known))
-
-
-def _known(answer: Any, mistakes: Sequence[Mistake], judged: Sequence[tuple[Case, Attempt]]) -> str:
-    """The cause that all the attempts together give away, or ''."""
-    attempts = [a for _, a in judged]
+    say(failed[0])
     if attempts[-1].timed_out:
-        return ""
-    if known := known_mistake(mistakes, [c.args for c, _ in judged], [a.result for a in attempts]):
-        return known
-    always_none = all(a.error is None and a.value is None for a in attempts)
-    if always_none and not attempts[0].printed:  # that it prints says more
-        return cause_of_none(answer, judged[0][0].args, NO_RETURN)
-    return ""
+        return _Failed(failed[-1], _not_yet(answer, *judged[-1], ""))
+    inputs, results = [c.args for c, _ in judged], [a.result for a in attempts]
+    if mistake := find_mistake(mistakes, inputs, results):
+        shown = next((n for n in failed if mistake.shows(*cases[n].args)), failed[0])
+        return _Failed(shown, _not_yet(answer, *judged[shown], mistake.cause))
+    known = _always_none(answer, judged)
+    return _Failed(failed[0], _not_yet(answer, *judged[failed[0]], known), explained=bool(known))
+
+
+def _always_none(answer: Any, judged: Sequence[tuple[Case, Attempt]]) -> str:
+    """The cause of an answer that never gives a value, or ''; that it prints says more."""
+    always = all(a.error is None and a.value is None for _, a in judged)
+    (case, first) = judged[0]
+    return cause_of_none(answer, case.args, NO_RETURN) if always and not first.printed else ""
 
 
 def by_choice(
@@ -222,11 +241,19 @@ def known_mistake(
     mistakes: Sequence[Mistake], inputs: Sequence[tuple[Any, ...]], results: Sequence[Any]
 ) -> str:
     """The cause of the first mistake whose model gives these results for these inputs, or ''."""
+    mistake = find_mistake(mistakes, inputs, results)
+    return mistake.cause if mistake else ""
+
+
+def find_mistake(
+    mistakes: Sequence[Mistake], inputs: Sequence[tuple[Any, ...]], results: Sequence[Any]
+) -> Mistake | None:
+    """The first mistake whose model gives these results for these inputs."""
     for mistake in mistakes:
         modelled = (attempt(mistake.model, *copy.deepcopy(args)).result for args in inputs)
         if all(alike(m, r) for m, r in zip(modelled, results, strict=True)):
-            return mistake.cause
-    return ""
+            return mistake
+    return None
 
 
 def _not_yet(answer: Any, case: Case, tried: Attempt, known: str) -> NotYet:
@@ -235,7 +262,7 @@ def _not_yet(answer: Any, case: Case, tried: Attempt, known: str) -> NotYet:
         return _right_but_changed(answer, case, tried)
     usual = usual_cause(tried)
     if usual and not known and is_plain_none(tried):
-        usual = cause_of_none(answer, case.args, usual)
+        usual = cause_of_none(answer, case.args, usual) or f"{MEANT_NONE} {case.cause}"
     cause = known or usual or other_type(tried.value, case.expected) or case.cause
     return NotYet(
         cause,
