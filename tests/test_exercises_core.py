@@ -269,7 +269,7 @@ def test_the_cause_is_the_true_one(q, answer, cause):
         ((1, 2), [1, 2], "Right contents in a tuple; a list is asked."),
         ([[1, 2]], [(1, 2)], "a list stands for a tuple in it"),
         ([1, 3], [1, 2], "the cause of the case"),
-        (None, 1, "expression that it returns gives None"),
+        (None, 1, "It returns None, whatever the input"),
     ],
 )
 def test_a_value_of_another_type_is_told_so(value, expected, cause):

@@ -91,7 +91,7 @@ _GIVES_NONE = (
 
 def cause_of_none(answer: Any, args: tuple[Any, ...], otherwise: str) -> str:
     """The cause of a None: '' where `return None` stands there, so that it was meant."""
-    if getattr(answer, "__name__", "") == "<lambda>":
+    if getattr(answer, "__name__", "") == "<lambda>" and otherwise != NO_RETURN:
         return _GIVES_NONE
     at = returned_at(answer, copy.deepcopy(args))
     if at is None:
