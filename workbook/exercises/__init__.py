@@ -14,5 +14,6 @@ A chapter, here ``views_per_second``, brings three files:
   give the same. A choice among letters needs none: it has its causes beside its options.
 - ``tests/test_exercises_views_per_second.py``: a ``Catalogue`` for each problem, which is answers
   as learners write them: at least two right ones, and at least six wrong ones, each with a piece
-  of the cause that it must be told; and shortcuts, which hold in the teaching cases only. ``ChapterProof`` in ``tests/proof.py`` proves them all.
+  of the cause that it must be told; and shortcuts, which hold in the teaching cases only.
+  ``ChapterProof`` in ``tests/proof.py`` proves them all.
 """
