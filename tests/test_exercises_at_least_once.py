@@ -150,6 +150,10 @@ OFFSET_TO_COMMIT = Catalogue(
         (lambda offset, delivered: offset, "Keep the parameters"),
         (120, "without parentheses"),
     ],
+    shortcuts=[
+        (lambda sends: as_list(sends[:4]), "drawn by chance"),
+        (lambda sends: as_list(sends) and min(as_list(sends), 1_000), "drawn by chance"),
+    ],
     models=OFFSET_MODELS,
 )
 
@@ -284,6 +288,11 @@ def prints_known(records):
     print(by_digits(records))
 
 
+def least_of_minus_one(records):
+    """One beside the bound."""
+    return {**by_digits(records), **{int(r.key): -1 for r in records if r.value == b"-1"}}
+
+
 LAST_VALUE = Catalogue(
     right=[by_digits, by_match, caught_both, read_by(int)],
     wrong=[
@@ -316,6 +325,10 @@ LAST_VALUE = Catalogue(
         (prints_known, "prints the value"),
         (lambda key, value: {int(key): int(value)}, "Keep the parameters"),
         ({10: 3}, "without parentheses"),
+    ],
+    shortcuts=[
+        (lambda rs: by_digits([r for r in rs if r.key and len(r.key) == 10]), "drawn by chance"),
+        (least_of_minus_one, "drawn by chance"),
     ],
     models=LAST_VALUE_MODELS,
 )

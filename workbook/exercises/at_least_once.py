@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import random
+from collections.abc import Iterable, Iterator
 
 from workbook.exercises import at_least_once_mistakes as mistakes
 from workbook.exercises.at_least_once_mistakes import Record, Send
 from workbook.exercises.core import Problem
+from workbook.exercises.drawn import one_after_another, smallest_first, whole_numbers
 from workbook.exercises.judging import Case, by_cases, by_choice
 
 SECOND = 1_700_000_000
@@ -30,6 +32,61 @@ def safe_offset(sends: Iterable[Send]) -> int | None:
     return offset
 
 
+def _drawn_sends() -> Iterator[Case]:
+    draw = random.Random(4)
+    for size in range(1, 25):
+        sends, offset = [], draw.choice((0, 7, 10**6))
+        for _ in range(size):
+            offset += draw.randrange(1, 200)
+            sends.append(Send(offset, draw.choice((True, True, True, True, False, None))))
+        yield Case(
+            (sends,),
+            safe_offset(sends),
+            "These sends were drawn by chance. How far do they go without one that failed or is "
+            "on its way?",
+        )
+
+
+_TEACHING_SENDS = [
+    Case(
+        ([Send(120, True), Send(250, None), Send(380, True)],),
+        120,
+        "The second metric is still on its way, so nothing behind it may be committed.",
+    ),
+    Case(
+        ([Send(120, True), Send(250, True), Send(380, True)],),
+        380,
+        "All three are delivered, so a restart may begin behind the last of them.",
+    ),
+    Case(
+        ([Send(120, True), Send(250, True), Send(380, False), Send(510, True)],),
+        250,
+        "The third metric failed. Whoever commits 510 will never send it again.",
+    ),
+    Case(
+        ([Send(120, True), Send(250, None), Send(380, False), Send(510, True)],),
+        120,
+        "Only the first metric is surely in the topic, with none missing before it.",
+    ),
+    Case(
+        ([Send(120, False), Send(250, True)],),
+        None,
+        "The first metric failed, so nothing may be committed, whatever came later.",
+    ),
+    Case(
+        ([Send(120, None), Send(250, True)],),
+        None,
+        "The first metric is still on its way, so nothing may be committed yet.",
+    ),
+    Case(
+        ([Send(120, True), Send(250, False), Send(380, None)],),
+        120,
+        "The second metric failed: it has to be sent again before anything behind it is committed.",
+    ),
+    Case(([Send(120, None)],), None, "Nothing is delivered yet."),
+    Case(([],), None, "Where nothing was sent, there is nothing to commit."),
+]
+
 offset_to_commit = Problem(
     name="The offset to commit",
     task="The loop has produced metrics, and Kafka reports later, and one by one, what became of "
@@ -41,48 +98,10 @@ offset_to_commit = Problem(
     "Next offsets 120, 250 and 380, of which the first and the third are delivered and the second "
     "is still on its way, give 120: after a restart at 380 nobody would send the second one again.",
     stub="def safe_offset(sends):\n    ...  # your code\n",
-    diagnose=by_cases(
-        [
-            Case(
-                ([Send(120, True), Send(250, None), Send(380, True)],),
-                120,
-                "The second metric is still on its way, so nothing behind it may be committed.",
-            ),
-            Case(
-                ([Send(120, True), Send(250, True), Send(380, True)],),
-                380,
-                "All three are delivered, so a restart may begin behind the last of them.",
-            ),
-            Case(
-                ([Send(120, True), Send(250, True), Send(380, False), Send(510, True)],),
-                250,
-                "The third metric failed. Whoever commits 510 will never send it again.",
-            ),
-            Case(
-                ([Send(120, True), Send(250, None), Send(380, False), Send(510, True)],),
-                120,
-                "Only the first metric is surely in the topic, with none missing before it.",
-            ),
-            Case(
-                ([Send(120, False), Send(250, True)],),
-                None,
-                "The first metric failed, so nothing may be committed, whatever came later.",
-            ),
-            Case(
-                ([Send(120, None), Send(250, True)],),
-                None,
-                "The first metric is still on its way, so nothing may be committed yet.",
-            ),
-            Case(
-                ([Send(120, True), Send(250, False), Send(380, None)],),
-                120,
-                "The second metric failed: it has to be sent again before anything behind it is "
-                "committed.",
-            ),
-            Case(([Send(120, None)],), None, "Nothing is delivered yet."),
-            Case(([],), None, "Where nothing was sent, there is nothing to commit."),
-        ],
-        mistakes.OFFSET_TO_COMMIT,
+    diagnose=one_after_another(
+        by_cases(_TEACHING_SENDS, mistakes.OFFSET_TO_COMMIT),
+        by_cases(smallest_first(_drawn_sends())),
+        whole_numbers(_TEACHING_SENDS[1]),
     ),
     hints=(
         "A restart reads from the committed offset on. Which metrics would it make again, and "
@@ -115,6 +134,63 @@ def latest(records: Iterable[Record]) -> dict[int, int]:
     return views_of
 
 
+def _drawn_records() -> Iterator[Case]:
+    draw = random.Random(5)
+    values = (b"0", b"7", b"7", b"42", b"1234567", b"", b"x7", b"-1", b"1.5", None)
+    for size in range(1, 25):
+        keys = [str(draw.choice((3, 10, SECOND)) + draw.randrange(3)).encode() for _ in range(size)]
+        records = [Record(key, draw.choice(values)) for key in keys]
+        yield Case(
+            (records,),
+            latest(records),
+            "These records were drawn by chance. For each second, which is its last good value?",
+        )
+
+
+_TEACHING_RECORDS = [
+    Case(
+        ([_record(0, b"42"), _record(1, b"17"), _record(1, b"17")],),
+        {SECOND: 42, SECOND + 1: 17},
+        "The second metric was delivered again, with the same value. It is one second.",
+    ),
+    Case(
+        ([_record(0, b"7"), _record(1, b"5"), _record(0, b"9")],),
+        {SECOND: 9, SECOND + 1: 5},
+        "The first second comes again with 9, so 9 is what holds.",
+    ),
+    Case(
+        ([_record(0, b"9"), _record(0, b"100"), _record(0, b"12")],),
+        {SECOND: 12},
+        "The last one wins, be it larger or smaller than those before.",
+    ),
+    Case(
+        ([_record(0, b"42"), _record(0, b"many"), _record(1, b"5")],),
+        {SECOND: 42, SECOND + 1: 5},
+        "`many` is no number. The 42 still holds, and the reader goes on.",
+    ),
+    Case(
+        ([_record(0, b"42"), _record(0, b"-3"), _record(1, b"4.5"), _record(2, b"6")],),
+        {SECOND: 42, SECOND + 2: 6},
+        "There are no -3 page views, and no 4.5.",
+    ),
+    Case(
+        ([_record(0, b"42"), _record(0, b""), _record(0, None), _record(1, b"5")],),
+        {SECOND: 42, SECOND + 1: 5},
+        "An empty value and no value at all are left out, as any other bad one.",
+    ),
+    Case(
+        ([_record("noon", b"8"), Record(None, b"9"), Record(b"", b"4"), _record(3, b"1")],),
+        {SECOND + 3: 1},
+        "Three keys are no number, so nobody knows which second these values belong to.",
+    ),
+    Case(
+        ([_record(0, b"3"), _record(0, b"0"), _record(1, b"\xff\xfe")],),
+        {SECOND: 0},
+        "0 is a whole number and not negative. The bytes of the other value are no text.",
+    ),
+    Case(([],), {}, "An empty topic gives an empty dictionary."),
+]
+
 last_value = Problem(
     name="The last value wins",
     task="After a crash a metric may stand in the topic twice. Write what a reader does about it. "
@@ -125,51 +201,10 @@ last_value = Problem(
     "negative, empty or `None`, or if its key is no number. It neither stops the reader nor "
     'removes what is known: `b"10"` with `b"3"` and then `b"10"` with `b"oops"` give `{10: 3}`.',
     stub="def latest(records):\n    ...  # your code\n",
-    diagnose=by_cases(
-        [
-            Case(
-                ([_record(0, b"42"), _record(1, b"17"), _record(1, b"17")],),
-                {SECOND: 42, SECOND + 1: 17},
-                "The second metric was delivered again, with the same value. It is one second.",
-            ),
-            Case(
-                ([_record(0, b"7"), _record(1, b"5"), _record(0, b"9")],),
-                {SECOND: 9, SECOND + 1: 5},
-                "The first second comes again with 9, so 9 is what holds.",
-            ),
-            Case(
-                ([_record(0, b"9"), _record(0, b"100"), _record(0, b"12")],),
-                {SECOND: 12},
-                "The last one wins, be it larger or smaller than those before.",
-            ),
-            Case(
-                ([_record(0, b"42"), _record(0, b"many"), _record(1, b"5")],),
-                {SECOND: 42, SECOND + 1: 5},
-                "`many` is no number. The 42 still holds, and the reader goes on.",
-            ),
-            Case(
-                ([_record(0, b"42"), _record(0, b"-3"), _record(1, b"4.5"), _record(2, b"6")],),
-                {SECOND: 42, SECOND + 2: 6},
-                "There are no -3 page views, and no 4.5.",
-            ),
-            Case(
-                ([_record(0, b"42"), _record(0, b""), _record(0, None), _record(1, b"5")],),
-                {SECOND: 42, SECOND + 1: 5},
-                "An empty value and no value at all are left out, as any other bad one.",
-            ),
-            Case(
-                ([_record("noon", b"8"), Record(None, b"9"), Record(b"", b"4"), _record(3, b"1")],),
-                {SECOND + 3: 1},
-                "Three keys are no number, so nobody knows which second these values belong to.",
-            ),
-            Case(
-                ([_record(0, b"3"), _record(0, b"0"), _record(1, b"\xff\xfe")],),
-                {SECOND: 0},
-                "0 is a whole number and not negative. The bytes of the other value are no text.",
-            ),
-            Case(([],), {}, "An empty topic gives an empty dictionary."),
-        ],
-        mistakes.LAST_VALUE,
+    diagnose=one_after_another(
+        by_cases(_TEACHING_RECORDS, mistakes.LAST_VALUE),
+        by_cases(smallest_first(_drawn_records())),
+        whole_numbers(_TEACHING_RECORDS[0]),
     ),
     hints=(
         "Which Python container keeps one value per key, and lets the last one win by itself?",

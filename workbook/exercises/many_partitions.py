@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
@@ -10,6 +11,12 @@ from workbook.events import Click, ClickType, Reason
 from workbook.exercises import many_partitions_mistakes as mistakes
 from workbook.exercises import many_partitions_spark_mistakes as spark_mistakes
 from workbook.exercises.core import Problem
+from workbook.exercises.drawn import (
+    drawn_click,
+    one_after_another,
+    smallest_first,
+    whole_numbers,
+)
 from workbook.exercises.frames import Row, by_rows
 from workbook.exercises.judging import Case, by_cases, by_choice
 from workbook.exercises.many_partitions_mistakes import Arrival, Record
@@ -49,6 +56,132 @@ def completed(clicks: Iterable[Arrival], partitions: int) -> Iterator[tuple[int,
                 yield second, views.pop(second)
 
 
+def _drawn_arrivals() -> Iterator[Case]:
+    """Partitions that are each in order, and each at another place."""
+    draw = random.Random(6)
+    for size in range(1, 41, 2):
+        partitions, arrivals = draw.randrange(1, 5), []
+        clocks = [draw.choice((9_000, 59_000, SECOND * 1000))] * partitions
+        for _ in range(size):
+            at = draw.randrange(partitions)
+            clocks[at] += draw.choice((100, 300, 700, 1_000, 2_500))
+            arrivals.append((at, drawn_click(draw, clocks[at])))
+        yield Case(
+            (arrivals, partitions),
+            list(completed(arrivals, partitions)),
+            "These clicks were drawn by chance. Where does the slowest clock stand at the end?",
+        )
+
+
+_TEACHING_ARRIVALS = [
+    Case(
+        (
+            _pages(
+                (0, 10_100),
+                (1, 10_500),
+                (0, 11_200),
+                (1, 10_900),
+                (1, 11_300),
+                (0, 12_100),
+                (1, 12_400),
+            ),
+            2,
+        ),
+        [(10, 3), (11, 2)],
+        "Second 10 is complete when both clocks have come to 11, and second 11 when both "
+        "have come to 12.",
+    ),
+    Case(
+        (_pages((0, 10_100), (0, 11_000), (0, 12_000)), 2),
+        [],
+        "Nothing has come from partition 1 yet. It may still bring views of second 10.",
+    ),
+    Case(
+        (
+            _pages(
+                (0, 11_100),
+                (1, 10_200),
+                (0, 15_000),
+                (1, 15_500),
+                (0, 17_000),
+                (1, 17_200),
+            ),
+            2,
+        ),
+        [(10, 1), (11, 1), (15, 2)],
+        "Seconds 10 and 11 are complete at the same click, and the earlier one goes "
+        "first. In the seconds between 11 and 15 there are no views to emit.",
+    ),
+    Case(
+        (
+            [
+                *_pages((0, 10_100), (1, 10_200)),
+                *(_action(0, 11_500), _action(1, 12_500)),
+                _page(0, 13_000),
+            ],
+            2,
+        ),
+        [(10, 2)],
+        "The two actions move the clocks to 11 and 12, so second 10 is complete. Nobody "
+        "looked at a page in second 11.",
+    ),
+    Case(
+        (
+            _pages(
+                (0, 10_000),
+                (0, 11_000),
+                (0, 12_000),
+                (0, 13_000),
+                (1, 10_500),
+                (1, 13_200),
+            ),
+            2,
+        ),
+        [(10, 2), (11, 1), (12, 1)],
+        "Partition 1 is behind, and everybody waits. Its last click completes three "
+        "seconds at once.",
+    ),
+    Case(
+        (
+            _pages(
+                (0, 10_000),
+                (2, 10_400),
+                (0, 11_000),
+                (2, 11_100),
+                (1, 10_800),
+                (1, 11_900),
+            ),
+            3,
+        ),
+        [(10, 3)],
+        "The slowest of the three clocks decides. It comes to 11 with the last click.",
+    ),
+    Case(
+        (_pages((0, 10_100), (0, 10_900), (0, 11_000)), 1),
+        [(10, 2)],
+        "With one partition it is the rule of chapter 02.",
+    ),
+    Case(
+        (
+            [
+                *_pages((0, 10_100), (1, 10_200), (0, 14_000), (1, 11_500), (0, 15_000)),
+                *_pages((0, 16_000)),
+            ],
+            2,
+        ),
+        [(10, 2)],
+        "Partition 0 has run ahead to 16, and partition 1 stands in second 11, which still goes "
+        "on there. Only second 10 is complete.",
+    ),
+    Case(
+        ([*_pages((0, 10_100), (1, 10_200)), _action(0, 11_500), _action(1, 12_500)], 2),
+        [(10, 2)],
+        "Only actions have come since, and they complete second 10: it's emitted then, not with "
+        "the next page view.",
+    ),
+    Case(([], 24), [], "No clicks give no pairs."),
+]
+
 slowest_clock = Problem(
     name="The slowest clock",
     task="Write the loop for a topic of several partitions. It gets pairs `(partition, click)` as "
@@ -61,99 +194,10 @@ slowest_clock = Problem(
     "partitions, views `(0, 10.1 s)`, `(0, 11.2 s)` and `(1, 10.9 s)` give nothing yet; then "
     "`(1, 11.3 s)` gives `(10, 2)`.",
     stub="def completed(clicks, partitions):\n    ...  # your code\n",
-    diagnose=by_cases(
-        [
-            Case(
-                (
-                    _pages(
-                        (0, 10_100),
-                        (1, 10_500),
-                        (0, 11_200),
-                        (1, 10_900),
-                        (1, 11_300),
-                        (0, 12_100),
-                        (1, 12_400),
-                    ),
-                    2,
-                ),
-                [(10, 3), (11, 2)],
-                "Second 10 is complete when both clocks have come to 11, and second 11 when both "
-                "have come to 12.",
-            ),
-            Case(
-                (_pages((0, 10_100), (0, 11_000), (0, 12_000)), 2),
-                [],
-                "Nothing has come from partition 1 yet. It may still bring views of second 10.",
-            ),
-            Case(
-                (
-                    _pages(
-                        (0, 11_100),
-                        (1, 10_200),
-                        (0, 15_000),
-                        (1, 15_500),
-                        (0, 17_000),
-                        (1, 17_200),
-                    ),
-                    2,
-                ),
-                [(10, 1), (11, 1), (15, 2)],
-                "Seconds 10 and 11 are complete at the same click, and the earlier one goes "
-                "first. In the seconds between 11 and 15 there are no views to emit.",
-            ),
-            Case(
-                (
-                    [
-                        *_pages((0, 10_100), (1, 10_200)),
-                        *(_action(0, 11_500), _action(1, 12_500)),
-                        _page(0, 13_000),
-                    ],
-                    2,
-                ),
-                [(10, 2)],
-                "The two actions move the clocks to 11 and 12, so second 10 is complete. Nobody "
-                "looked at a page in second 11.",
-            ),
-            Case(
-                (
-                    _pages(
-                        (0, 10_000),
-                        (0, 11_000),
-                        (0, 12_000),
-                        (0, 13_000),
-                        (1, 10_500),
-                        (1, 13_200),
-                    ),
-                    2,
-                ),
-                [(10, 2), (11, 1), (12, 1)],
-                "Partition 1 is behind, and everybody waits. Its last click completes three "
-                "seconds at once.",
-            ),
-            Case(
-                (
-                    _pages(
-                        (0, 10_000),
-                        (2, 10_400),
-                        (0, 11_000),
-                        (2, 11_100),
-                        (1, 10_800),
-                        (1, 11_900),
-                    ),
-                    3,
-                ),
-                [(10, 3)],
-                "The slowest of the three clocks decides. It comes to 11 with the last click.",
-            ),
-            Case(
-                (_pages((0, 10_100), (0, 10_900), (0, 11_000)), 1),
-                [(10, 2)],
-                "With one partition it is the rule of chapter 02.",
-            ),
-            Case(([], 24), [], "No clicks give no pairs."),
-        ],
-        mistakes.COMPLETED,
-        any_iterable=True,
+    diagnose=one_after_another(
+        by_cases(_TEACHING_ARRIVALS, mistakes.COMPLETED, any_iterable=True),
+        by_cases(smallest_first(_drawn_arrivals()), mistakes.SHORTCUTS, any_iterable=True),
+        whole_numbers(_TEACHING_ARRIVALS[0], any_iterable=True),
     ),
     hints=(
         "For second 10 to be complete, what must you know of each partition? Which one of them "
@@ -189,6 +233,60 @@ def _record(after: int, partition: int, views: int) -> Record:
     return Record(f"{SECOND + after}/{partition}".encode(), str(views).encode())
 
 
+def _drawn_records() -> Iterator[Case]:
+    """Seconds of one to eleven digits, partitions of one to three."""
+    draw = random.Random(7)
+    for size in range(1, 21):
+        seconds = [draw.choice((9, 10, 123, SECOND, 12_345_678_901)) for _ in range(size)]
+        keys = [f"{second}/{draw.choice((0, 3, 13, 27, 103))}".encode() for second in seconds]
+        records = [Record(key, str(draw.choice((0, 3, 3, 120))).encode()) for key in keys]
+        yield Case(
+            (records,),
+            views_by_second(records),
+            "These records were drawn by chance, and seconds may have any number of digits. Which "
+            "second differs?",
+        )
+
+
+_TEACHING_RECORDS = [
+    Case(
+        ([_record(0, 0, 3), _record(0, 1, 4), _record(1, 0, 5)],),
+        {SECOND: 7, SECOND + 1: 5},
+        "The first second stands in two partitions: 3 and 4 views make 7.",
+    ),
+    Case(
+        ([_record(0, 0, 3), _record(0, 1, 4), _record(0, 0, 3)],),
+        {SECOND: 7},
+        "The metric of partition 0 was delivered twice. It counts once.",
+    ),
+    Case(
+        ([_record(0, 0, 2), _record(0, 1, 4), _record(0, 0, 6), _record(0, 1, 1)],),
+        {SECOND: 7},
+        "Both partitions were corrected: 6 and 1 are their last values.",
+    ),
+    Case(
+        ([_record(0, 2, 5), _record(0, 12, 7), _record(0, 22, 1)],),
+        {SECOND: 13},
+        "Partitions 2, 12 and 22 are three.",
+    ),
+    Case(
+        ([_record(0, 3, 4), _record(0, 7, 4)],),
+        {SECOND: 8},
+        "Two partitions happen to have as many views. Both count.",
+    ),
+    Case(
+        (
+            [
+                *(_record(0, 0, 1), _record(1, 0, 2), _record(0, 1, 3)),
+                *(_record(1, 1, 4), _record(0, 0, 1)),
+            ],
+        ),
+        {SECOND: 4, SECOND + 1: 6},
+        "Two seconds with two partitions each, and one metric comes again.",
+    ),
+    Case(([],), {}, "An empty topic gives an empty dictionary."),
+]
+
 add_up = Problem(
     name="Add up the partitions",
     task="Two consumers now share the partitions, and each knows only a part of a second. So the "
@@ -199,46 +297,10 @@ add_up = Problem(
     '`b"10/0"` with `b"3"`, `b"10/1"` with `b"4"`, and once more `b"10/0"` with `b"3"` give '
     "`{10: 7}`. All records are well formed here.",
     stub="def views_by_second(records):\n    ...  # your code\n",
-    diagnose=by_cases(
-        [
-            Case(
-                ([_record(0, 0, 3), _record(0, 1, 4), _record(1, 0, 5)],),
-                {SECOND: 7, SECOND + 1: 5},
-                "The first second stands in two partitions: 3 and 4 views make 7.",
-            ),
-            Case(
-                ([_record(0, 0, 3), _record(0, 1, 4), _record(0, 0, 3)],),
-                {SECOND: 7},
-                "The metric of partition 0 was delivered twice. It counts once.",
-            ),
-            Case(
-                ([_record(0, 0, 2), _record(0, 1, 4), _record(0, 0, 6), _record(0, 1, 1)],),
-                {SECOND: 7},
-                "Both partitions were corrected: 6 and 1 are their last values.",
-            ),
-            Case(
-                ([_record(0, 2, 5), _record(0, 12, 7), _record(0, 22, 1)],),
-                {SECOND: 13},
-                "Partitions 2, 12 and 22 are three.",
-            ),
-            Case(
-                ([_record(0, 3, 4), _record(0, 7, 4)],),
-                {SECOND: 8},
-                "Two partitions happen to have as many views. Both count.",
-            ),
-            Case(
-                (
-                    [
-                        *(_record(0, 0, 1), _record(1, 0, 2), _record(0, 1, 3)),
-                        *(_record(1, 1, 4), _record(0, 0, 1)),
-                    ],
-                ),
-                {SECOND: 4, SECOND + 1: 6},
-                "Two seconds with two partitions each, and one metric comes again.",
-            ),
-            Case(([],), {}, "An empty topic gives an empty dictionary."),
-        ],
-        mistakes.ADD_UP,
+    diagnose=one_after_another(
+        by_cases(_TEACHING_RECORDS, mistakes.ADD_UP),
+        by_cases(smallest_first(_drawn_records()), mistakes.ADD_UP_SHORTCUTS),
+        whole_numbers(_TEACHING_RECORDS[0]),
     ),
     hints=(
         "Two things happen to values: some replace each other, others are added. Which is which, "
@@ -274,8 +336,8 @@ _ROWS: list[Row] = [
     (1, "Page", "/home", _MS, "Firefox", "t1", None, 0),
     (2, "Page", "/hats", _MS + 999, "Firefox", "t1", None, 0),
     (3, "Page", "/home", _MS + 400, "Safari", None, None, 3),
-    (4, "Action", "buy", _MS + 600, "Safari", None, None, 3),
-    (5, "Page", "/shoes", _MS + 1_200, "Safari", None, None, 3),
+    (4, "Action", "/buy", _MS + 600, "Safari", None, None, 3),
+    (5, "Page", "shoes", _MS + 1_200, "Safari", None, None, 3),
     (6, "Page", "/home", _MS + 1_800, "Firefox", "t1", None, 3),
     (6, "Page", "/home", _MS + 1_800, "Firefox", "t1", None, 3),
     (7, "Action", "buy", _MS + 2_400, "Firefox", "t1", None, 0),
@@ -296,7 +358,7 @@ per_partition_on_spark = Problem(
     diagnose=by_rows(
         _SCHEMA,
         _ROWS,
-        ("second", "partition", "views"),
+        "second BIGINT, partition INT, views BIGINT",
         [
             (SECOND, 0, 2),
             (SECOND, 3, 1),

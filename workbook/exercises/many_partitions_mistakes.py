@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -41,6 +42,7 @@ def _completed(
     most: int | None = None,
     removes: bool = True,
     looks_first: bool = False,
+    looks: Callable[[Click], bool] = lambda click: True,
     drops_late: bool = False,
 ) -> list[Pair]:
     """The right answer with one idea exchanged: the model of a mistake."""
@@ -64,9 +66,13 @@ def _completed(
             clocks[number] = second
         if counts(click) and not late:
             views[second] += 1
-        if not looks_first:
+        if not looks_first and looks(click):
             emit()
     return emitted
+
+
+def _within_a_minute(click: Click) -> Click:
+    return replace(click, timestamp=click.timestamp % 60_000)
 
 
 def _second_changed(
@@ -104,6 +110,22 @@ def _each_alone(
 
 def _totals(arrivals: Sequence[Arrival]) -> list[Pair]:
     return sorted(Counter(c.epoch_second for _, c in arrivals if _is_page(c)).items())
+
+
+def _at_the_end(
+    arrivals: Sequence[Arrival], partitions: int, clock: Callable[[Iterable[int]], int] = max
+) -> list[Pair]:
+    """One look after the last click, once all partitions have a clock."""
+    clocks = {number: click.epoch_second for number, click in arrivals}
+    if not clocks or len(clocks) < partitions:
+        return []
+    now = clock(clocks.values())
+    return [pair for pair in _totals(arrivals) if pair[0] < now]
+
+
+def _all_but_the_last(arrivals: Sequence[Arrival], partitions: int) -> list[Pair]:
+    heard = {number for number, _ in arrivals}
+    return _totals(arrivals)[:-1] if len(heard) == partitions else []
 
 
 def _with_gaps(arrivals: Sequence[Arrival], partitions: int) -> list[Pair]:
@@ -149,6 +171,7 @@ COMPLETED = [
     *same_idea(
         partial(_completed, clock=max),
         partial(_completed, clock=max, waits=False),
+        _at_the_end,
         cause="It follows the fastest partition. The others may still bring views of that second: "
         "the slowest clock decides.",
     ),
@@ -216,9 +239,15 @@ COMPLETED = [
         "are unfinished; and a stream has no end.",
     ),
     Mistake(
+        partial(_completed, looks=_is_page),
+        "It looks what is complete only when a page view comes. An action moves the clock too, so "
+        "what it completes is emitted at once, and not with the next page view.",
+    ),
+    *same_idea(
         lambda arrivals, partitions: _totals(arrivals)[:-1],
-        "It counts to the end and leaves out the last second. That is not enough: all partitions "
-        "must have passed a second before it is complete.",
+        _all_but_the_last,
+        cause="It counts to the end and leaves out the last second. That is not enough: all "
+        "partitions must have passed a second before it is complete.",
     ),
     Mistake(
         lambda arrivals, partitions: [(v, s) for s, v in _completed(arrivals, partitions)],
@@ -248,6 +277,22 @@ COMPLETED = [
     ),
 ]
 """Models from arrivals and the number of partitions to the pairs (second, views)."""
+
+SHORTCUTS = [
+    Mistake(
+        lambda arrivals, partitions: _completed(
+            [(number, _within_a_minute(click)) for number, click in arrivals], partitions
+        ),
+        "It takes the second of the minute, 0 to 59. A minute later the same number comes again: "
+        "a second is counted since 1970.",
+    ),
+    Mistake(
+        partial(_completed, counts=lambda click: click.name.startswith("/")),
+        "It judges by the name: a page need not begin with a slash, and an action may. The kind "
+        "stands in `click_type`.",
+    ),
+]
+"""The same, for what is right where seconds are small and names as usual."""
 
 # --- the reader ---------------------------------------------------------------------------------
 
@@ -400,3 +445,12 @@ ADD_UP = [
     ),
 ]
 """Models from records to the dictionary from second to views."""
+
+ADD_UP_SHORTCUTS = [
+    Mistake(
+        partial(_read, result=lambda second, number: int(str(second)[:10])),
+        "It cuts the key after ten characters. Only today's seconds have ten digits: cut at the "
+        "slash.",
+    ),
+]
+"""The same, for what is right where seconds have as many digits as today's."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from workbook.events import Click, ClickType
 from workbook.exercises import metrics_topic_mistakes as mistakes
 from workbook.exercises.core import Problem
+from workbook.exercises.drawn import drawn_click, one_after_another, smallest_first
 from workbook.exercises.frames import Row, by_rows
 from workbook.exercises.judging import Case, by_cases
 
@@ -48,6 +50,53 @@ def metrics(clicks: Iterable[Click]) -> Iterator[tuple[bytes, bytes]]:
         second, views = click.epoch_second, views + 1
 
 
+def _drawn() -> Iterator[Case]:
+    """Streams in the order of event time, over seconds of any size."""
+    draw = random.Random(3)
+    for size in range(1, 40, 2):
+        at, clicks = draw.choice((59_000, 9_999_000, SECOND * 1000)), []
+        for _ in range(size):
+            at += draw.choice((20, 50, 100, 100, 900, 2_500, 60_000))
+            clicks.append(drawn_click(draw, at))
+        yield Case(
+            (clicks,),
+            list(metrics(clicks)),
+            "These clicks were drawn by chance. Follow them through your lines: where does the "
+            "first pair differ?",
+        )
+
+
+_TEACHING = [
+    Case(
+        (_pages(200, 900, 1_100, 2_000),),
+        [_metric(0, 2), _metric(1, 1)],
+        "The second changes twice, so two metrics are produced, each with its own views.",
+    ),
+    Case((_pages(200),), [], "One click completes nothing, so there is nothing to send."),
+    Case(
+        ([_page(100), _action(500), _action(1_200), *_pages(2_300, 2_400, 3_000)],),
+        [_metric(0, 1), _metric(2, 2)],
+        "Leave out the two actions, and only the first second and the last two are left.",
+    ),
+    Case(
+        ([_action(100), *_pages(1_000, 5_000)],),
+        [_metric(1, 1)],
+        "An action before the first page view completes nothing, and the seconds in which "
+        "nobody looked at a page are not sent.",
+    ),
+    Case(
+        (_pages(*range(100, 400, 25), 1_000),),
+        [_metric(0, 12)],
+        "Twelve page views: the value has as many digits as the number needs.",
+    ),
+    Case(
+        ([_page(100), _action(1_500)],),
+        [],
+        "Only an action has come since, and that does not change the second.",
+    ),
+    Case(([],), [], "No clicks give no metrics."),
+]
+
 metrics_by_hand = Problem(
     name="Metrics by hand",
     task="Others are to read our numbers, from a topic of metrics. Write the function that says "
@@ -59,39 +108,9 @@ metrics_by_hand = Problem(
     "It is the rule of chapter 02: actions neither count nor change the second, and the last "
     "second is unfinished, so it is not sent.",
     stub="def metrics(clicks):\n    ...  # your code\n",
-    diagnose=by_cases(
-        [
-            Case(
-                (_pages(200, 900, 1_100, 2_000),),
-                [_metric(0, 2), _metric(1, 1)],
-                "The second changes twice, so two metrics are produced, each with its own views.",
-            ),
-            Case((_pages(200),), [], "One click completes nothing, so there is nothing to send."),
-            Case(
-                ([_page(100), _action(500), _action(1_200), *_pages(2_300, 2_400, 3_000)],),
-                [_metric(0, 1), _metric(2, 2)],
-                "Leave out the two actions, and only the first second and the last two are left.",
-            ),
-            Case(
-                ([_action(100), *_pages(1_000, 5_000)],),
-                [_metric(1, 1)],
-                "An action before the first page view completes nothing, and the seconds in which "
-                "nobody looked at a page are not sent.",
-            ),
-            Case(
-                (_pages(*range(100, 400, 25), 1_000),),
-                [_metric(0, 12)],
-                "Twelve page views: the value has as many digits as the number needs.",
-            ),
-            Case(
-                ([_page(100), _action(1_500)],),
-                [],
-                "Only an action has come since, and that does not change the second.",
-            ),
-            Case(([],), [], "No clicks give no metrics."),
-        ],
-        mistakes.BY_HAND,
-        any_iterable=True,
+    diagnose=one_after_another(
+        by_cases(_TEACHING, mistakes.BY_HAND, any_iterable=True),
+        by_cases(smallest_first(_drawn()), mistakes.SHORTCUTS, any_iterable=True),
     ),
     hints=(
         "At which moment is a number final, so that you may give it to others? Kafka takes bytes: "
@@ -135,7 +154,7 @@ metrics_on_spark = Problem(
     diagnose=by_rows(
         "second BIGINT, views BIGINT",
         _COUNTS,
-        ("key", "value"),
+        "key STRING, value STRING",
         [(str(second), str(views)) for second, views in _COUNTS],
         mistakes.ON_SPARK,
         "Compare the rows: is each number its own decimal text, and does each row give a row?",

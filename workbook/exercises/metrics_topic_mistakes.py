@@ -25,6 +25,10 @@ def _is_page(click: Click) -> bool:
     return click.click_type == ClickType.PAGE
 
 
+def _named_as_page(click: Click) -> bool:
+    return click.name.startswith("/")
+
+
 def _text(number: Any) -> Any:
     return str(number).encode()
 
@@ -171,6 +175,11 @@ BY_HAND = [
         "`epoch_second`.",
     ),
     Mistake(
+        partial(_metrics, of=lambda click: _second(click) % 60),
+        "The key is the second of the minute, 0 to 59, so a minute later another second has the "
+        "same key. Seconds since 1970 are asked for.",
+    ),
+    Mistake(
         partial(_metrics, of=lambda click: click.timestamp),
         "It compares timestamps in milliseconds, so each click has a second of its own.",
     ),
@@ -256,6 +265,15 @@ BY_HAND = [
     ),
 ]
 """Models from clicks to the pairs (key, value)."""
+
+SHORTCUTS = [
+    Mistake(
+        partial(_metrics, turns=_named_as_page, counts=_named_as_page),
+        "It judges by the name: a page need not begin with a slash, and an action may. The kind "
+        "stands in `click_type`.",
+    ),
+]
+"""The same, for what is right where names are as usual."""
 
 # --- on Spark -----------------------------------------------------------------------------------
 

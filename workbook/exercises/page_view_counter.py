@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import random
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from workbook.errors import Rejected
 from workbook.events import Click, ClickType, Reason
 from workbook.exercises import page_view_counter_mistakes as mistakes
 from workbook.exercises.core import Problem
+from workbook.exercises.drawn import (
+    drawn_click,
+    one_after_another,
+    smallest_first,
+    whole_numbers,
+)
 from workbook.exercises.frames import Row, by_rows
 from workbook.exercises.judging import Case, by_cases, by_choice
 from workbook.exercises.page_view_counter_mistakes import Record
@@ -41,19 +48,34 @@ def next_count(count: int, click: Click) -> int:
     return count
 
 
+def _drawn_steps() -> Iterator[Case]:
+    draw = random.Random(1)
+    for _ in range(20):
+        count, click = draw.randrange(10**6), drawn_click(draw, draw.randrange(NOON))
+        yield Case(
+            (count, click),
+            next_count(count, click),
+            "A click's kind stands in its `click_type` and nowhere else: its name, its id and its "
+            "browser don't say it. And the count may be any number.",
+        )
+
+
+_TEACHING_STEPS = [
+    Case((7, PAGE), 8, "A page view makes the count one larger."),
+    Case((0, PAGE), 1, "The first page view makes the count 1."),
+    Case((7, ACTION), 7, "An action leaves the count as it is."),
+    Case((0, ACTION), 0, "An action before any page view leaves the count at 0."),
+]
+
 one_step = Problem(
     name="One step",
     task="Write the step that takes the count so far and one `Click`, and returns the next count. "
     "Only page views count, actions do not: a page after 7 gives 8, an action after 7 leaves 7.",
     stub="def next_count(count, click):\n    ...  # your code\n",
-    diagnose=by_cases(
-        [
-            Case((7, PAGE), 8, "A page view makes the count one larger."),
-            Case((0, PAGE), 1, "The first page view makes the count 1."),
-            Case((7, ACTION), 7, "An action leaves the count as it is."),
-            Case((0, ACTION), 0, "An action before any page view leaves the count at 0."),
-        ],
-        mistakes.ONE_STEP,
+    diagnose=one_after_another(
+        by_cases(_TEACHING_STEPS, mistakes.ONE_STEP),
+        by_cases(smallest_first(_drawn_steps())),
+        whole_numbers(_TEACHING_STEPS[0]),
     ),
     hints=(
         "There are two kinds of click. What should happen to the count for each of them?",
@@ -118,6 +140,29 @@ bad_records = Problem(
                 (1, [(Reason.FUTURE.value, 0, 6)]),
                 "The second click lies ten minutes after its arrival, and is a dead letter.",
             ),
+            Case(
+                ([_record(2, 7, b"{"), _record(0, 9, b"["), _record(2, 8, None), _HOME],),
+                (
+                    1,
+                    [
+                        (Reason.MALFORMED.value, 2, 7),
+                        (Reason.MALFORMED.value, 0, 9),
+                        (Reason.EMPTY.value, 2, 8),
+                    ],
+                ),
+                "Three broken records, each a dead letter of its own, in the order of arrival.",
+            ),
+            Case(
+                (
+                    [
+                        *(_HOME, _record(0, 6, _TOO_NEW)),
+                        _record(0, 7, _TOO_NEW)._replace(arrival=NOON + 600_000),
+                    ],
+                ),
+                (2, [(Reason.FUTURE.value, 0, 6)]),
+                "The same click comes twice. The second time it comes ten minutes later, just when "
+                "it was made, and isn't from the future.",
+            ),
             Case(([],), (0, []), "No records give a count of 0 and no dead letters."),
         ],
         mistakes.BAD_RECORDS,
@@ -153,8 +198,9 @@ _ROWS: list[Row] = [
     (3, "Page", "/shoes", NOON, "Safari", None, None),
     (4, "Action", "/shoes", NOON, "Safari", None, None),
     (5, "Action", "add-to-basket", NOON, "Safari", None, None),
-    (6, "Page", "/home", NOON + 600_000, "Firefox", "t2", str(Reason.FUTURE)),
-    (7, "Page", "/hats", -1, "Chrome", None, str(Reason.NEGATIVE)),
+    (6, "Page", "start", NOON, "Safari", None, None),
+    (7, "Page", "/home", NOON + 600_000, "Firefox", "t2", str(Reason.FUTURE)),
+    (8, "Page", "/hats", -1, "Chrome", None, str(Reason.NEGATIVE)),
     (None, None, None, None, None, None, str(Reason.MALFORMED)),
 ]
 
@@ -169,8 +215,8 @@ on_spark = Problem(
     diagnose=by_rows(
         _SCHEMA,
         _ROWS,
-        ("name", "views"),
-        [("/home", 2), ("/shoes", 1)],
+        "name STRING, views BIGINT",
+        [("/home", 2), ("/shoes", 1), ("start", 1)],
         mistakes.ON_SPARK,
         "Compare the rows: which clicks are counted too often, or not at all?",
     ),

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from workbook.errors import Rejected
 from workbook.events import Click, ClickType
-from workbook.exercises.judging import Mistake
-from workbook.exercises.row_models import BOTH_TYPES, count_pages
+from workbook.exercises.judging import Mistake, same_idea
+from workbook.exercises.row_models import BOTH_TYPES, count_pages, named_as_page
 
 
 class Record(NamedTuple):
@@ -79,6 +79,14 @@ def _uncaught(records: Iterable[Record]) -> tuple[int, list[Any]]:
     return sum(c.click_type == ClickType.PAGE for c in clicks), []
 
 
+def _one_per_reason(records: Iterable[Record], last: bool) -> tuple[int, list[Any]]:
+    count, letters = _count(records)
+    kept: dict[str, Any] = {}
+    for letter in letters:
+        kept[letter[0]] = letter if last else kept.get(letter[0], letter)
+    return count, list(kept.values())
+
+
 BAD_RECORDS = [
     Mistake(
         _uncaught,
@@ -134,6 +142,21 @@ BAD_RECORDS = [
         "It does not judge by the record's own `arrival`, so a click from the future "
         "passes. The clock on the wall says nothing about when a record came.",
     ),
+    *same_idea(
+        lambda records: _count([r._replace(arrival=records[0].arrival) for r in records]),
+        lambda records: _count([r._replace(arrival=records[-1].arrival) for r in records]),
+        cause="It judges every record by the arrival of one. Each has an `arrival` of its own.",
+    ),
+    *same_idea(
+        partial(_one_per_reason, last=False),
+        partial(_one_per_reason, last=True),
+        cause="It keeps one dead letter for each reason. Two records may be broken in the same "
+        "way, and both have to be found again.",
+    ),
+    Mistake(
+        lambda records: (_count(records)[0], sorted(_count(records)[1])),
+        "The dead letters are sorted. They are asked for in the order in which the records came.",
+    ),
     Mistake(
         partial(_count, arrival=lambda record: 0),
         "Each click seems to come from the future: pass the record's `arrival` on.",
@@ -170,6 +193,11 @@ ON_SPARK = [
         partial(_views, click_types=BOTH_TYPES, counts=lambda row: row[1] == "Page"),
         "Names without a page view appear with 0. Filter before you group: on a stream "
         "each name that is kept costs state.",
+    ),
+    Mistake(
+        partial(_views, click_types=BOTH_TYPES, accepted=named_as_page),
+        "It judges by the name: a page need not begin with a slash, and an action may. The kind "
+        "stands in `click_type`.",
     ),
     Mistake(
         lambda rows: [(name, 1) for name, _ in _views(rows)],

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import random
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbook.events import US
 from workbook.exercises import positions_table_mistakes as mistakes
 from workbook.exercises import positions_table_spark_mistakes as spark_mistakes
 from workbook.exercises.core import Problem
+from workbook.exercises.drawn import one_after_another, smallest_first
 from workbook.exercises.frames import Row, by_rows
 from workbook.exercises.judging import Case, by_cases, by_choice
 
@@ -36,6 +39,65 @@ def _held(client: str, ticker: str, amount: int, **more: str) -> dict[str, Any]:
 
 BOB, ALICE, CAROL = _held("Bob", "AAPL", 20), _held("Alice", "SAP", 5), _held("Carol", "IBM", 7)
 
+
+def _drawn_records() -> Iterator[Case]:
+    draw = random.Random(10)
+    keys = ("p1", "17", "a", "Bob", "client", "")
+    for size in range(18):
+        rows = [
+            _held(draw.choice(("Bob", "Ida")), draw.choice(("SAP", "KO")), draw.randrange(3))
+            for _ in range(4)
+        ]
+        table: dict[str, Fields] = dict(zip(draw.sample(keys, size % 4), rows, strict=False))
+        key, value = draw.choice(keys), draw.choice((None, rows[3]))
+        yield Case(
+            (table, key, value),
+            next_table(table, key, value),
+            "This record was drawn by chance. It changes its own key, and nothing else.",
+        )
+
+
+_TEACHING_RECORDS = [
+    Case(({}, "p1", BOB), {"p1": BOB}, "The first row of an empty table."),
+    Case(
+        ({"p1": BOB}, "p2", ALICE),
+        {"p1": BOB, "p2": ALICE},
+        "Another position. The row that is there stays as it is.",
+    ),
+    Case(
+        ({"p1": BOB, "p2": ALICE}, "p1", _held("Bob", "AAPL", 15)),
+        {"p1": _held("Bob", "AAPL", 15), "p2": ALICE},
+        "Bob had 20 and has 15 now. The new row takes the place of the old one.",
+    ),
+    Case(
+        ({"p1": BOB, "p2": ALICE}, "p1", _held("Alice", "AAPL", 20)),
+        {"p1": _held("Alice", "AAPL", 20), "p2": ALICE},
+        "The position goes from Bob to Alice. Its id is still `p1`.",
+    ),
+    Case(
+        ({"p1": _held("Bob", "AAPL", 20, note="joint account")}, "p1", BOB),
+        {"p1": BOB},
+        "The new row has no note any more. It is the whole row as it is from now on.",
+    ),
+    Case(
+        ({"p1": BOB, "p2": ALICE, "p3": CAROL}, "p2", None),
+        {"p1": BOB, "p3": CAROL},
+        "A tombstone for `p2`: that row goes, and the others stay.",
+    ),
+    Case(
+        ({"p1": BOB, "p2": ALICE}, "p9", None),
+        {"p1": BOB, "p2": ALICE},
+        "A tombstone for a position that is not there. Nothing changes.",
+    ),
+    Case(
+        ({"p1": BOB, "p2": ALICE}, "p2", ALICE),
+        {"p1": BOB, "p2": ALICE},
+        "The same record came twice. It says what is true, and that is true already.",
+    ),
+    Case(({"p1": BOB}, "p1", None), {}, "The last row goes, and the table is empty."),
+    Case(({}, "p1", None), {}, "A tombstone, and an empty table: it stays empty."),
+]
+
 one_record = Problem(
     name="One record",
     task="Write the step that brings one record into the table. The table is a dictionary from "
@@ -46,48 +108,9 @@ one_record = Problem(
     "`'p1'` with `alice` gives `{'p1': alice}`; key `'p1'` with `None` gives `{}`; and key `'p9'` "
     "with `None` gives `{'p1': bob}`. For a position that is not there, there is nothing to close.",
     stub="def next_table(table, key, value):\n    ...  # your code\n",
-    diagnose=by_cases(
-        [
-            Case(({}, "p1", BOB), {"p1": BOB}, "The first row of an empty table."),
-            Case(
-                ({"p1": BOB}, "p2", ALICE),
-                {"p1": BOB, "p2": ALICE},
-                "Another position. The row that is there stays as it is.",
-            ),
-            Case(
-                ({"p1": BOB, "p2": ALICE}, "p1", _held("Bob", "AAPL", 15)),
-                {"p1": _held("Bob", "AAPL", 15), "p2": ALICE},
-                "Bob had 20 and has 15 now. The new row takes the place of the old one.",
-            ),
-            Case(
-                ({"p1": BOB, "p2": ALICE}, "p1", _held("Alice", "AAPL", 20)),
-                {"p1": _held("Alice", "AAPL", 20), "p2": ALICE},
-                "The position goes from Bob to Alice. Its id is still `p1`.",
-            ),
-            Case(
-                ({"p1": _held("Bob", "AAPL", 20, note="joint account")}, "p1", BOB),
-                {"p1": BOB},
-                "The new row has no note any more. It is the whole row as it is from now on.",
-            ),
-            Case(
-                ({"p1": BOB, "p2": ALICE, "p3": CAROL}, "p2", None),
-                {"p1": BOB, "p3": CAROL},
-                "A tombstone for `p2`: that row goes, and the others stay.",
-            ),
-            Case(
-                ({"p1": BOB, "p2": ALICE}, "p9", None),
-                {"p1": BOB, "p2": ALICE},
-                "A tombstone for a position that is not there. Nothing changes.",
-            ),
-            Case(
-                ({"p1": BOB, "p2": ALICE}, "p2", ALICE),
-                {"p1": BOB, "p2": ALICE},
-                "The same record came twice. It says what is true, and that is true already.",
-            ),
-            Case(({"p1": BOB}, "p1", None), {}, "The last row goes, and the table is empty."),
-            Case(({}, "p1", None), {}, "A tombstone, and an empty table: it stays empty."),
-        ],
-        mistakes.ONE_RECORD,
+    diagnose=one_after_another(
+        by_cases(_TEACHING_RECORDS, mistakes.ONE_RECORD),
+        by_cases(smallest_first(_drawn_records())),
     ),
     hints=(
         "There are two kinds of records. What does each of them do to the key it names?",
@@ -118,30 +141,103 @@ def told_downstream(old: Fields | None, new: Fields | None, keeps: Callable[[Fie
     return None if old == new else new
 
 
-class IsUs:
-    """The condition of the cases: a function with a name that can be shown."""
+@dataclass(frozen=True)
+class Condition:
+    """A condition of the cases: a function with a name that can be shown."""
+
+    name: str
+    holds: Callable[[Fields], bool]
 
     def __call__(self, row: Fields | None) -> bool:
         if row is None:
             raise TypeError("asked of None, and there is not always an old row, nor a new one")
-        return row["exchange"] in US
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, IsUs)
-
-    def __hash__(self) -> int:
-        return hash(IsUs)
+        return self.holds(row)
 
     def __repr__(self) -> str:
-        return "is_us"
+        return self.name
 
 
-is_us = IsUs()
+is_us = Condition("is_us", lambda row: row["exchange"] in US)
+_OTHERS = (
+    Condition("is_large", lambda row: row["amount"] >= 25),
+    Condition("is_german", lambda row: row["exchange"] == "XETRA"),
+    Condition("is_bobs", lambda row: row["client"] == "Bob"),
+)
 
 
 def _at(exchange: str, amount: int = 20) -> dict[str, Any]:
     return {"client": "Bob", "amount": amount, "exchange": exchange}
 
+
+def _drawn_changes() -> Iterator[Case]:
+    """Pairs of rows that differ in a field or two, under one condition or another."""
+    draw = random.Random(11)
+    fields = {"client": ("Bob", "Ida"), "amount": (20, 30), "exchange": ("NYSE", "XETRA", "NEO")}
+    for keeps in (*_OTHERS, is_us) * 12:
+        old = {name: draw.choice(values) for name, values in fields.items()}
+        name = draw.choice(list(fields))
+        new = {**old, name: draw.choice(fields[name])}
+        rows = draw.choice(((None, new), (old, None), (old, new), (old, new), (old, new)))
+        yield Case(
+            (*rows, keeps),
+            told_downstream(rows[0], rows[1], keeps),
+            "The condition is another one here. Did it hold before, and does it hold now?",
+        )
+
+
+_TEACHING_CHANGES = [
+    Case(
+        (None, _at("NYSE"), is_us),
+        _at("NYSE"),
+        "A new US share: downstream has to have the row.",
+    ),
+    Case(
+        (None, _at("XETRA"), is_us),
+        None,
+        "A new position, and no US share. Downstream never hears of it.",
+    ),
+    Case(
+        (_at("NYSE"), _at("NYSE", 30), is_us),
+        _at("NYSE", 30),
+        "It was a US share and still is, with another amount: downstream has 20.",
+    ),
+    Case(
+        (_at("NYSE"), _at("XETRA"), is_us),
+        DELETE,
+        "It is no US share any more, and downstream still has the old row.",
+    ),
+    Case(
+        (_at("NYSE"), None, is_us),
+        DELETE,
+        "It was closed, and downstream still has the row.",
+    ),
+    Case(
+        (_at("XETRA"), _at("NASDAQ"), is_us),
+        _at("NASDAQ"),
+        "It becomes a US share. Downstream hears of it for the first time.",
+    ),
+    Case(
+        (_at("XETRA"), _at("LSE"), is_us),
+        None,
+        "It was none and is none. Downstream has no row to change or delete.",
+    ),
+    Case(
+        (_at("XETRA"), None, is_us),
+        None,
+        "It was closed, but downstream never had it.",
+    ),
+    Case((None, None, is_us), None, "A tombstone for something that never was."),
+    Case(
+        (_at("NYSE"), _at("NYSE"), is_us),
+        None,
+        "The same record came twice. Downstream has this very row.",
+    ),
+    Case(
+        (_at("NYSE"), _at("NASDAQ"), is_us),
+        _at("NASDAQ"),
+        "It moves from one US exchange to another. The row has changed.",
+    ),
+]
 
 filtered_table = Problem(
     name="A filter on a table",
@@ -153,61 +249,9 @@ filtered_table = Problem(
     "For a position in New York that moves to Frankfurt, "
     "`told_downstream(row_at_nyse, row_at_xetra, is_us)` is `'delete'`.",
     stub="def told_downstream(old, new, keeps):\n    ...  # your code\n",
-    diagnose=by_cases(
-        [
-            Case(
-                (None, _at("NYSE"), is_us),
-                _at("NYSE"),
-                "A new US share: downstream has to have the row.",
-            ),
-            Case(
-                (None, _at("XETRA"), is_us),
-                None,
-                "A new position, and no US share. Downstream never hears of it.",
-            ),
-            Case(
-                (_at("NYSE"), _at("NYSE", 30), is_us),
-                _at("NYSE", 30),
-                "It was a US share and still is, with another amount: downstream has 20.",
-            ),
-            Case(
-                (_at("NYSE"), _at("XETRA"), is_us),
-                DELETE,
-                "It is no US share any more, and downstream still has the old row.",
-            ),
-            Case(
-                (_at("NYSE"), None, is_us),
-                DELETE,
-                "It was closed, and downstream still has the row.",
-            ),
-            Case(
-                (_at("XETRA"), _at("NASDAQ"), is_us),
-                _at("NASDAQ"),
-                "It becomes a US share. Downstream hears of it for the first time.",
-            ),
-            Case(
-                (_at("XETRA"), _at("LSE"), is_us),
-                None,
-                "It was none and is none. Downstream has no row to change or delete.",
-            ),
-            Case(
-                (_at("XETRA"), None, is_us),
-                None,
-                "It was closed, but downstream never had it.",
-            ),
-            Case((None, None, is_us), None, "A tombstone for something that never was."),
-            Case(
-                (_at("NYSE"), _at("NYSE"), is_us),
-                None,
-                "The same record came twice. Downstream has this very row.",
-            ),
-            Case(
-                (_at("NYSE"), _at("NASDAQ"), is_us),
-                _at("NASDAQ"),
-                "It moves from one US exchange to another. The row has changed.",
-            ),
-        ],
-        mistakes.TOLD,
+    diagnose=one_after_another(
+        by_cases(_TEACHING_CHANGES, mistakes.TOLD),
+        by_cases(smallest_first(_drawn_changes()), mistakes.TOLD_SHORTCUTS),
     ),
     hints=(
         "Draw a square: did the condition hold before, does it hold now? What does downstream have "
@@ -275,7 +319,7 @@ latest_on_spark = Problem(
     diagnose=by_rows(
         _SCHEMA,
         _ROWS,
-        ("position", "client", "ticker", "amount"),
+        "position STRING, client STRING, ticker STRING, amount BIGINT",
         [
             ("opened", "Bob", "AAPL", 20),
             ("less", "Bob", "AAPL", 5),
@@ -286,6 +330,7 @@ latest_on_spark = Problem(
         ],
         spark_mistakes.LATEST,
         "Look at the name of each position that differs: it says what happened to it.",
+        streams=False,
     ),
     hints=(
         "Two things have to be done: find the newest record of each position, and leave out the "

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from workbook.events import US
 from workbook.exercises.judging import Mistake, same_idea
 
 Fields = Mapping[str, Any]
@@ -301,3 +302,12 @@ TOLD = [
     ),
 ]
 """Models from the old row, the new one and the condition to what is told."""
+
+TOLD_SHORTCUTS = [
+    Mistake(
+        lambda old, new, keeps: _told(old, new, lambda row: row["exchange"] in US),
+        "It asks for the exchange by itself, and not `keeps`. A filter is handed its condition: "
+        "today US shares, tomorrow large amounts.",
+    ),
+]
+"""The same, for what is right as long as the condition asks for US shares."""

@@ -26,6 +26,11 @@ def count_pages(
     return sorted(views.items(), key=repr)
 
 
+def named_as_page(row: Row) -> bool:
+    """Whether an accepted row looks like a page by its name."""
+    return row[6] is None and row[2].startswith("/")
+
+
 def second_or_null(row: Row) -> int | None:
     """The second of a row, which has none where it was rejected."""
     return None if row[3] is None else row[3] // 1000

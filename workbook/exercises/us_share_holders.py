@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from workbook.events import US
 from workbook.exercises import us_share_holders_mistakes as mistakes
 from workbook.exercises.core import Problem
+from workbook.exercises.drawn import one_after_another, smallest_first, whole_numbers
 from workbook.exercises.judging import Case, by_cases, by_choice
 
 Fields = Mapping[str, Any]
@@ -76,6 +78,72 @@ ADA, MORE, BO = _row("Ada", "AAPL", 10), _row("Ada", "AAPL", 20), _row("Bo", "AA
 ABROAD, ABROAD_TOO = _row("Ada", "SAP", 7, "XETRA"), _row("Bo", "BP", 3, "LSE")
 NYSE = _row("Ada", "IBM", 5, "NYSE")
 
+
+def _each_field_alone() -> list[Case]:
+    """An update of each field, with all others as they were."""
+    return [
+        Case(
+            (NYSE, {**NYSE, field: value}),
+            list(changes(NYSE, {**NYSE, field: value})),
+            f"Only the {field} has changed, and so it's another row: the old one goes, the new one "
+            "comes.",
+        )
+        for field, value in (
+            *(("ticker", "KO"), ("exchange", "NASDAQ"), ("client", "Bo"), ("amount", 6)),
+        )
+    ]
+
+
+def _drawn_updates() -> Iterator[Case]:
+    draw = random.Random(12)
+    exchanges = ("NYSE", "NASDAQ", "XETRA", "LSE", "NEO", "SIX")
+    for _ in range(30):
+        rows = [
+            _row(draw.choice(("Ida", "US")), "V", draw.randrange(2), draw.choice(exchanges))
+            for _ in range(2)
+        ]
+        old, new = (draw.choice((row, row, row, None)) for row in rows)
+        yield Case(
+            (old, new),
+            list(changes(old, new)),
+            "This update was drawn by chance. Is there an old row of a US exchange, and a new one?",
+        )
+
+
+_TEACHING_UPDATES = [
+    Case((None, ADA), [("Ada", "add", ADA)], "A new position: there is only the new row."),
+    Case((None, NYSE), [("Ada", "add", NYSE)], "A new position, at the other US exchange."),
+    Case(
+        (ADA, None),
+        [("Ada", "remove", ADA)],
+        "A tombstone: the old row goes, and it is the only one who knows the client.",
+    ),
+    Case(
+        (ADA, BO),
+        [("Ada", "remove", ADA), ("Bo", "add", BO)],
+        "The position moves: it leaves Ada before it comes to Bo.",
+    ),
+    Case(
+        (ADA, MORE),
+        [("Ada", "remove", ADA), ("Ada", "add", MORE)],
+        "The client stays, and the row does not: the old one goes, the new one comes.",
+    ),
+    Case((ADA, dict(ADA)), [], "The same row came again. Nothing has changed."),
+    Case(
+        (ADA, ABROAD),
+        [("Ada", "remove", ADA)],
+        "It is no US share any more. For the groups that is a removal.",
+    ),
+    Case(
+        (ABROAD, NYSE),
+        [("Ada", "add", NYSE)],
+        "It has become a US share. The old row was in no group, so nothing is taken out.",
+    ),
+    Case((ABROAD, ABROAD_TOO), [], "Neither row is a US share: no group hears of it."),
+    Case((ABROAD, None), [], "The old row was in no group."),
+    Case((None, None), [], "A tombstone for a position that was not there."),
+]
+
 what_an_update_tells = Problem(
     name="What an update tells",
     task="Write what an update of a position tells the groups by client. `old` is the row before, "
@@ -87,42 +155,10 @@ what_an_update_tells = Problem(
     "From Ada to Bo: `[('Ada', 'remove', old), ('Bo', 'add', new)]`. Ten more for Ada: `[('Ada', "
     "'remove', old), ('Ada', 'add', new)]`. Sold: `[('Ada', 'remove', old)]`.",
     stub="def changes(old, new):\n    ...  # your code\n",
-    diagnose=by_cases(
-        [
-            Case((None, ADA), [("Ada", "add", ADA)], "A new position: there is only the new row."),
-            Case((None, NYSE), [("Ada", "add", NYSE)], "A new position, at the other US exchange."),
-            Case(
-                (ADA, None),
-                [("Ada", "remove", ADA)],
-                "A tombstone: the old row goes, and it is the only one who knows the client.",
-            ),
-            Case(
-                (ADA, BO),
-                [("Ada", "remove", ADA), ("Bo", "add", BO)],
-                "The position moves: it leaves Ada before it comes to Bo.",
-            ),
-            Case(
-                (ADA, MORE),
-                [("Ada", "remove", ADA), ("Ada", "add", MORE)],
-                "The client stays, and the row does not: the old one goes, the new one comes.",
-            ),
-            Case((ADA, ADA), [], "The same row came again. Nothing has changed."),
-            Case(
-                (ADA, ABROAD),
-                [("Ada", "remove", ADA)],
-                "It is no US share any more. For the groups that is a removal.",
-            ),
-            Case(
-                (ABROAD, NYSE),
-                [("Ada", "add", NYSE)],
-                "It has become a US share. The old row was in no group, so nothing is taken out.",
-            ),
-            Case((ABROAD, ABROAD_TOO), [], "Neither row is a US share: no group hears of it."),
-            Case((ABROAD, None), [], "The old row was in no group."),
-            Case((None, None), [], "A tombstone for a position that was not there."),
-        ],
-        mistakes.CHANGES,
-        any_iterable=True,
+    diagnose=one_after_another(
+        by_cases(_TEACHING_UPDATES, (*mistakes.CHANGES, *mistakes.LEFT_OUT), any_iterable=True),
+        by_cases(_each_field_alone(), mistakes.LEFT_OUT, any_iterable=True),
+        by_cases(smallest_first(_drawn_updates()), any_iterable=True),
     ),
     hints=(
         "There are two rows, and each may be missing. What becomes of the old one? What of the "
@@ -155,6 +191,52 @@ def _changes(text: str) -> list[tuple[str, str]]:
     return [(words[word[0]], word[1:]) for word in text.split()]
 
 
+def _drawn_sets() -> Iterator[Case]:
+    """Changes in which only what is held is removed."""
+    draw = random.Random(13)
+    for size in range(1, 25):
+        held: list[str] = []
+        drawn: list[tuple[str, str]] = []
+        for _ in range(size):
+            if held and draw.random() < 0.45:
+                drawn.append(("remove", held.pop(draw.randrange(len(held)))))
+            else:
+                held.append(draw.choice(("V", "GE", "SAP", "GOOGL")))
+                drawn.append(("add", held[-1]))
+        yield Case(
+            (drawn,),
+            tickers(drawn),
+            "These changes were drawn by chance. How many positions has each ticker at the end?",
+        )
+
+
+_TEACHING_SETS = [
+    Case(
+        (_changes("+AAPL +AAPL -AAPL"),),
+        {"AAPL"},
+        "Two positions in AAPL, and one of them is closed. The other is still there.",
+    ),
+    Case((_changes("+AAPL +IBM"),), {"AAPL", "IBM"}, "Two positions in two shares."),
+    Case((_changes("+KO +KO +IBM"),), {"KO", "IBM"}, "KO twice is one ticker."),
+    Case((_changes("+AAPL +IBM -AAPL"),), {"IBM"}, "AAPL is sold, IBM is not."),
+    Case(
+        (_changes("+AAPL +AAPL -AAPL -AAPL"),),
+        set(),
+        "Both positions in AAPL are closed.",
+    ),
+    Case(
+        (_changes("+AAPL -AAPL +AAPL"),),
+        {"AAPL"},
+        "It was sold and bought again, or its amount has changed: AAPL is there.",
+    ),
+    Case(
+        (_changes("+AAPL +AAPL +AAPL +KO -AAPL -KO -AAPL +IBM"),),
+        {"AAPL", "IBM"},
+        "Of three positions in AAPL two are closed, KO is gone, and IBM is new.",
+    ),
+    Case(([],), set(), "No changes give an empty set."),
+]
+
 set_with_counts = Problem(
     name="A set with counts",
     task="Which tickers does a client hold? Write the fold over the changes of one client. Each "
@@ -164,34 +246,9 @@ set_with_counts = Problem(
     '`[("add", "AAPL"), ("add", "AAPL"), ("remove", "AAPL")]` gives `{"AAPL"}`: one of the two '
     "positions is left. What is removed has always been added before.",
     stub="def tickers(changes):\n    ...  # your code\n",
-    diagnose=by_cases(
-        [
-            Case(
-                (_changes("+AAPL +AAPL -AAPL"),),
-                {"AAPL"},
-                "Two positions in AAPL, and one of them is closed. The other is still there.",
-            ),
-            Case((_changes("+AAPL +IBM"),), {"AAPL", "IBM"}, "Two positions in two shares."),
-            Case((_changes("+KO +KO +IBM"),), {"KO", "IBM"}, "KO twice is one ticker."),
-            Case((_changes("+AAPL +IBM -AAPL"),), {"IBM"}, "AAPL is sold, IBM is not."),
-            Case(
-                (_changes("+AAPL +AAPL -AAPL -AAPL"),),
-                set(),
-                "Both positions in AAPL are closed.",
-            ),
-            Case(
-                (_changes("+AAPL -AAPL +AAPL"),),
-                {"AAPL"},
-                "It was sold and bought again, or its amount has changed: AAPL is there.",
-            ),
-            Case(
-                (_changes("+AAPL +AAPL +AAPL +KO -AAPL -KO -AAPL +IBM"),),
-                {"AAPL", "IBM"},
-                "Of three positions in AAPL two are closed, KO is gone, and IBM is new.",
-            ),
-            Case(([],), set(), "No changes give an empty set."),
-        ],
-        mistakes.TICKERS,
+    diagnose=one_after_another(
+        by_cases(_TEACHING_SETS, mistakes.TICKERS),
+        by_cases(smallest_first(_drawn_sets())),
     ),
     hints=(
         "After two positions in AAPL a set says AAPL, and after one it says the same. What would "
@@ -219,6 +276,53 @@ def _sold(ticker: str, amount: int) -> dict[str, Any]:
     return {"position": "p1", "client": "Ada", "ticker": ticker, "amount": amount}
 
 
+def _drawn_sales() -> Iterator[Case]:
+    draw = random.Random(14)
+    for size in range(20):
+        held = draw.sample(("V", "GE", "SAP", "GOOGL"), 1 + size % 4)
+        shares = {ticker: draw.randrange(1, 5) * draw.choice((1, 1, 250)) for ticker in held}
+        ticker = draw.choice(held)
+        amount = draw.choice((shares[ticker], draw.randrange(1, shares[ticker] + 1)))
+        yield Case(
+            (shares, _sold(ticker, amount)),
+            take_out(shares, _sold(ticker, amount)),
+            "This row was drawn by chance. What is left of its ticker, and what of the others?",
+        )
+
+
+_TEACHING_SALES = [
+    Case(
+        ({"AAPL": 30, "IBM": 5}, _sold("AAPL", 10)),
+        {"AAPL": 20, "IBM": 5},
+        "Ten of thirty go. Twenty are left, of other positions in AAPL.",
+    ),
+    Case(
+        ({"AAPL": 10, "IBM": 5}, _sold("AAPL", 10)),
+        {"IBM": 5},
+        "Nothing of AAPL is left, so its entry goes.",
+    ),
+    Case(
+        ({"AAPL": 11, "IBM": 1}, _sold("AAPL", 10)),
+        {"AAPL": 1, "IBM": 1},
+        "One share is left of each. One share is a holding.",
+    ),
+    Case(
+        ({"IBM": 5, "KO": 5, "AAPL": 2}, _sold("KO", 5)),
+        {"IBM": 5, "AAPL": 2},
+        "KO goes. IBM has as many shares, and stays.",
+    ),
+    Case(
+        ({"AAPL": 20, "IBM": 50}, _sold("AAPL", 10)),
+        {"AAPL": 10, "IBM": 50},
+        "Ten go and ten are left.",
+    ),
+    Case(
+        ({"AAPL": 10}, _sold("AAPL", 10)),
+        {},
+        "The last row of the group goes. An empty dictionary is left.",
+    ),
+]
+
 subtractor = Problem(
     name="A subtractor",
     task="How many shares of each ticker does a client hold? The value of a group is a dictionary "
@@ -232,40 +336,10 @@ subtractor = Problem(
     "`take_out({'AAPL': 30, 'IBM': 5}, row)` with ten AAPL in the row gives "
     "`{'AAPL': 20, 'IBM': 5}`, and with thirty `{'IBM': 5}`.",
     stub="def take_out(shares, row):\n    ...  # your code\n",
-    diagnose=by_cases(
-        [
-            Case(
-                ({"AAPL": 30, "IBM": 5}, _sold("AAPL", 10)),
-                {"AAPL": 20, "IBM": 5},
-                "Ten of thirty go. Twenty are left, of other positions in AAPL.",
-            ),
-            Case(
-                ({"AAPL": 10, "IBM": 5}, _sold("AAPL", 10)),
-                {"IBM": 5},
-                "Nothing of AAPL is left, so its entry goes.",
-            ),
-            Case(
-                ({"AAPL": 11, "IBM": 1}, _sold("AAPL", 10)),
-                {"AAPL": 1, "IBM": 1},
-                "One share is left of each. One share is a holding.",
-            ),
-            Case(
-                ({"IBM": 5, "KO": 5, "AAPL": 2}, _sold("KO", 5)),
-                {"IBM": 5, "AAPL": 2},
-                "KO goes. IBM has as many shares, and stays.",
-            ),
-            Case(
-                ({"AAPL": 20, "IBM": 50}, _sold("AAPL", 10)),
-                {"AAPL": 10, "IBM": 50},
-                "Ten go and ten are left.",
-            ),
-            Case(
-                ({"AAPL": 10}, _sold("AAPL", 10)),
-                {},
-                "The last row of the group goes. An empty dictionary is left.",
-            ),
-        ],
-        mistakes.SUBTRACT,
+    diagnose=one_after_another(
+        by_cases(_TEACHING_SALES, mistakes.SUBTRACT),
+        by_cases(smallest_first(_drawn_sales())),
+        whole_numbers(_TEACHING_SALES[0]),
     ),
     hints=(
         "Undo the adder: the same steps, the other way. Then ask what `add` can never leave "

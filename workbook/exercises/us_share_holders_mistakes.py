@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import combinations
 from typing import Any
 
 from workbook.events import US
@@ -207,6 +208,19 @@ CHANGES = [
     ),
 ]
 """Models from the old and the new row to the triples (client, change, row)."""
+
+_FIELDS = ("client", "ticker", "amount", "exchange")
+
+LEFT_OUT = [
+    Mistake(
+        partial(_changes, same=_field(*(name for name in _FIELDS if name not in left_out))),
+        f"It compares rows without their {' and '.join(left_out)}. A row that differs there "
+        "alone is another row: compare whole rows, `old == new`.",
+    )
+    for many in (1, 2, 3)
+    for left_out in combinations(_FIELDS, many)
+]
+"""Rows are taken for the same although a field has changed."""
 
 # --- a set with counts --------------------------------------------------------------------------
 

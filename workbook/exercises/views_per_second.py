@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import random
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from workbook.events import Click, ClickType, Reason
 from workbook.exercises import views_per_second_mistakes as mistakes
 from workbook.exercises import views_per_second_spark_mistakes as spark_mistakes
 from workbook.exercises.core import Problem
+from workbook.exercises.drawn import (
+    drawn_click,
+    one_after_another,
+    smallest_first,
+    whole_numbers,
+)
 from workbook.exercises.frames import Row, by_rows
 from workbook.exercises.judging import Case, by_cases, by_choice
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+
+SECOND = 1_700_000_000
 
 
 def _page(at: int) -> Click:
@@ -48,6 +58,53 @@ def completed(clicks: Iterable[Click]) -> list[tuple[int, int]]:
     return emitted
 
 
+def _drawn_streams() -> Iterator[Case]:
+    """Streams of one to twenty clicks, some of them late, over seconds of any size."""
+    draw = random.Random(2)
+    for size in range(1, 21):
+        at, clicks = draw.choice((59_000, 9_999_000, SECOND * 1000)), []
+        for _ in range(size):
+            at += draw.choice((100, 400, 900, 900, 2_500, 60_000, -1_000))
+            clicks.append(drawn_click(draw, at))
+        yield Case(
+            (clicks,),
+            completed(clicks),
+            "These clicks were drawn by chance. Follow them through your lines: where does the "
+            "first pair differ?",
+        )
+
+
+_TEACHING_STREAMS = [
+    Case(
+        (_pages(10_200, 10_900, 11_100, 12_000),),
+        [(10, 2), (11, 1)],
+        "The second changes twice, so two seconds are emitted, each with its own views.",
+    ),
+    Case((_pages(10_200),), [], "One click completes nothing: its second goes on."),
+    Case(
+        ([_page(10_100), _action(10_500), _action(11_200), *_pages(10_900, 12_300)],),
+        [(10, 2)],
+        "Leave out the two actions, and only seconds 10, 10 and 12 are left.",
+    ),
+    Case(
+        ([_action(9_500), *_pages(10_000, 11_000)],),
+        [(10, 1)],
+        "An action before the first page view completes nothing.",
+    ),
+    Case(
+        (_pages(10_000, 11_000, 14_000),),
+        [(10, 1), (11, 1)],
+        "The second jumps from 11 to 14: one change, so one more pair.",
+    ),
+    Case(
+        (_pages(10_100, 10_200, 11_000, 10_800, 11_500, 12_000),),
+        [(10, 2), (11, 1), (10, 1), (11, 1)],
+        "The fourth click is late. Second 10 was emitted and removed, so it starts again "
+        "at 1, and each change emits, also the change back.",
+    ),
+    Case(([],), [], "No clicks give no pairs."),
+]
+
 completed_seconds = Problem(
     name="Completed seconds",
     task="Write the loop with a map from second to count. It gets `Click`s in the order in which "
@@ -57,39 +114,10 @@ completed_seconds = Problem(
     "seconds 10, 10, 11 and 12 give `(10, 2)` and `(11, 1)`.\n\n"
     "If a late click brings second 10 back, that is a change too: 10 starts again at 1.",
     stub="def completed(clicks):\n    ...  # your code\n",
-    diagnose=by_cases(
-        [
-            Case(
-                (_pages(10_200, 10_900, 11_100, 12_000),),
-                [(10, 2), (11, 1)],
-                "The second changes twice, so two seconds are emitted, each with its own views.",
-            ),
-            Case((_pages(10_200),), [], "One click completes nothing: its second goes on."),
-            Case(
-                ([_page(10_100), _action(10_500), _action(11_200), *_pages(10_900, 12_300)],),
-                [(10, 2)],
-                "Leave out the two actions, and only seconds 10, 10 and 12 are left.",
-            ),
-            Case(
-                ([_action(9_500), *_pages(10_000, 11_000)],),
-                [(10, 1)],
-                "An action before the first page view completes nothing.",
-            ),
-            Case(
-                (_pages(10_000, 11_000, 14_000),),
-                [(10, 1), (11, 1)],
-                "The second jumps from 11 to 14: one change, so one more pair.",
-            ),
-            Case(
-                (_pages(10_100, 10_200, 11_000, 10_800, 11_500, 12_000),),
-                [(10, 2), (11, 1), (10, 1), (11, 1)],
-                "The fourth click is late. Second 10 was emitted and removed, so it starts again "
-                "at 1, and each change emits, also the change back.",
-            ),
-            Case(([],), [], "No clicks give no pairs."),
-        ],
-        mistakes.COMPLETED,
-        any_iterable=True,
+    diagnose=one_after_another(
+        by_cases(_TEACHING_STREAMS, mistakes.COMPLETED, any_iterable=True),
+        by_cases(smallest_first(_drawn_streams()), mistakes.SHORTCUTS, any_iterable=True),
+        whole_numbers(_TEACHING_STREAMS[0], any_iterable=True),
     ),
     hints=(
         "Go through the example with a pencil. What is in the map before and after each click? At "
@@ -118,7 +146,6 @@ def views_per_second(clicks: DataFrame) -> DataFrame:
     return seconds.groupBy("second").count().withColumnRenamed("count", "views")
 
 
-SECOND = 1_700_000_000
 _MS = SECOND * 1000
 _SCHEMA = (
     "event_id BIGINT, click_type STRING, name STRING, timestamp BIGINT, browser STRING, "
@@ -130,8 +157,8 @@ _ROWS: list[Row] = [
     (2, "Page", "/home", _MS + 999, "Firefox", "t1", None),
     (3, "Page", "/shoes", _MS + 1_200, "Safari", None, None),
     (4, "Action", "buy", _MS + 1_300, "Safari", None, None),
-    (5, "Page", "/hats", _MS + 1_800, "Firefox", "t1", None),
-    (6, "Action", "buy", _MS + 2_400, "Firefox", "t1", None),
+    (5, "Page", "hats", _MS + 1_800, "Firefox", "t1", None),
+    (6, "Action", "/buy", _MS + 2_400, "Firefox", "t1", None),
     (7, "Page", "/home", _MS + 60_100, "Chrome", "t2", None),
     (8, "Page", "/home", _MS + 600_000, "Firefox", "t2", str(Reason.FUTURE)),
     (9, "Page", "/hats", -5_000, "Chrome", None, str(Reason.NEGATIVE)),
@@ -149,7 +176,7 @@ per_second_on_spark = Problem(
     diagnose=by_rows(
         _SCHEMA,
         _ROWS,
-        ("second", "views"),
+        "second BIGINT, views BIGINT",
         [(SECOND, 3), (SECOND + 1, 2), (SECOND + 60, 1)],
         spark_mistakes.ON_SPARK,
         "Compare the rows: which views are in a wrong second, and which are counted too often or "

@@ -24,6 +24,10 @@ def _is_page(click: Click) -> bool:
     return click.click_type == ClickType.PAGE
 
 
+def _named_as_page(click: Click) -> bool:
+    return click.name.startswith("/")
+
+
 def _completed(
     clicks: Sequence[Click],
     *,
@@ -265,3 +269,17 @@ COMPLETED = [
     ),
 ]
 """Models from clicks to the pairs (second, count)."""
+
+SHORTCUTS = [
+    Mistake(
+        partial(_completed, key=lambda click: _second(click) % 60),
+        "It takes the second of the minute, 0 to 59. A minute later the same number comes again: "
+        "a second is counted since 1970.",
+    ),
+    Mistake(
+        partial(_completed, turns=_named_as_page, counts=_named_as_page),
+        "It judges by the name: a page need not begin with a slash, and an action may. The kind "
+        "stands in `click_type`.",
+    ),
+]
+"""The same, for what is right where seconds are small and names as usual."""

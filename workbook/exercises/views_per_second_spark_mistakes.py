@@ -11,7 +11,12 @@ from typing import Any
 
 from workbook.exercises.frames import Row
 from workbook.exercises.judging import Mistake
-from workbook.exercises.row_models import BOTH_TYPES, count_pages, second_or_null
+from workbook.exercises.row_models import (
+    BOTH_TYPES,
+    count_pages,
+    named_as_page,
+    second_or_null,
+)
 
 
 class _Now:
@@ -84,6 +89,11 @@ ON_SPARK = [
             accepted=lambda row: True,
         ),
         "It counts all rows, actions and rejected records alike.",
+    ),
+    Mistake(
+        partial(_views, click_types=BOTH_TYPES, accepted=named_as_page),
+        "It judges by the name: a page need not begin with a slash, and an action may. The kind "
+        "stands in `click_type`.",
     ),
     Mistake(
         lambda rows: [(_Now(), sum(views for _, views in _views(rows)))],
