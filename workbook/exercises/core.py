@@ -15,6 +15,7 @@ from typing import Any
 
 from workbook.exercises.judging import NotYet
 from workbook.exercises.render import Card, Part, State
+from workbook.exercises.replaced import warning
 from workbook.exercises.solved import recall, remember
 
 
@@ -50,8 +51,9 @@ class Problem:
         self._checked = (answer, found is None)
         if found is None:
             remember(self.name, answer)
-            return Card(State.CORRECT, self.name, (Part("Discussion", self.discussion),))
-        return Card(State.NOT_YET, self.name, found.parts())
+            told = Part("Discussion", self.discussion)
+            return Card(State.CORRECT, self.name, (told, *warning(answer)))
+        return Card(State.NOT_YET, self.name, (*found.parts(), *warning(answer)))
 
     def hint(self, number: int | None = None) -> Card:
         """The next hint, or the one with this number (from 1)."""
