@@ -9,7 +9,7 @@ import os
 import random
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,10 +45,13 @@ class Kernel:
         shown = [output.get("data", {}).get("text/plain", "") for output in cell.outputs]
         return "\n".join([*shown, *(output.get("text", "") for output in cell.outputs)])
 
-    def javas(self) -> list[psutil.Process]:
-        """The Java processes that it has started."""
-        kernel = psutil.Process(self.client.km.provisioner.pid)
-        return [child for child in kernel.children(recursive=True) if child.name() == "java"]
+    def sparks(self) -> list[psutil.Process]:
+        """Spark's Java processes below it."""
+        kernel, found = psutil.Process(self.client.km.provisioner.pid), []
+        for child in kernel.children(recursive=True):
+            with suppress(psutil.NoSuchProcess, psutil.ZombieProcess):
+                found += [child] if any("SparkSubmit" in part for part in child.cmdline()) else []
+        return found
 
 
 @contextmanager
@@ -110,4 +113,4 @@ def test_wrong_answers_never_break_it_and_it_starts_anew(path: Path, tmp_path: P
                 assert State.NOT_YET.word in mine.run(wrong(place, cell)), place.problem.name
                 if corrected:
                     assert State.CORRECT.word in mine.run(right(place, cell)), place.problem.name
-            until(lambda: not mine.javas(), "the end of Spark's Java process")
+            until(lambda: not mine.sparks(), "the end of Spark's Java process")
