@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from py4j.protocol import Py4JNetworkError
 
 from workbook.sinks.running import Running
@@ -14,7 +15,7 @@ from workbook.sinks.running import Running
 class Query:
     """A query, and whether its Java process has ended."""
 
-    gone: bool = False
+    gone: Exception | None = None
     active: bool = True
 
     def option(self, name: str, value: str) -> Query:
@@ -37,13 +38,16 @@ class Query:
 
     def _ask(self) -> None:
         if self.gone:
-            raise Py4JNetworkError("Gateway is not connected.")
+            raise self.gone
 
 
-def test_a_cell_runs_again_after_spark_has_ended(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "gone", [ConnectionRefusedError("refused"), Py4JNetworkError("Gateway is not connected.")]
+)
+def test_a_cell_runs_again_after_spark_has_ended(gone: Exception, tmp_path: Path) -> None:
     first, second = Query(), Query()
     before = Running([first], tmp_path / "name" / "1")
-    first.gone = True
+    first.gone = gone
     again = Running([second], tmp_path / "name" / "2")
     assert not before.is_active
     before._watcher.join(5)

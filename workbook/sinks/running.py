@@ -28,6 +28,9 @@ _SILENCE = (
     "Timeout expired",
 )
 
+# What a call raises once Spark's Java process has ended.
+_GONE = (Py4JNetworkError, ConnectionError)
+
 
 class Running:
     """Some queries as one: if one ends, all end, and its error surfaces here.
@@ -61,7 +64,7 @@ class Running:
         """True while all queries run."""
         try:
             return all(query.isActive for query in self.queries)
-        except Py4JNetworkError:  # Spark's Java process has ended, and they with it
+        except _GONE:  # and they with it
             return False
 
     def check(self) -> None:
@@ -100,7 +103,7 @@ class Running:
         """End all queries; harmless when they have ended."""
         self._over.set()
         for query in self.queries:
-            with suppress(Py4JNetworkError):  # as by "Close down", and then the notebook run again
+            with suppress(*_GONE):  # as by "Close down", and then the notebook run again
                 query.stop()
         if self._watcher.is_alive() and self._watcher is not threading.current_thread():
             self._watcher.join()  # it may be about to stop them too, and Spark may end after us
