@@ -2,31 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from workbook.errors import CrashFailed
-from workbook.views.crash import SAID, CrashButtons
+import pytest
+from labs import until
+
+from workbook.errors import BrokerUnreachable, CrashFailed
+from workbook.views.crash import OVER, SAID, CrashButtons
+
+
+@dataclass
+class Offsets:
+    end: int = 2001
+    committed: int | None = None
 
 
 @dataclass
 class Lab:
     state: str = "new"
+    killed_at: float | None = None
+    committed: int | None = None
     pressed: list[str] = field(default_factory=list)
+    looked: int = 0
 
     def start(self) -> None:
         self._go("start", "new", "running")
 
     def crash(self) -> None:
         self._go("crash", "running", "killed")
+        self.killed_at = 1.0
 
     def restart(self) -> None:
         self._go("restart", "killed", "running")
+
+    def offsets(self) -> Offsets:
+        self.looked += 1
+        if self.committed == -1:
+            raise BrokerUnreachable("it is away")
+        return Offsets(committed=self.committed)
 
     def _go(self, deed: str, before: str, after: str) -> None:
         if self.state != before:
             raise CrashFailed(f"cannot {deed} <now>")
         self.pressed.append(deed)
         self.state = after
+
+
+@pytest.fixture
+def make() -> Iterator[Callable[..., CrashButtons]]:
+    """Buttons whose threads end with the test; with ``every=60`` they look at presses only."""
+    made: list[CrashButtons] = []
+
+    def buttons(lab: Lab, every: float = 60) -> CrashButtons:
+        made.append(CrashButtons(lab, every=every))
+        return made[-1]
+
+    yield buttons
+    for each in made:
+        each.close()
+        each._thread.join(5)
+        assert not each._thread.is_alive()
 
 
 def shown(buttons: CrashButtons) -> tuple[list[str], str]:
@@ -40,32 +76,94 @@ def press(buttons: CrashButtons, text: str) -> None:
     button.click()
 
 
-def test_start_kill_and_start_again() -> None:
+def test_start_kill_and_start_again(make: Callable[..., CrashButtons]) -> None:
     lab = Lab()
-    buttons = CrashButtons(lab)
+    buttons = make(lab)
     assert shown(buttons) == (["Start"], "Press Start.")
     press(buttons, "Start")
-    assert shown(buttons) == (["kill -9"], "It runs. Kill it whenever you like.")
+    assert shown(buttons) == (["kill -9"], SAID["starting"])
     press(buttons, "kill -9")
     assert shown(buttons) == (["Start again"], SAID["killed"])
     press(buttons, "Start again")
-    assert shown(buttons) == (["kill -9"], SAID["running"])
+    assert shown(buttons) == (["kill -9"], SAID["starting"])
     assert lab.pressed == ["start", "crash", "restart"]
 
 
-def test_a_press_after_the_end_says_that_it_is_over() -> None:
-    for state in ("finished", "failed", "closed"):
+def test_it_runs_once_it_has_committed_something_since_its_start(
+    make: Callable[..., CrashButtons],
+) -> None:
+    lab = Lab()
+    buttons = make(lab, every=0.01)
+    press(buttons, "Start")
+    until(lambda: lab.looked > 2, "looks at the offsets")
+    assert shown(buttons)[1] == SAID["starting"]
+    lab.committed = 700
+    until(lambda: "700 of 2,001 clicks" in shown(buttons)[1], "the offsets")
+    press(buttons, "kill -9")
+    looked = lab.looked
+    press(buttons, "Start again")
+    until(lambda: lab.looked > looked + 2, "more looks")
+    assert shown(buttons)[1] == SAID["starting"], "700 is where it begins, not how far it came"
+    lab.committed = 1400
+    until(lambda: "1,400 of 2,001 clicks" in shown(buttons)[1], "the new offsets")
+
+
+@pytest.mark.parametrize(
+    ("killed_at", "said"), [(None, "nobody has killed it"), (1.0, "Go on: the next cells")]
+)
+def test_its_end_is_seen_without_a_press(
+    make: Callable[..., CrashButtons], killed_at: float | None, said: str
+) -> None:
+    lab = Lab("running", killed_at)
+    buttons = make(lab, every=0.01)
+    lab.state = "finished"
+    until(lambda: said in shown(buttons)[1], "what is said at its end")
+    assert shown(buttons)[0] == []
+    assert ("run the cell that makes the lab" in shown(buttons)[1]) == (killed_at is None)
+    until(lambda: not buttons._thread.is_alive(), "the end of the looking")
+
+
+def test_a_press_after_the_end_says_that_it_is_over(make: Callable[..., CrashButtons]) -> None:
+    for state in OVER:
         lab = Lab("running")
-        buttons = CrashButtons(lab)
+        buttons = make(lab)
         lab.state = state
         press(buttons, "kill -9")
         assert shown(buttons) == ([], SAID[state])
-        assert "run the cell that makes the lab again." in SAID[state]
+        assert "run the cell that makes the lab, then this one." in SAID[state]
 
 
-def test_what_another_cell_has_done_is_seen_at_the_next_press() -> None:
+def test_what_another_cell_has_done_is_seen(make: Callable[..., CrashButtons]) -> None:
     lab = Lab()
-    buttons = CrashButtons(lab)
+    buttons = make(lab, every=0.01)
     lab.start()
+    until(lambda: shown(buttons) == (["kill -9"], SAID["starting"]), "the other cell's start")
+    lab.crash()
+    until(lambda: shown(buttons) == (["Start again"], SAID["killed"]), "the other cell's kill")
+
+
+def test_a_press_that_cannot_be_says_why_until_the_lab_changes(
+    make: Callable[..., CrashButtons],
+) -> None:
+    lab = Lab("running")
+    buttons = make(lab)
+    lab.state = "killed"
     press(buttons, "Start")
-    assert shown(buttons) == (["kill -9"], f"✗ cannot start &lt;now&gt; {SAID['running']}")
+    told = f"✗ cannot start &lt;now&gt; {SAID['killed']}"
+    assert shown(buttons) == (["Start again"], told)
+    buttons._show()
+    assert shown(buttons)[1] == told
+    press(buttons, "Start again")
+    assert shown(buttons)[1] == SAID["starting"]
+
+
+def test_a_broker_that_is_away_does_not_end_the_looking(
+    make: Callable[..., CrashButtons],
+) -> None:
+    lab = Lab("running", committed=-1)
+    buttons = make(lab, every=0.01)
+    until(lambda: lab.looked > 2, "looks")
+    lab.committed = 1
+    until(lambda: lab.looked > 4, "more looks")
+    lab.committed = 5
+    until(lambda: "5 of 2,001" in shown(buttons)[1], "the offsets")

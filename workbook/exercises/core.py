@@ -16,6 +16,7 @@ from typing import Any
 from workbook.errors import CheckBroke
 from workbook.exercises.judging import NotYet
 from workbook.exercises.render import Card, Part, State
+from workbook.exercises.replaced import warning
 from workbook.exercises.solution import as_a_cell
 from workbook.exercises.solved import recall, remember
 
@@ -55,8 +56,9 @@ class Problem:
         self._checked, self._passed = answer, found is None
         if found is None:
             remember(self.name, answer)
-            return Card(State.CORRECT, self.name, (Part("Discussion", self.discussion),))
-        return Card(State.NOT_YET, self.name, found.parts())
+            told = Part("Discussion", self.discussion)
+            return Card(State.CORRECT, self.name, (told, *warning(answer)))
+        return Card(State.NOT_YET, self.name, (*found.parts(), *warning(answer)))
 
     def hint(self, number: int | None = None) -> Card:
         """The next hint, or the one with this number (from 1)."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import ClassVar, Protocol
 
 import pyarrow as pa
+from py4j.protocol import Py4JNetworkError
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
@@ -28,6 +29,9 @@ _SILENCE = (
     "NetworkException",
     "Timeout expired",
 )
+
+# What a call raises once Spark's Java process has ended.
+_GONE = (Py4JNetworkError, ConnectionError)
 
 
 class Running:
@@ -66,7 +70,10 @@ class Running:
     @property
     def is_active(self) -> bool:
         """True while all queries run."""
-        return all(query.isActive for query in self.queries)
+        try:
+            return all(query.isActive for query in self.queries)
+        except _GONE:  # and they with it
+            return False
 
     def check(self) -> None:
         """Raise what made a query fail, if one did: ``BrokerUnreachable`` for a silent broker."""
@@ -104,7 +111,8 @@ class Running:
         """End all queries; harmless when they have ended."""
         self._over.set()
         for query in self.queries:
-            query.stop()
+            with suppress(*_GONE):  # as by "Close down", and then the notebook run again
+                query.stop()
         if self._watcher.is_alive() and self._watcher is not threading.current_thread():
             self._watcher.join()  # it may be about to stop them too, and Spark may end after us
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import threading
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -10,26 +11,45 @@ import ipywidgets as widgets
 
 from workbook.errors import CrashFailed
 
-AGAIN = "run the cell that makes the lab again."
+AGAIN = "To try again, run the cell that makes the lab, then this one."
 SAID = {
     "new": "Press Start.",
-    "running": "It runs. Kill it whenever you like.",
+    "starting": "▶ It starts, in a process of its own, and joins its group: some seconds ...",
+    "running": "▶ It runs: {committed:,} of {end:,} clicks are committed. Kill it when you like.",
     "killed": "✗ Killed, without a warning. Start it again when you have seen enough.",
-    "finished": f"It has come to the end of the clicks; {AGAIN}",
-    "failed": f"✗ It has ended by itself, and lab.check() says why; {AGAIN}",
-    "closed": f"This lab has been closed; {AGAIN}",
+    "recovered": "✓ It has read all the clicks. Go on: the next cells show what became of them.",
+    "finished": f"It has read all the clicks, and nobody has killed it. {AGAIN}",
+    "failed": f"✗ It has ended by itself, and lab.check() says why. {AGAIN}",
+    "closed": f"This lab is closed. {AGAIN}",
 }
-"""What is said of each state of the lab."""
+"""What is said of each state of the lab; of running and finished there are two kinds."""
 
 OVER = ("finished", "failed", "closed")
+EVERY_S = 0.3
+
+
+class Offsets(Protocol):
+    """How far the clicks go, and how far they are committed."""
+
+    @property
+    def end(self) -> int: ...
+    @property
+    def committed(self) -> int | None: ...
 
 
 class Crashes(Protocol):
-    """What the buttons press."""
+    """What the buttons press, and what they show."""
 
     @property
     def state(self) -> str:
         """One of new, running, killed, finished, failed, closed."""
+
+    @property
+    def killed_at(self) -> float | None:
+        """When it was killed, also after it was started again."""
+
+    def offsets(self) -> Offsets:
+        """Of its clicks."""
 
     def start(self) -> None:
         """Start it for the first time."""
@@ -44,32 +64,38 @@ class Crashes(Protocol):
 class CrashButtons(widgets.VBox):
     """``Start``, ``kill -9`` and ``Start again``; below them what has become of the pipeline.
 
-    Only what is possible can be pressed, as far as it was known at the last press: the pipeline
-    may end meanwhile, and a press then says so.
+    Only what is possible can be pressed. A thread looks every ``every`` seconds, since the pipeline
+    may end, and other cells may start or kill it; it stops when the pipeline is over.
     """
 
-    def __init__(self, lab: Crashes, **options: Any) -> None:
-        self._lab = lab
+    def __init__(self, lab: Crashes, *, every: float = EVERY_S, **options: Any) -> None:
+        self._lab, self._every = lab, every
+        self._shown, self._error = "", ""
+        self._offsets: Offsets | None = None
+        self._before: int | None = None
+        self._lock = threading.Lock()
         self._said = widgets.HTML()
         self._buttons = {
             "new": self._button("Start", "play", "success", lab.start),
             "running": self._button("kill -9", "bolt", "danger", lab.crash),
             "killed": self._button("Start again", "refresh", "success", lab.restart),
         }
-        self._show(lab.state)
+        self._show()
         super().__init__([widgets.HBox([*self._buttons.values()]), self._said], **options)
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
 
     def _button(
         self, text: str, icon: str, style: str, press: Callable[[], None]
     ) -> widgets.Button:
         def pressed(_: widgets.Button) -> None:
-            error = None
+            error = ""
             try:
                 press()
             except CrashFailed as failure:
-                error = failure
-            state = self._lab.state
-            self._show(state, error)
+                error = f"✗ {html.escape(str(failure))} "
+            state = self._show(error)
             if state in self._buttons:  # a disabled button would lose the keyboard
                 self._buttons[state].focus()
 
@@ -77,10 +103,51 @@ class CrashButtons(widgets.VBox):
         button.on_click(pressed)
         return button
 
-    def _show(self, state: str, error: CrashFailed | None = None) -> None:
-        for name, button in self._buttons.items():
-            button.disabled = name != state
-        told = SAID[state]
-        if error is not None and state not in OVER:
-            told = f"✗ {html.escape(str(error))} {told}"
-        self._said.value = told
+    def _watch(self) -> None:
+        while self._lab.state not in OVER and not self._closed.wait(self._every):
+            if self._lab.state == "running":
+                self._look()
+            self._show()
+        self._show()
+
+    def close(self) -> None:
+        """Remove the buttons, and stop looking."""
+        self._closed.set()
+        super().close()
+
+    def _look(self) -> None:
+        """Ask for the offsets; the first ones after a start are where it begins."""
+        try:
+            found = self._lab.offsets()
+        except Exception:  # raised in a thread, nobody would see it; the next look may go well
+            return
+        with self._lock:
+            if self._offsets is None:
+                self._before = found.committed
+            self._offsets = found
+
+    def _show(self, error: str | None = None) -> str:
+        """Show the lab as it is now, and return its state; an error stays until it changes."""
+        with self._lock:
+            state = self._lab.state
+            if error is not None or state != self._shown:
+                self._error = error or ""
+            if state != "running":
+                self._offsets = None
+            self._shown = state
+            for name, button in self._buttons.items():
+                button.disabled = name != state
+            told = ("" if state in OVER else self._error) + self._words(state)
+            if self._said.value != told:
+                self._said.value = told
+        return state
+
+    def _words(self, state: str) -> str:
+        if state == "finished" and self._lab.killed_at is not None:
+            return SAID["recovered"]
+        if state != "running":
+            return SAID[state]
+        found = self._offsets
+        if found is None or found.committed in (None, self._before):
+            return SAID["starting"]
+        return SAID["running"].format(committed=found.committed, end=found.end)

@@ -162,7 +162,7 @@ def _tell_next_cell(error: Exception) -> None:
         shell.ast_transformers.append(_Raiser(error, shell.ast_transformers))
 
 
-def wait(until: Callable[[], object], timeout: float = 60.0, what: str = "the condition") -> None:
+def wait(until: Callable[[], object], timeout: float = 100.0, what: str = "the condition") -> None:
     """Wait until something has happened; raise TimeoutError naming it after ``timeout`` seconds."""
     deadline = time.monotonic() + timeout
     while not until():

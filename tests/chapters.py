@@ -1,0 +1,60 @@
+"""The notebooks as tests read them: their code cells, and where the exercises stand."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+from workbook.exercises.core import Problem
+
+NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
+
+
+@dataclass(frozen=True)
+class Place:
+    """An exercise in a chapter: the cell with its stub, and the name that it binds there."""
+
+    problem: Problem
+    cell: int
+    name: str
+    shown_as: str
+
+
+def cells(path: Path) -> list[str]:
+    """The code cells of a notebook, in order."""
+    found = json.loads(path.read_text())["cells"]
+    return ["".join(cell["source"]) for cell in found if cell["cell_type"] == "code"]
+
+
+def places(path: Path) -> Iterator[Place]:
+    """The exercises of a notebook; ``shown_as`` is the problem's name in it."""
+    chapter = path.stem.partition("_")[2]
+    for problem in import_module(f"workbook.exercises.{chapter}").problems:
+        stub = problem.stub.rstrip()
+        for number, cell in enumerate(cells(path)):
+            checks = list(_checks(cell)) if cell.startswith(stub) else []
+            if checks and _is_of(path, checks[0].func.value.id, problem):
+                name = checks[0].args[0].id
+                yield Place(problem, number, name, checks[0].func.value.id)
+
+
+def _checks(cell: str) -> Iterator[ast.Call]:
+    for node in ast.walk(ast.parse(cell)):
+        called = node.func if isinstance(node, ast.Call) else None
+        if isinstance(called, ast.Attribute) and called.attr == "check":
+            yield node
+
+
+def _is_of(path: Path, name: str, problem: Problem) -> bool:
+    """Whether a notebook imports this very problem under this name."""
+    for cell in cells(path):
+        for node in ast.walk(ast.parse(cell)):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                for alias in node.names:
+                    if (alias.asname or alias.name) == name:
+                        return getattr(import_module(node.module), alias.name, None) is problem
+    return False

@@ -1,0 +1,116 @@
+"""An exercise breaks no notebook: what it needs is there, and no cell trusts a wrong answer."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import dis
+import inspect
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from types import CodeType
+
+import pytest
+from chapters import NOTEBOOKS, Place, cells, places
+
+EXERCISES = [
+    pytest.param(path, place, id=f"{path.stem}-{place.name}-{place.cell}")
+    for path in NOTEBOOKS
+    for place in places(path)
+]
+BY_HAND = [
+    case for case in EXERCISES if inspect.isfunction(case.values[1].problem.reference)
+]  # and not a prediction
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_every_exercise_has_its_place(path: Path) -> None:
+    chapter = path.stem.partition("_")[2]
+    problems = import_module(f"workbook.exercises.{chapter}").problems
+    assert [place.problem.name for place in places(path)] == [each.name for each in problems]
+
+
+def bound_before(path: Path, cell: int) -> set[str]:
+    """The names that the cells above have imported, defined or assigned."""
+    return {name for above in cells(path)[:cell] for name in bound(ast.parse(above))}
+
+
+def bound(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.alias):
+            yield (node.asname or node.name).partition(".")[0]
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            yield node.name
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+
+
+def needed(code: CodeType) -> set[str]:
+    """The global names that a function's body takes, without Python's own."""
+    loads = ("LOAD_GLOBAL", "LOAD_NAME")
+    names = {i.argval for i in dis.get_instructions(code) if i.opname in loads}
+    inner = [needed(part) for part in code.co_consts if isinstance(part, CodeType)]
+    return names.union(*inner) - set(dir(builtins))
+
+
+@pytest.mark.parametrize(("path", "place"), BY_HAND)
+def test_what_an_answer_needs_stands_in_a_cell_before_it(path: Path, place: Place) -> None:
+    reference = place.problem.reference
+    # A text may as well stand in the answer itself.
+    wanted = {n for n in needed(reference.__code__) if type(reference.__globals__[n]) is not str}
+    assert wanted - bound_before(path, place.cell) == set()
+
+
+ON_SPARK = [case for case in BY_HAND if "spark=" in cells(case.values[0])[case.values[1].cell]]
+
+
+@pytest.mark.parametrize(("path", "place"), ON_SPARK)
+def test_before_an_answer_on_spark_its_functions_are_at_hand(path: Path, place: Place) -> None:
+    assert {"F", "spark"} <= bound_before(path, place.cell)
+
+
+def test_there_are_answers_on_spark() -> None:
+    assert len(ON_SPARK) >= 5
+
+
+def uses(tree: ast.AST, name: str) -> bool:
+    return any(
+        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+        for node in ast.walk(tree)
+    )
+
+
+def first_use(path: Path, place: Place) -> str:
+    """The first statement below an exercise that takes its answer; "" where the name goes on."""
+    for cell in cells(path)[place.cell + 1 :]:
+        for statement in ast.parse(cell).body:
+            if uses(statement, place.name):
+                return ast.unparse(statement)
+            if place.name in bound(statement):
+                return ""
+    return ""
+
+
+@pytest.mark.parametrize(("path", "place"), EXERCISES)
+def test_an_answer_is_resolved_before_any_cell_uses_it(path: Path, place: Place) -> None:
+    used = first_use(path, place)
+    assert used in ("", f"{place.name} = {place.shown_as}.resolve({place.name})")
+
+
+@pytest.mark.parametrize(
+    ("below", "fine"),
+    [
+        ("answer = list(step(five))\nassert answer == [1]", False),
+        ("step = exercise.resolve(step)\nassert list(step(five)) == [1]", True),
+        ("def loop():\n    return step(1)\nstep = exercise.resolve(step)", False),
+        ("step = 3\nprint(step)", True),
+        ("print('nothing of it')", True),
+    ],
+)
+def test_a_use_before_that_is_found(
+    below: str, fine: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = Place(problem=None, cell=0, name="step", shown_as="exercise")  # type: ignore[arg-type]
+    monkeypatch.setattr("test_notebook_exercises.cells", lambda path: ["stub", below])
+    assert (first_use(Path(), place) in ("", "step = exercise.resolve(step)")) == fine
