@@ -75,7 +75,7 @@ def _leave(lease: client.Lease) -> None:
             status = lease.ask("status")
     others = [f"{user['role']} (process {user['pid']})" for user in status["users"]]
     if others or status["pinned"]:
-        print(f"The servers stay for: {', '.join(others) or '`workbook up`'}.")
+        print(f"The servers stay for: {', '.join(others) or '`python -m workbook up`'}.")
         return
     lease.close()
     if not home.gone(30):

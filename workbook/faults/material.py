@@ -35,7 +35,9 @@ def _close(config: dict[str, Any], topic: str, at: int) -> None:
     producer = Producer({**config, "log_level": 0})
     producer.produce(topic, click.to_json(), partition=0, timestamp=at)
     if producer.flush(15):
-        raise CrashFailed("The broker did not take the input of the crash lab (workbook doctor).")
+        raise CrashFailed(
+            "The broker did not take the input of the crash lab (python -m workbook doctor)."
+        )
 
 
 def committed(checkpoint: Path, topic: str) -> int | None:

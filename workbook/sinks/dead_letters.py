@@ -114,7 +114,7 @@ class DeadLetters:
                 f"Expected {self._config.get('bootstrap.servers')} to take {waiting + self._lost} "
                 f"more dead letters into {self.topic!r}, but it did not within "
                 f"{self._patience:.0f} s. Check that the broker runs and that this topic exists "
-                "(workbook doctor)."
+                "(python -m workbook doctor)."
             )
 
     def _connect(self) -> Producer:

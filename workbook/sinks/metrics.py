@@ -116,5 +116,5 @@ class MetricsProducer:
             f"Expected {self._config.get('bootstrap.servers')} to take {waiting} metrics into "
             f"{self.topic!r}, but it did not within {self._patience:.0f} s "
             f"({self._why or 'no answer'}). Nothing behind them was committed: check that broker "
-            "and topic exist (workbook doctor), and start again."
+            "and topic exist (python -m workbook doctor), and start again."
         )
