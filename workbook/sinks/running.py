@@ -246,6 +246,6 @@ def _named(failure: BaseException) -> BaseException:
         return failure
     return BrokerUnreachable(
         "Expected the Kafka broker of a running query to answer, but it has been silent for too "
-        "long. Check that it runs (python -m workbook doctor); then start the query again: with the same "
-        f"checkpoint it goes on where it stopped.\n{text[:300]}"
+        "long. Check that it runs (python -m workbook doctor); then start the query again: with "
+        f"the same checkpoint it goes on where it stopped.\n{text[:300]}"
     )
