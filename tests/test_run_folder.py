@@ -139,8 +139,10 @@ def test_a_large_environment_reaches_what_the_lab_starts(lab: OwnLab, tmp_path: 
 
 OWNS = f"""
 import subprocess, sys
+from workbook.stack import home
 from workbook.stack.client import lease
-mine = subprocess.Popen({SLEEPS!r}, start_new_session=True)
+names_the_folder = [*{SLEEPS!r}, str(home.run_dir() / "data")]
+mine = subprocess.Popen(names_the_folder, start_new_session=True)
 lease("user").ask("own", pid=mine.pid)
 print("owns", mine.pid, lease().supervisor, flush=True)
 sys.stdin.readline()
@@ -158,6 +160,7 @@ def test_down_ends_what_the_lab_started_and_names_the_rest(lab: OwnLab) -> None:
     assert owned.is_running()
     said, _ = lab.start("-m", "workbook", "down").communicate(timeout=60)
     assert f"Cleared leftovers: process {owned.pid}, file " in said
+    assert f"process {owned.pid} (" not in said
     assert f"Left alone, since the lab did not start them: process {other.pid} (tail, of " in said
     assert other.poll() is None
     other.kill()
