@@ -197,6 +197,20 @@ def test_a_queue_that_stays_full_ends_with_patience() -> None:
         bench.send(2)
 
 
+def test_what_has_been_delivered_costs_no_patience_while_the_queue_is_full() -> None:
+    bench = Bench(room=1)
+    bench.send(1)
+    bench.now = 50
+
+    def deliver() -> None:
+        bench.now = 61
+        bench.client.answer(b"1")
+
+    bench.client.on_full = deliver
+    bench.send(2)
+    assert bench.done == [1]
+
+
 def test_many_refusals_with_a_full_queue_do_not_pile_up() -> None:
     """A retry within the callback would call itself through poll, as deep as the queue is long."""
     bench = Bench(room=3000)

@@ -217,6 +217,12 @@ def test_no_commit_passes_a_dead_letter_that_is_still_on_its_way(
     assert events[4] == ("commit", 3)
 
 
+def test_at_its_end_the_loop_waits_for_what_it_has_sent() -> None:
+    bench = Scripted(*handed(0, 1))
+    on_delivery(bench)
+    assert bench.log == [("sent", 0, 1), "closed", ("commit", 1), "closed"]
+
+
 def test_what_rejects_needs_no_close() -> None:
     bench, put_aside = Scripted(*handed(0, 1, 0, 2)), list[str]()
     commit_on_delivery(bench, bench, bench.over, lambda message, why: put_aside.append(why.reason))

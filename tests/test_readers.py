@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from confluent_kafka import KafkaError, Producer
+from labs import until
 from pyspark.sql import SparkSession
 
 from workbook.errors import BrokerUnreachable, TopicMissing
@@ -60,6 +61,8 @@ def test_read_all_sees_committed_transactions_to_their_end(broker: Any, topic: T
     producer.begin_transaction()
     producer.produce(topic.name, b"1", partition=0)
     producer.commit_transaction(10)
+    # The broker writes the marker after its answer, and shows the record only then.
+    until(lambda: len(read_all(broker.client_config(), topic.name)), "the end of the transaction")
     assert list(read_all(broker.client_config(), topic.name).value) == [b"1"]
 
 

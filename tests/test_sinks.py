@@ -214,6 +214,14 @@ def test_a_table_keeps_the_last_row_per_key() -> None:
     assert single.rows() == [{"views": 2}]
 
 
+def test_a_table_shares_its_rows_with_nobody() -> None:
+    table, row = LocalTable("name"), {"name": "a", "n": 1}
+    table.upsert([row])
+    row["n"] = 2
+    table.rows()[0]["n"] = 3
+    assert table.rows() == [{"name": "a", "n": 1}]
+
+
 def test_readers_of_a_table_see_whole_batches() -> None:
     table = LocalTable("key")
 
