@@ -190,7 +190,7 @@ def test_another_result_is_made_for_something_else(
 
 def test_the_same_table_written_otherwise_is_the_same(rows: DataFrame) -> None:
     one = plain(rows).group_by("client").reduce(n=taking(1), ids=set_of("id"))
-    table = ktable(rows, key=("id",)).filter(F.col("AMOUNT") > F.lit(1))
+    table = ktable(rows, key=("id",)).filter(F.col("amount") > F.lit(1))
     two = table.group_by("client").reduce(n=taking(1), ids=set_of("id"))
     assert facts_of(one) == facts_of(two.where("NOT deleted").select(F.upper("client")))
 

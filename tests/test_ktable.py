@@ -340,7 +340,7 @@ def test_rows_without_a_key_or_a_group_and_filters_without_an_answer(spark: Spar
         "5": True,
     }
     both = ktable(rows, key=["position", "client"])
-    packs = both._packed(["position"], F.lit(0), F.lit(False), squeeze=True).collect()
+    packs = both._packed(["position", "client"], F.lit(0), F.lit(False), squeeze=True).collect()
     kept = pl.concat([unpacked(row["rows"]) for row in packs])
     assert sorted(kept["position"]) == ["3", "4", "5"]  # every part of a key is needed
 
