@@ -38,11 +38,13 @@ def right(clicks):
 @pytest.fixture(autouse=True)
 def nothing_is_left() -> Iterator[None]:
     threads = threading.active_count()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may ignore it
     yield
     assert psutil.Process().children() == []
     assert threading.active_count() == threads
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    signal.signal(signal.SIGINT, before)
     assert diagnose(right) is None
 
 

@@ -319,6 +319,21 @@ def test_an_answer_that_looks_at_no_exchange_is_shown_one_that_is_abroad():
     assert "'XETRA'" in card.part("Your value")
 
 
+def test_what_an_answer_returned_and_changes_later_is_noticed():
+    held = []
+
+    def holds(n):
+        held.append(n)
+        return held
+
+    assert "call to call" in by_cases([Case((1,), [1], "the cause of the case")])(holds).cause
+
+
+def test_after_a_value_that_is_too_large_no_further_case_is_tried():
+    diagnose = by_cases([Case((1,), 1, ""), Case((2,), 2, "")])
+    assert "far more" in diagnose(lambda n: [0] * 10**6 if n == 1 else time.sleep(60)).cause
+
+
 def test_slow_answers_are_not_tried_for_ever(monkeypatch):
     monkeypatch.setattr(judging, "WHOLE_SECONDS", 0.5)
     began = time.monotonic()

@@ -6,7 +6,7 @@ import copy
 import functools
 import inspect
 import io
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass, fields, is_dataclass, replace
 from itertools import islice
@@ -69,11 +69,12 @@ def attempt_twice(
     first = attempt(answer, *mine)
     changed = classes.restore()
     first = replace(first, value=_kept(first.value), changed_class=changed)
-    if inspect.iscoroutine(first.value):
-        first.value.close()  # else Python warns later that it was never awaited
     if first.error is None and not same(mine, args):
         first = replace(first, changed_input=True, afterwards=mine)
-    if first.too_much or changed or not _comparable(first.value):
+    if inspect.iscoroutine(first.value):
+        first.value.close()  # else Python warns later that it was never awaited
+        return first
+    if first.too_much or changed:
         return first
     second = attempt(answer, *again)
     classes.restore()
@@ -156,13 +157,6 @@ def _kept(value: Any) -> Any:
     """A copy where one can be made: the answer may hold on to what it returned, and change it."""
     made = guarded(copy.deepcopy, value)
     return value if made.error is not None or made.timed_out else made.value
-
-
-def _comparable(value: Any) -> bool:
-    """Whether two such results can be compared: two iterators or functions never are equal."""
-    if callable(value) or isinstance(value, (Iterator, AsyncIterator)):
-        return False
-    return not inspect.iscoroutine(value)
 
 
 def same(left: Any, right: Any) -> bool:
