@@ -33,7 +33,8 @@ CAUSE = "Likely cause"
 class Catalogue:
     """What learners may answer: right variants, and wrong ones with a piece of their diagnosis.
 
-    ``spark`` says that the check is given a session. ``models`` are the exercise's own mistakes
+    ``shortcuts`` are more wrong ones, which may share a diagnosis: rules on names, sizes or order
+    that hold in a few cases only. ``spark`` says that the check is given a session. ``models`` are the exercise's own mistakes
     that can be called like an answer: each one must get its own cause.
     """
 
@@ -41,6 +42,7 @@ class Catalogue:
     wrong: Sequence[tuple[Any, str]]
     spark: bool = False
     models: Sequence[Mistake] = ()
+    shortcuts: Sequence[tuple[Any, str]] = ()
 
 
 class ChapterProof:
@@ -147,6 +149,10 @@ def prove_wrong(problem: Problem, catalogue: Catalogue, given: Mapping[str, Any]
         assert cause not in causes, f"{answer!r} and {causes[cause]!r} both get {cause!r}"
         assert resolved(problem, answer, "not solved yet") is answer
         causes[cause] = answer
+    for answer, piece in catalogue.shortcuts:
+        card = problem.check(answer, **given)
+        assert card.state is State.NOT_YET, f"{answer!r} should fail:\n{card}"
+        assert piece in card.part(CAUSE), f"{answer!r} should be told {piece!r}:\n{card}"
 
 
 def prove_models(problem: Problem, catalogue: Catalogue, given: Mapping[str, Any]) -> None:

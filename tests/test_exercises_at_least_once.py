@@ -150,6 +150,10 @@ OFFSET_TO_COMMIT = Catalogue(
         (lambda offset, delivered: offset, "Keep the parameters"),
         (120, "without parentheses"),
     ],
+    shortcuts=[
+        (lambda sends: as_list(sends[:4]), "drawn by chance"),
+        (lambda sends: as_list([s for s in sends if s.next_offset < 1_000]), "drawn by chance"),
+    ],
     models=OFFSET_MODELS,
 )
 
@@ -316,6 +320,9 @@ LAST_VALUE = Catalogue(
         (prints_known, "prints the value"),
         (lambda key, value: {int(key): int(value)}, "Keep the parameters"),
         ({10: 3}, "without parentheses"),
+    ],
+    shortcuts=[
+        (lambda rs: by_digits([r for r in rs if r.key and len(r.key) == 10]), "drawn by chance"),
     ],
     models=LAST_VALUE_MODELS,
 )

@@ -70,19 +70,21 @@ def loop(
     counted=is_page,
     drops=False,
     forgets=True,
+    second=lambda click: click.epoch_second,
+    looks=lambda click: True,
 ):
     """The loop with its usual slips."""
 
     def answer(clicks, partitions):
         views, clocks, emitted = {}, {}, []
         for partition, click in clicks:
-            second = click.epoch_second
-            late = drops and bool(clocks) and second < clock(clocks.values())
+            at = second(click)
+            late = drops and bool(clocks) and at < clock(clocks.values())
             if moves(click):
-                clocks[partition] = second
+                clocks[partition] = at
             if counted(click) and not late:
-                views[second] = views.get(second, 0) + 1
-            if clocks and (len(clocks) == partitions or not waits):
+                views[at] = views.get(at, 0) + 1
+            if looks(click) and clocks and (len(clocks) == partitions or not waits):
                 for done in order(s for s in views if over(s, clock(clocks.values())))[:most]:
                     emitted.append((done, views[done]))
                     if forgets:
@@ -148,6 +150,20 @@ def prints(clicks, partitions):
     print(whole_counts(clicks, partitions))
 
 
+on_page_views_only = loop(looks=is_page)
+
+
+def to_the_fastest_at_the_end(clicks, partitions):
+    clocks = {partition: click.epoch_second for partition, click in clicks}
+    if len(clocks) < partitions:
+        return []
+    return [(s, n) for s, n in totals(clicks) if s < max(clocks.values())]
+
+
+def all_but_the_last(clicks, partitions):
+    return totals(clicks)[:-1] if len({p for p, _ in clicks}) == partitions else []
+
+
 def waits_for_ever(clicks, partitions):
     while len({partition for partition, _ in clicks}) < partitions:
         pass
@@ -197,6 +213,14 @@ COMPLETED = Catalogue(
         (prints, "prints the value"),
         (lambda clicks: whole_counts(clicks, 2), "Keep the parameters"),
         ([(10, 2)], "without parentheses"),
+        (on_page_views_only, "only when a page view comes"),
+        (loop(second=lambda c: c.epoch_second % 60), "of the minute"),
+        (loop(counted=lambda click: click.name.startswith("/")), "judges by the name"),
+        (changed(lambda pairs: [(s / 1, n) for s, n in pairs]), "of type float"),
+    ],
+    shortcuts=[
+        (to_the_fastest_at_the_end, "follows the fastest partition"),
+        (all_but_the_last, "leaves out the last second"),
     ],
     models=COMPLETED_MODELS,
 )
@@ -301,6 +325,13 @@ def prints_views(records):
     print(nested(records))
 
 
+def ten_characters(records):
+    last, views = {record.key: record.value for record in records}, Counter()
+    for key, value in last.items():
+        views[int(key[:10].split(b"/")[0])] += int(value)
+    return views
+
+
 ADD_UP = Catalogue(
     right=[nested, takes_back, by_key(whole_key)],
     wrong=[
@@ -327,6 +358,8 @@ ADD_UP = Catalogue(
         (prints_views, "prints the value"),
         (lambda key, value: {key: value}, "Keep the parameters"),
         ({10: 7}, "without parentheses"),
+        (ten_characters, "after ten characters"),
+        (lambda records: {s: float(n) for s, n in nested(records).items()}, "of type float"),
     ],
     models=ADD_UP_MODELS,
 )
@@ -348,7 +381,7 @@ def count_by(clicks: DataFrame, second="timestamp div 1000", partition="partitio
 def in_sql(clicks):
     return clicks.sparkSession.sql(
         "SELECT count(*) AS views, partition, floor(timestamp / 1000) AS second FROM {clicks} "
-        "WHERE click_type = 'Page' AND reason IS NULL GROUP BY ALL ORDER BY second",
+        "WHERE click_type = 'Page' AND reason IS NULL GROUP BY ALL",
         clicks=clicks,
     )
 
@@ -430,7 +463,10 @@ ON_SPARK = Catalogue(
         (lambda c: on_pages()(c).drop("partition"), "missing partition"),
         (lambda c: on_pages()(c).withColumnRenamed("views", "n"), "not asked for n"),
         (lambda c: on_pages()(c).count(), "of type int"),
-        (on_pages(partition="number"), "AnalysisException"),
+        (on_pages(partition="number"), "no column `number`"),
+        (lambda c: on_pages()(c).orderBy("second"), "can't be sorted"),
+        (lambda c: on_pages()(c).withColumn("views", F.expr("views / 1")), "`views` is DOUBLE"),
+        (lambda c: count_by(c.where("name LIKE '/%' AND reason IS NULL")), "judges by the name"),
         (shows, "It prints"),
     ],
     spark=True,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from collections import Counter
+from dataclasses import replace
 from itertools import groupby, pairwise
 
 from proof import Catalogue, ChapterProof
@@ -144,6 +145,12 @@ def as_json(clicks):
     ]
 
 
+def as_named(click):
+    """The kind that a click seems to have by its name."""
+    kind = ClickType.PAGE if click.name.startswith("/") else ClickType.ACTION
+    return replace(click, click_type=kind)
+
+
 BY_HAND = Catalogue(
     right=[
         grouped,
@@ -188,6 +195,11 @@ BY_HAND = Catalogue(
         (lambda clicks: loop(clicks[1:], turns=False), "The second changes twice"),
         (lambda second, views: (text(second), text(views)), "Keep the parameters"),
         ([(b"1700000000", b"42")], "without parentheses"),
+        (lambda cs: loop(pages(cs), of=lambda c: c.epoch_second % 60), "second of the minute"),
+        (lambda cs: grouped([as_named(c) for c in cs]), "judges by the name"),
+    ],
+    shortcuts=[
+        (each(key=lambda second: f"17{second % 10**8:08}".encode()), "drawn by chance"),
     ],
     models=BY_HAND_MODELS,
 )
@@ -245,7 +257,9 @@ ON_SPARK = Catalogue(
         (lambda counts: counts.selectExpr("*", "string(second) AS key"), "missing value"),
         (lambda counts: renamed(counts).withColumn("topic", F.lit("metrics")), "for topic"),
         (lambda counts: renamed(counts).collect(), "of type list"),
-        (metrics(key="string(window.start)"), "AnalysisException"),
+        (metrics(key="string(window.start)"), "no column `window`"),
+        (lambda counts: renamed(counts).orderBy("key"), "can't be sorted"),
+        (lambda counts: renamed(counts).toPandas(), "of pandas"),
         (shows, "It prints"),
     ],
     spark=True,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 
 from proof import Catalogue, ChapterProof
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.errors import Rejected
@@ -107,6 +108,15 @@ ONE_STEP = Catalogue(
         (wrong_field, "AttributeError"),
         (lambda clicks: len(clicks), "too many positional arguments"),
         (8, "without parentheses"),
+        (lambda count, click: count + click.name.startswith("/"), "name, its id"),
+        (lambda count, click: adds_a_truth(float(count), click), "of type float"),
+    ],
+    shortcuts=[
+        (lambda count, click: count + (click.name in ("/home", "/shoes", "/basket")), "its name"),
+        (lambda count, click: count + (click.name != "add-to-basket"), "its name"),
+        (lambda count, click: count + click.event_id % 2, "its id"),
+        (lambda count, click: adds_a_truth(min(count, 7), click), "any number"),
+        (lambda count, click: {7: 8, 0: 1}[count] if click.click_type == "Page" else count, "Key"),
     ],
 )
 
@@ -213,6 +223,15 @@ def yields(records):
     yield from fold(records)
 
 
+def by_reason(records):
+    count, letters = fold(records)
+    return count, list({letter[0]: letter for letter in letters}.values())
+
+
+def first_arrival(records):
+    return fold([r._replace(arrival=records[0].arrival) for r in records])
+
+
 BAD_RECORDS = Catalogue(
     right=[in_two_passes, fold, lambda records: fold(iter(records))],
     wrong=[
@@ -236,6 +255,9 @@ BAD_RECORDS = Catalogue(
         (yields, "generator"),
         (lambda records: list(fold(records)), "Right contents in a list"),
         (lambda records: fold(records)[0], "around it count"),
+        (by_reason, "one dead letter for each reason"),
+        (lambda records: (fold(records)[0], sorted(fold(records)[1])), "are sorted"),
+        (first_arrival, "by the arrival of the first"),
     ],
 )
 
@@ -254,7 +276,7 @@ def in_sql(clicks):
     clicks.createOrReplaceTempView("clicks_of_an_exercise")
     return clicks.sparkSession.sql(
         "SELECT count(1) AS views, name FROM clicks_of_an_exercise "
-        "WHERE click_type = 'Page' AND reason IS NULL GROUP BY name ORDER BY name"
+        "WHERE click_type = 'Page' AND reason IS NULL GROUP BY name"
     )
 
 
@@ -267,8 +289,64 @@ def shows(clicks):
     count_by(accepted_pages(clicks), "name").show()
 
 
+def right(clicks):
+    return count_by(accepted_pages(clicks), "name")
+
+
+def collected(clicks):
+    rows = Counter(row.name for row in accepted_pages(clicks).collect())
+    return clicks.sparkSession.createDataFrame(list(rows.items()), ["name", "views"])
+
+
+def over_a_window(clicks):
+    views = F.count("*").over(Window.partitionBy("name"))
+    return accepted_pages(clicks).select("name", views.alias("views")).distinct()
+
+
+def distinct_ids(clicks):
+    return accepted_pages(clicks).groupBy("name").agg(F.countDistinct("event_id").alias("views"))
+
+
+def each_group_in_pandas(clicks):
+    def count(group):
+        return group.head(1).assign(views=len(group))[["name", "views"]]
+
+    return accepted_pages(clicks).groupBy("name").applyInPandas(count, "name string, views long")
+
+
+def in_two_steps(clicks):
+    by_browser = count_by(accepted_pages(clicks), "name", "browser")
+    return by_browser.groupBy("name").agg(F.sum("views").alias("views"))
+
+
+def raises_on_a_worker(clicks):
+    @F.udf("string")
+    def upper(name):
+        return name.uper()
+
+    return count_by(accepted_pages(clicks).withColumn("name", upper("name")), "name")
+
+
+def without_brackets(clicks):
+    return count_by(clicks.where(clicks.click_type == "Page" & clicks.reason.isNull()), "name")
+
+
+def with_and(clicks):
+    return count_by(clicks.where(clicks.click_type == "Page" and clicks.reason.isNull()), "name")
+
+
+def named_as_page(clicks):
+    return count_by(clicks.where("name LIKE '/%' AND reason IS NULL"), "name")
+
+
+def two_by_hand(spark):
+    """A copy of what the difference shows."""
+    rows = [("/home", 2), ("/shoes", 1), ("start", 1)]
+    return spark.createDataFrame(rows, "name string, views long")
+
+
 ON_SPARK = Catalogue(
-    right=[in_sql, lambda clicks: count_by(accepted_pages(clicks), "name").orderBy("views")],
+    right=[in_sql, lambda clicks: count_by(accepted_pages(clicks), "name")],
     wrong=[
         (lambda c: count_by(c.where("reason IS NULL"), "name"), "actions as well"),
         (lambda c: count_by(c.where("click_type = 'Page'"), "name"), "counts rejected"),
@@ -288,8 +366,36 @@ ON_SPARK = Catalogue(
         (lambda c: count_by(accepted_pages(c)), "missing name; not asked for none"),
         (lambda c: count_by(accepted_pages(c), "name", "browser"), "not asked for browser"),
         (lambda c: accepted_pages(c).count(), "of type int"),
-        (lambda c: count_by(c.where("type = 'Page'"), "name"), "AnalysisException"),
+        (lambda c: count_by(c.where("type = 'Page'"), "name"), "no column `type`"),
         (shows, "It prints"),
+        (named_as_page, "It judges by the name"),
+        (lambda c: right(c).orderBy("views"), "a stream can't be sorted"),
+        (lambda c: right(c).limit(10), "`limit` has no meaning"),
+        (collected, "runs the query itself"),
+        (over_a_window, "no functions `over`"),
+        (distinct_ids, "count distinct values"),
+        (in_two_steps, "aggregates twice"),
+        (each_group_in_pandas, "one micro-batch alone"),
+        (lambda c: right(c).withColumn("views", F.expr("double(views)")), "`views` is DOUBLE"),
+        (lambda c: right(c).toPandas(), "DataFrame of pandas"),
+        (raises_on_a_worker, "raised AttributeError: 'str' object has no attribute 'uper'"),
+        (without_brackets, "put each condition in brackets"),
+        (with_and, "not by `and`"),
+        (lambda c: c.where(c.nmae == "/home"), "no column or method `nmae`"),
+        (lambda c: right(c).select("name", "name", "views"), "more than one column: `name`"),
+        (lambda c: c.groupBy("name"), "ends with `groupBy`"),
+        (lambda c: c.selectExpr("lenth(name) AS name", "1 AS views"), "no function `lenth`"),
+        (lambda c: c.groupBy("name").agg(F.col("timestamp")), "nor in an aggregate"),
+        (lambda c: c.where("name = = 'x'"), "can't read this SQL"),
+    ],
+    shortcuts=[
+        (lambda c: c.sparkSession.createDataFrame(right(c).toPandas()), "runs the query itself"),
+        (lambda c: right(c).cache(), "runs the query itself"),
+        (
+            lambda c: c.sparkSession.createDataFrame([("a", 1)], "name string, views long"),
+            "Compare",
+        ),
+        (lambda c: two_by_hand(c.sparkSession), "of another table"),
     ],
     spark=True,
 )

@@ -137,6 +137,11 @@ def prints(table, key, value):
     print(guarded(table, key, value))
 
 
+def no_small_amounts(table, key, value):
+    """Takes a position of which nothing is held for a closed one."""
+    return by_comprehension(table, key, value if value and value["amount"] else None)
+
+
 ONE_RECORD = Catalogue(
     right=[by_comprehension, merged, guarded],
     wrong=[
@@ -165,6 +170,10 @@ ONE_RECORD = Catalogue(
         (lambda table, key, value: table | {key: rows}, "raised NameError"),  # noqa: F821
         (lambda record: {}, "Keep the parameters"),
         ({}, "without parentheses"),
+    ],
+    shortcuts=[
+        (lambda table, key, value: by_comprehension(table, key.lower(), value), "drawn by chance"),
+        (no_small_amounts, "drawn by chance"),
     ],
     models=ONE_RECORD_MODELS,
 )
@@ -248,6 +257,16 @@ def ignores_the_condition(old, new, keeps):
     return "delete" if new is None else new
 
 
+def at_us_exchange(row):
+    return row["exchange"] in ("NYSE", "NASDAQ")
+
+
+def compares_amounts(old, new, keeps):
+    if old and new and keeps(old) and keeps(new) and old["amount"] == new["amount"]:
+        return None
+    return tells_again(old, new, keeps)
+
+
 FILTERED = Catalogue(
     right=[by_tables, by_match, same_first],
     wrong=[
@@ -274,6 +293,11 @@ FILTERED = Catalogue(
         (lambda o, n, keeps: print(square(o, n, keeps)), "prints the value"),
         (lambda old, new: new, "Keep the parameters"),
         ("delete", "without parentheses"),
+        (lambda o, n, keeps: square(o, n, at_us_exchange), "and not `keeps`"),
+    ],
+    shortcuts=[
+        (lambda o, n, keeps: square(o, n, lambda row: row["exchange"][0] == "N"), "another one"),
+        (compares_amounts, "moves from one US exchange"),
     ],
     models=TOLD_MODELS,
 )
@@ -354,12 +378,23 @@ def newest_of_all(changelog):
     return changelog.orderBy(F.desc("offset")).limit(1).select(*COLUMNS)
 
 
+def sorted_first(changelog):
+    newest_first = changelog.orderBy(F.desc("offset")).dropDuplicates(["position"])
+    return newest_first.where("NOT deleted").select(*COLUMNS)
+
+
+def collected(changelog):
+    table = {row.position: row for row in changelog.orderBy("offset").collect()}
+    rows = [row[:4] for row in table.values() if not row.deleted]
+    return changelog.sparkSession.createDataFrame(rows, changelog.select(*COLUMNS).schema)
+
+
 def without_twice(changelog):
     return newest()(changelog).where("position <> 'twice'")
 
 
 LATEST = Catalogue(
-    right=[by_window, by_columns, by_struct, by_join],
+    right=[by_window, by_columns, by_struct, by_join, lambda c: newest()(c).orderBy("position")],
     wrong=[
         (dropped_first, "leaves out the tombstones first"),
         (newest(last="true"), "The tombstones stay"),
@@ -381,7 +416,10 @@ LATEST = Catalogue(
         (lambda changelog: newest()(changelog).drop("amount"), "missing amount"),
         (lambda changelog: newest()(changelog).withColumn("offset", F.lit(1)), "for offset"),
         (lambda changelog: newest()(changelog).collect(), "of type list"),
-        (newest(by="number"), "AnalysisException"),
+        (newest(by="number"), "no column `number`"),
+        (sorted_first, "right by luck"),
+        (collected, "runs the query itself"),
+        (lambda c: newest()(c).withColumn("amount", F.expr("double(amount)")), "is DOUBLE"),
         (lambda changelog: newest()(changelog).show(), "It prints"),
     ],
     spark=True,

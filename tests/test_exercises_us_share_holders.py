@@ -127,6 +127,10 @@ def only_if_old_was_us(old, new):
     return two_ifs(old, new) if old is None or us(old) else []
 
 
+def not_in_europe(row):
+    return row["exchange"] not in ("XETRA", "LSE")
+
+
 def nasdaq(row):
     return row["exchange"] == "NASDAQ"
 
@@ -174,6 +178,14 @@ CHANGES = Catalogue(
         (prints_changes, "prints the value"),
         (lambda update: [], "Keep the parameters"),
         ([("Ada", "add")], "without parentheses"),
+        (told_by(same=equal_in("client", "amount", "exchange")), "without their ticker."),
+        (told_by(same=equal_in("client", "amount", "ticker")), "without their exchange."),
+        (told_by(same=equal_in("client", "amount")), "without their ticker and exchange."),
+        (told_by(same=equal_in("ticker", "amount", "exchange")), "without their client."),
+    ],
+    shortcuts=[
+        (told_by(same=lambda old, new: old is new), "came twice"),
+        (told_by(removed=not_in_europe, added=not_in_europe), "drawn by chance"),
     ],
     models=CHANGES_MODELS,
 )
@@ -266,6 +278,10 @@ TICKERS = Catalogue(
         (lambda changes: with_a_list(reversed(changes)), "raised ValueError"),
         (prints_tickers, "prints the value"),
         ({"AAPL"}, "without parentheses"),
+    ],
+    shortcuts=[
+        (lambda changes: with_a_list(changes) & {"AAPL", "KO", "IBM"}, "drawn by chance"),
+        (lambda changes: with_a_list(changes[:8]), "drawn by chance"),
     ],
     models=TICKERS_MODELS,
 )
@@ -379,6 +395,10 @@ SUBTRACT = Catalogue(
         (prints_shares, "prints the value"),
         (lambda shares: shares, "Keep the parameters"),
         ({"AAPL": 20}, "without parentheses"),
+        (lambda shares, row: {t: n / 1 for t, n in copies(shares, row).items()}, "of type float"),
+    ],
+    shortcuts=[
+        (lambda shares, row: {t: min(n, 50) for t, n in copies(shares, row).items()}, "by chance"),
     ],
     models=SUBTRACT_MODELS,
 )

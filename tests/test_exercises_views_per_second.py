@@ -274,6 +274,24 @@ def prints(clicks):
         print(second, count)
 
 
+def as_named(click):
+    """The kind that a click seems to have by its name."""
+    kind = ClickType.PAGE if click.name.startswith("/") else ClickType.ACTION
+    return replace(click, click_type=kind)
+
+
+def hard_coded(clicks):
+    """A copy of all that the cards have shown."""
+    shown = {
+        (10_200, 10_900, 11_100, 12_000): [(10, 2), (11, 1)],
+        (10_100, 10_500, 11_200, 10_900, 12_300): [(10, 2)],
+        (9_500, 10_000, 11_000): [(10, 1)],
+        (10_000, 11_000, 14_000): [(10, 1), (11, 1)],
+        (10_100, 10_200, 11_000, 10_800, 11_500, 12_000): [(10, 2), (11, 1), (10, 1), (11, 1)],
+    }
+    return shown.get(tuple(click.timestamp for click in clicks), [])
+
+
 COMPLETED = Catalogue(
     right=[
         with_current,
@@ -323,6 +341,13 @@ COMPLETED = Catalogue(
         (prints, "prints the value"),
         (lambda count, click: count + 1, "Keep the parameters"),
         ([(10, 2), (11, 1)], "without parentheses"),
+        (lambda cs: loop(cs, turns=False, key=lambda c: c.epoch_second % 60), "of the minute"),
+        (lambda cs: grouped([as_named(c) for c in cs]), "judges by the name"),
+        (lambda cs: [(s / 1, n) for s, n in grouped(cs)], "of type float"),
+    ],
+    shortcuts=[
+        (hard_coded, "drawn by chance"),
+        (lambda cs: loop(cs, turns=False, key=lambda c: int(str(c.timestamp)[:2])), "by chance"),
     ],
     models=COMPLETED_MODELS,
 )
@@ -365,7 +390,7 @@ def by_window(clicks):
 def in_sql(clicks):
     return clicks.sparkSession.sql(
         "SELECT count(*) AS views, floor(timestamp / 1000) AS second FROM {clicks} "
-        "WHERE click_type = 'Page' AND reason IS NULL GROUP BY 2 ORDER BY 2",
+        "WHERE click_type = 'Page' AND reason IS NULL GROUP BY 2",
         clicks=clicks,
     )
 
@@ -441,7 +466,10 @@ ON_SPARK = Catalogue(
         (lambda c: whole(accepted_pages(c)).withColumnRenamed("views", "n"), "not asked for n"),
         (lambda c: accepted_pages(c).groupBy("timestamp").count(), "missing second, views"),
         (lambda c: whole(accepted_pages(c)).count(), "of type int"),
-        (on_pages("arrival div 1000"), "AnalysisException"),
+        (on_pages("arrival div 1000"), "no column `arrival`"),
+        (on_pages("double(timestamp div 1000)"), "`second` is DOUBLE"),
+        (lambda c: on_pages("timestamp div 1000")(c).orderBy("second"), "can't be sorted"),
+        (lambda c: whole(c.where("name LIKE '/%' AND reason IS NULL")), "judges by the name"),
         (shows, "It prints"),
     ],
     spark=True,

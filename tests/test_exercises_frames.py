@@ -1,0 +1,57 @@
+"""The check of answers on Spark: what it says while it waits, and where an answer breaks."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from pyspark.sql import functions as F  # noqa: N812
+
+from workbook.exercises import frames
+from workbook.exercises import page_view_counter as chapter
+
+CAUSE = "Likely cause"
+
+
+def loops(clicks):
+    while True:
+        pass
+
+
+def raises_on_a_worker(clicks):
+    @F.udf("string")
+    def upper(name):
+        return name.uper()
+
+    return chapter.views_per_name(clicks).withColumn("name", upper("name"))
+
+
+def test_an_endless_loop_ends_long_before_spark_would(spark, monkeypatch):
+    monkeypatch.setattr(frames, "DESCRIBING_SECONDS", 0.5)
+    chapter.on_spark.check(chapter.views_per_name, spark=spark)  # the first query takes longer
+    began = time.monotonic()
+    card = chapter.on_spark.check(loops, spark=spark)
+    assert "does not come to an end" in card.part(CAUSE)
+    assert time.monotonic() - began < 10
+
+
+def test_a_check_says_what_it_waits_for_only_if_it_takes_long(spark, monkeypatch, capsys):
+    chapter.on_spark.check(chapter.views_per_name, spark=spark)
+    monkeypatch.setattr(frames, "PATIENCE_SECONDS", 60)
+    chapter.on_spark.check(chapter.views_per_name, spark=spark)
+    assert "Spark works" not in capsys.readouterr().out
+    monkeypatch.setattr(frames, "PATIENCE_SECONDS", 0.001)
+    chapter.on_spark.check(chapter.views_per_name, spark=spark)
+    assert "Spark works" in capsys.readouterr().out
+
+
+def test_the_line_that_raised_on_a_worker_is_shown(spark):
+    card = chapter.on_spark.check(raises_on_a_worker, spark=spark)
+    assert card.part("Where in your cell").endswith("return name.uper()")
+
+
+@pytest.mark.parametrize("rows", [12, 1_000])
+def test_a_long_difference_is_cut(rows):
+    shown = frames.difference(["second", "views"], [(n, 1) for n in range(rows)], [])
+    assert len(shown) <= 1 + frames.MOST_ROWS + 1
+    assert ("…" in str(shown)) == (rows > frames.MOST_ROWS)
