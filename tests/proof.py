@@ -34,8 +34,8 @@ class Catalogue:
     """What learners may answer: right variants, and wrong ones with a piece of their diagnosis.
 
     ``shortcuts`` are more wrong ones, which may share a diagnosis: rules on names, sizes or order
-    that hold in a few cases only. ``spark`` says that the check is given a session. ``models`` are the exercise's own mistakes
-    that can be called like an answer: each one must get its own cause.
+    that hold in a few cases only. ``spark`` says that the check is given a session. ``models`` are
+    the exercise's own mistakes that can be called like an answer: each one must get its own cause.
     """
 
     right: Sequence[Any]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import threading
 import time
+from contextlib import redirect_stdout
 
 import pytest
 from pyspark.sql import functions as F  # noqa: N812
@@ -35,14 +38,15 @@ def test_an_endless_loop_ends_long_before_spark_would(spark, monkeypatch):
     assert time.monotonic() - began < 10
 
 
-def test_a_check_says_what_it_waits_for_only_if_it_takes_long(spark, monkeypatch, capsys):
-    chapter.on_spark.check(chapter.views_per_name, spark=spark)
-    monkeypatch.setattr(frames, "PATIENCE_SECONDS", 60)
-    chapter.on_spark.check(chapter.views_per_name, spark=spark)
-    assert "Spark works" not in capsys.readouterr().out
-    monkeypatch.setattr(frames, "PATIENCE_SECONDS", 0.001)
-    chapter.on_spark.check(chapter.views_per_name, spark=spark)
-    assert "Spark works" in capsys.readouterr().out
+@pytest.mark.parametrize(("patience", "said"), [(0.01, True), (60, False)])
+def test_a_check_says_what_it_waits_for_once_it_takes_long(monkeypatch, capsys, patience, said):
+    monkeypatch.setattr(frames, "PATIENCE_SECONDS", patience)
+    before = threading.active_count()
+    with frames._waiting_aloud(), redirect_stdout(io.StringIO()):  # as an answer's own output is
+        until = time.monotonic() + 5
+        while said and threading.active_count() > before and time.monotonic() < until:
+            time.sleep(0.005)
+    assert ("Spark works" in capsys.readouterr().out) == said
 
 
 def test_the_line_that_raised_on_a_worker_is_shown(spark):

@@ -448,7 +448,7 @@ ADD_UP = [
 
 ADD_UP_SHORTCUTS = [
     Mistake(
-        partial(_read, result=lambda second, number: int(f"{second}/{number}"[:10])),
+        partial(_read, result=lambda second, number: int(str(second)[:10])),
         "It cuts the key after ten characters. Only today's seconds have ten digits: cut at the "
         "slash.",
     ),

@@ -175,6 +175,11 @@ BY_HAND = [
         "`epoch_second`.",
     ),
     Mistake(
+        partial(_metrics, of=lambda click: _second(click) % 60),
+        "The key is the second of the minute, 0 to 59, so a minute later another second has the "
+        "same key. Seconds since 1970 are asked for.",
+    ),
+    Mistake(
         partial(_metrics, of=lambda click: click.timestamp),
         "It compares timestamps in milliseconds, so each click has a second of its own.",
     ),
@@ -263,17 +268,12 @@ BY_HAND = [
 
 SHORTCUTS = [
     Mistake(
-        partial(_metrics, of=lambda click: _second(click) % 60),
-        "The key is the second of the minute, 0 to 59, so a minute later another second has the "
-        "same key. Seconds since 1970 are asked for.",
-    ),
-    Mistake(
         partial(_metrics, turns=_named_as_page, counts=_named_as_page),
         "It judges by the name: a page need not begin with a slash, and an action may. The kind "
         "stands in `click_type`.",
     ),
 ]
-"""The same, for what is right where seconds are few and names as usual."""
+"""The same, for what is right where names are as usual."""
 
 # --- on Spark -----------------------------------------------------------------------------------
 

@@ -156,7 +156,7 @@ what_an_update_tells = Problem(
     "'remove', old), ('Ada', 'add', new)]`. Sold: `[('Ada', 'remove', old)]`.",
     stub="def changes(old, new):\n    ...  # your code\n",
     diagnose=one_after_another(
-        by_cases(_TEACHING_UPDATES, mistakes.CHANGES, any_iterable=True),
+        by_cases(_TEACHING_UPDATES, (*mistakes.CHANGES, *mistakes.LEFT_OUT), any_iterable=True),
         by_cases(_each_field_alone(), mistakes.LEFT_OUT, any_iterable=True),
         by_cases(smallest_first(_drawn_updates()), any_iterable=True),
     ),
