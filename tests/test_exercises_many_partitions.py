@@ -361,6 +361,7 @@ ADD_UP = Catalogue(
         (ten_characters, "after ten characters"),
         (lambda records: {s: float(n) for s, n in nested(records).items()}, "of type float"),
     ],
+    shortcuts=[(by_key(lambda second, number, _: (second, number % 24)), "drawn by chance")],
     models=ADD_UP_MODELS,
 )
 

@@ -228,6 +228,16 @@ def by_reason(records):
     return count, list({letter[0]: letter for letter in letters}.values())
 
 
+def by_partition(records):
+    count, letters = fold(records)
+    return count, list({letter[1]: letter for letter in letters}.values())
+
+
+def last_arrival(records):
+    newest = max((r.arrival for r in records), default=0)
+    return fold([r._replace(arrival=newest) for r in records])
+
+
 def first_arrival(records):
     return fold([r._replace(arrival=records[0].arrival) for r in records])
 
@@ -257,7 +267,11 @@ BAD_RECORDS = Catalogue(
         (lambda records: fold(records)[0], "around it count"),
         (by_reason, "one dead letter for each reason"),
         (lambda records: (fold(records)[0], sorted(fold(records)[1])), "are sorted"),
-        (first_arrival, "by the arrival of the first"),
+        (first_arrival, "by the arrival of one"),
+    ],
+    shortcuts=[
+        (last_arrival, "by the arrival of one"),
+        (by_partition, "a dead letter of its own"),
     ],
 )
 

@@ -296,7 +296,7 @@ FILTERED = Catalogue(
         (lambda o, n, keeps: square(o, n, at_us_exchange), "and not `keeps`"),
     ],
     shortcuts=[
-        (lambda o, n, keeps: square(o, n, lambda row: row["exchange"][0] == "N"), "not `keeps`"),
+        (lambda o, n, keeps: square(o, n, lambda row: row["exchange"][0] == "N"), "another one"),
         (compares_amounts, ""),
     ],
     models=TOLD_MODELS,

@@ -127,6 +127,10 @@ def only_if_old_was_us(old, new):
     return two_ifs(old, new) if old is None or us(old) else []
 
 
+def begins_with_n(row):
+    return row["exchange"].startswith("N")
+
+
 def not_in_europe(row):
     return row["exchange"] not in ("XETRA", "LSE")
 
@@ -186,6 +190,7 @@ CHANGES = Catalogue(
     shortcuts=[
         (told_by(same=lambda old, new: old is new), "came twice"),
         (told_by(removed=not_in_europe, added=not_in_europe), "drawn by chance"),
+        (told_by(removed=begins_with_n, added=begins_with_n), "drawn by chance"),
     ],
     models=CHANGES_MODELS,
 )

@@ -238,7 +238,7 @@ def _drawn_records() -> Iterator[Case]:
     draw = random.Random(7)
     for size in range(1, 21):
         seconds = [draw.choice((9, 10, 123, SECOND, 12_345_678_901)) for _ in range(size)]
-        keys = [f"{second}/{draw.choice((0, 3, 13, 103))}".encode() for second in seconds]
+        keys = [f"{second}/{draw.choice((0, 3, 13, 27, 103))}".encode() for second in seconds]
         records = [Record(key, str(draw.choice((0, 3, 3, 120))).encode()) for key in keys]
         yield Case(
             (records,),

@@ -141,14 +141,27 @@ bad_records = Problem(
                 "The second click lies ten minutes after its arrival, and is a dead letter.",
             ),
             Case(
-                ([_record(2, 7, b"{"), _record(0, 9, b"["), _record(1, 3, b"{"), _HOME],),
-                (1, [(Reason.MALFORMED.value, p, o) for p, o in ((2, 7), (0, 9), (1, 3))]),
+                ([_record(2, 7, b"{"), _record(0, 9, b"["), _record(2, 8, None), _HOME],),
+                (
+                    1,
+                    [
+                        (Reason.MALFORMED.value, 2, 7),
+                        (Reason.MALFORMED.value, 0, 9),
+                        (Reason.EMPTY.value, 2, 8),
+                    ],
+                ),
                 "Three broken records, each a dead letter of its own, in the order of arrival.",
             ),
             Case(
-                ([_HOME, _record(0, 6, _TOO_NEW)._replace(arrival=NOON + 600_000)],),
-                (2, []),
-                "The second record came ten minutes later, just when its click was made.",
+                (
+                    [
+                        *(_HOME, _record(0, 6, _TOO_NEW)),
+                        _record(0, 7, _TOO_NEW)._replace(arrival=NOON + 600_000),
+                    ],
+                ),
+                (2, [(Reason.FUTURE.value, 0, 6)]),
+                "The same click comes twice. The second time it comes ten minutes later, just when "
+                "it was made, and isn't from the future.",
             ),
             Case(([],), (0, []), "No records give a count of 0 and no dead letters."),
         ],

@@ -142,9 +142,10 @@ BAD_RECORDS = [
         "It does not judge by the record's own `arrival`, so a click from the future "
         "passes. The clock on the wall says nothing about when a record came.",
     ),
-    Mistake(
+    *same_idea(
         lambda records: _count([r._replace(arrival=records[0].arrival) for r in records]),
-        "It judges every record by the arrival of the first. Each one has an `arrival` of its own.",
+        lambda records: _count([r._replace(arrival=records[-1].arrival) for r in records]),
+        cause="It judges every record by the arrival of one. Each has an `arrival` of its own.",
     ),
     *same_idea(
         partial(_one_per_reason, last=False),

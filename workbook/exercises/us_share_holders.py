@@ -96,7 +96,7 @@ def _each_field_alone() -> list[Case]:
 
 def _drawn_updates() -> Iterator[Case]:
     draw = random.Random(12)
-    exchanges = ("NYSE", "NASDAQ", "XETRA", "LSE", "TSE", "SIX")
+    exchanges = ("NYSE", "NASDAQ", "XETRA", "LSE", "NEO", "SIX")
     for _ in range(30):
         rows = [
             _row(draw.choice(("Ida", "US")), "V", draw.randrange(2), draw.choice(exchanges))
