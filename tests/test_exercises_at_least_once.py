@@ -288,6 +288,11 @@ def prints_known(records):
     print(by_digits(records))
 
 
+def least_of_minus_one(records):
+    """One beside the bound."""
+    return {**by_digits(records), **{int(r.key): -1 for r in records if r.value == b"-1"}}
+
+
 LAST_VALUE = Catalogue(
     right=[by_digits, by_match, caught_both, read_by(int)],
     wrong=[
@@ -323,6 +328,7 @@ LAST_VALUE = Catalogue(
     ],
     shortcuts=[
         (lambda rs: by_digits([r for r in rs if r.key and len(r.key) == 10]), "drawn by chance"),
+        (least_of_minus_one, "drawn by chance"),
     ],
     models=LAST_VALUE_MODELS,
 )

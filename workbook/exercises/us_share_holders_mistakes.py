@@ -213,7 +213,7 @@ _FIELDS = ("client", "ticker", "amount", "exchange")
 LEFT_OUT = [
     Mistake(
         partial(_changes, same=_field(*(name for name in _FIELDS if name not in left_out))),
-        f"It compares rows without their {' and '.join(left_out)}. A row that differs in that "
+        f"It compares rows without their {' and '.join(left_out)}. A row that differs there "
         "alone is another row: compare whole rows, `old == new`.",
     )
     for many in (1, 2, 3)
