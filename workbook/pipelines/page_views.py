@@ -131,10 +131,10 @@ def views_per_second(
     ``with_events`` the ``event_ids`` (array of bigint) of what was counted.
 
     The watermark follows the newest accepted event time of all partitions at a distance of
-    ``lateness``. A second behind it is final and leaves the state, and a click that comes even later
-    is dropped without a word: also one that is in order on a partition slower than others, and good
-    ones after a click whose time was up to five minutes ahead. ``completed_views`` loses none of
-    these.
+    ``lateness``. A second behind it is final and leaves the state. A click that comes even later is
+    dropped without a word: also one that is in order on a partition slower than others, and a good
+    one after a click whose time was up to five minutes ahead. ``completed_views`` waits for the
+    slowest partition, and names what came too late.
     """
     seen = parsed.where(F.col("reason").isNull() & (F.col("click_type") == ClickType.PAGE.value))
     places = ["partition"] if by_partition else []
