@@ -147,7 +147,7 @@ def prove_wrong(problem: Problem, catalogue: Catalogue, given: Mapping[str, Any]
         cause = card.part(CAUSE)
         assert piece in cause, f"{answer!r} should be told {piece!r}:\n{card}"
         assert cause not in causes, f"{answer!r} and {causes[cause]!r} both get {cause!r}"
-        assert resolved(problem, answer, "not solved yet") is answer
+        assert resolved(problem, answer, "not solved yet") is problem.reference
         causes[cause] = answer
     for answer, piece in catalogue.shortcuts:
         card = problem.check(answer, **given)

@@ -164,7 +164,7 @@ ONE_RECORD = Catalogue(
         (exchanged, "exchanged"),
         (lambda table, key, value: table, "Nothing ever changes"),
         (in_place, "changes the input"),
-        (half, "one way through it"),
+        (half, "a `return` that gives None"),
         (no_return, "no `return`"),
         (prints, "prints the value"),
         (lambda table, key, value: table | {key: rows}, "raised NameError"),  # noqa: F821

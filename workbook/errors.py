@@ -15,6 +15,10 @@ class Rejected(WorkbookError):
         self.reason = reason
 
 
+class CheckBroke(WorkbookError):
+    """A check of an exercise that raised, which an answer must not be blamed for."""
+
+
 class NoSuchStream(WorkbookError, ValueError):
     """Numbers that describe no stream, or one that does not fit its topic or the clock."""
 

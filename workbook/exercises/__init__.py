@@ -11,7 +11,8 @@ A chapter, here ``views_per_second``, brings three files:
 - ``views_per_second_mistakes.py``: the mistakes learners make there. A ``judging.Mistake`` is a
   model, which makes the mistake, and the cause to name. An answer that gives in every case what
   the model gives gets that cause, however it is written; so the order matters where two models
-  give the same. A choice among letters needs none: it has its causes beside its options.
+  give the same. ``shows`` picks the case on the card where not every case shows the mistake. A
+  choice among letters needs none: it has its causes beside its options.
 - ``tests/test_exercises_views_per_second.py``: a ``Catalogue`` for each problem, which is answers
   as learners write them: at least two right ones, and at least six wrong ones, each with a piece
   of the cause that it must be told; and shortcuts, which hold in the teaching cases only.

@@ -6,28 +6,24 @@ import copy
 import functools
 import inspect
 import io
-import signal
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import redirect_stdout
+from dataclasses import dataclass, fields, is_dataclass, replace
 from itertools import islice
 from typing import Any
 
+from workbook.exercises.bounds import MOST, Large, bounded, oversize, parts
+from workbook.exercises.guard import LIMIT_SECONDS, guarded
 from workbook.exercises.showing import LONGEST, error_line, in_full, show
-
-LIMIT_SECONDS = 2.0
-"""How long one call of an answer may take."""
-
-MOST = 10_000
-"""How many elements are taken from what an answer yields."""
-
-_TIME_IS_UP = "time is up"
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """What one call gave: a value or an error, what it printed, or that it was stopped."""
+    """What one call gave: a value or an error, what it printed, or that it was stopped.
+
+    A value that is too large to work with is a ``Large``. ``afterwards`` are the arguments where
+    the call has changed them, and ``changed_class`` is the name of a class that it has changed.
+    """
 
     value: Any = None
     error: BaseException | None = None
@@ -35,6 +31,8 @@ class Attempt:
     timed_out: bool = False
     changed_input: bool = False
     unsteady: bool = False
+    afterwards: tuple[Any, ...] = ()
+    changed_class: str = ""
 
     @property
     def result(self) -> Any:
@@ -48,40 +46,39 @@ class Attempt:
             return "none in time"
         return f"raised {error_line(self.error)}" if self.error is not None else show(self.value)
 
+    @property
+    def too_much(self) -> bool:
+        """Whether it took too long or gave too much, so that it's not called any more."""
+        return self.timed_out or isinstance(self.value, (Endless, Large))
+
 
 def attempt(function: Callable[..., Any], *args: Any, seconds: float = LIMIT_SECONDS) -> Attempt:
     """Call an answer: errors and prints are caught, and an endless loop is interrupted."""
     out = _Capped()
-    try:
-        with redirect_stdout(out), _interrupt_after(seconds):
-            return Attempt(function(*args), printed=out.getvalue())
-    except (Exception, SystemExit) as error:
-        return Attempt(error=error, printed=out.getvalue())
-    except KeyboardInterrupt as interrupt:
-        if interrupt.args != (_TIME_IS_UP,):
-            raise  # the learner's own Ctrl-C
-        return Attempt(timed_out=True, printed=out.getvalue())
+    with redirect_stdout(out):
+        ended = guarded(function, *args, seconds=seconds)
+    return Attempt(bounded(ended.value), ended.error, out.getvalue(), ended.timed_out)
 
 
-def attempt_twice(answer: Callable[..., Any], args: tuple[Any, ...]) -> Attempt:
-    """Call with copies, and once more, to see whether input or memory are touched."""
+def attempt_twice(
+    answer: Callable[..., Any], args: tuple[Any, ...], classes: Classes | None = None
+) -> Attempt:
+    """Call with copies, and once more, to see whether input, classes or memory are touched."""
     mine, again = copy.deepcopy(args), copy.deepcopy(args)
+    classes = classes or Classes(args)
     first = attempt(answer, *mine)
+    changed = classes.restore()
+    first = replace(first, value=_kept(first.value), changed_class=changed)
     if inspect.iscoroutine(first.value):
         first.value.close()  # else Python warns later that it was never awaited
-    if first.timed_out or not _plain(first.value):
+    if first.error is None and not same(mine, args):
+        first = replace(first, changed_input=True, afterwards=mine)
+    if first.too_much or changed or not _comparable(first.value):
         return first
-    value = _kept(first.value)
     second = attempt(answer, *again)
-    result = first.error if first.error is not None else value
-    return Attempt(
-        value,
-        first.error,
-        first.printed,
-        timed_out=second.timed_out,
-        changed_input=first.error is None and not same(mine, args),
-        unsteady=not alike(result, second.result),
-    )
+    classes.restore()
+    unsteady = not alike(first.result, second.result)
+    return replace(first, timed_out=second.timed_out, unsteady=unsteady)
 
 
 @dataclass(frozen=True)
@@ -107,34 +104,74 @@ def collected(function: Callable[..., Any]) -> Callable[..., Any]:
             return value
         if not isinstance(value, Iterable):
             return value
-        taken = list(islice(value, MOST + 1))
+        taken = []
+        for item in islice(value, MOST + 1):
+            taken.append(item)
+            if oversize(item):
+                return taken
         return Endless(taken) if len(taken) > MOST else taken
 
     return call
 
 
+class Classes:
+    """The classes of what an answer is given, as they are; it may work with them, not on them."""
+
+    def __init__(self, args: tuple[Any, ...]) -> None:
+        self._before = {kind: _vars(kind) for kind in set(_classes(args))}
+
+    def restore(self) -> str:
+        """Undo what was changed; return the name of a class that was, or ''."""
+        changed = [c for c, before in self._before.items() if not _is_as(_vars(c), before)]
+        for kind in changed:
+            for name in _vars(kind).keys() - self._before[kind].keys():
+                type.__delattr__(kind, name)
+            for name, value in self._before[kind].items():
+                if vars(kind).get(name) is not value:
+                    type.__setattr__(kind, name, value)
+        return changed[0].__name__ if changed else ""
+
+
+def _vars(kind: type) -> dict[str, Any]:
+    """What stands in a class, without what Python notes there when a value is copied."""
+    return {name: value for name, value in vars(kind).items() if name != "__slotnames__"}
+
+
+def _is_as(now: dict[str, Any], before: dict[str, Any]) -> bool:
+    return now.keys() == before.keys() and all(now[name] is before[name] for name in before)
+
+
+def _classes(value: Any) -> Iterator[type]:
+    """The classes of all that the arguments of a case hold, but for Python's own."""
+    for part in parts(value):
+        yield from _classes(part)
+    if is_dataclass(value):
+        for field in fields(value):
+            yield from _classes(getattr(value, field.name))
+    if type(value).__module__ not in ("builtins", "collections"):
+        yield type(value)
+
+
 def _kept(value: Any) -> Any:
     """A copy where one can be made: the answer may hold on to what it returned, and change it."""
-    try:
-        return copy.deepcopy(value)
-    except Exception:
-        return value
+    made = guarded(copy.deepcopy, value)
+    return value if made.error is not None or made.timed_out else made.value
 
 
-def _plain(value: Any) -> bool:
-    """Whether two results can be compared (two generators or functions never are equal)."""
-    return not (inspect.isgenerator(value) or inspect.iscoroutine(value) or callable(value))
+def _comparable(value: Any) -> bool:
+    """Whether two such results can be compared: two iterators or functions never are equal."""
+    if callable(value) or isinstance(value, (Iterator, AsyncIterator)):
+        return False
+    return not inspect.iscoroutine(value)
 
 
 def same(left: Any, right: Any) -> bool:
-    try:
-        return bool(left == right)
-    except Exception:  # arrays and frames refuse to be true or false
-        return False
+    """Whether two values are equal; those that refuse to say so (arrays, frames) are not."""
+    return guarded(lambda: bool(left == right)).value is True
 
 
 def alike(left: Any, right: Any) -> bool:
-    """Equal, or looking equal: two errors never are equal, although they say the same."""
+    """Equal, or looking equal: errors and what has no `__eq__` are equal only to themselves."""
     return same(left, right) or (type(left) is type(right) and in_full(left) == in_full(right))
 
 
@@ -145,26 +182,3 @@ class _Capped(io.StringIO):
         if self.tell() < LONGEST:
             super().write(text[:LONGEST])
         return len(text)
-
-
-@contextmanager
-def _interrupt_after(seconds: float) -> Iterator[None]:
-    """Interrupt as Ctrl-C would, by a timer signal: no thread is left behind.
-
-    Only a main thread on a POSIX system can do so (a kernel runs its cells there); elsewhere
-    there is no limit. A loop around a bare ``except:`` swallows it, as it swallows Ctrl-C.
-    """
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGALRM"):
-        yield
-        return
-
-    def interrupt(*_: Any) -> None:
-        raise KeyboardInterrupt(_TIME_IS_UP)
-
-    handler = signal.signal(signal.SIGALRM, interrupt)
-    timer = signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, *timer)
-        signal.signal(signal.SIGALRM, handler or signal.SIG_DFL)

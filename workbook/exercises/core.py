@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
+from workbook.errors import CheckBroke
 from workbook.exercises.judging import NotYet
 from workbook.exercises.render import Card, Part, State
+from workbook.exercises.solution import as_a_cell
 from workbook.exercises.solved import recall, remember
 
 
@@ -37,7 +39,8 @@ class Problem:
     reference: Any
     discussion: str
     _hints_shown: int = field(default=0, init=False, repr=False)
-    _checked: tuple[Any, bool] | None = field(default=None, init=False, repr=False)
+    _checked: Any = field(default=..., init=False, repr=False)
+    _passed: bool = field(default=False, init=False, repr=False)
 
     def check(self, answer: Any = ..., **given: Any) -> Card:
         """One of three outcomes: not attempted, not yet (with the likely cause), correct."""
@@ -45,9 +48,11 @@ class Problem:
             return self._open()
         try:
             found = self.diagnose(answer, **given)
+        except CheckBroke as error:
+            found = NotYet(f"The check itself broke: {error}")
         except Exception as error:  # a check that breaks must not end the notebook
             found = NotYet(f"The check itself broke: {type(error).__name__}: {error}")
-        self._checked = (answer, found is None)
+        self._checked, self._passed = answer, found is None
         if found is None:
             remember(self.name, answer)
             return Card(State.CORRECT, self.name, (Part("Discussion", self.discussion),))
@@ -68,26 +73,26 @@ class Problem:
 
     def solution(self) -> Card:
         """The reference, folded in a notebook."""
-        is_code = inspect.isfunction(self.reference)
-        text = inspect.getsource(self.reference) if is_code else repr(self.reference)
-        return Card(State.SOLUTION, self.name, (Part("", text.rstrip(), code=True),))
+        text = as_a_cell(self.reference, self.stub)
+        return Card(State.SOLUTION, self.name, (Part("", text, code=True),))
 
     def resolve(self, answer: Any) -> Any:
-        """The learner's answer, right or wrong, once there is one; until then the reference.
+        """The learner's answer if it has passed its check, else the reference.
 
-        Unless that answer has passed its check, one printed line says what the notebook goes on
-        with.
+        Unless that answer has passed, one printed line says that the reference stands in, and why.
+        So what comes after an exercise runs whatever was written in it.
         """
-        untouched = self.untouched(answer)
-        if line := _EMPTY if untouched else self._doubt(answer):
+        if line := self._doubt(answer):
             print(f"{self.name}: {line}")
-        return self.reference if untouched else answer
+            return self.reference
+        return answer
 
     def _doubt(self, answer: Any) -> str:
         """What is to be said of an answer that did not pass; nothing of one that did."""
-        checked, passed = self._checked or (..., False)
-        if answer is checked:
-            return "" if passed else _WRONG
+        if self.untouched(answer):
+            return _EMPTY
+        if answer is self._checked:
+            return "" if self._passed else _WRONG
         return _REFERENCE if answer is self.reference else _UNCHECKED
 
     def untouched(self, answer: Any) -> bool:
@@ -124,8 +129,13 @@ _NO_MORE_HINTS = "That was the last hint. `solution()` on the exercise shows our
 
 _EMPTY = "your cell is still empty, so the reference stands in for it from here on."
 _REFERENCE = "the reference still stands in for your answer."
-_WRONG = "not solved yet. The notebook goes on with your answer as it is; `check` tells the cause."
-_UNCHECKED = "not checked yet. The notebook goes on with your answer as it is."
+_WRONG = (
+    "not solved yet, so the reference stands in for your answer. `check` shows the likely cause."
+)
+_UNCHECKED = (
+    "`check` hasn't seen this answer yet, so the reference stands in for it. Run the cell with "
+    "`check` and then this one, and the notebook goes on with yours."
+)
 
 Steps = list[tuple[str, Any]]
 

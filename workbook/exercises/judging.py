@@ -8,22 +8,36 @@ from __future__ import annotations
 
 import copy
 import inspect
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from workbook.exercises.apart import Say, apart
 from workbook.exercises.calls import (
-    MOST,
     Attempt,
-    Endless,
+    Classes,
     alike,
     attempt,
     attempt_twice,
     collected,
     same,
 )
+from workbook.exercises.causes import (
+    LEFT_BEHIND,
+    MEANT_NONE,
+    NO_RETURN,
+    cause_of_none,
+    is_plain_none,
+    other_numbers,
+    other_type,
+)
+from workbook.exercises.causes import usual_cause as usual_cause
 from workbook.exercises.render import Part, Rows
-from workbook.exercises.showing import arguments, error_line, place, show
+from workbook.exercises.showing import arguments, place, show
+
+WHOLE_SECONDS = 5.0
+"""After so many seconds no further case is tried."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +51,14 @@ class NotYet:
     printed: str = ""
     where: str = ""
     table: Rows = ()
+    afterwards: str = ""
 
     def parts(self) -> tuple[Part, ...]:
         """The parts of a card; what is empty is left out."""
         values = {
             "Where in your cell": self.where,
             "Input": self.given,
+            "Input afterwards": self.afterwards,
             "Your value": self.value,
             "Expected": self.expected,
             "It printed": self.printed,
@@ -64,15 +80,21 @@ class Case:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A wrong idea: a model that makes it (called like the answer), and the cause to name."""
+    """A wrong idea: a model that makes it (called like the answer), and the cause to name.
+
+    ``shows`` says which arguments show it: of the cases that fail, the first such one is shown.
+    """
 
     model: Callable[..., Any]
     cause: str
+    shows: Callable[..., bool] = lambda *args: True
 
 
-def same_idea(*models: Callable[..., Any], cause: str) -> list[Mistake]:
+def same_idea(
+    *models: Callable[..., Any], cause: str, shows: Callable[..., bool] = lambda *args: True
+) -> list[Mistake]:
     """One wrong idea that can be written in several ways."""
-    return [Mistake(model, cause) for model in models]
+    return [Mistake(model, cause, shows) for model in models]
 
 
 def by_cases(
@@ -84,26 +106,90 @@ def by_cases(
     gives is run to a list (of at most ``MOST`` elements) before it is compared.
     """
     if any_iterable:
-        mistakes = [Mistake(collected(m.model), m.cause) for m in mistakes]
+        mistakes = [replace(m, model=collected(m.model)) for m in mistakes]
 
     def diagnose(answer: Any) -> NotYet | None:
         if misuse := not_callable_so(answer, cases[0].args):
             return misuse
         called = collected(answer) if any_iterable else answer
-        attempts: list[Attempt] = []
-        for case in cases:
-            attempts.append(attempt_twice(called, case.args))
-            if attempts[-1].timed_out:
-                return _not_yet(answer, case, attempts[-1], "")
-        judged = list(zip(cases, attempts, strict=True))
-        failed = [(c, a) for c, a in judged if not _passes(c, a)]
-        if not failed:
+        failed = _judged_apart(called, cases, mistakes)
+        if failed is None:
             return None
-        known = known_mistake(mistakes, [c.args for c in cases], [a.result for a in attempts])
-        always_none = all(a.error is None and a.value is None for a in attempts)
-        return _not_yet(answer, *failed[0], known or (_NO_RETURN if always_none else ""))
+        if failed.case == 0 or failed.explained:
+            return failed.found
+        alone = _judged_apart(called, [cases[failed.case]], mistakes)
+        if alone is None or alone.found.value != failed.found.value:
+            return replace(failed.found, cause=LEFT_BEHIND)
+        return failed.found
 
     return diagnose
+
+
+@dataclass(frozen=True)
+class _Failed:
+    """A case that failed, by its place, and what is wrong there.
+
+    It is explained where nothing that an earlier case left behind can be the cause.
+    """
+
+    case: int
+    found: NotYet
+    explained: bool = True
+
+
+def _judged_apart(
+    answer: Any, cases: Sequence[Case], mistakes: Sequence[Mistake]
+) -> _Failed | None:
+    """Judge in a process of its own, where the answer finds all as it was, and can do no harm."""
+
+    def work(say: Say) -> dict[str, Any] | None:
+        failed = _judged(answer, cases, mistakes, say)
+        return asdict(failed) if failed else None
+
+    ended = apart(work)
+    case = cases[min(ended.at, len(cases) - 1)]
+    if ended.hung:
+        return _Failed(ended.at, _not_yet(answer, case, Attempt(timed_out=True), ""))
+    if ended.died:
+        cause = f"It ends the whole process that runs it ({ended.died}). Return a value instead."
+        return _Failed(ended.at, NotYet(cause, given=arguments(answer, case.args)))
+    if ended.result is None:
+        return None
+    return _Failed(**{**ended.result, "found": NotYet(**ended.result["found"])})
+
+
+def _judged(
+    answer: Any, cases: Sequence[Case], mistakes: Sequence[Mistake], say: Say
+) -> _Failed | None:
+    began, attempts = time.monotonic(), list[Attempt]()
+    classes = Classes(tuple(case.args for case in cases))
+    for number, case in enumerate(cases):
+        say(number)
+        slow = time.monotonic() - began > WHOLE_SECONDS
+        late = Attempt(timed_out=True)
+        attempts.append(late if slow else attempt_twice(answer, case.args, classes))
+        if attempts[-1].too_much:
+            break
+    judged = list(zip(cases, attempts, strict=False))
+    failed = [number for number, (c, a) in enumerate(judged) if not _passes(c, a)]
+    if not failed:
+        return None
+    say(failed[0])
+    if attempts[-1].timed_out:
+        return _Failed(failed[-1], _not_yet(answer, *judged[-1], ""))
+    inputs, results = [c.args for c, _ in judged], [a.result for a in attempts]
+    if mistake := find_mistake(mistakes, inputs, results):
+        shown = next((n for n in failed if mistake.shows(*cases[n].args)), failed[0])
+        return _Failed(shown, _not_yet(answer, *judged[shown], mistake.cause))
+    known = _always_none(answer, judged)
+    return _Failed(failed[0], _not_yet(answer, *judged[failed[0]], known), explained=bool(known))
+
+
+def _always_none(answer: Any, judged: Sequence[tuple[Case, Attempt]]) -> str:
+    """The cause of an answer that never gives a value, or ''; that it prints says more."""
+    always = all(a.error is None and a.value is None for _, a in judged)
+    (case, first) = judged[0]
+    return cause_of_none(answer, case.args, NO_RETURN) if always and not first.printed else ""
 
 
 def by_choice(
@@ -155,54 +241,29 @@ def known_mistake(
     mistakes: Sequence[Mistake], inputs: Sequence[tuple[Any, ...]], results: Sequence[Any]
 ) -> str:
     """The cause of the first mistake whose model gives these results for these inputs, or ''."""
+    mistake = find_mistake(mistakes, inputs, results)
+    return mistake.cause if mistake else ""
+
+
+def find_mistake(
+    mistakes: Sequence[Mistake], inputs: Sequence[tuple[Any, ...]], results: Sequence[Any]
+) -> Mistake | None:
+    """The first mistake whose model gives these results for these inputs."""
     for mistake in mistakes:
         modelled = (attempt(mistake.model, *copy.deepcopy(args)).result for args in inputs)
         if all(alike(m, r) for m, r in zip(modelled, results, strict=True)):
-            return mistake.cause
-    return ""
-
-
-def usual_cause(tried: Attempt) -> str:
-    """The likely cause that can be told from how a call went, whatever the exercise; or ''."""
-    if tried.timed_out:
-        return "It does not come to an end: does its loop reach the last element, or stop at all?"
-    if tried.error is not None:
-        return f"It raised {error_line(tried.error)}. Follow this input through your lines."
-    if tried.changed_input:
-        return "It changes the input it was given. Build a new value and leave the input alone."
-    if tried.unsteady:
-        return (
-            "The same input gives another value the second time: something is kept from call to "
-            "call, in a global or in a default argument."
-        )
-    if isinstance(tried.value, Endless):
-        return (
-            f"It yields without end: after {MOST:,} elements there are more. A generator ends "
-            "where its function does, so leave the loop after the last element of the input."
-        )
-    if tried.value is None and tried.printed:
-        return "It prints the value and returns nothing. Give it back with `return`."
-    if tried.value is None:
-        return "It returns None for this input: one way through it ends without a `return`."
-    if inspect.isgenerator(tried.value):
-        return "It has a `yield`, so it returns a generator. Collect, and `return` once at the end."
-    if inspect.iscoroutine(tried.value):
-        return "It is an `async def`, so calling it only returns a coroutine. Write a plain `def`."
-    if tried.value is ...:
-        return "It still returns `...` for this input: one place is left to fill in."
-    if callable(tried.value):
-        return "It returns a function instead of a value: is a call missing its parentheses?"
-    return ""
-
-
-_NO_RETURN = "It returns None, whatever the input: there is no `return` that is reached."
+            return mistake
+    return None
 
 
 def _not_yet(answer: Any, case: Case, tried: Attempt, known: str) -> NotYet:
+    right = same(tried.value, case.expected)
+    if tried.changed_input and right:
+        return _right_but_changed(answer, case, tried)
     usual = usual_cause(tried)
-    if known == _NO_RETURN and tried.printed:
-        known = ""  # that it prints says more
-    cause = known or usual or _other_type(tried.value, case.expected) or case.cause
+    if usual and not known and is_plain_none(tried):
+        usual = cause_of_none(answer, case.args, usual) or f"{MEANT_NONE} {case.cause}"
+    cause = known or usual or other_type(tried.value, case.expected) or case.cause
     return NotYet(
         cause,
         given=arguments(answer, case.args),
@@ -213,13 +274,19 @@ def _not_yet(answer: Any, case: Case, tried: Attempt, known: str) -> NotYet:
     )
 
 
+def _right_but_changed(answer: Any, case: Case, tried: Attempt) -> NotYet:
+    """What is wrong is not the value, so the input is shown before and after it."""
+    return NotYet(
+        "The value is right, but it changes the input it was given. Build a new value and leave "
+        "the input alone.",
+        given=arguments(answer, case.args),
+        afterwards=arguments(answer, tried.afterwards),
+        printed=tried.printed,
+    )
+
+
 def _passes(case: Case, tried: Attempt) -> bool:
     fine = tried.error is None and not tried.changed_input and not tried.unsteady
-    return fine and same(tried.value, case.expected)
-
-
-def _other_type(value: Any, expected: Any) -> str:
-    kinds = (list, tuple)
-    if isinstance(value, kinds) and isinstance(expected, kinds) and list(value) == list(expected):
-        return f"Right contents in a {type(value).__name__}; a {type(expected).__name__} is asked."
-    return ""
+    if not fine or tried.timed_out or tried.changed_class:
+        return False
+    return same(tried.value, case.expected) and not other_numbers(tried.value, case.expected)

@@ -6,56 +6,76 @@ import functools
 import inspect
 import linecache
 import pprint
+import re
 import traceback
-from collections.abc import Callable
 from dataclasses import fields
+from enum import Enum
+from itertools import islice
 from typing import Any
 
 from workbook.events import Click
+from workbook.exercises.bounds import Large, bounded, length
+from workbook.exercises.guard import guarded
 
 LONGEST = 2_000
-"""How many characters of a value, or of what was printed, a card shows."""
+"""How many characters of what was printed a card shows."""
+
+WIDTH = 88
+MOST_LINES = 10
+"""How many lines of a value a card shows, and twice as many of an argument."""
+
+_FIRST = 60
+"""How many elements are written out before the lines are counted."""
 
 
-class _Line:
-    """A click on one line, in place of one that pprint would spread over six."""
+class _Text:
+    """Text in place of a value that pprint would write otherwise, or at length."""
 
-    def __init__(self, click: Click) -> None:
-        told = {f.name: getattr(click, f.name) for f in fields(click) if f.name != "browser"}
-        told["click_type"] = str(click.click_type)
-        self.text = ", ".join(f"{n}={v!r}" for n, v in told.items() if v is not None)
+    def __init__(self, text: str) -> None:
+        self.text = text
 
     def __repr__(self) -> str:
-        return f"Click({self.text})"
+        return self.text
 
 
-def show(value: Any) -> str:
-    """A value as text: each click on a line, cut where very long. A click's browser is left out."""
-    text = in_full(value, _with_lines)
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]} … ({len(text):,} characters)"
-
-
-def in_full(value: Any, prepare: Callable[[Any], Any] = lambda value: value) -> str:
-    """A value as text with all that belongs to it."""
-    try:
-        return pprint.pformat(prepare(value), width=88, sort_dicts=False)
-    except Exception:
+def show(value: Any, most_lines: int = MOST_LINES) -> str:
+    """A value as text: each click on a line, cut where long. A click's browser is left out."""
+    shown = guarded(_formatted, value)
+    if shown.error is not None or shown.timed_out:
         return f"<a {type(value).__name__} that cannot be shown>"
+    return _cut(shown.value, most_lines, _count(value))
+
+
+def in_full(value: Any) -> str:
+    """A value as text with all that belongs to it, but not where in memory it lies."""
+    said = guarded(repr, bounded(value))
+    if said.error is not None or said.timed_out:
+        return f"<a {type(value).__name__} that cannot be shown>"
+    return _without_address(said.value)
+
+
+def type_name(value: Any) -> str:
+    """The name of its type, with the library's where it has one: ``pandas.DataFrame``."""
+    kind = type(value)
+    library = str(kind.__module__).partition(".")[0]
+    return kind.__name__ if library in ("builtins", "__main__") else f"{library}.{kind.__name__}"
 
 
 def arguments(answer: Any, args: tuple[Any, ...]) -> str:
     """The arguments, under the learner's own parameter names where they are known."""
+    most = 2 * MOST_LINES
     try:
         named = inspect.signature(answer).bind(*args).arguments
     except (TypeError, ValueError):
-        return "\n".join(show(a) for a in args)
-    return "\n".join(_hanging(f"{name} = ", show(a)) for name, a in named.items())
+        return "\n".join(show(a, most) for a in args)
+    return "\n".join(_hanging(f"{name} = ", show(a, most)) for name, a in named.items())
 
 
 def error_line(error: BaseException | None) -> str:
     """An error's type and the first line of its message."""
-    lines = str(error).strip().splitlines()
-    return type(error).__name__ + (f": {lines[0]}" if lines else "")
+    said = guarded(str, error).value
+    lines = said.strip().splitlines() if isinstance(said, str) else []
+    return type(error).__name__ + (f": {lines[0][:300]}" if lines else "")
 
 
 def place(error: BaseException | None, answer: Any) -> str:
@@ -70,7 +90,8 @@ def place(error: BaseException | None, answer: Any) -> str:
     numbers = [line for frame, line in frames if frame.f_code.co_filename == own and line]
     if not numbers:
         return ""
-    return f"line {numbers[-1]}: {linecache.getline(own, numbers[-1]).strip()}".removesuffix(": ")
+    line = linecache.getline(own, numbers[-1]).strip()[:300]
+    return f"line {numbers[-1]}: {line}".removesuffix(": ")
 
 
 def _file(answer: Any) -> str | None:
@@ -82,14 +103,88 @@ def _file(answer: Any) -> str | None:
     return code.co_filename if code is not None else None
 
 
-def _with_lines(value: Any) -> Any:
+def _formatted(value: Any) -> str:
+    return pprint.pformat(_first(value), width=WIDTH, sort_dicts=False)
+
+
+def _first(value: Any, room: int = _FIRST) -> Any:
+    """The beginning of a value, made of what can be written at once."""
     if isinstance(value, Click):
-        return _Line(value)
-    if type(value) in (list, tuple):
-        return type(value)(_with_lines(v) for v in value)
+        return _click(value)
+    if isinstance(value, Enum) and isinstance(value, str):
+        return value.value  # it equals its text, so it looks like it
+    if isinstance(value, (str, bytes, bytearray)):
+        return _first_of_text(value)
+    if type(value) in (list, tuple, set, frozenset):
+        return _first_of_many(value, room)
     if type(value) is dict:
-        return {_with_lines(k): _with_lines(v) for k, v in value.items()}
-    return value
+        return _first_of_dict(value, room)
+    if isinstance(bounded(value), Large):
+        return _Text(_large(bounded(value)))
+    return _Text(_without_address(repr(value)))
+
+
+def _large(value: Large) -> str:
+    begins = ", ".join(repr(_first(item, 3)) for item in value.start)
+    return f"<{value.kind} of {value.size}{begins and f', which begins {begins}'}>"
+
+
+def _first_of_text(text: Any) -> Any:
+    if length(text) <= WIDTH * MOST_LINES:
+        return text
+    return _Text(f"{text[: 3 * WIDTH]!r} … {_count(text)}")
+
+
+def _first_of_many(value: Any, room: int) -> Any:
+    if room < 1 and value:
+        return _Text("…")
+    shown = [_first(item, min(room // 2, room - 1)) for item in islice(value, room)]
+    if length(value) > room:
+        shown.append(_Text(f"… ({length(value):,} elements)"))
+    if isinstance(value, (set, frozenset)) and length(value) > room:
+        return _Text(f"{{{', '.join(map(repr, shown))}}}")
+    return type(value)(shown)
+
+
+def _first_of_dict(value: dict[Any, Any], room: int) -> Any:
+    if room < 1 and value:
+        return _Text("…")
+    less = min(room // 2, room - 1)
+    shown = {_first(k, less): _first(v, less) for k, v in islice(value.items(), room)}
+    if length(value) > room:
+        shown[_Text("…")] = _Text(f"({length(value):,} entries)")
+    return shown
+
+
+def _click(click: Click) -> _Text:
+    """A click on one line, in place of one that pprint would spread over six."""
+    told = {f.name: getattr(click, f.name) for f in fields(click) if f.name != "browser"}
+    told["click_type"] = str(click.click_type)
+    shown = ", ".join(f"{n}={_first(v)!r}" for n, v in told.items() if v is not None)
+    return _Text(f"Click({shown})")
+
+
+def _cut(text: str, most_lines: int, count: str) -> str:
+    """The first lines of a text, and how much there is; a long line counts as several."""
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        if most_lines < 1:
+            return "\n".join([*lines[:number], f"… {count}".rstrip()])
+        if len(line) > most_lines * WIDTH:
+            return "\n".join([*lines[:number], f"{line[: most_lines * WIDTH]} … {count}".rstrip()])
+        most_lines -= max(1, -(-len(line) // WIDTH))
+    return text
+
+
+def _count(value: Any) -> str:
+    """How much a value holds, in brackets; nothing where that cannot be counted."""
+    if isinstance(value, (str, bytes, bytearray)):
+        return f"({length(value):,} {'characters' if isinstance(value, str) else 'bytes'})"
+    return f"({length(value):,} elements)" if isinstance(value, (list, tuple, dict, set)) else ""
+
+
+def _without_address(text: str) -> str:
+    return re.sub(r" at 0x[0-9a-f]+", "", text)
 
 
 def _hanging(label: str, text: str) -> str:

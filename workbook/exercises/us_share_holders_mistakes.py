@@ -138,6 +138,7 @@ CHANGES = [
         partial(_changes, removed=_always, added=_always, same=_NOT_THE_SAME),
         cause="It looks at no exchange: SAP in Frankfurt is no US share. Both rows have to be "
         "asked.",
+        shows=lambda old, new: "XETRA" in [row["exchange"] for row in (old, new) if row],
     ),
     Mistake(
         partial(_changes, removed=_always),

@@ -1,0 +1,96 @@
+"""How large a value is: nothing is copied, compared or shown before it was looked at here."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain, islice, takewhile
+from typing import Any
+
+MOST = 10_000
+"""How many elements are taken from what an answer yields."""
+
+MOST_PARTS = 5 * MOST
+MOST_BYTES = 4_000_000
+MOST_BITS = 10_000
+DEEPEST = 50
+
+_HOLDERS = (list, tuple, set, frozenset, deque, dict)
+_TEXTS = (str, bytes, bytearray)
+
+
+@dataclass(frozen=True)
+class Large:
+    """What stands in for a value that is too large: its type, its size, how it begins."""
+
+    kind: str
+    size: str
+    start: tuple[Any, ...] = ()
+
+    def __repr__(self) -> str:
+        begins = f", which begins {', '.join(map(repr, self.start))}" if self.start else ""
+        return f"<{self.kind} of {self.size}{begins}>"
+
+
+def bounded(value: Any) -> Any:
+    """The value itself if it is of a size that can be worked with, else a ``Large`` for it."""
+    size = oversize(value)
+    if not size:
+        return value
+    return Large(type(value).__name__, size, tuple(islice(_small_parts(value), 3)))
+
+
+def oversize(value: Any, parts_left: int = MOST_PARTS) -> str:
+    """By which measure a value is too large, or ''.
+
+    The walk is over what Python's own containers and texts hold, and ends at the limit. Anything
+    else counts as one part: arrays and frames cut what they show by themselves.
+    """
+    waiting, bytes_left = [(value, 0)], MOST_BYTES
+    while waiting:
+        item, depth = waiting.pop()
+        base = _base(item)
+        if base in _HOLDERS:
+            parts_left -= length(item)
+            if parts_left < 0:
+                return f"{length(item):,} elements" if item is value else "very many elements"
+            if depth == DEEPEST:
+                return f"more than {DEEPEST} levels"
+            waiting += ((part, depth + 1) for part in parts(item))
+        elif isinstance(item, int):
+            if int.bit_length(item) > MOST_BITS:
+                return f"about {round(int.bit_length(item) * 0.30103):,} digits"
+        else:
+            bytes_left -= length(item)
+            if bytes_left < 0:
+                return _in_words(item) + ("" if item is value else " in one part")
+    return ""
+
+
+def _base(value: Any) -> type | None:
+    """Which of Python's own containers or texts a value is, whatever its class has changed."""
+    return next((base for base in type(value).__mro__ if base in _HOLDERS + _TEXTS), None)
+
+
+def length(value: Any) -> int:
+    """The length of one of Python's own containers or texts; 0 of anything else."""
+    base: Any = _base(value)
+    return base.__len__(value) if base is not None else 0
+
+
+def parts(value: Any) -> Iterable[Any]:
+    """What one of Python's own containers holds, keys and values; of anything else nothing."""
+    base: Any = _base(value)
+    if base is dict:
+        return chain.from_iterable(dict.items(value))
+    return base.__iter__(value) if base in _HOLDERS else ()
+
+
+def _small_parts(value: Any) -> Iterator[Any]:
+    """The parts at the beginning of a value, up to the first that is large itself."""
+    return takewhile(lambda part: not oversize(part, parts_left=20), parts(value))
+
+
+def _in_words(text: Any) -> str:
+    return f"{length(text):,} {'characters' if isinstance(text, str) else 'bytes'}"
