@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from workbook.exercises import at_least_once_mistakes as mistakes
 from workbook.exercises.at_least_once_mistakes import Record, Send
 from workbook.exercises.core import Problem
-from workbook.exercises.drawn import one_after_another, smallest_first, whole_numbers
+from workbook.exercises.drawn import one_after_another, smallest_first
 from workbook.exercises.judging import Case, by_cases, by_choice
 
 SECOND = 1_700_000_000
@@ -101,7 +101,6 @@ offset_to_commit = Problem(
     diagnose=one_after_another(
         by_cases(_TEACHING_SENDS, mistakes.OFFSET_TO_COMMIT),
         by_cases(smallest_first(_drawn_sends())),
-        whole_numbers(_TEACHING_SENDS[1]),
     ),
     hints=(
         "A restart reads from the committed offset on. Which metrics would it make again, and "
@@ -204,7 +203,6 @@ last_value = Problem(
     diagnose=one_after_another(
         by_cases(_TEACHING_RECORDS, mistakes.LAST_VALUE),
         by_cases(smallest_first(_drawn_records())),
-        whole_numbers(_TEACHING_RECORDS[0]),
     ),
     hints=(
         "Which Python container keeps one value per key, and lets the last one win by itself?",

@@ -15,7 +15,6 @@ from workbook.exercises.drawn import (
     drawn_click,
     one_after_another,
     smallest_first,
-    whole_numbers,
 )
 from workbook.exercises.frames import Row, by_rows
 from workbook.exercises.judging import Case, by_cases, by_choice
@@ -197,7 +196,6 @@ slowest_clock = Problem(
     diagnose=one_after_another(
         by_cases(_TEACHING_ARRIVALS, mistakes.COMPLETED, any_iterable=True),
         by_cases(smallest_first(_drawn_arrivals()), mistakes.SHORTCUTS, any_iterable=True),
-        whole_numbers(_TEACHING_ARRIVALS[0], any_iterable=True),
     ),
     hints=(
         "For second 10 to be complete, what must you know of each partition? Which one of them "
@@ -300,7 +298,6 @@ add_up = Problem(
     diagnose=one_after_another(
         by_cases(_TEACHING_RECORDS, mistakes.ADD_UP),
         by_cases(smallest_first(_drawn_records()), mistakes.ADD_UP_SHORTCUTS),
-        whole_numbers(_TEACHING_RECORDS[0]),
     ),
     hints=(
         "Two things happen to values: some replace each other, others are added. Which is which, "

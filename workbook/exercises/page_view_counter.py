@@ -14,7 +14,6 @@ from workbook.exercises.drawn import (
     drawn_click,
     one_after_another,
     smallest_first,
-    whole_numbers,
 )
 from workbook.exercises.frames import Row, by_rows
 from workbook.exercises.judging import Case, by_cases, by_choice
@@ -75,7 +74,6 @@ one_step = Problem(
     diagnose=one_after_another(
         by_cases(_TEACHING_STEPS, mistakes.ONE_STEP),
         by_cases(smallest_first(_drawn_steps())),
-        whole_numbers(_TEACHING_STEPS[0]),
     ),
     hints=(
         "There are two kinds of click. What should happen to the count for each of them?",

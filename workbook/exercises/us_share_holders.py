@@ -10,7 +10,7 @@ from typing import Any
 from workbook.events import US
 from workbook.exercises import us_share_holders_mistakes as mistakes
 from workbook.exercises.core import Problem
-from workbook.exercises.drawn import one_after_another, smallest_first, whole_numbers
+from workbook.exercises.drawn import one_after_another, smallest_first
 from workbook.exercises.judging import Case, by_cases, by_choice
 
 Fields = Mapping[str, Any]
@@ -339,7 +339,6 @@ subtractor = Problem(
     diagnose=one_after_another(
         by_cases(_TEACHING_SALES, mistakes.SUBTRACT),
         by_cases(smallest_first(_drawn_sales())),
-        whole_numbers(_TEACHING_SALES[0]),
     ),
     hints=(
         "Undo the adder: the same steps, the other way. Then ask what `add` can never leave "

@@ -14,7 +14,6 @@ from workbook.exercises.drawn import (
     drawn_click,
     one_after_another,
     smallest_first,
-    whole_numbers,
 )
 from workbook.exercises.frames import Row, by_rows
 from workbook.exercises.judging import Case, by_cases, by_choice
@@ -117,7 +116,6 @@ completed_seconds = Problem(
     diagnose=one_after_another(
         by_cases(_TEACHING_STREAMS, mistakes.COMPLETED, any_iterable=True),
         by_cases(smallest_first(_drawn_streams()), mistakes.SHORTCUTS, any_iterable=True),
-        whole_numbers(_TEACHING_STREAMS[0], any_iterable=True),
     ),
     hints=(
         "Go through the example with a pencil. What is in the map before and after each click? At "
