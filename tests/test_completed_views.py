@@ -23,13 +23,14 @@ from workbook.pipelines.completed_views import (
     NEEDED,
     SUMS,
     TOO_LATE,
+    clock_table,
     complete,
     completed_views,
     milliseconds,
     nothing_came,
     per_second,
 )
-from workbook.pipelines.partition_clocks import IN_A_ROW
+from workbook.pipelines.partition_clocks import IN_A_ROW, Clock
 from workbook.pipelines.table_steps import Tables
 from workbook.sinks.completed import start_completed
 from workbook.sinks.dead_letters import DeadLetters
@@ -58,19 +59,32 @@ class Query:
     sums: dict[str, int] = field(default_factory=dict)
     ends: Counter[int] = field(default_factory=Counter)
 
-    def read(self, *records: tuple[int, int], after: int = 500) -> Query:
-        """A micro-batch of page views: (partition, event time in ms) in the order of appending."""
-        self.now += after
-        rows = []
-        for partition, timestamp in records:
-            rows.append((partition, self.ends[partition], timestamp, "Page", None, self.now))
-            self.ends[partition] += 1
-        return self.take(rows)
+    def knowing(self, *times: int) -> Query:
+        """The clocks of partitions 0, 1, ... stand there already."""
+        self.tables["clocks"] = clock_table({p: Clock(time) for p, time in enumerate(times)})
+        return self
 
-    def take(self, rows: list[tuple[Any, ...]]) -> Query:
-        """A micro-batch of rows: partition, offset, timestamp, click_type, reason, now."""
-        names = ["partition", "offset", "timestamp", "click_type", "reason", "now"]
-        kinds = [pl.Int32, pl.Int64, pl.Int64, pl.String, pl.String, pl.Int64]
+    def read(self, *records: tuple[int, int], after: int = 500, delay: int = 0) -> Query:
+        """A micro-batch of page views: (partition, event time in ms) in the order of appending.
+
+        Each came ``delay`` ms after it had happened.
+        """
+        self.now += after
+        return self.take(*((p, time, "Page", None, time + delay) for p, time in records))
+
+    def bad(self, partition: int, after: int = 500) -> Query:
+        """A micro-batch of one record that nobody can read."""
+        self.now += after
+        return self.take((partition, None, None, "malformed JSON", self.now))
+
+    def take(self, *records: tuple[Any, ...]) -> Query:
+        """A micro-batch of (partition, timestamp, click_type, reason, arrival)."""
+        rows = []
+        for partition, *rest in records:
+            rows.append((partition, self.ends[partition], *rest, self.now))
+            self.ends[partition] += 1
+        names = ["partition", "offset", "timestamp", "click_type", "reason", "arrival", "now"]
+        kinds = [pl.Int32, pl.Int64, pl.Int64, pl.String, pl.String, pl.Int64, pl.Int64]
         frame = pl.DataFrame(rows, schema=dict(zip(names, kinds, strict=True)), orient="row")
         self._tell(self._step(self.tables, per_second(frame)))
         return self
@@ -145,16 +159,14 @@ def test_two_partitions_of_uneven_density_count_all_2_000() -> None:
     query = Query()
     for batch in batches([dense, sparse], 200):
         query.read(*batch)
-    assert query.wait(15).sums == {
-        **dict.fromkeys(SUMS, 0),
-        "read": 2000,
-        "counted": 2000,
-        "clock": query.sums["clock"],
-    }
+    query.wait(15)
+    assert {name: query.sums[name] for name in SUMS} == {
+        **dict.fromkeys(SUMS, 0), "read": 2000, "counted": 2000,
+    }  # fmt: skip
 
 
 def test_what_is_behind_is_late_by_its_own_offset_and_counted_in_no_second() -> None:
-    query = Query().read((0, YESTERDAY), (0, YESTERDAY + 20_000))
+    query = Query().knowing(YESTERDAY).read((0, YESTERDAY), (0, YESTERDAY + 20_000))
     query.read((0, YESTERDAY + 14_000), (0, YESTERDAY + 900), (0, YESTERDAY + 15_000))
     assert sorted(query.late) == [(0, 2), (0, 3)]
     query.wait(15)
@@ -163,16 +175,15 @@ def test_what_is_behind_is_late_by_its_own_offset_and_counted_in_no_second() -> 
 
 
 def test_a_second_is_open_until_its_end_is_so_far_behind() -> None:
-    query = Query().read((0, YESTERDAY), (0, YESTERDAY + 5_999))
+    query = Query().knowing(YESTERDAY).read((0, YESTERDAY), (0, YESTERDAY + 5_999))
     assert not query.counted
     assert query.read((0, YESTERDAY + 6_000)).counted == {YESTERDAY // 1000: 1}
 
 
 def test_actions_move_the_clock_and_rejected_records_do_not() -> None:
-    query = Query().read((0, YESTERDAY))
-    query.take([(0, 1, None, None, "malformed JSON", query.now)])
+    query = Query().knowing(YESTERDAY).read((0, YESTERDAY)).bad(0)
     assert (query.sums["rejected"], query.sums["open"]) == (1, 1)
-    query.take([(0, 2, YESTERDAY + 20_000, "Action", None, query.now)])
+    query.take((0, YESTERDAY + 20_000, "Action", None, NOW))
     assert (query.sums["others"], query.sums["open"], query.sums["counted"]) == (1, 0, 1)
 
 
@@ -180,12 +191,12 @@ def test_actions_move_the_clock_and_rejected_records_do_not() -> None:
 
 
 def test_an_idle_partition_holds_the_others_for_ten_seconds_and_no_longer() -> None:
-    query = Query(now=YESTERDAY)
     live = YESTERDAY
-    query.read((0, live), (1, live))
+    query = Query(now=live).knowing(live, live).read((0, live), (1, live))
     for second in range(1, 10):
         query.read((0, live + 1_000 * second), after=1_000)
     assert not query.counted
+    assert query.sums["slowest"] == 1
     for second in range(10, 40):
         query.read((0, live + 1_000 * second), after=1_000)
     newest = max(query.counted)
@@ -194,7 +205,8 @@ def test_an_idle_partition_holds_the_others_for_ten_seconds_and_no_longer() -> N
 
 
 def test_an_outage_is_no_idleness() -> None:
-    query = Query(now=YESTERDAY).read((0, YESTERDAY), (1, YESTERDAY))
+    query = Query(now=YESTERDAY).knowing(YESTERDAY, YESTERDAY)
+    query.read((0, YESTERDAY), (1, YESTERDAY))
     before = query.now
     query.read((0, before + 40_000), after=45_000)  # what the other one has kept comes next
     query.read(*((1, before + second * 1_000) for second in range(40)))
@@ -207,21 +219,44 @@ def test_the_last_seconds_are_completed_where_nothing_comes_any_more() -> None:
     assert query.wait(3).sums["open"] == 0
 
 
+@pytest.mark.parametrize(("gap", "delay"), [(12, 0), (12, 20), (30, 60), (60, 600)])
+def test_one_that_is_often_idle_and_late_on_arrival_is_waited_for(gap: int, delay: int) -> None:
+    query = Query(now=YESTERDAY, waiting=0)
+    for _ in range(30):
+        query.wait(gap).read((0, query.now - delay * 1_000), delay=delay * 1_000)
+    assert query.late == []
+    assert query.sums["counted"] > 20
+
+
+def test_a_partition_that_begins_with_what_nobody_can_read_is_waited_for() -> None:
+    query = Query().knowing(YESTERDAY).read((0, YESTERDAY)).bad(1)
+    query.read((0, YESTERDAY + 200_000)).read((1, YESTERDAY))
+    assert query.late == []
+
+
+def test_a_partition_that_gives_only_what_nobody_can_read_stops_nothing() -> None:
+    live = YESTERDAY
+    query = Query(now=live).knowing(live, live).read((0, live), (1, live))
+    for _ in range(60):
+        query.bad(1, after=500).read((0, query.now + 500))
+    assert query.sums["open"] < 20
+
+
 # --- clocks that run ahead --------------------------------------------------------------------
 
 
 def test_live_a_click_ahead_of_the_reader_moves_the_clock_to_now_at_most() -> None:
-    query = Query(now=YESTERDAY)
-    ahead = query.now + MAX_AHEAD_MS - 1_000
-    query.read((0, query.now), (0, ahead))
+    query = Query(now=YESTERDAY, waiting=0)
+    query.read((0, query.now), (0, query.now + MAX_AHEAD_MS - 1_000))
     for _ in range(100):
         query.read((0, query.now - 3_000))
     assert query.late == []
+    assert query.sums["counted"] > 20
 
 
 @pytest.mark.parametrize("alone", [1, 10, IN_A_ROW - 1])
 def test_in_a_replay_one_producer_alone_moves_no_clock(alone: int) -> None:
-    query = Query()
+    query = Query().knowing(YESTERDAY)
     query.read(*((0, YESTERDAY + 100 * n) for n in range(100)))
     wrong = YESTERDAY + 50 * MINUTE
     query.read(*((0, wrong + 100 * n) for n in range(alone)))
@@ -232,15 +267,35 @@ def test_in_a_replay_one_producer_alone_moves_no_clock(alone: int) -> None:
 
 
 def test_in_a_replay_a_producer_among_others_moves_no_clock_however_much_it_sends() -> None:
-    query = Query().read((0, YESTERDAY))
+    query = Query().knowing(YESTERDAY)
     for n in range(0, 3_000, 10):
         good, wrong = YESTERDAY + 100 * n, YESTERDAY + 50 * MINUTE + 100 * n
         query.read((0, good), *[(0, wrong)] * 20)
     assert query.late == []
 
 
+@pytest.mark.parametrize("minutes", [1, 44, 46, 120])
+def test_nor_does_it_in_one_large_micro_batch(minutes: int) -> None:
+    query = Query()
+    for start in (0, minutes, 2 * minutes):
+        good = [YESTERDAY + start * MINUTE + 1_000 * n for n in range(60 * minutes)]
+        wrong = {10 * n: good[10 * n] + 50 * MINUTE for n in range(6 * minutes)}
+        records = [(0, t) for n, time in enumerate(good) for t in (time, wrong.get(n)) if t]
+        query.read(*records)
+    assert query.late == []
+
+
+@pytest.mark.parametrize("first", [[50 * MINUTE], [0, 50 * MINUTE], [0, 1, 50 * MINUTE]])
+def test_the_first_records_of_a_partition_set_no_clock_alone(first: list[int]) -> None:
+    query = Query().read(*((0, YESTERDAY + after) for after in first))
+    for block in range(0, 3_000, 10):
+        query.read(*((0, YESTERDAY + 100 * n) for n in range(block, block + 10)))
+    assert query.late == []
+    assert query.sums["counted"] > 2_000
+
+
 def test_a_night_without_clicks_is_believed_after_a_thousand_records_in_a_row() -> None:
-    query = Query().read((0, YESTERDAY))
+    query = Query().knowing(YESTERDAY).read((0, YESTERDAY))
     morning = YESTERDAY + 600 * MINUTE
     for n in range(IN_A_ROW - 1):
         query.read((0, morning + n))
@@ -249,15 +304,15 @@ def test_a_night_without_clicks_is_believed_after_a_thousand_records_in_a_row() 
 
 
 def test_a_pause_in_a_live_topic_is_believed_at_once() -> None:
-    query = Query(now=YESTERDAY, waiting=0).read((0, YESTERDAY))
+    query = Query(now=YESTERDAY, waiting=0).knowing(YESTERDAY).read((0, YESTERDAY))
     query.now += 60 * MINUTE
     assert query.read((0, query.now)).counted == {YESTERDAY // 1000: 1}
 
 
 def test_in_a_backlog_a_leap_to_now_is_not_believed() -> None:
     """The reader is an hour behind; one producer's clock is ahead by just that hour."""
-    query = Query(now=YESTERDAY + 60 * MINUTE, waiting=500).read((0, YESTERDAY))
-    query.read((0, query.now))
+    query = Query(now=YESTERDAY + 60 * MINUTE, waiting=500).knowing(YESTERDAY)
+    query.read((0, YESTERDAY)).read((0, query.now))
     query.read(*((0, YESTERDAY + 1_000 * n) for n in range(500)))
     assert query.late == []
 
@@ -330,9 +385,8 @@ def test_a_backlog_of_uneven_density_with_clocks_ahead_is_exact_across_a_restart
     send(*dense, *sparse, (2000, 0, ahead), (2001, 1, ahead))
     life = Life(spark, broker, made, tmp_path / "mine")
     life.end(1002)
-    assert life.sums == {
+    assert {name: life.sums[name] for name in SUMS} == {
         "read": 1002, "counted": 1000, "open": 0, TOO_LATE: 0, "rejected": 2, "others": 0,
-        "clock": life.sums["clock"],
     }  # fmt: skip
     seconds = Counter(timestamp // 1000 for _, _, timestamp in (*dense, *sparse))
     assert {row["second"]: row["views"] for row in life.table.rows()} == seconds

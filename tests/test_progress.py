@@ -61,10 +61,11 @@ def test_the_line_before_and_after_the_first_sums() -> None:
     clock.now += 1
     progress.take(batch(2, 200, 1200, 1200))
     told = {"read": 1200, "rejected": 3, "others": 400, "counted": 700, "too late": 7, "open": 90}
-    progress.know_sums({**told, "clock": int(START + 5) * 1000})
+    progress.know_sums({**told, "clock": int(START + 5) * 1000, "slowest": 3})
     assert str(progress) == (
         "400 messages/s, lag 5, 1,200 read = 700 counted + 90 in open seconds + 7 too late "
-        "+ 3 rejected + 400 no page views, complete up to 2026-01-01 00:00:05 UTC"
+        "+ 3 rejected + 400 no page views, complete up to 2026-01-01 00:00:05 UTC, "
+        "waiting for partition 3"
     )
     assert progress.messages == 1200
 

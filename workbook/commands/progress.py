@@ -108,7 +108,9 @@ class SecondsProgress(Progress):
         self.sums = dict.fromkeys((*SUMS, "clock"), 0)
 
     def __str__(self) -> str:
-        return f"{self._pace()}, {self.balance()}, complete up to {_readable(self.sums['clock'])}"
+        complete = f"complete up to {_readable(self.sums['clock'])}"
+        waits = f", waiting for partition {self.sums['slowest']}" if self.sums["open"] else ""
+        return f"{self._pace()}, {self.balance()}, {complete}{waits}"
 
     def balance(self) -> str:
         """What became of every record read since the checkpoint began."""

@@ -21,10 +21,10 @@ from workbook.checkpoints import marked
 from workbook.events import ClickType, Reason
 from workbook.metrics import COMPLETE
 from workbook.pipelines.bucketed import Step, pack, stateful, unpack
-from workbook.pipelines.partition_clocks import Clock, Unread, advance, slowest
+from workbook.pipelines.partition_clocks import Clock, Unread, advance, believed, slowest
 from workbook.pipelines.table_steps import BUCKET, Tables
 
-NEEDED = ("click_type", "timestamp", "partition", "offset", "reason")
+NEEDED = ("click_type", "timestamp", "partition", "offset", "arrival", "reason")
 """The columns that ``completed_views`` wants of parsed clicks."""
 
 TOO_LATE = Reason.TOO_LATE.value
@@ -63,7 +63,8 @@ def completed_views(
     - ``too late``: ``views`` of a ``second`` that was complete in an earlier micro-batch, and where
       they lie: their ``partition`` and ``offsets`` (array of bigint).
     - each of ``SUMS``: so many ``views`` (records) since the beginning of the checkpoint.
-    - ``clock``: up to the time ``views`` (ms) all seconds are complete.
+    - ``clock``: up to the time ``views`` (ms) all seconds are complete. ``slowest``: the partition
+      that has come least far (-1: none has given anything).
 
     A second is complete when the slowest partition is ``lateness`` behind its end. ``unread(p,
     offset)`` says how many records wait on a partition from an offset on; it's asked where a clock
@@ -73,7 +74,11 @@ def completed_views(
     behind = milliseconds(lateness)
     events = ["event_id"] if with_events else []
     rows = parsed.select(
-        *NEEDED, *events, F.unix_millis(F.current_timestamp()).alias("now"), F.lit(0).alias(BUCKET)
+        *(name for name in NEEDED if name != "arrival"),
+        *events,
+        F.unix_millis("arrival").alias("arrival"),
+        F.unix_millis(F.current_timestamp()).alias("now"),
+        F.lit(0).alias(BUCKET),
     )
     packs = pack(rows, 1, partial(per_second, with_events=with_events))
     step = partial(complete, behind=behind, unread=unread, by_partition=by_partition)
@@ -105,20 +110,31 @@ def milliseconds(lateness: str) -> int:
 
 def per_second(rows: pl.DataFrame, with_events: bool = False) -> pl.DataFrame:
     """A row per partition and second of what a task has read; no second for what was rejected."""
-    good = pl.col("reason").is_null()
-    page = good & (pl.col("click_type") == ClickType.PAGE.value)
-    second = pl.when(good).then(pl.col("timestamp") // 1000).alias("second")
-    ids = [pl.col("event_id").filter(page).alias("event_ids")] if with_events else []
-    return rows.group_by("partition", second).agg(
-        pl.len().cast(pl.Int64).alias("clicks"),
-        page.sum().cast(pl.Int64).alias("views"),
-        pl.col("timestamp").filter(good).max().alias("newest"),
-        pl.col("offset").min().alias("first"),
-        pl.col("offset").max().alias("last"),
-        pl.col("offset").filter(page).alias("offsets"),
-        pl.col("now").max(),
-        *(ids or [pl.lit(None, pl.List(pl.Int64)).alias("event_ids")]),
+    page, time = pl.col("click_type") == ClickType.PAGE.value, pl.col("timestamp")
+    good = rows.filter(pl.col("reason").is_null()).with_columns(
+        (time // 1000).alias("second"), believed(time).over("partition").alias("believed")
     )
+    trusted = pl.col("believed")
+    ids = [pl.col("event_id").filter(page).alias("event_ids")] if with_events else []
+    read = good.group_by("partition", "second").agg(
+        *_ALL,
+        page.sum().cast(pl.Int64).alias("views"),
+        time.filter(trusted).max().alias("newest"),
+        (pl.col("arrival") - time).filter(trusted).max().alias("delay"),
+        pl.col("offset").filter(page).alias("offsets"),
+        *ids,
+    )
+    bad = rows.filter(pl.col("reason").is_not_null()).group_by("partition").agg(*_ALL)
+    empty = pl.DataFrame(schema=_PER_SECOND)
+    return pl.concat([empty, read, bad], how="diagonal").with_columns(pl.col("views").fill_null(0))
+
+
+_ALL = [
+    pl.len().cast(pl.Int64).alias("clicks"),
+    pl.col("offset").min().alias("first"),
+    pl.col("offset").max().alias("last"),
+    pl.col("now").max(),
+]
 
 
 # --- the state --------------------------------------------------------------------------------
@@ -135,7 +151,8 @@ def complete(
     late = pages.filter(pl.col("second") < closed)
     fresh = pages.filter(pl.col("second") >= closed).select(_OPEN)
     clocks = advance(_clocks(tables["clocks"]), batch, now, since, unread)
-    closed = max(closed, (slowest(clocks, now) - behind) // 1000)
+    time, partition = slowest(clocks, now)
+    closed = max(closed, (time - behind) // 1000)
     before = tables["open"]
     counts = _added(fresh if before is None else pl.concat([before, fresh]))
     done, still = (
@@ -152,10 +169,11 @@ def complete(
     sums["open"] = _total(still, "views")
     after: Tables = {
         "open": still,
-        "clocks": _clock_table(clocks),
+        "clocks": clock_table(clocks),
         "sums": pl.DataFrame({**sums, "closed": closed, "now": now}),
     }
-    told = [_seconds(done, by_partition), _late(late), _told(sums | {"clock": closed * 1000})]
+    marks = {"clock": closed * 1000, "slowest": partition}
+    told = [_seconds(done, by_partition), _late(late), _told(sums | marks)]
     return after, pl.concat(told, how="diagonal_relaxed")
 
 
@@ -165,6 +183,7 @@ _PER_SECOND: dict[str, Any] = {
     "clicks": pl.Int64,
     "views": pl.Int64,
     "newest": pl.Int64,
+    "delay": pl.Int64,
     "first": pl.Int64,
     "last": pl.Int64,
     "offsets": pl.List(pl.Int64),
@@ -207,9 +226,10 @@ def _clocks(table: pl.DataFrame | None) -> dict[int, Clock]:
     return {partition: Clock(*clock) for partition, *clock in table.iter_rows()}
 
 
-def _clock_table(clocks: dict[int, Clock]) -> pl.DataFrame:
-    rows = [(p, clock.time, clock.ahead, clock.idle) for p, clock in clocks.items()]
-    names = ["partition", "time", "ahead", "idle"]
+def clock_table(clocks: dict[int, Clock]) -> pl.DataFrame:
+    """The clocks by partition as they stand in the state."""
+    rows = [(p, clock.time, clock.ahead, clock.idle, clock.delay) for p, clock in clocks.items()]
+    names = ["partition", "time", "ahead", "idle", "delay"]
     return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.Int64), orient="row")
 
 
