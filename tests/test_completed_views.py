@@ -303,6 +303,16 @@ def test_a_night_without_clicks_is_believed_after_a_thousand_records_in_a_row() 
     assert query.read((0, morning + IN_A_ROW)).counted == {YESTERDAY // 1000: 1}
 
 
+def test_records_behind_one_leap_confirm_no_other() -> None:
+    query = Query().knowing(YESTERDAY).read((0, YESTERDAY))
+    morning = YESTERDAY + 600 * MINUTE
+    query.read(*((0, morning + n) for n in range(IN_A_ROW - 1)))
+    query.read((0, morning + 60 * MINUTE))
+    query.read(*((0, morning + 10_000 + n) for n in range(1_000)))
+    assert query.late == []
+    assert query.counted == {YESTERDAY // 1000: 1, morning // 1000: IN_A_ROW - 1}
+
+
 def test_a_pause_in_a_live_topic_is_believed_at_once() -> None:
     query = Query(now=YESTERDAY, waiting=0).knowing(YESTERDAY).read((0, YESTERDAY))
     query.now += 60 * MINUTE

@@ -22,6 +22,7 @@ _NOT_HELD = (
     "KAFKA_DATA_LOSS",
     "Some data may have been lost",
 )
+_TOO_BUSY = "Python worker failed to connect back"
 _PROXY = ("Py4J", "Python Proxy", "PythonException", "Job aborted", "STREAM_FAILED")
 _NAMES_ONE = re.compile(r"[\w.$]+(?:Exception|Error)\b")
 
@@ -33,6 +34,11 @@ def query_failed(told: str) -> SparkFailed:
             "The checkpoint begins at an offset of the topic that this broker does not hold: it "
             "belongs to another broker, or the topic is a new one or has let old records go. Use "
             f"a new folder for --checkpoint.\n  {cause(told, _NOT_HELD)}"
+        )
+    if _TOO_BUSY in told:
+        return SparkFailed(
+            "A Python process that Spark started did not answer within ten seconds: the machine is "
+            "too busy. Start it again, with the same --checkpoint if there was one."
         )
     return SparkFailed(
         f"The query ended by an error of Spark:\n  {cause(told)}\nWhere it names a checkpoint or "

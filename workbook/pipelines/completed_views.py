@@ -8,6 +8,7 @@ what comes later still is named by its offsets, so that it can go to the dead le
 
 from __future__ import annotations
 
+from dataclasses import astuple, fields
 from functools import partial
 from typing import Any
 
@@ -228,8 +229,8 @@ def _clocks(table: pl.DataFrame | None) -> dict[int, Clock]:
 
 def clock_table(clocks: dict[int, Clock]) -> pl.DataFrame:
     """The clocks by partition as they stand in the state."""
-    rows = [(p, clock.time, clock.ahead, clock.idle, clock.delay) for p, clock in clocks.items()]
-    names = ["partition", "time", "ahead", "idle", "delay"]
+    names = ["partition", *(f.name for f in fields(Clock))]
+    rows = [(p, *astuple(clock)) for p, clock in clocks.items()]
     return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.Int64), orient="row")
 
 

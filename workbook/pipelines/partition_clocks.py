@@ -35,13 +35,14 @@ Unread = Callable[[int, int], int]
 class Clock:
     """How far a partition has come: its newest event time that is believed (ms).
 
-    ``ahead`` counts its last records that lie in a row behind a leap that isn't believed yet,
-    ``idle`` for how long (ms) it has given nothing readable although it was asked, ``delay`` how
-    long (ms) its newest event took from happening to arriving.
+    ``ahead`` counts its last records in a row behind a leap, to ``landing`` (ms), that isn't
+    believed yet. ``idle`` is for how long (ms) it has given nothing readable although it was asked,
+    ``delay`` how long (ms) its newest event took from happening to arriving.
     """
 
     time: int = UNKNOWN
     ahead: int = 0
+    landing: int = UNKNOWN
     idle: int = 0
     delay: int = 0
 
@@ -107,25 +108,26 @@ def _moved(partition: int, known: Clock, read: pl.DataFrame, now: int, unread: U
     time, carried, delay = known.time, known.ahead, max(int(trusted["delay"][-1]), 0)
     while True:
         if time == UNKNOWN:
-            landing = int(times[0])
+            # Of its very first records the median: one that is far off sets no clock.
+            landing, behind = _median(times, clicks), times > UNKNOWN
         else:
             later = np.append(time, times[times > time])
             leaps = np.flatnonzero(np.diff(later) > MAX_AHEAD_MS)
             if not len(leaps):
                 return Clock(min(int(later[-1]), now), delay=delay)
             time, landing = int(later[leaps[0]]), int(later[leaps[0] + 1])
-        before = seconds < landing // 1000
+            behind = times >= landing
+        before = seconds < landing // 1000 if time != UNKNOWN else seconds < 0
         if before.any():
             carried = 0  # a record from before the leap contradicts it
-        behind = times >= landing
+        landing = min(landing, known.landing) if carried else landing
         in_a_row = first > last[before].max(initial=-1)
         ahead = carried + int(clicks[behind & in_a_row].sum())
         if ahead < IN_A_ROW:
             near = now - landing <= MAX_AHEAD_MS
             if not (near and unread(partition, int(last.max()) + 1) <= ahead):
-                return Clock(min(time, now), ahead, delay=delay)
-        # Of its very first records the median: one that is far off sets no clock.
-        time = _median(times[behind], clicks[behind]) if time == UNKNOWN else landing
+                return Clock(min(time, now), ahead, landing, delay=delay)
+        time, carried = landing, 0
 
 
 def _median(times: np.ndarray, counts: np.ndarray) -> int:

@@ -66,7 +66,8 @@ def near_misses(topic: str, known: Iterable[str]) -> list[str]:
     """Up to three known topics whose name, or the part of it before the first dot, is alike."""
     stems = {name: name.partition(".")[0] for name in known if not name.endswith(".dead-letters")}
     alike = get_close_matches(topic, {*stems, *stems.values()}, n=3, cutoff=0.7)
-    return [name for name, stem in stems.items() if name in alike or stem in alike][:3]
+    names = [name for name in alike if name in stems]
+    return [*names, *(n for n in stems if stems[n] in alike and n not in names)][:3]
 
 
 def _known(config: Mapping[str, Any]) -> list[str]:
