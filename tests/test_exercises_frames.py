@@ -12,6 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.exercises import frames
 from workbook.exercises import page_view_counter as chapter
+from workbook.exercises.spark_errors import spark_cause
 
 CAUSE = "Likely cause"
 
@@ -59,3 +60,23 @@ def test_a_long_difference_is_cut(rows):
     shown = frames.difference(["second", "views"], [(n, 1) for n in range(rows)], [])
     assert len(shown) <= 1 + frames.MOST_ROWS + 1
     assert ("…" in str(shown)) == (rows > frames.MOST_ROWS)
+
+
+def test_whole_numbers_where_a_timestamp_is_wanted_are_named():
+    """The first thing that many try: a window over milliseconds."""
+
+    class Refused(Exception):
+        def getCondition(self):  # noqa: N802
+            return "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE"
+
+        def getMessageParameters(self):  # noqa: N802
+            return {
+                "requiredType": '("TIMESTAMP" or "TIMESTAMP WITHOUT TIME ZONE")',
+                "inputType": '"BIGINT"',
+                "inputSql": '"timestamp"',
+            }
+
+    assert spark_cause(Refused()) == (
+        'A timestamp is wanted, and "timestamp" is a whole number. `F.timestamp_millis` makes a '
+        "timestamp of milliseconds."
+    )

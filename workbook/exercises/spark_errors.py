@@ -55,6 +55,8 @@ def spark_cause(error: BaseException | None) -> str:
         return f"A Python function in your answer raised {raised}, on one of Spark's workers."
     if _without_brackets(condition, named):
         return _BRACKETS
+    if condition == "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE":
+        return _wrong_type(named)
     try:
         return _TOLD[condition](named)
     except KeyError:  # a condition of which nothing is known here, or none of Spark's
@@ -79,6 +81,16 @@ def _without_brackets(condition: Any, named: Mapping[str, str]) -> bool:
         return "BOOLEAN" in named.get("targetType", "")
     mismatch = str(condition).startswith("DATATYPE_MISMATCH")
     return mismatch and bool(re.search(r" (AND|OR) ", named.get("sqlExpr", "")))
+
+
+def _wrong_type(named: Mapping[str, str]) -> str:
+    wanted, came, what = (named.get(n, "") for n in ("requiredType", "inputType", "inputSql"))
+    if "TIMESTAMP" in wanted and "INT" in came:
+        return (
+            f"A timestamp is wanted, and {what} is a whole number. `F.timestamp_millis` makes a "
+            "timestamp of milliseconds."
+        )
+    return f"{what} is {came}, where {wanted[:120]} is wanted."
 
 
 def _of(error: BaseException | None, name: str) -> Any:
