@@ -32,8 +32,8 @@ os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
 from workbook import session
 from workbook.events import ClickType
 from workbook.generators.clicks import ClickStream
-from workbook.pipelines import completed_views as completed
 from workbook.pipelines.clicks import parse
+from workbook.pipelines.completed_views import completed_views
 from workbook.pipelines.page_views import views_per_second
 from workbook.sinks.completed import start_completed
 from workbook.sinks.dead_letters import DeadLetters
@@ -113,10 +113,10 @@ def by_clocks(spark: Any, broker: Broker, topic: Topic, right: Expected) -> Call
     broker.create(letters)
     config, sums = broker.client_config(), dict[str, int]()
     rejects = DeadLetters(config, letters.name)
-    parsed = parse(kafka_stream(spark, broker, topic.name), rejects, completed.NEEDED)
+    raw = kafka_stream(spark, broker, topic.name)
     place = session.checkpoint(letters.name)
     # Late clicks are up to 30 seconds behind.
-    views = completed.completed_views(parsed, "30 seconds", unread=Unread(config, topic.name))
+    views = completed_views(raw, rejects, "30 seconds", unread=Unread(config, topic.name))
     running = start_completed(
         views, lambda rows: table.write(rows, 0), rejects, config, topic.name, place,
         tell=sums.update,

@@ -13,14 +13,13 @@ from typing import Any
 
 import polars as pl
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
 from labs import until
 
 from workbook.events import MAX_AHEAD_MS, Click, ClickType, Reason
-from workbook.pipelines.clicks import parse
 from workbook.pipelines.completed_views import (
     COMPLETE,
-    NEEDED,
     SUMS,
     TOO_LATE,
     clock_table,
@@ -36,6 +35,7 @@ from workbook.sinks.completed import start_completed
 from workbook.sinks.dead_letters import DeadLetters
 from workbook.sinks.running import Running
 from workbook.sinks.tables import LocalTable
+from workbook.sinks.too_late import send_too_late
 from workbook.sources.offsets import Unread
 from workbook.sources.readers import read_dead_letters
 from workbook.sources.spark import kafka_stream
@@ -331,7 +331,7 @@ def test_a_length_of_time() -> None:
     assert [milliseconds(text) for text in ("5 seconds", "1 day", "0 seconds", "1.5 minutes")] == [
         5_000, 86_400_000, 0, 90_000,
     ]  # fmt: skip
-    for text in ("banana", "", "-1 seconds"):
+    for text in ("banana", "", "-1 seconds", "5"):
         with pytest.raises(ValueError, match="Expected a length of time"):
             milliseconds(text)
 
@@ -352,7 +352,7 @@ class Life:
         config = broker.client_config()
         letters = DeadLetters(config, topic.dead_letters.name)
         raw = kafka_stream(spark, broker, topic.name, max_per_batch=300)
-        views = completed_views(parse(raw, letters, NEEDED), unread=Unread(config, topic.name))
+        views = completed_views(raw, letters, unread=Unread(config, topic.name))
         self.running: Running = start_completed(
             views,
             lambda seconds: self.table.write(seconds, 0),
@@ -412,3 +412,72 @@ def test_a_backlog_of_uneven_density_with_clocks_ahead_is_exact_across_a_restart
     assert {(row.partition, row.offset, row.value) for row in late.itertuples()} == {
         (0, 901, click(3000, start + 7)), (1, 101, click(3001, start + 8)),
     }  # fmt: skip
+
+
+def test_what_the_topic_no_longer_has_is_a_dead_letter_without_its_bytes(
+    broker: Any, topic: MakeTopic
+) -> None:
+    made, config = topic("clicks", partitions=2), broker.client_config()
+    producer = Producer(config)
+    for number in range(6):
+        producer.produce(made.name, click(number, YESTERDAY), b"key", number % 2, timestamp=NOW)
+    assert producer.flush(20) == 0
+    admin = AdminClient(config)
+    gone = admin.delete_records([TopicPartition(made.name, 1, 2)])
+    assert all(future.result(30) for future in gone.values())
+    rows = [{"partition": 0, "offsets": [0, 2]}, {"partition": 1, "offsets": [1, 2]}]
+    with DeadLetters(config, made.dead_letters.name) as letters:
+        assert send_too_late(rows, config, made.name, letters) == 4
+    found = read_dead_letters(config, made.dead_letters.name)
+    assert {(row.partition, row.offset, row.key, row.value) for row in found.itertuples()} == {
+        (0, 0, b"key", click(0, YESTERDAY)), (0, 2, b"key", click(4, YESTERDAY)),
+        (1, 1, None, None), (1, 2, b"key", click(5, YESTERDAY)),
+    }  # fmt: skip
+    assert set(found["reason"]) == {Reason.TOO_LATE}
+
+
+def test_counts_by_partition_come_with_their_events_and_late_actions_are_no_page_views() -> None:
+    names = ["partition", "offset", "timestamp", "click_type", "reason", "arrival", "now"]
+    rows = [
+        (p, offset, YESTERDAY + after, kind, None, NOW, NOW, 10 * p + offset)
+        for p in (0, 1)
+        for offset, (after, kind) in enumerate([(0, "Page"), (1, "Page"), (2, "Action")])
+    ]
+    frame = pl.DataFrame(rows, schema=[*names, "event_id"], orient="row")
+    grouped = per_second(frame.with_columns(reason=pl.lit(None, pl.String)), with_events=True)
+    grouped = grouped.with_columns(pl.col("partition").cast(pl.Int32))
+    known = {p: Clock(YESTERDAY + 60_000) for p in (0, 1)}
+    step = partial(complete, behind=0, unread=lambda p, o: 0, by_partition=True)
+    before: Tables = {"open": None, "clocks": clock_table(known), "sums": None}
+    tables, told = step(before, grouped)
+    done = told.filter(pl.col("kind") == COMPLETE).sort("partition")
+    assert done["partition"].to_list() == [0, 1]
+    assert [sorted(ids) for ids in done["event_ids"].to_list()] == [[0, 1], [10, 11]]
+    tables, told = step(tables, grouped)  # now all are behind
+    late = told.filter(pl.col("offsets").is_not_null()).sort("partition")
+    assert [sorted(offsets) for offsets in late["offsets"].to_list()] == [[0, 1], [0, 1]]
+    sums = {row["kind"]: row["views"] for row in told.iter_rows(named=True)}
+    assert (sums[TOO_LATE], sums["others"], sums["counted"]) == (4, 4, 4)
+
+
+def test_what_is_complete_stays_so_where_a_clock_is_set_back() -> None:
+    query = Query(now=YESTERDAY).knowing(YESTERDAY).read((0, YESTERDAY))
+    query.wait(20)  # idle: complete up to fifteen seconds ago
+    complete_up_to = query.sums["clock"]
+    query.bad(1).read((1, YESTERDAY + 1_000))
+    assert query.sums["clock"] == complete_up_to
+    assert len(query.late) == 1
+
+
+def test_one_record_far_behind_the_clock_contradicts_no_leap() -> None:
+    query = Query().knowing(YESTERDAY).read((0, YESTERDAY))
+    morning = YESTERDAY + 600 * MINUTE
+    for block in range(0, 2_000, 400):
+        query.read((0, 5), *((0, morning + n) for n in range(block, block + 400)))
+    assert query.counted[YESTERDAY // 1000] == 1
+
+
+def test_of_the_very_first_records_the_median_sets_the_clock() -> None:
+    far = [YESTERDAY - 600 * MINUTE] * 300
+    query = Query().read(*((0, t) for t in [*far, *[YESTERDAY + n for n in range(800)]]))
+    assert query.sums["clock"] >= YESTERDAY - 6_000

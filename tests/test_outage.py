@@ -18,8 +18,7 @@ from pyspark.sql import SparkSession
 from workbook.events import Click, ClickType
 from workbook.generators.clicks import ClickStream
 from workbook.ledger import Ledger, Verdict
-from workbook.pipelines.clicks import parse
-from workbook.pipelines.completed_views import NEEDED, completed_views
+from workbook.pipelines.completed_views import completed_views
 from workbook.pipelines.page_view_metrics import Seconds, commit_on_delivery, metric_records
 from workbook.sinks.completed import start_completed
 from workbook.sinks.dead_letters import DeadLetters
@@ -83,8 +82,8 @@ def start_query(
     config = broker.client_config()
     letters = DeadLetters(config, BY_SPARK.dead_letters.name)
     clicks = kafka_stream(spark, broker, CLICKS.name, max_per_batch=HALF // 10)
-    parsed = parse(clicks, letters, ("event_id", *NEEDED))
-    views = completed_views(parsed, unread=Unread(config, CLICKS.name), with_events=True)
+    waiting = Unread(config, CLICKS.name)
+    views = completed_views(clicks, letters, unread=waiting, with_events=True)
     append = appender(broker, BY_SPARK.name)
     return start_completed(
         views, lambda seconds: append(metric_records(seconds.drop("partition"))),

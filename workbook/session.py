@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pyspark
 from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
@@ -156,15 +157,26 @@ def _start(name: str, flags: list[str]) -> SparkSession:
     _quiet_query_contexts()
     _require_master(os.environ.get("SPARK_MASTER", ""))
     log = scratch / "spark.log"
+    before = set(psutil.Process().children(recursive=True))
     try:
         with _stderr_to(log):
             _start_java(_settings(scratch, flags))
             spark = builder.getOrCreate()
-    except Exception as error:
-        raise _not_started(error, log) from None
-    _let_the_lab_end(spark)
+        _let_the_lab_end(spark)
+    except BaseException as error:
+        _end_all(set(psutil.Process().children(recursive=True)) - before)
+        if isinstance(error, Exception):
+            raise _not_started(error, log) from None
+        raise
     threading.Thread(target=_start_workers, args=(spark,), daemon=True).start()
     return spark
+
+
+def _end_all(processes: set[psutil.Process]) -> None:
+    """End what an interrupted start has left: in a session of its own it hears of no Ctrl-C."""
+    for process in processes:
+        with suppress(psutil.Error):
+            process.kill()
 
 
 def _start_java(settings: dict[str, str]) -> None:

@@ -108,6 +108,8 @@ class SecondsProgress(Progress):
         self.sums = dict.fromkeys((*SUMS, "clock"), 0)
 
     def __str__(self) -> str:
+        if not self.sums["read"]:
+            return f"{self._pace()}, waiting for the first micro-batch"
         complete = f"complete up to {_readable(self.sums['clock'])}"
         waits = f", waiting for partition {self.sums['slowest']}" if self.sums["open"] else ""
         return f"{self._pace()}, {self.balance()}, {complete}{waits}"

@@ -43,6 +43,9 @@ LATENESS = "5 seconds"
 SOURCES = {"page_views": "clicks", "share_holders": "positions"}
 """The pipelines, and the topic that each one reads where none is named."""
 
+PAGES = {"table of": "the views of each page"}
+"""What the checkpoint of a table of pages is made for."""
+
 SHOWN = 10
 """So many rows of a table are shown at the end."""
 
@@ -66,8 +69,7 @@ def run(options: Namespace) -> None:
                 parsed = positions.parse(raw, rejects, share_holders.NEEDED)
                 _holders(parsed, broker, options, ending, rejects)
             elif options.out:
-                parsed = clicks.parse(raw, rejects, completed.NEEDED)
-                _metrics(parsed, broker, rejects, options, ending)
+                _metrics(raw, broker, rejects, options, ending)
             else:
                 _views(clicks.parse(raw, rejects, NEEDED), broker, options, ending)
         finally:
@@ -126,7 +128,7 @@ def _asked(options: Namespace) -> dict[str, Any]:
     if options.pipeline == "share_holders":
         return {"query": "table"}
     if not options.out:
-        return {"query": "table"}
+        return {"query": "table", **PAGES}
     asked = completed.facts(options.lateness or LATENESS, by_partition=options.by_partition)
     return {"query": "seconds", **asked}
 
@@ -172,18 +174,19 @@ def _rows_in(store: Path) -> int:
 
 
 def _metrics(
-    parsed: DataFrame, broker: Broker, letters: DeadLetters, options: Namespace, ending: Ending
+    raw: DataFrame, broker: Broker, letters: DeadLetters, options: Namespace, ending: Ending
 ) -> None:
     """Completed seconds into the topic, and a line that says how it gets on."""
     config = broker.client_config()
     views = completed_views(
-        parsed,
+        raw,
+        letters,
         options.lateness or LATENESS,
         unread=Unread(config, options.source),
         by_partition=options.by_partition,
     )
     progress, writes = SecondsProgress(), Writes("before-send")
-    parsed.sparkSession.streams.addListener(progress)
+    raw.sparkSession.streams.addListener(progress)
     place = _checkpoint(options)
     columns = ["second", "views", *(["partition"] if options.by_partition else [])]
     append = appender(broker, options.out)
@@ -237,6 +240,7 @@ def _views(parsed: DataFrame, broker: Broker, options: Namespace, ending: Ending
     progress, writes = ViewsProgress(store), Writes("before-compute")
     parsed.sparkSession.streams.addListener(progress)
     counts = page_views.page_views(parsed).withColumn("deleted", lit(False))
+    counts = checkpoints.marked(counts, PAGES)
     running = start_table(counts, [store], place, at=writes.pass_by)
     follow(running, progress, writes, Ends(broker.client_config(), options.source), ending)
     print(f"Ended: {progress.messages:,} messages read from {options.source}. Views of each page:")

@@ -114,8 +114,7 @@ def _transactions(
 def run_spark(plan: Plan, at: At) -> None:
     """The same on Spark, in small micro-batches, with the checkpoint in the lab's folder."""
     from workbook import session
-    from workbook.pipelines.clicks import parse
-    from workbook.pipelines.completed_views import NEEDED, completed_views
+    from workbook.pipelines.completed_views import completed_views
     from workbook.sinks.completed import start_completed
     from workbook.sinks.running import appender
     from workbook.sources.offsets import Unread
@@ -137,7 +136,8 @@ def run_spark(plan: Plan, at: At) -> None:
     clicks = kafka_stream(spark, broker, plan.source, max_per_batch=BATCH)
     letters = DeadLetters(plan.config, plan.letters)
     views = completed_views(
-        parse(clicks, letters, ("event_id", *NEEDED)),
+        clicks,
+        letters,
         "2 seconds",
         unread=Unread(plan.config, plan.source),
         with_events=True,

@@ -51,6 +51,13 @@ def pack(
     rows: DataFrame, buckets: int, squeeze: Callable[[pl.DataFrame], pl.DataFrame]
 ) -> DataFrame:
     """Rows with a number in ``__bucket`` as bucket and packed rows, squeezed within each task."""
+    return rows.mapInArrow(packing(buckets, squeeze), PACKED)
+
+
+def packing(
+    buckets: int, squeeze: Callable[[pl.DataFrame], pl.DataFrame]
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """What ``pack`` does in each task."""
 
     def pack_task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         found = [batch for batch in batches if batch.num_rows]
@@ -58,7 +65,7 @@ def pack(
             frame = squeeze(pl.DataFrame(pl.from_arrow(pa.Table.from_batches(found))))
             yield _in_buckets(frame, buckets)
 
-    return rows.mapInArrow(pack_task, PACKED)
+    return pack_task
 
 
 def unpack(packs: DataFrame, schema: StructType, pickled: Sequence[str] = ()) -> DataFrame:

@@ -10,14 +10,17 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
 from workbook.events import CLICK_SCHEMA, MAX_AHEAD_MS, Click, PlainClick
-from workbook.pipelines.reading import Format, Rejects, arrivals, planned, read_records
+from workbook.pipelines.reading import Format, Rejects, Then, arrivals, planned, read_records
 
 FIELDS = tuple(field.split()[0] for field in CLICK_SCHEMA.split(", "))
 MARKED = (*FIELDS, "reason")
 
 
 def parse(
-    raw: DataFrame, rejects: Rejects | None = None, fields: Sequence[str] = MARKED
+    raw: DataFrame,
+    rejects: Rejects | None = None,
+    fields: Sequence[str] = MARKED,
+    then: Then | None = None,
 ) -> DataFrame:
     """Read record values as clicks and mark what is none; no row is dropped.
 
@@ -27,9 +30,9 @@ def parse(
     each column costs time. What a click is, ``Click.from_json`` says.
 
     Each rejected record also goes to ``rejects``, at least once, before its micro-batch is
-    committed.
+    committed. ``then`` is as in ``read_records``.
     """
-    return read_records(raw, CLICKS, rejects, fields)
+    return read_records(raw, CLICKS, rejects, fields, then)
 
 
 def _doubtful(batch: pa.RecordBatch, clicks: list[Any]) -> pa.Array:

@@ -15,18 +15,18 @@ from typing import Any
 import pandas as pd
 import polars as pl
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import ArrayType, IntegerType, LongType, StringType, StructField, StructType
 
 from workbook.checkpoints import marked
 from workbook.events import ClickType, Reason
 from workbook.metrics import COMPLETE
-from workbook.pipelines.bucketed import Step, pack, stateful, unpack
+from workbook.pipelines.bucketed import PACKED, Step, packing, stateful, unpack
+from workbook.pipelines.clicks import parse
 from workbook.pipelines.partition_clocks import Clock, Unread, advance, believed, slowest
-from workbook.pipelines.table_steps import BUCKET, Tables
+from workbook.pipelines.reading import Rejects, Then
+from workbook.pipelines.table_steps import Tables
 
-NEEDED = ("click_type", "timestamp", "partition", "offset", "arrival", "reason")
-"""The columns that ``completed_views`` wants of parsed clicks."""
+FIELDS = ("click_type", "timestamp", "partition", "offset", "arrival", "reason", "now")
 
 TOO_LATE = Reason.TOO_LATE.value
 SUMS = ("read", "counted", "open", TOO_LATE, "rejected", "others")
@@ -47,7 +47,8 @@ _TABLES = ["open", "clocks", "sums"]
 
 
 def completed_views(
-    parsed: DataFrame,
+    raw: DataFrame,
+    rejects: Rejects | None,
     lateness: str = "5 seconds",
     *,
     unread: Unread,
@@ -56,7 +57,8 @@ def completed_views(
 ) -> DataFrame:
     """What became of the page views of each second, micro-batch by micro-batch.
 
-    In: the columns ``NEEDED`` of parsed clicks, ``event_id`` too ``with_events``. Out, by ``kind``:
+    In: the columns of Spark's Kafka source; what is no click goes to ``rejects``, as by
+    ``clicks.parse``. Out, by ``kind``:
 
     - ``complete``: ``second`` (bigint, since 1970) with its ``views`` (bigint), once and for all.
       ``by_partition`` gives a row for each ``partition`` (int), ``with_events`` the ``event_ids``
@@ -73,15 +75,9 @@ def completed_views(
     Micro-batches come also where nothing was read, so that the last seconds are completed.
     """
     behind = milliseconds(lateness)
-    events = ["event_id"] if with_events else []
-    rows = parsed.select(
-        *(name for name in NEEDED if name != "arrival"),
-        *events,
-        F.unix_millis("arrival").alias("arrival"),
-        F.unix_millis(F.current_timestamp()).alias("now"),
-        F.lit(0).alias(BUCKET),
-    )
-    packs = pack(rows, 1, partial(per_second, with_events=with_events))
+    fields = (*FIELDS, *(["event_id"] if with_events else []))
+    make = packing(1, partial(_per_second_in_ms, with_events=with_events))
+    packs = parse(raw, rejects, fields, Then(make, PACKED))
     step = partial(complete, behind=behind, unread=unread, by_partition=by_partition)
     idle = partial(nothing_came, step)
     told = unpack(stateful(packs, step, _TABLES, 1, idle), RESULT)
@@ -97,7 +93,7 @@ def milliseconds(lateness: str) -> int:
     """A length of time such as "5 seconds" in ms; raises ValueError for anything else."""
     try:
         length = pd.Timedelta(lateness)
-        if pd.isna(length) or length < pd.Timedelta(0):
+        if pd.isna(length) or length < pd.Timedelta(0) or lateness.strip().isdecimal():
             raise ValueError
     except ValueError:
         raise ValueError(
@@ -107,6 +103,11 @@ def milliseconds(lateness: str) -> int:
 
 
 # --- in each task -----------------------------------------------------------------------------
+
+
+def _per_second_in_ms(rows: pl.DataFrame, with_events: bool) -> pl.DataFrame:
+    times = pl.col("arrival", "now").dt.epoch("ms")
+    return per_second(rows.with_columns(times), with_events)
 
 
 def per_second(rows: pl.DataFrame, with_events: bool = False) -> pl.DataFrame:

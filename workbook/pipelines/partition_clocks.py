@@ -117,9 +117,10 @@ def _moved(partition: int, known: Clock, read: pl.DataFrame, now: int, unread: U
                 return Clock(min(int(later[-1]), now), delay=delay)
             time, landing = int(later[leaps[0]]), int(later[leaps[0] + 1])
             behind = times >= landing
-        before = seconds < landing // 1000 if time != UNKNOWN else seconds < 0
-        if before.any():
-            carried = 0  # a record from before the leap contradicts it
+        # A record from before the leap contradicts it, but not one that is late for the clock too.
+        before = (seconds < landing // 1000) & (seconds >= (time - MAX_AHEAD_MS) // 1000)
+        before &= time != UNKNOWN
+        carried = 0 if before.any() else carried
         landing = min(landing, known.landing) if carried else landing
         in_a_row = first > last[before].max(initial=-1)
         ahead = carried + int(clicks[behind & in_a_row].sum())

@@ -103,15 +103,17 @@ class DeadLetters:
             return
         waiting = self._flush(self._producer)
         self._send_smaller(self._producer)
-        if self._why:
+        lost, why = self._lost, self._why
+        self._lost, self._why = 0, ""  # told once: who goes on starts anew
+        if why:
             raise RecordRefused(
                 f"Expected {self._config.get('bootstrap.servers')} to take dead letters into "
-                f"{self.topic!r}, but it refuses them ({self._why}). Check that this topic exists, "
+                f"{self.topic!r}, but it refuses them ({why}). Check that this topic exists, "
                 "isn't compacted, and that you may write there; then start again."
             )
-        if waiting or self._lost:
+        if waiting or lost:
             raise BrokerUnreachable(
-                f"Expected {self._config.get('bootstrap.servers')} to take {waiting + self._lost} "
+                f"Expected {self._config.get('bootstrap.servers')} to take {waiting + lost} "
                 f"more dead letters into {self.topic!r}, but it did not within "
                 f"{self._patience:.0f} s. Check that the broker runs and that this topic exists "
                 "(python -m workbook doctor)."
