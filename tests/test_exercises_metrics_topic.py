@@ -151,6 +151,10 @@ def as_named(click):
     return replace(click, click_type=kind)
 
 
+def without_duplicates(clicks):
+    return grouped(list({click.event_id: click for click in clicks}.values()))
+
+
 BY_HAND = Catalogue(
     right=[
         grouped,
@@ -199,6 +203,7 @@ BY_HAND = Catalogue(
         (lambda cs: grouped([as_named(c) for c in cs]), "judges by the name"),
     ],
     shortcuts=[
+        (without_duplicates, "The same click came twice"),
         (each(key=lambda second: f"17{second % 10**8:08}".encode()), "drawn by chance"),
     ],
     models=BY_HAND_MODELS,
