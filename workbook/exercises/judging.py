@@ -33,6 +33,7 @@ from workbook.exercises.causes import (
     other_type,
 )
 from workbook.exercises.causes import usual_cause as usual_cause
+from workbook.exercises.imports import import_for
 from workbook.exercises.render import Part, Rows
 from workbook.exercises.showing import arguments, place, show
 
@@ -111,6 +112,7 @@ def by_cases(
     def diagnose(answer: Any) -> NotYet | None:
         if misuse := not_callable_so(answer, cases[0].args):
             return misuse
+        import_for(answer)
         called = collected(answer) if any_iterable else answer
         failed = _judged_apart(called, cases, mistakes)
         if failed is None:
