@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from enum import StrEnum
@@ -244,8 +245,11 @@ class Best:
 @pytest.mark.parametrize(
     ("answer", "cause"),
     [
-        (none_where_empty, "what it returns is None. Without words the longest is the"),
-        (lambda words: None if not words else longest(words), "what it returns is None. Without"),
+        (none_where_empty, "returns None for this input. Without words the longest is the"),
+        (
+            lambda words: None if not words else longest(words),
+            "returns None for this input. Without",
+        ),
         (none_by_append, "such as `append`, `update` or `sort`, return nothing"),
         (lambda words: filter(None, words), "returns an iterator (of type filter)"),
         (lambda words: map(str, words), "returns an iterator (of type map)"),
@@ -364,8 +368,8 @@ def test_an_expression_that_says_none_itself_is_no_method(answer):
         return (n > 9 and n) or None
 
     cases = [Case((0,), 0, "Zero stays."), Case((1,), 1, "One stays.")]
-    for each in (answer, written_out, with_or):
-        cause = by_cases(cases)(each).cause
+    for each, yields in itertools.product((answer, written_out, with_or), (False, True)):
+        cause = by_cases(cases, any_iterable=yields)(each).cause
         assert "append" not in cause
         assert cause.endswith("stays.") or "whatever the input" in cause
 

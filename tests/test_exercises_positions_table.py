@@ -197,7 +197,7 @@ ONE_RECORD = Catalogue(
         (exchanged, "exchanged"),
         (lambda table, key, value: table, "Nothing ever changes"),
         (in_place, "changes the input"),
-        (half, "what it returns is None"),
+        (half, "returns None for this input"),
         (no_return, "no `return`"),
         (prints, "prints the value"),
         (lambda table, key, value: table | {key: rows}, "raised NameError"),  # noqa: F821

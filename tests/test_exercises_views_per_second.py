@@ -361,7 +361,7 @@ COMPLETED = Catalogue(
     shortcuts=[
         (without_duplicates, "The same click came twice"),
         (with_a_watermark, "ten seconds late"),
-        (hard_coded, "ten seconds late"),
+        (hard_coded, "between 10 and 20"),
         (lambda cs: loop(cs, turns=False, key=lambda c: int(str(c.timestamp)[:2])), "by chance"),
     ],
     models=COMPLETED_MODELS,

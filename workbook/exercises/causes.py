@@ -83,7 +83,7 @@ def _cause_of_value(tried: Attempt) -> str:
 
 
 NO_RETURN = "It returns None, whatever the input: there is no `return` that is reached."
-MEANT_NONE = "For this input what it returns is None."
+MEANT_NONE = "It returns None for this input."
 _GIVES_NONE = (
     "It returns None for this input, because the expression that it returns gives None. Methods "
     "that change a value in place, such as `append`, `update` or `sort`, return nothing."
@@ -93,7 +93,8 @@ _GIVES_NONE = (
 def cause_of_none(answer: Any, args: tuple[Any, ...], otherwise: str) -> str:
     """The cause of a None: '' where what is returned says so itself, as in `row or None`."""
     if getattr(answer, "__name__", "") == "<lambda>" and otherwise != NO_RETURN:
-        return _GIVES_NONE if _IN_PLACE & set(answer.__code__.co_names) else ""
+        named = getattr(getattr(inspect.unwrap(answer), "__code__", None), "co_names", ())
+        return _GIVES_NONE if _IN_PLACE.intersection(named) else ""
     at = returned_at(answer, copy.deepcopy(args))
     if at is None:
         return otherwise

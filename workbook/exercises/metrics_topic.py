@@ -74,10 +74,10 @@ _TEACHING = [
     ),
     Case((_pages(200),), [], "One click completes nothing, so there is nothing to send."),
     Case(
-        (_pages(200, 3_000),),
-        [_metric(0, 1)],
-        "Nobody looked at a page in the two seconds between, so nothing is sent for them. The "
-        "first second is complete all the same.",
+        (_pages(200, 3_000, 4_000),),
+        [_metric(0, 1), _metric(3, 1)],
+        "Nobody looked at a page in the two seconds after the first, so nothing is sent for them. "
+        "The first one is complete all the same.",
     ),
     Case(
         ([_page(100), _action(500), _action(1_200), *_pages(2_300, 2_400, 3_000)],),

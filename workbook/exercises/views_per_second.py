@@ -102,6 +102,11 @@ _TEACHING_STREAMS = [
         "at 1, and each change emits, also the change back.",
     ),
     Case(
+        (_pages(10_100, 20_000, 21_000),),
+        [(10, 1), (20, 1)],
+        "Nobody looked at a page in the seconds between 10 and 20, so there are no pairs of them.",
+    ),
+    Case(
         (_pages(10_100, 20_000, 10_500, 21_000),),
         [(10, 1), (20, 1), (10, 1)],
         "The third click is ten seconds late. However late it is, it counts, and the change back "
