@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from enum import StrEnum
@@ -244,8 +245,11 @@ class Best:
 @pytest.mark.parametrize(
     ("answer", "cause"),
     [
-        (none_where_empty, "reaches a `return` that gives None. Without words the longest is the"),
-        (lambda words: None if not words else longest(words), "expression that it returns gives"),
+        (none_where_empty, "returns None for this input. Without words the longest is the"),
+        (
+            lambda words: None if not words else longest(words),
+            "returns None for this input. Without",
+        ),
         (none_by_append, "such as `append`, `update` or `sort`, return nothing"),
         (lambda words: filter(None, words), "returns an iterator (of type filter)"),
         (lambda words: map(str, words), "returns an iterator (of type map)"),
@@ -269,6 +273,16 @@ def test_the_cause_is_the_true_one(q, answer, cause):
         ((1, 2), [1, 2], "Right contents in a tuple; a list is asked."),
         ([[1, 2]], [(1, 2)], "a list stands for a tuple in it"),
         ([1, 3], [1, 2], "the cause of the case"),
+        ("8", 8, "a number stands as text"),
+        ([("10", 2)], [(10, 2)], "a number stands as text"),
+        ("True", True, "the cause of the case"),
+        ((8, "click"), 8, "The right value lies inside a tuple. Give it back alone"),
+        ([{"a": 1}], {"a": 1}, "The right value lies inside a list. Give it back by itself"),
+        ([("a", 1)], {"a": 1}, "Right contents in a list; a dict is asked."),
+        (["b", "a"], {"a", "b"}, "Right contents in a list; a set is asked."),
+        (["a", "a"], {"a", "b"}, "the cause of the case"),
+        ("a", {"a"}, "a set that holds it is asked"),
+        ([], set(), "Right contents in a list; a set is asked."),
         (None, 1, "It returns None, whatever the input"),
     ],
 )
@@ -327,6 +341,37 @@ def test_what_an_answer_returned_and_changes_later_is_noticed():
         return held
 
     assert "call to call" in by_cases([Case((1,), [1], "the cause of the case")])(holds).cause
+
+
+def test_what_is_right_only_the_first_time_is_explained_by_its_memory():
+    told = {}
+
+    def positive(n):
+        """Its values at first are those of an answer that gives the number as it is."""
+        if told.get(n) == n or n < 0:
+            return n if n < 0 else None
+        told[n] = n
+        return n
+
+    cases = [Case((2,), 2, "It's positive."), Case((-1,), 1, "It has no sign afterwards.")]
+    found = by_cases(cases, [Mistake(lambda n: n, "It gives the number as it is.")])(positive)
+    assert found.cause.startswith("The same input gives another value the second time")
+    assert (found.value, found.expected) == ("2\nand the second time None", "2")
+
+
+@pytest.mark.parametrize("answer", [lambda n: None if n else 0, lambda n: (n > 9 and n) or None])
+def test_an_expression_that_says_none_itself_is_no_method(answer):
+    def written_out(n):
+        return None if n else 0
+
+    def with_or(n):
+        return (n > 9 and n) or None
+
+    cases = [Case((0,), 0, "Zero stays."), Case((1,), 1, "One stays.")]
+    for each, yields in itertools.product((answer, written_out, with_or), (False, True)):
+        cause = by_cases(cases, any_iterable=yields)(each).cause
+        assert "append" not in cause
+        assert cause.endswith("stays.") or "whatever the input" in cause
 
 
 def test_after_a_value_that_is_too_large_no_further_case_is_tried():

@@ -174,6 +174,49 @@ def changed(change):
     return lambda clicks, partitions: change(whole_counts(clicks, partitions))
 
 
+def unmoved_by_a_first_action(clicks, partitions):
+    """An action moves a clock that runs already, and starts none."""
+    kept, running = [], set()
+    for partition, click in clicks:
+        if is_page(click) or partition in running:
+            running.add(partition)
+            kept.append((partition, click))
+    return list(per_partition(kept, partitions))
+
+
+def forgets_after_a_minute(clicks, partitions):
+    views, clocks, emitted = Counter(), {}, []
+    for partition, click in clicks:
+        clocks[partition] = click.epoch_second
+        views[click.epoch_second] += is_page(click)
+        for second in [s for s in views if s < max(clocks.values()) - 60]:
+            del views[second]
+        if len(clocks) == partitions:
+            passed = sorted(s for s in views if s < min(clocks.values()))
+            emitted += [(s, n) for s in passed if (n := views.pop(s))]
+    return emitted
+
+
+def without_duplicates(clicks, partitions):
+    kept = {click.event_id: (partition, click) for partition, click in clicks}
+    return list(per_partition(list(kept.values()), partitions))
+
+
+def clock_of_the_last_click(clicks, partitions):
+    views, seen, emitted = Counter(), set(), []
+    for partition, click in clicks:
+        seen.add(partition)
+        views[click.epoch_second] += is_page(click)
+        if len(seen) == partitions:
+            passed = sorted(s for s in views if s < click.epoch_second)
+            emitted += [(s, n) for s in passed if (n := views.pop(s))]
+    return emitted
+
+
+def four_partitions(clicks, partitions):
+    return list(per_partition([(p % 4, click) for p, click in clicks], partitions))
+
+
 COMPLETED = Catalogue(
     right=[
         whole_counts,
@@ -219,6 +262,11 @@ COMPLETED = Catalogue(
         (changed(lambda pairs: [(s / 1, n) for s, n in pairs]), "of type float"),
     ],
     shortcuts=[
+        (unmoved_by_a_first_action, "has had an action only"),
+        (forgets_after_a_minute, "more than eleven minutes behind"),
+        (without_duplicates, "The same click came twice"),
+        (clock_of_the_last_click, "when both clocks have come"),
+        (four_partitions, "by chance"),
         (to_the_fastest_at_the_end, "follows the fastest partition"),
         (all_but_the_last, "leaves out the last second"),
     ],
@@ -332,6 +380,27 @@ def ten_characters(records):
     return views
 
 
+def as_a_decimal(records):
+    last = {float(record.key.replace(b"/", b".")): int(record.value) for record in records}
+    views = Counter()
+    for key, counted in last.items():
+        views[int(key)] += counted
+    return dict(views)
+
+
+def without_the_slash(records):
+    return nested(list({record.key.replace(b"/", b""): record for record in records}.values()))
+
+
+def skips_neighbours(records):
+    """Only the record right before it is compared."""
+    views = Counter()
+    for before, record in zip([None, *records], records, strict=False):
+        if before is None or before.key != record.key:
+            views[int(record.key.split(b"/")[0])] += int(record.value)
+    return dict(views)
+
+
 ADD_UP = Catalogue(
     right=[nested, takes_back, by_key(whole_key)],
     wrong=[
@@ -361,7 +430,12 @@ ADD_UP = Catalogue(
         (ten_characters, "after ten characters"),
         (lambda records: {s: float(n) for s, n in nested(records).items()}, "of type float"),
     ],
-    shortcuts=[(by_key(lambda second, number, _: (second, number % 24)), "drawn by chance")],
+    shortcuts=[
+        (as_a_decimal, "Partitions 1, 10 and 100"),
+        (without_the_slash, "only the slash says"),
+        (skips_neighbours, "delivered twice"),
+        (by_key(lambda second, number, _: (second, number % 24)), "drawn by chance"),
+    ],
     models=ADD_UP_MODELS,
 )
 

@@ -151,6 +151,21 @@ def as_named(click):
     return replace(click, click_type=kind)
 
 
+def zeros_between(clicks):
+    sent = dict(seconds(clicks)[:-1])
+    every = range(min(sent), max(sent) + 1) if sent else []
+    return [(text(second), text(sent.get(second, 0))) for second in every]
+
+
+def only_without_a_gap(clicks):
+    counted = dict(seconds(clicks))
+    return [(text(s), text(n)) for s, n in counted.items() if s + 1 in counted]
+
+
+def without_duplicates(clicks):
+    return grouped(list({click.event_id: click for click in clicks}.values()))
+
+
 BY_HAND = Catalogue(
     right=[
         grouped,
@@ -199,6 +214,9 @@ BY_HAND = Catalogue(
         (lambda cs: grouped([as_named(c) for c in cs]), "judges by the name"),
     ],
     shortcuts=[
+        (without_duplicates, "The same click came twice"),
+        (zeros_between, "Nobody looked at a page in the two seconds"),
+        (only_without_a_gap, "Nobody looked at a page in the two seconds"),
         (each(key=lambda second: f"17{second % 10**8:08}".encode()), "drawn by chance"),
     ],
     models=BY_HAND_MODELS,

@@ -112,6 +112,8 @@ ONE_STEP = Catalogue(
         (lambda count, click: adds_a_truth(float(count), click), "of type float"),
     ],
     shortcuts=[
+        (lambda n, c: min(n + 1, 8) if c.click_type == "Page" else n, "may be any number"),
+        (lambda n, c: n + 1 if c.click_type == "Page" and c.tab_id else n, "condition ever true"),
         (lambda count, click: count + (click.name in ("/home", "/shoes", "/basket")), "its name"),
         (lambda count, click: count + (click.name != "add-to-basket"), "its name"),
         (lambda count, click: count + click.event_id % 2, "its id"),
@@ -242,6 +244,11 @@ def first_arrival(records):
     return fold([r._replace(arrival=records[0].arrival) for r in records])
 
 
+def letters_by_offset(records):
+    count, letters = in_two_passes(records)
+    return count, list({letter[2]: letter for letter in letters}.values())
+
+
 BAD_RECORDS = Catalogue(
     right=[in_two_passes, fold, lambda records: fold(iter(records))],
     wrong=[
@@ -270,6 +277,7 @@ BAD_RECORDS = Catalogue(
         (first_arrival, "by the arrival of one"),
     ],
     shortcuts=[
+        (letters_by_offset, "an offset 0 of its own"),
         (last_arrival, "by the arrival of one"),
         (by_partition, "a dead letter of its own"),
     ],

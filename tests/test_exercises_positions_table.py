@@ -142,6 +142,39 @@ def no_small_amounts(table, key, value):
     return by_comprehension(table, key, value if value and value["amount"] else None)
 
 
+def drops_equal_rows(table, key, value):
+    if value is None:
+        return {k: v for k, v in table.items() if v != table.get(key)}
+    return {**table, key: value}
+
+
+def drops_the_client(table, key, value):
+    if value is None and key in table:
+        client = table[key]["client"]
+        return {k: v for k, v in table.items() if v["client"] != client}
+    return by_comprehension(table, key, value)
+
+
+def drops_by_prefix(table, key, value):
+    if value is None and key:
+        return {k: v for k, v in table.items() if not k.startswith(key)}
+    return by_comprehension(table, key, value)
+
+
+def same_table_if_unknown(table, key, value):
+    return table if value is None and key not in table else by_comprehension(table, key, value)
+
+
+def same_table_if_equal(table, key, value):
+    return table if value and table.get(key) == value else by_comprehension(table, key, value)
+
+
+def only_growth(table, key, value):
+    if value and key in table and table[key]["amount"] >= value["amount"]:
+        return dict(table)
+    return by_comprehension(table, key, value)
+
+
 ONE_RECORD = Catalogue(
     right=[by_comprehension, merged, guarded],
     wrong=[
@@ -164,7 +197,7 @@ ONE_RECORD = Catalogue(
         (exchanged, "exchanged"),
         (lambda table, key, value: table, "Nothing ever changes"),
         (in_place, "changes the input"),
-        (half, "a `return` that gives None"),
+        (half, "returns None for this input"),
         (no_return, "no `return`"),
         (prints, "prints the value"),
         (lambda table, key, value: table | {key: rows}, "raised NameError"),  # noqa: F821
@@ -172,6 +205,12 @@ ONE_RECORD = Catalogue(
         ({}, "without parentheses"),
     ],
     shortcuts=[
+        (drops_equal_rows, "two of their rows are equal"),
+        (drops_the_client, "two of their rows are equal"),
+        (drops_by_prefix, "`p1` is a part of their names"),
+        (same_table_if_unknown, "it's the one that was given"),
+        (same_table_if_equal, "it's the one that was given"),
+        (only_growth, "has 15 now"),
         (lambda table, key, value: by_comprehension(table, key.lower(), value), "drawn by chance"),
         (no_small_amounts, "drawn by chance"),
     ],
@@ -267,6 +306,13 @@ def compares_amounts(old, new, keeps):
     return tells_again(old, new, keeps)
 
 
+def same_without_ticker(old, new, keeps):
+    fields = ("client", "amount", "exchange")
+    told = by_tables(old, new, keeps)
+    equal = old and new and all(old[field] == new[field] for field in fields)
+    return None if equal else told
+
+
 FILTERED = Catalogue(
     right=[by_tables, by_match, same_first],
     wrong=[
@@ -296,6 +342,7 @@ FILTERED = Catalogue(
         (lambda o, n, keeps: square(o, n, at_us_exchange), "and not `keeps`"),
     ],
     shortcuts=[
+        (same_without_ticker, "Only the ticker has changed"),
         (lambda o, n, keeps: square(o, n, lambda row: row["exchange"][0] == "N"), "another one"),
         (compares_amounts, ""),
     ],

@@ -149,6 +149,22 @@ def prints_changes(old, new):
     print(two_ifs(old, new))
 
 
+def only_growth(old, new):
+    """An amount that becomes smaller is taken for nothing new."""
+    if old and new and {**old, "amount": 0} == {**new, "amount": 0}:
+        return two_ifs(old, new) if old["amount"] < new["amount"] else []
+    return two_ifs(old, new)
+
+
+def where(us_exchange):
+    """Both rows are asked this of their exchange."""
+
+    def asked(row):
+        return us_exchange(row["exchange"])
+
+    return told_by(removed=asked, added=asked)
+
+
 CHANGES = Catalogue(
     right=[two_ifs, filtered_first, yields, told_by()],
     wrong=[
@@ -188,9 +204,13 @@ CHANGES = Catalogue(
         (told_by(same=equal_in("ticker", "amount", "exchange")), "without their client."),
     ],
     shortcuts=[
+        (only_growth, "Only the amount has changed"),
+        (where(lambda name: name in "NYSE NASDAQ"), 'exchange is "NY"'),
+        (where(lambda name: "NYSE" in name or "NASDAQ" in name), 'exchange is "NASDAQ Riga"'),
+        (where(lambda name: name[:2] in ("NY", "NA")), 'exchange is "NASDAQ Riga"'),
         (told_by(same=lambda old, new: old is new), "came twice"),
-        (told_by(removed=not_in_europe, added=not_in_europe), "drawn by chance"),
-        (told_by(removed=begins_with_n, added=begins_with_n), "drawn by chance"),
+        (told_by(removed=not_in_europe, added=not_in_europe), "NASDAQ Riga"),
+        (told_by(removed=begins_with_n, added=begins_with_n), "NASDAQ Riga"),
     ],
     models=CHANGES_MODELS,
 )
@@ -265,10 +285,21 @@ def prints_tickers(changes):
     print(with_a_list(changes))
 
 
+def counts_up_to(most):
+    def answer(changes):
+        counts = Counter()
+        for change, ticker in changes:
+            after = counts[ticker] + (1 if change == "add" else -1)
+            counts[ticker] = min(most, after)
+        return {ticker for ticker in counts if counts[ticker] > 0}
+
+    return answer
+
+
 TICKERS = Catalogue(
     right=[with_a_list, with_two_counters, with_deletes],
     wrong=[
-        (plain_set, "A plain set loses"),
+        (plain_set, "a plain set, or a note of the last change"),
         (lambda changes: set(counted(changes)), "added at any time"),
         (lambda changes: of(changes, "add") - of(changes, "remove"), "never comes back"),
         (toggles, "throws out the first"),
@@ -285,6 +316,8 @@ TICKERS = Catalogue(
         ({"AAPL"}, "without parentheses"),
     ],
     shortcuts=[
+        (counts_up_to(3), "Of twelve positions"),
+        (counts_up_to(5), "Of twelve positions"),
         (lambda changes: with_a_list(changes) & {"AAPL", "KO", "IBM"}, "drawn by chance"),
         (lambda changes: with_a_list(changes[:8]), "drawn by chance"),
     ],

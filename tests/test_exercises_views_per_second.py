@@ -292,6 +292,19 @@ def hard_coded(clicks):
     return shown.get(tuple(click.timestamp for click in clicks), [])
 
 
+def without_duplicates(clicks):
+    return with_current(list({click.event_id: click for click in clicks}.values()))
+
+
+def with_a_watermark(clicks):
+    """Leaves out what is more than five seconds late, before anything else."""
+    kept, newest = [], 0
+    for click in clicks:
+        newest = max(newest, click.epoch_second)
+        kept += [click] if click.epoch_second >= newest - 5 else []
+    return with_current(kept)
+
+
 COMPLETED = Catalogue(
     right=[
         with_current,
@@ -346,7 +359,9 @@ COMPLETED = Catalogue(
         (lambda cs: [(s / 1, n) for s, n in grouped(cs)], "of type float"),
     ],
     shortcuts=[
-        (hard_coded, "drawn by chance"),
+        (without_duplicates, "The same click came twice"),
+        (with_a_watermark, "ten seconds late"),
+        (hard_coded, "between 10 and 20"),
         (lambda cs: loop(cs, turns=False, key=lambda c: int(str(c.timestamp)[:2])), "by chance"),
     ],
     models=COMPLETED_MODELS,

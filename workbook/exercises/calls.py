@@ -23,6 +23,7 @@ class Attempt:
 
     A value that is too large to work with is a ``Large``. ``afterwards`` are the arguments where
     the call has changed them, and ``changed_class`` is the name of a class that it has changed.
+    ``second`` shows what the same call gave again, where that was something else.
     """
 
     value: Any = None
@@ -33,6 +34,7 @@ class Attempt:
     unsteady: bool = False
     afterwards: tuple[Any, ...] = ()
     changed_class: str = ""
+    second: str = ""
 
     @property
     def result(self) -> Any:
@@ -44,7 +46,8 @@ class Attempt:
         """What it gave, for a card."""
         if self.timed_out:
             return "none in time"
-        return f"raised {error_line(self.error)}" if self.error is not None else show(self.value)
+        gave = f"raised {error_line(self.error)}" if self.error is not None else show(self.value)
+        return f"{gave}\nand the second time {self.second}" if self.second else gave
 
     @property
     def too_much(self) -> bool:
@@ -79,7 +82,8 @@ def attempt_twice(
     second = attempt(answer, *again)
     classes.restore()
     unsteady = not alike(first.result, second.result)
-    return replace(first, timed_out=second.timed_out, unsteady=unsteady)
+    shown = second.shown if unsteady else ""
+    return replace(first, timed_out=second.timed_out, unsteady=unsteady, second=shown)
 
 
 @dataclass(frozen=True)

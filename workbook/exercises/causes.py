@@ -11,6 +11,7 @@ from typing import Any
 from workbook.exercises.apart import ROOM
 from workbook.exercises.bounds import MOST, Large, parts
 from workbook.exercises.calls import Attempt, Endless, same
+from workbook.exercises.containers import numbers_as_text, other_container
 from workbook.exercises.returns import returned_at
 from workbook.exercises.showing import error_line, type_name
 
@@ -82,7 +83,7 @@ def _cause_of_value(tried: Attempt) -> str:
 
 
 NO_RETURN = "It returns None, whatever the input: there is no `return` that is reached."
-MEANT_NONE = "For this input it reaches a `return` that gives None."
+MEANT_NONE = "It returns None for this input."
 _GIVES_NONE = (
     "It returns None for this input, because the expression that it returns gives None. Methods "
     "that change a value in place, such as `append`, `update` or `sort`, return nothing."
@@ -90,14 +91,33 @@ _GIVES_NONE = (
 
 
 def cause_of_none(answer: Any, args: tuple[Any, ...], otherwise: str) -> str:
-    """The cause of a None: '' where `return None` stands there, so that it was meant."""
+    """The cause of a None: '' where what is returned says so itself, as in `row or None`."""
     if getattr(answer, "__name__", "") == "<lambda>" and otherwise != NO_RETURN:
-        return _GIVES_NONE
+        named = getattr(getattr(inspect.unwrap(answer), "__code__", None), "co_names", ())
+        return _GIVES_NONE if _IN_PLACE.intersection(named) else ""
     at = returned_at(answer, copy.deepcopy(args))
     if at is None:
         return otherwise
-    named = at.value is None or isinstance(at.value, (ast.Constant, ast.Name))
-    return "" if named else _GIVES_NONE
+    return _GIVES_NONE if _changes_in_place(at.value) else ""
+
+
+_IN_PLACE = {
+    *("append", "extend", "insert", "remove", "reverse", "sort", "clear", "add", "discard"),
+    *("update", "subtract", "move_to_end", "appendleft", "extendleft", "rotate"),
+    *("difference_update", "intersection_update", "symmetric_difference_update"),
+}
+
+
+def _changes_in_place(*returned: ast.expr | None) -> bool:
+    """Whether what is returned may be the None of a method that changes a value in place."""
+    for each in returned:
+        if isinstance(each, ast.IfExp) and _changes_in_place(each.body, each.orelse):
+            return True
+        if isinstance(each, ast.BoolOp) and _changes_in_place(*each.values):
+            return True
+        if isinstance(each, ast.Call) and getattr(each.func, "attr", "") in _IN_PLACE:
+            return True
+    return False
 
 
 def is_plain_none(tried: Attempt) -> bool:
@@ -115,7 +135,7 @@ def other_type(value: Any, expected: Any) -> str:
         asked = type(expected).__name__
         return f"Its value is of type {type_name(value)}, where one of type {asked} is asked."
     if not same(_as_lists(value), _as_lists(expected)):
-        return ""
+        return numbers_as_text(value, expected) or other_container(value, expected)
     if type(value) is type(expected):
         return "The contents are right, but a list stands for a tuple in it, or a tuple for a list."
     return f"Right contents in a {type(value).__name__}; a {type(expected).__name__} is asked."

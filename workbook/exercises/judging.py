@@ -33,6 +33,7 @@ from workbook.exercises.causes import (
     other_type,
 )
 from workbook.exercises.causes import usual_cause as usual_cause
+from workbook.exercises.imports import import_for
 from workbook.exercises.render import Part, Rows
 from workbook.exercises.showing import arguments, place, show
 
@@ -111,6 +112,7 @@ def by_cases(
     def diagnose(answer: Any) -> NotYet | None:
         if misuse := not_callable_so(answer, cases[0].args):
             return misuse
+        import_for(answer)
         called = collected(answer) if any_iterable else answer
         failed = _judged_apart(called, cases, mistakes)
         if failed is None:
@@ -177,12 +179,20 @@ def _judged(
     say(failed[0])
     if attempts[-1].timed_out:
         return _Failed(failed[-1], _not_yet(answer, *judged[-1], ""))
+    for number in failed:
+        if _right_at_first(*judged[number]):
+            return _Failed(number, _not_yet(answer, *judged[number], ""))
     inputs, results = [c.args for c, _ in judged], [a.result for a in attempts]
     if mistake := find_mistake(mistakes, inputs, results):
         shown = next((n for n in failed if mistake.shows(*cases[n].args)), failed[0])
         return _Failed(shown, _not_yet(answer, *judged[shown], mistake.cause))
     known = _always_none(answer, judged)
     return _Failed(failed[0], _not_yet(answer, *judged[failed[0]], known), explained=bool(known))
+
+
+def _right_at_first(case: Case, tried: Attempt) -> bool:
+    """Whether only the second call went wrong: no idea that gives other values explains that."""
+    return tried.unsteady and same(tried.value, case.expected)
 
 
 def _always_none(answer: Any, judged: Sequence[tuple[Case, Attempt]]) -> str:

@@ -74,6 +74,12 @@ _TEACHING = [
     ),
     Case((_pages(200),), [], "One click completes nothing, so there is nothing to send."),
     Case(
+        (_pages(200, 3_000, 4_000),),
+        [_metric(0, 1), _metric(3, 1)],
+        "Nobody looked at a page in the two seconds after the first, so nothing is sent for them. "
+        "The first one is complete all the same.",
+    ),
+    Case(
         ([_page(100), _action(500), _action(1_200), *_pages(2_300, 2_400, 3_000)],),
         [_metric(0, 1), _metric(2, 2)],
         "Leave out the two actions, and only the first second and the last two are left.",
@@ -93,6 +99,12 @@ _TEACHING = [
         ([_page(100), _action(1_500)],),
         [],
         "Only an action has come since, and that does not change the second.",
+    ),
+    Case(
+        (_pages(200, 200, 1_000),),
+        [_metric(0, 2)],
+        "The same click came twice, and both count. To leave out duplicates would take a memory of "
+        "its own (chapter 14), and nobody asks for it here.",
     ),
     Case(([],), [], "No clicks give no metrics."),
 ]

@@ -55,8 +55,17 @@ def _drawn_steps() -> Iterator[Case]:
             (count, click),
             next_count(count, click),
             "A click's kind stands in its `click_type` and nowhere else: its name, its id and its "
-            "browser don't say it. And the count may be any number.",
+            "browser don't say it.",
         )
+
+
+def _other_counts() -> list[Case]:
+    """The clicks of the teaching cases, after other counts."""
+    return [
+        Case((count, click), next_count(count, click), "The count so far may be any number.")
+        for count in (1, 8, 9, 100, 999_999)
+        for click in (PAGE, ACTION)
+    ]
 
 
 _TEACHING_STEPS = [
@@ -73,6 +82,7 @@ one_step = Problem(
     stub="def next_count(count, click):\n    ...  # your code\n",
     diagnose=one_after_another(
         by_cases(_TEACHING_STEPS, mistakes.ONE_STEP),
+        by_cases(_other_counts()),
         by_cases(smallest_first(_drawn_steps())),
     ),
     hints=(
@@ -160,6 +170,12 @@ bad_records = Problem(
                 (2, [(Reason.FUTURE.value, 0, 6)]),
                 "The same click comes twice. The second time it comes ten minutes later, just when "
                 "it was made, and isn't from the future.",
+            ),
+            Case(
+                ([_record(0, 0, b"{"), _record(1, 0, b"{"), _HOME],),
+                (1, [(Reason.MALFORMED.value, 0, 0), (Reason.MALFORMED.value, 1, 0)]),
+                "Two partitions begin with a broken record. Each has an offset 0 of its own, and "
+                "there are two dead letters.",
             ),
             Case(([],), (0, []), "No records give a count of 0 and no dead letters."),
         ],

@@ -37,8 +37,9 @@ ONE_STEP = [
     ),
     Mistake(
         lambda count, click: count,
-        "The count never grows. Is the comparison ever true? A type is written `Page`, "
-        "with a capital letter.",
+        "The count never grows: a page view gives back the number that came in. Is the condition "
+        "ever true (a type is written `Page`, with a capital letter)? And is what was added given "
+        "back?",
     ),
     Mistake(
         lambda count, click: count + (1 if click.click_type == "Page" else -1),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from workbook.exercises import positions_table_spark_mistakes as spark_mistakes
 from workbook.exercises.core import Problem
 from workbook.exercises.drawn import one_after_another, smallest_first
 from workbook.exercises.frames import Row, by_rows
-from workbook.exercises.judging import Case, by_cases, by_choice
+from workbook.exercises.judging import Case, NotYet, by_cases, by_choice
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -42,7 +43,7 @@ BOB, ALICE, CAROL = _held("Bob", "AAPL", 20), _held("Alice", "SAP", 5), _held("C
 
 def _drawn_records() -> Iterator[Case]:
     draw = random.Random(10)
-    keys = ("p1", "17", "a", "Bob", "client", "")
+    keys = ("p1", "p10", "17", "a", "Bob", "client", "")
     for size in range(18):
         rows = [
             _held(draw.choice(("Bob", "Ida")), draw.choice(("SAP", "KO")), draw.randrange(3))
@@ -57,8 +58,47 @@ def _drawn_records() -> Iterator[Case]:
         )
 
 
+@dataclass(frozen=True)
+class _TheVeryTable:
+    """What stands in for a table that was given back, and not copied."""
+
+    def __repr__(self) -> str:
+        return "the very dictionary that was given"
+
+
+def _told_if_given_back(step: Callable[..., Any]) -> Callable[..., Any]:
+    """The step, which gives a ``_TheVeryTable`` where its table is the one that it was given."""
+
+    @functools.wraps(step)
+    def call(table: Any, key: Any, value: Any) -> Any:
+        after = step(table, key, value)
+        return _TheVeryTable() if after is table else after
+
+    return call
+
+
+def _in_a_new_dictionary(answer: Any) -> NotYet | None:
+    """Also where nothing changes; an answer that gets here can be called, and gives tables."""
+    told = (
+        "The table after this record is right, but it's the one that was given, and a new "
+        "dictionary is asked for. Whoever changes one of the two later would change both."
+    )
+    unchanged: tuple[tuple[dict[str, Fields], str, Fields | None], ...] = (
+        ({"p1": BOB}, "p9", None),
+        ({}, "p1", None),
+        ({"p1": BOB, "p2": ALICE}, "p2", ALICE),
+    )
+    cases = [Case(args, next_table(*args), told) for args in unchanged]
+    return by_cases(cases)(_told_if_given_back(answer))
+
+
 _TEACHING_RECORDS = [
-    Case(({}, "p1", BOB), {"p1": BOB}, "The first row of an empty table."),
+    Case(
+        ({}, "p1", BOB),
+        {"p1": BOB},
+        "The first row of an empty table: `p1` is its key, and the row stands there just as it "
+        "came.",
+    ),
     Case(
         ({"p1": BOB}, "p2", ALICE),
         {"p1": BOB, "p2": ALICE},
@@ -68,6 +108,11 @@ _TEACHING_RECORDS = [
         ({"p1": BOB, "p2": ALICE}, "p1", _held("Bob", "AAPL", 15)),
         {"p1": _held("Bob", "AAPL", 15), "p2": ALICE},
         "Bob had 20 and has 15 now. The new row takes the place of the old one.",
+    ),
+    Case(
+        ({"p1": BOB, "p2": ALICE}, "p1", _held("Bob", "AAPL", 30)),
+        {"p1": _held("Bob", "AAPL", 30), "p2": ALICE},
+        "Bob had 20 and has 30 now. The new row takes the place of the old one.",
     ),
     Case(
         ({"p1": BOB, "p2": ALICE}, "p1", _held("Alice", "AAPL", 20)),
@@ -83,6 +128,18 @@ _TEACHING_RECORDS = [
         ({"p1": BOB, "p2": ALICE, "p3": CAROL}, "p2", None),
         {"p1": BOB, "p3": CAROL},
         "A tombstone for `p2`: that row goes, and the others stay.",
+    ),
+    Case(
+        ({"p1": BOB, "p2": BOB, "p3": _held("Bob", "KO", 3)}, "p1", None),
+        {"p2": BOB, "p3": _held("Bob", "KO", 3)},
+        "Bob has three positions, and two of their rows are equal. Only `p1` is closed: the key "
+        "alone says which row goes.",
+    ),
+    Case(
+        ({"p1": BOB, "p10": ALICE, "xp1": CAROL}, "p1", None),
+        {"p10": ALICE, "xp1": CAROL},
+        "A tombstone for `p1`. `p10` and `xp1` are other positions, though `p1` is a part of their "
+        "names.",
     ),
     Case(
         ({"p1": BOB, "p2": ALICE}, "p9", None),
@@ -111,6 +168,7 @@ one_record = Problem(
     diagnose=one_after_another(
         by_cases(_TEACHING_RECORDS, mistakes.ONE_RECORD),
         by_cases(smallest_first(_drawn_records())),
+        _in_a_new_dictionary,
     ),
     hints=(
         "There are two kinds of records. What does each of them do to the key it names?",
@@ -165,14 +223,19 @@ _OTHERS = (
 )
 
 
-def _at(exchange: str, amount: int = 20) -> dict[str, Any]:
-    return {"client": "Bob", "amount": amount, "exchange": exchange}
+def _at(exchange: str, amount: int = 20, ticker: str = "AAPL") -> dict[str, Any]:
+    return {"client": "Bob", "ticker": ticker, "amount": amount, "exchange": exchange}
 
 
 def _drawn_changes() -> Iterator[Case]:
     """Pairs of rows that differ in a field or two, under one condition or another."""
     draw = random.Random(11)
-    fields = {"client": ("Bob", "Ida"), "amount": (20, 30), "exchange": ("NYSE", "XETRA", "NEO")}
+    fields = {
+        "client": ("Bob", "Ida"),
+        "ticker": ("V", "KO"),
+        "amount": (20, 30),
+        "exchange": ("NYSE", "XETRA", "NEO"),
+    }
     for keeps in (*_OTHERS, is_us) * 12:
         old = {name: draw.choice(values) for name, values in fields.items()}
         name = draw.choice(list(fields))
@@ -236,6 +299,11 @@ _TEACHING_CHANGES = [
         (_at("NYSE"), _at("NASDAQ"), is_us),
         _at("NASDAQ"),
         "It moves from one US exchange to another. The row has changed.",
+    ),
+    Case(
+        (_at("NYSE", ticker="KO"), _at("NYSE", ticker="IBM"), is_us),
+        _at("NYSE", ticker="IBM"),
+        "Only the ticker has changed, and so the row has. Downstream still has KO.",
     ),
 ]
 

@@ -80,17 +80,30 @@ NYSE = _row("Ada", "IBM", 5, "NYSE")
 
 
 def _each_field_alone() -> list[Case]:
-    """An update of each field, with all others as they were."""
+    """An update of each field, there and back, with all others as they were."""
+    values = (("ticker", "KO"), ("exchange", "NASDAQ"), ("client", "Bo"), ("amount", 6))
+    there = [(field, NYSE, {**NYSE, field: value}) for field, value in values]
     return [
         Case(
-            (NYSE, {**NYSE, field: value}),
-            list(changes(NYSE, {**NYSE, field: value})),
+            (old, new),
+            list(changes(old, new)),
             f"Only the {field} has changed, and so it's another row: the old one goes, the new one "
             "comes.",
         )
-        for field, value in (
-            *(("ticker", "KO"), ("exchange", "NASDAQ"), ("client", "Bo"), ("amount", 6)),
+        for field, old, new in (*there, *((field, new, old) for field, old, new in there))
+    ]
+
+
+def _names_that_are_alike() -> list[Case]:
+    """Exchanges whose names hold a part of the two that count."""
+    return [
+        Case(
+            (None, _row("Ada", "AAPL", 10, exchange)),
+            [],
+            f'The exchange is "{exchange}", which is neither "NYSE" nor "NASDAQ": the whole name '
+            "has to be one of the two.",
         )
+        for exchange in ("NASDAQ Riga", "NYSE Euronext", "Euronext NYSE", "NY", "NAS", "SE", "")
     ]
 
 
@@ -158,6 +171,7 @@ what_an_update_tells = Problem(
     diagnose=one_after_another(
         by_cases(_TEACHING_UPDATES, (*mistakes.CHANGES, *mistakes.LEFT_OUT), any_iterable=True),
         by_cases(_each_field_alone(), mistakes.LEFT_OUT, any_iterable=True),
+        by_cases(_names_that_are_alike(), any_iterable=True),
         by_cases(smallest_first(_drawn_updates()), any_iterable=True),
     ),
     hints=(
@@ -233,6 +247,11 @@ _TEACHING_SETS = [
         (_changes("+AAPL +AAPL +AAPL +KO -AAPL -KO -AAPL +IBM"),),
         {"AAPL", "IBM"},
         "Of three positions in AAPL two are closed, KO is gone, and IBM is new.",
+    ),
+    Case(
+        (_changes("+KO " * 12 + "-KO " * 11),),
+        {"KO"},
+        "Of twelve positions in KO eleven are closed, and one is left.",
     ),
     Case(([],), set(), "No changes give an empty set."),
 ]

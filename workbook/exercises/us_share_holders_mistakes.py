@@ -264,8 +264,8 @@ def _first_only(changes: Pairs) -> set[str]:
 TICKERS = [
     Mistake(
         _plain_set,
-        "A plain set loses the ticker with the first of two positions that is closed. It does not "
-        "know that there was a second one: count them.",
+        "It loses the ticker with the first of two positions that is closed: a plain set, or a "
+        "note of the last change, doesn't know that there was a second one. Count them.",
     ),
     *same_idea(
         lambda changes: _of(changes, "add"),

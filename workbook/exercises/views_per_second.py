@@ -101,6 +101,23 @@ _TEACHING_STREAMS = [
         "The fourth click is late. Second 10 was emitted and removed, so it starts again "
         "at 1, and each change emits, also the change back.",
     ),
+    Case(
+        (_pages(10_100, 20_000, 21_000),),
+        [(10, 1), (20, 1)],
+        "Nobody looked at a page in the seconds between 10 and 20, so there are no pairs of them.",
+    ),
+    Case(
+        (_pages(10_100, 20_000, 10_500, 21_000),),
+        [(10, 1), (20, 1), (10, 1)],
+        "The third click is ten seconds late. However late it is, it counts, and the change back "
+        "emits. A limit for late clicks comes in chapter 05.",
+    ),
+    Case(
+        (_pages(10_100, 10_100, 11_000),),
+        [(10, 2)],
+        "The same click came twice, and both count. To leave out duplicates would take a memory of "
+        "its own (chapter 14), and nobody asks for it here.",
+    ),
     Case(([],), [], "No clicks give no pairs."),
 ]
 
