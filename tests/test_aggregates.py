@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
@@ -12,7 +11,6 @@ import pytest
 
 from workbook.errors import SumTooLarge
 from workbook.pipelines.aggregates import GROUP, OP, RESULT, Aggregate
-from workbook.pipelines.fingerprints import fingerprint
 from workbook.pipelines.ktable import count, fold, max_of, set_of, total
 
 LARGEST = 2**63 - 1
@@ -149,38 +147,6 @@ def test_a_fold_sees_the_columns_of_the_table_only() -> None:
 
 
 # --- which one it is --------------------------------------------------------------------------
-
-MADE = """
-LIMIT = {limit}
-
-def helper(x):
-    return x + {step}
-
-def add(value, row):
-    '''{doc}'''
-    return [helper(each) for each in value if each < LIMIT]
-"""
-
-
-def made(limit: int = 1, step: int = 1, doc: str = "", above: str = "") -> Callable[..., Any]:
-    names: dict[str, Any] = {}
-    exec(above + MADE.format(limit=limit, step=step, doc=doc), names)
-    return names["add"]  # type: ignore[no-any-return]
-
-
-def test_a_function_is_known_again_by_what_it_does() -> None:
-    known = fingerprint(made())
-    assert known.startswith("add ")
-    assert fingerprint(made(doc="says more", above="\n\n# elsewhere\n")) == known
-    others = [made(limit=2), made(step=2), partial(made(), 1), partial(made(), 2), len, sum]
-    assert len({known, *map(fingerprint, others)}) == 7
-
-
-def test_a_function_that_calls_itself_has_a_fingerprint() -> None:
-    def again(value: int) -> int:
-        return again(value - 1) if value else 0
-
-    assert fingerprint(again) == fingerprint(again)
 
 
 def test_an_aggregate_says_what_it_is() -> None:

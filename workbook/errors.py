@@ -31,6 +31,10 @@ class SumTooLarge(WorkbookError, OverflowError):
     """A sum that does not fit into its type any more."""
 
 
+class CannotFingerprint(WorkbookError, ValueError):
+    """A function that uses too much to say whether it is the same at a restart."""
+
+
 class NoSuchState(WorkbookError):
     """A table that is not, or not yet, in the state of a query."""
 
