@@ -165,7 +165,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         "--lateness",
         type=span,
         metavar="TIME",
-        help="how far a second must be behind the newest click to be complete, such as "
+        help="how far every partition must be beyond the end of a second to complete it, such as "
         "'2 minutes'; default: '5 seconds'",
     )
     views.add_argument(

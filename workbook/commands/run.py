@@ -243,7 +243,8 @@ def _views(parsed: DataFrame, broker: Broker, options: Namespace, ending: Ending
     counts = checkpoints.marked(counts, PAGES)
     running = start_table(counts, [store], place, at=writes.pass_by)
     follow(running, progress, writes, Ends(broker.client_config(), options.source), ending)
-    print(f"Ended: {progress.messages:,} messages read from {options.source}. Views of each page:")
+    print(f"Ended: {progress.messages:,} messages read from {options.source}.")
+    print("Views of each page since the checkpoint began:")
     rows = sorted(store.all(), key=lambda row: (-row["views"], row["name"]))
     for row in rows:
         print(f"  {row['name']:<24} {row['views']:>9,}")
