@@ -7,9 +7,11 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from confluent_kafka import Producer
 from labs import end, read_until, until, workbook
@@ -92,11 +94,25 @@ def test_metrics_are_exact_across_ctrl_c_and_a_restart(
     assert sorted(once["reason"]) == sorted(sent["reason"].dropna())
 
 
+def sparks() -> set[int]:
+    """The processes of Spark's Java in this lab, those that only begin among them."""
+    found = set()
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            ours = process.environ().get("WORKBOOK_LAB") == os.environ["WORKBOOK_LAB"]
+            if ours and "org.apache.spark" in " ".join(process.cmdline()):
+                found.add(process.pid)
+    return found
+
+
 def test_sigterm_while_spark_starts_is_a_clean_end_too(topic: MakeTopic) -> None:
     clicks = topic("clicks")
     process = workbook("run", "page_views", "--in", clicks.name, "--out", "metrics.too-early")
+    before = sparks()
     read_until(process, "Starting Spark")
+    until(lambda: sparks() - before, "Spark's Java to begin")  # in a session of its own
     assert "Traceback" not in end(process, signal.SIGTERM)
+    until(lambda: not sparks() - before, "Spark's Java to be gone")
 
 
 def test_a_topic_that_is_missing_is_an_error_and_makes_no_other(broker: Any) -> None:
