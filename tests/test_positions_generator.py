@@ -18,7 +18,7 @@ import pyarrow as pa
 import pytest
 
 from workbook.errors import Rejected
-from workbook.events import EXCHANGES, US, Position, Reason
+from workbook.events import EXCHANGES, OF_THE_READER, US, Position, Reason
 from workbook.generators.murmur2 import murmur2, partition_of
 from workbook.generators.positions import SHARES, SPOILED, PositionStream
 from workbook.sources.producer import generate
@@ -81,7 +81,7 @@ def test_bad_messages_cover_every_kind() -> None:
     all_bad = replace(MIXED, bad_share=1.0)
     reasons = Counter(all_bad.expected(0, 3000)["reason"])
     assert set(reasons) == {reason.value for reason, _ in SPOILED}
-    clicks_only = {Reason.UNKNOWN_TYPE, Reason.NEGATIVE, Reason.FUTURE}
+    clicks_only = {Reason.UNKNOWN_TYPE, Reason.NEGATIVE, Reason.FUTURE, *OF_THE_READER}
     assert set(reasons) == {r.value for r in Reason} - {r.value for r in clicks_only}
     assert sum(reasons.values()) == 3000  # a bad one is never sent twice
     assert all(key is not None for key in all_bad.block(0, 3000)["key"].to_pylist())

@@ -43,6 +43,9 @@ class Reason(StrEnum):
     TOO_LATE = "too late"  # a good page view, but its second was complete already
 
 
+OF_THE_READER = frozenset({Reason.AHEAD, Reason.TOO_LATE})
+"""The reasons that depend on when a record is read, and not on the record alone."""
+
 OF_POSITIONS = frozenset(
     {Reason.NO_KEY, Reason.TOO_LARGE, Reason.NOT_AN_AMOUNT, Reason.UNKNOWN_EXCHANGE}
 )
