@@ -103,10 +103,10 @@ OPTIONS = {
 @pytest.mark.parametrize(
     ("other", "id_now", "says"),
     [
-        ({"lateness": "9 seconds"}, "aaa", "lateness: made for 5 seconds, came 9 seconds\nAsk"),
+        ({"lateness": "9 seconds"}, "aaa", "lateness in ms: made for 5000, came 9000\nAsk"),
         ({"by_partition": True}, "aaa", "by partition: made for False, came True\nAsk"),
-        ({"out": None}, "aaa", "query: made for records, came counts\nAsk"),
-        ({"pipeline": "share_holders"}, "aaa", "query: made for records, came table\nAsk"),
+        ({"out": None}, "aaa", "query: made for seconds, came table\n  table of: made for nothing"),
+        ({"pipeline": "share_holders"}, "aaa", "query: made for seconds, came table\nAsk"),
         ({}, "bbb", "came:\n  topic id: made for aaa, came bbb\nAsk"),
     ],
 )
