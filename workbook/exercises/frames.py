@@ -66,7 +66,7 @@ def by_rows(
             return NotYet("This check needs Spark: write `check(answer, spark=spark)`.")
         if misuse := not_callable_so(answer, (None,)):
             return misuse
-        with _waiting_aloud():
+        with _waiting_aloud(), _no_query_left(spark):
             frame = spark.createDataFrame(list(rows), schema)
             described = _described(answer, frame)
             if described.timed_out:
@@ -85,6 +85,18 @@ def by_rows(
         return NotYet(told) if told else None
 
     return diagnose
+
+
+@contextmanager
+def _no_query_left(spark: SparkSession) -> Iterator[None]:
+    """Stop the queries that an answer has started: the notebook starts its own."""
+    before = {query.id for query in spark.streams.active}
+    try:
+        yield
+    finally:
+        for query in spark.streams.active:
+            if query.id not in before:
+                query.stop()
 
 
 def difference(columns: Sequence[str], found: Sequence[Row], expected: Sequence[Row]) -> Rows:
@@ -123,7 +135,16 @@ def _collect(
     ran = attempt(lambda: tried.value.select(*columns).collect(), seconds=LIMIT_SECONDS)
     if not isinstance(ran.value, list):
         return _error(answer, ran)
-    return tried.value, [tuple(row) for row in ran.value]
+    return tried.value, [tuple(map(_comparable, row)) for row in ran.value]
+
+
+def _comparable(value: Any) -> Any:
+    """An array or a map as something that can be counted."""
+    if isinstance(value, list | tuple):
+        return tuple(map(_comparable, value))
+    if isinstance(value, dict):
+        return tuple(sorted(((k, _comparable(v)) for k, v in value.items()), key=repr))
+    return value
 
 
 def _error(answer: Callable[..., Any], tried: Attempt, otherwise: str = "") -> NotYet:
