@@ -444,8 +444,8 @@ def test_counts_by_partition_come_with_their_events_and_late_actions_are_no_page
         for offset, (after, kind) in enumerate([(0, "Page"), (1, "Page"), (2, "Action")])
     ]
     frame = pl.DataFrame(rows, schema=[*names, "event_id"], orient="row")
-    grouped = per_second(frame.with_columns(reason=pl.lit(None, pl.String)), with_events=True)
-    grouped = grouped.with_columns(pl.col("partition").cast(pl.Int32))
+    frame = frame.with_columns(pl.col("partition").cast(pl.Int32), pl.col("reason").cast(pl.String))
+    grouped = per_second(frame, with_events=True)
     known = {p: Clock(YESTERDAY + 60_000) for p in (0, 1)}
     step = partial(complete, behind=0, unread=lambda p, o: 0, by_partition=True)
     before: Tables = {"open": None, "clocks": clock_table(known), "sums": None}
