@@ -31,8 +31,11 @@ if TYPE_CHECKING:
 LIMIT_SECONDS = 30.0
 """How long the rows of an answer may take, in a session that has run a query before."""
 
+CALLING_SECONDS = 15.0
+"""How long an answer may take on a table, where it may run something, though it should not."""
+
 DESCRIBING_SECONDS = 10.0
-"""How long an answer may take to describe its result, which as a rule runs nothing."""
+"""How long an answer may take to describe its result on a stream, which runs nothing."""
 
 PATIENCE_SECONDS = 2.0
 """After this a check that still runs says what it waits for."""
@@ -158,7 +161,7 @@ def _collect(
     from pyspark.sql import DataFrame
 
     spark = frame.sparkSession
-    tried = attempt_on_spark(spark, answer, frame, seconds=DESCRIBING_SECONDS)
+    tried = attempt_on_spark(spark, answer, frame, seconds=CALLING_SECONDS)
     if not isinstance(tried.value, DataFrame):
         return _error(answer, tried, _no_frame(tried.value))
     if Counter(tried.value.columns) != Counter(columns):

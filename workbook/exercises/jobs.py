@@ -19,7 +19,7 @@ from workbook.exercises.calls import Attempt, attempt
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-ENDING_SECONDS = 5.0
+ENDING_SECONDS = 3.0
 """How long a call may go on once its jobs are cancelled; a loop of Python does."""
 
 _GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
