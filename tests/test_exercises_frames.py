@@ -150,3 +150,21 @@ def test_whole_numbers_where_a_timestamp_is_wanted_are_named():
         'A timestamp is wanted, and "timestamp" is a whole number. `F.timestamp_millis` makes a '
         "timestamp of milliseconds."
     )
+
+
+def test_a_query_that_an_answer_starts_is_stopped_with_its_check(spark):
+    def starts(clicks):
+        writer = clicks.groupBy("name").count().writeStream.outputMode("update")
+        return writer.format("noop").start()
+
+    before = len(spark.streams.active)
+    assert "NOT_YET" in str(chapter.on_spark.check(starts, spark=spark).state)
+    assert len(spark.streams.active) == before
+
+
+def test_a_column_of_arrays_is_an_answer_that_can_be_compared(spark):
+    def lists(clicks):
+        return clicks.groupBy("name").agg(F.collect_list("event_id").alias("views"))
+
+    card = chapter.on_spark.check(lists, spark=spark)
+    assert "broke" not in str(card)
