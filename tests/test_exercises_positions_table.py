@@ -560,14 +560,20 @@ def test_a_table_of_spark_keeps_to_the_same_filter():
 
     from workbook.pipelines.table_steps import DELETED, GROUP_BUCKET, ORDER, newest
 
-    columns = ("position", "client", "amount", "exchange")
+    columns = ("position", "client", "ticker", "amount", "exchange")
 
     def batch(row, order):
         keeps = row is not None and chapter.is_us(row)
-        fields = {"position": "p1", **(row or {"client": None, "amount": None, "exchange": None})}
+        fields = {**dict.fromkeys(columns), **(row or {}), "position": "p1"}
         marks = {GROUP_BUCKET: 0, DELETED: not keeps, ORDER: order}
         return pl.DataFrame([{**fields, **marks}], infer_schema_length=None).cast(
-            {"client": pl.String, "amount": pl.Int64, "exchange": pl.String, ORDER: pl.Int64}
+            {
+                "client": pl.String,
+                "ticker": pl.String,
+                "amount": pl.Int64,
+                "exchange": pl.String,
+                ORDER: pl.Int64,
+            }
         )
 
     rows = [None, chapter._at("NYSE"), chapter._at("NYSE", 3), chapter._at("LSE")]
