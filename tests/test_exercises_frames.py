@@ -7,12 +7,15 @@ import threading
 import time
 from contextlib import redirect_stdout
 
+import psutil
 import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.exercises import frames
 from workbook.exercises import page_view_counter as chapter
+from workbook.exercises.calls import Attempt
 from workbook.exercises.spark_errors import spark_cause
+from workbook.exercises.streams import cause_on_a_stream, stream_like
 
 CAUSE = "Likely cause"
 
@@ -31,12 +34,79 @@ def raises_on_a_worker(clicks):
 
 
 def test_an_endless_loop_ends_long_before_spark_would(spark, monkeypatch):
-    monkeypatch.setattr(frames, "DESCRIBING_SECONDS", 0.5)
     chapter.on_spark.check(chapter.views_per_name, spark=spark)  # the first query takes longer
+    monkeypatch.setattr(frames, "CALLING_SECONDS", 0.5)
     began = time.monotonic()
     card = chapter.on_spark.check(loops, spark=spark)
     assert "does not come to an end" in card.part(CAUSE)
     assert time.monotonic() - began < 10
+
+
+def hangs_on_a_worker(clicks):
+    @F.udf("boolean")
+    def is_page(kind):
+        while True:
+            pass
+
+    return chapter.views_per_name(clicks.where(is_page("click_type")))
+
+
+def hangs_itself(clicks):
+    return clicks.sparkSession.createDataFrame(hangs_on_a_worker(clicks).collect())
+
+
+@pytest.mark.parametrize(
+    ("answer", "limit"), [(hangs_on_a_worker, "LIMIT_SECONDS"), (hangs_itself, "CALLING_SECONDS")]
+)
+def test_a_worker_that_hangs_is_ended_and_the_next_answer_passes(
+    answer, limit, spark, monkeypatch, capfd
+):
+    assert chapter.on_spark.check(chapter.views_per_name, spark=spark).correct
+    with monkeypatch.context() as shorter:
+        shorter.setattr(frames, limit, 2.0)
+        card = chapter.on_spark.check(answer, spark=spark)
+    assert "does not come to an end" in card.part(CAUSE)
+    assert chapter.on_spark.check(chapter.views_per_name, spark=spark).correct
+    assert "Traceback" not in capfd.readouterr().err
+    assert spark.sparkContext.getLocalProperty("spark.jobGroup.id") is None
+    daemon = psutil.Process(spark.sparkContext._gateway.proc.pid)
+    wait_until(lambda: not any(map(is_busy, daemon.children(recursive=True))))
+
+
+def is_busy(process):
+    """Whether a Python process computes; one that ended does not."""
+    try:
+        return "python" in process.name() and process.cpu_percent(0.5) > 20
+    except psutil.Error:
+        return False
+
+
+def wait_until(holds, within=30):
+    until = time.monotonic() + within
+    while not holds():
+        assert time.monotonic() < until, "a Python worker still runs"
+
+
+def started(clicks):
+    return chapter.views_per_name(clicks).writeStream.format("noop").outputMode("update").start()
+
+
+def only_if_streaming(clicks):
+    return started(clicks) if clicks.isStreaming else chapter.views_per_name(clicks)
+
+
+@pytest.mark.parametrize("answer", [started, only_if_streaming])
+def test_no_query_of_an_answer_goes_on(answer, spark):
+    before = [query.runId for query in spark.streams.active]
+    card = chapter.on_spark.check(answer, spark=spark)
+    assert "the notebook starts the query" in card.part(CAUSE)
+    assert [query.runId for query in spark.streams.active] == before
+
+
+def test_a_stream_cannot_count_distinct_values(spark):
+    rows = stream_like(spark.createDataFrame([("/home", 1)], "name STRING, event_id BIGINT"))
+    counted = rows.groupBy("name").agg(F.countDistinct("event_id"))
+    assert "can't count distinct values" in cause_on_a_stream(Attempt(counted))
 
 
 @pytest.mark.parametrize(("patience", "said"), [(0.01, True), (60, False)])

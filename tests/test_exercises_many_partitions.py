@@ -525,7 +525,7 @@ ON_SPARK = Catalogue(
         (lambda c: count_by(c.where("reason IS NULL")), "counts actions"),
         (lambda c: count_by(c.where("click_type = 'Page'")), "counts rejected"),
         (count_by, "all rows"),
-        (distinct_ids, "distinct ids"),
+        (distinct_ids, "counts distinct values"),
         (lambda c: on_pages()(c).withColumn("views", F.lit(1)), "has one view"),
         (zeros_for_actions, "only actions appears with 0"),
         (on_pages(more=("name",)), "in several rows"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 
@@ -363,8 +364,25 @@ def named_as_page(clicks):
 
 def two_by_hand(spark):
     """A copy of what the difference shows."""
-    rows = [("/home", 2), ("/shoes", 1), ("start", 1)]
+    rows = [("/home", 3), ("/shoes", 1), ("Start", 1)]
     return spark.createDataFrame(rows, "name string, views long")
+
+
+def by_browser_too(clicks):
+    return count_by(accepted_pages(clicks), "name", "browser").drop("browser")
+
+
+def made_of_nothing(clicks):
+    return clicks.sparkSession.createDataFrame([], "name string, views long")
+
+
+def lists(clicks):
+    ids = F.collect_list("event_id").alias("views")
+    return accepted_pages(clicks).groupBy("name").agg(ids)
+
+
+def ends_its_worker(clicks):
+    return right(clicks.where(F.udf(lambda name: os._exit(1), "boolean")("name")))
 
 
 ON_SPARK = Catalogue(
@@ -385,7 +403,7 @@ ON_SPARK = Catalogue(
         (lambda c: count_by(accepted_pages(c).dropDuplicates(["name"]), "name"), "Each name has"),
         (lambda c: count_by(c.where("click_type = 'page'"), "name"), "Nothing is left"),
         (lambda c: accepted_pages(c).groupBy("name").count(), "missing views; not asked for count"),
-        (lambda c: count_by(accepted_pages(c)), "missing name; not asked for none"),
+        (lambda c: count_by(accepted_pages(c)), "missing name. Check"),
         (lambda c: count_by(accepted_pages(c), "name", "browser"), "not asked for browser"),
         (lambda c: accepted_pages(c).count(), "of type int"),
         (lambda c: count_by(c.where("type = 'Page'"), "name"), "no column `type`"),
@@ -395,7 +413,14 @@ ON_SPARK = Catalogue(
         (lambda c: right(c).limit(10), "`limit` has no meaning"),
         (collected, "runs the query itself"),
         (over_a_window, "no functions `over`"),
-        (distinct_ids, "count distinct values"),
+        (distinct_ids, "It counts distinct values"),
+        (by_browser_too, "several rows"),
+        (lambda c: right(c.withColumn("name", F.lower("name"))), "small letters"),
+        (made_of_nothing, "nothing filters"),
+        (lambda c: c.writeStream.start(), "the notebook starts the query"),
+        (lists, "is ARRAY<BIGINT>"),
+        (lambda c: c.where("click_type = Page"), "put it in quotes in SQL: `'Page'`"),
+        (ends_its_worker, "ended the worker"),
         (in_two_steps, "aggregates twice"),
         (each_group_in_pandas, "one micro-batch alone"),
         (lambda c: right(c).withColumn("views", F.expr("double(views)")), "`views` is DOUBLE"),
@@ -413,6 +438,16 @@ ON_SPARK = Catalogue(
     shortcuts=[
         (lambda c: c.sparkSession.createDataFrame(right(c).toPandas()), "runs the query itself"),
         (lambda c: right(c).cache(), "runs the query itself"),
+        (lambda c: right(c.dropDuplicates(["event_id"])), "distinct values or drops"),
+        (lambda c: right(c.distinct()), "distinct values or drops"),
+        (
+            lambda c: (
+                accepted_pages(c)
+                .groupBy("name")
+                .agg(F.approx_count_distinct("event_id").alias("views"))
+            ),
+            "distinct values or drops",
+        ),
         (
             lambda c: c.sparkSession.createDataFrame([("a", 1)], "name string, views long"),
             "Compare",

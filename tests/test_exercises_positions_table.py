@@ -440,8 +440,42 @@ def without_twice(changelog):
     return newest()(changelog).where("position <> 'twice'")
 
 
+def in_a_subquery(changelog):
+    return changelog.sparkSession.sql(
+        "SELECT position, client, ticker, amount FROM {c} WHERE (position, offset) IN "
+        "(SELECT position, max(offset) FROM {c} GROUP BY position) AND NOT deleted",
+        c=changelog,
+    )
+
+
+def by_not_exists(changelog):
+    changelog.createOrReplaceTempView("changelog_of_an_exercise")
+    return changelog.sparkSession.sql(
+        "SELECT position, client, ticker, amount FROM changelog_of_an_exercise a "
+        "WHERE NOT deleted AND NOT EXISTS (SELECT 1 FROM changelog_of_an_exercise b "
+        "WHERE b.position = a.position AND b.offset > a.offset)"
+    )
+
+
+def by_offset_alone(changelog):
+    last = changelog.groupBy("position").agg(F.max("offset").alias("offset")).drop("position")
+    return changelog.join(last, "offset").where("NOT deleted").select(*COLUMNS).distinct()
+
+
+def by_its_names(changelog):
+    return newest(last="row.position NOT IN ('closed', 'never')")(changelog)
+
+
 LATEST = Catalogue(
-    right=[by_window, by_columns, by_struct, by_join, lambda c: newest()(c).orderBy("position")],
+    right=[
+        in_a_subquery,
+        by_not_exists,
+        by_window,
+        by_columns,
+        by_struct,
+        by_join,
+        lambda c: newest()(c).orderBy("position"),
+    ],
     wrong=[
         (dropped_first, "leaves out the tombstones first"),
         (newest(last="true"), "The tombstones stay"),
@@ -468,7 +502,10 @@ LATEST = Catalogue(
         (collected, "runs the query itself"),
         (lambda c: newest()(c).withColumn("amount", F.expr("double(amount)")), "is DOUBLE"),
         (lambda changelog: newest()(changelog).show(), "It prints"),
+        (by_its_names, "under other names"),
+        (lambda c: newest()(c).withColumn("amount", F.expr("tinyint(amount)")), "overflow"),
     ],
+    shortcuts=[(by_offset_alone, "Look at the name")],
     spark=True,
 )
 

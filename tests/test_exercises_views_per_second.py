@@ -468,7 +468,7 @@ ON_SPARK = Catalogue(
         (lambda c: whole(c.where("click_type = 'Page'")), "counts rejected"),
         (whole, "all rows"),
         (on_pages("unix_seconds(current_timestamp())"), "clock on the wall"),
-        (distinct_ids, "distinct ids"),
+        (distinct_ids, "counts distinct values"),
         (lambda c: whole(c).withColumn("views", F.lit(1)), "Compare the rows"),
         (lambda c: whole(accepted_pages(c)).withColumn("views", F.lit(1)), "has one view"),
         (zeros_for_actions, "only actions appears with 0"),

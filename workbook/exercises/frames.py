@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from workbook.exercises.calls import Attempt, attempt
+from workbook.exercises.calls import Attempt
+from workbook.exercises.jobs import attempt_on_spark, without_new_queries
 from workbook.exercises.judging import Mistake, NotYet, known_mistake, not_callable_so, usual_cause
 from workbook.exercises.render import Rows
 from workbook.exercises.showing import place
 from workbook.exercises.spark_errors import spark_cause, worker_line
 from workbook.exercises.streams import (
+    STARTS,
     cause_of_luck,
     cause_of_running,
     cause_on_a_stream,
@@ -26,11 +28,14 @@ from workbook.exercises.streams import (
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-LIMIT_SECONDS = 60.0
-"""How long Spark may take; long, because the first query of a session is slow."""
+LIMIT_SECONDS = 30.0
+"""How long the rows of an answer may take, in a session that has run a query before."""
+
+CALLING_SECONDS = 15.0
+"""How long an answer may take on a table, where it may run something, though it should not."""
 
 DESCRIBING_SECONDS = 10.0
-"""How long an answer may take to describe its result, which runs nothing."""
+"""How long an answer may take to describe its result on a stream, which runs nothing."""
 
 PATIENCE_SECONDS = 2.0
 """After this a check that still runs says what it waits for."""
@@ -50,14 +55,15 @@ def by_rows(
     cause: str,
     *,
     streams: bool = True,
+    renamed: Callable[[Row], Row] | None = None,
 ) -> Callable[..., NotYet | None]:
     """A check that hands a function a batch DataFrame of ``rows`` and compares what it returns.
 
     ``columns`` are those asked for with their types, as in ``"name STRING, views BIGINT"``, in any
     order; a mistake's model goes from rows to rows. ``cause`` is said if no mistake explains the
     difference. With ``streams`` the next cell runs the answer on a stream, so that has to be
-    possible too; without, it must still leave running to the caller. The check needs a ``spark``
-    session.
+    possible too; without, it must still leave running to the caller. What is right is tried once
+    more with each row, in and out, ``renamed``. The check needs a ``spark`` session.
     """
     types = dict(column.split() for column in columns.split(", "))
 
@@ -66,37 +72,52 @@ def by_rows(
             return NotYet("This check needs Spark: write `check(answer, spark=spark)`.")
         if misuse := not_callable_so(answer, (None,)):
             return misuse
-        with _waiting_aloud(), _no_query_left(spark):
+        with _waiting_aloud(), without_new_queries(spark):
             frame = spark.createDataFrame(list(rows), schema)
-            described = _described(answer, frame)
-            if described.timed_out:
-                return _error(answer, described)
+            _warm_up(frame)
             found = _collect(answer, frame, list(types))
-            return found if isinstance(found, NotYet) else judged(*found, described)
+            if isinstance(found, NotYet):
+                return found
+            return judged(*found) or on_a_stream(answer, frame, found[0]) or again(answer, spark)
 
-    def judged(frame: DataFrame, found: list[Row], described: Attempt) -> NotYet | None:
+    def judged(frame: DataFrame, found: list[Row]) -> NotYet | None:
         other_type = _other_type(frame, types)
         if Counter(found) != Counter(expected):
-            known = known_mistake(mistakes, [(list(rows),)], [sorted(found, key=repr)])
+            known = _without_a_filter(frame) if not found else ""
+            known = known or known_mistake(mistakes, [(list(rows),)], [sorted(found, key=repr)])
             table = difference(list(types), found, expected)
             return NotYet(known or other_type or cause, table=table)
-        broken = cause_on_a_stream if streams else cause_of_running
-        told = other_type or broken(described) or cause_of_luck(frame)
+        return NotYet(other_type) if other_type else None
+
+    def on_a_stream(answer: Any, table: DataFrame, result: DataFrame) -> NotYet | None:
+        with without_new_queries(table.sparkSession) as started:
+            described = _described(answer, table)
+            if described.timed_out:
+                return _error(answer, described)
+            broken = cause_on_a_stream if streams else cause_of_running
+            told = broken(described) or cause_of_luck(result)
+        told = STARTS if started.queries else told
         return NotYet(told) if told else None
+
+    def again(answer: Any, spark: SparkSession) -> NotYet | None:
+        if renamed is None:
+            return None
+        frame = spark.createDataFrame([renamed(row) for row in rows], schema)
+        found = _collect(answer, frame, list(types))
+        if isinstance(found, NotYet):
+            return found
+        asked = [renamed(row) for row in expected]
+        if Counter(found[1]) == Counter(asked):
+            return None
+        return NotYet(_BY_NAME, table=difference(list(types), found[1], asked))
 
     return diagnose
 
 
-@contextmanager
-def _no_query_left(spark: SparkSession) -> Iterator[None]:
-    """Stop the queries that an answer has started: the notebook starts its own."""
-    before = {query.id for query in spark.streams.active}
-    try:
-        yield
-    finally:
-        for query in spark.streams.active:
-            if query.id not in before:
-                query.stop()
+_BY_NAME = (
+    "It's right for the names in the check, and wrong for the same rows under other names. Judge "
+    "by the other columns."
+)
 
 
 def difference(columns: Sequence[str], found: Sequence[Row], expected: Sequence[Row]) -> Rows:
@@ -116,9 +137,21 @@ def _lines(where: str, counted: Counter[Row], columns: Sequence[str]) -> list[tu
 
 def _described(answer: Callable[..., Any], frame: DataFrame) -> Attempt:
     """The answer called with a stream: nothing is run there, so a long wait is an endless loop."""
+    spark = frame.sparkSession
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is said of a stream would only confuse
-        return attempt(answer, stream_like(frame), seconds=DESCRIBING_SECONDS)
+        return attempt_on_spark(spark, answer, stream_like(frame), seconds=DESCRIBING_SECONDS)
+
+
+_warm: set[str] = set()
+
+
+def _warm_up(frame: DataFrame) -> None:
+    """Run the first query of a session, which is slow, outside the time of an answer."""
+    session = frame.sparkSession.sparkContext.applicationId
+    if session not in _warm:
+        frame.groupBy(*frame.columns[:1]).count().collect()
+        _warm.add(session)
 
 
 def _collect(
@@ -127,24 +160,35 @@ def _collect(
     """The answer's frame and its rows in the order of ``columns``, or what is wrong with it."""
     from pyspark.sql import DataFrame
 
-    tried = attempt(answer, frame, seconds=LIMIT_SECONDS)
+    spark = frame.sparkSession
+    tried = attempt_on_spark(spark, answer, frame, seconds=CALLING_SECONDS)
     if not isinstance(tried.value, DataFrame):
         return _error(answer, tried, _no_frame(tried.value))
     if Counter(tried.value.columns) != Counter(columns):
         return _other_columns(tried.value.columns, columns)
-    ran = attempt(lambda: tried.value.select(*columns).collect(), seconds=LIMIT_SECONDS)
+    ran = attempt_on_spark(spark, tried.value.select(*columns).collect, seconds=LIMIT_SECONDS)
     if not isinstance(ran.value, list):
         return _error(answer, ran)
-    return tried.value, [tuple(map(_comparable, row)) for row in ran.value]
+    return tried.value, [_hashable(row) for row in ran.value]
 
 
-def _comparable(value: Any) -> Any:
-    """An array or a map as something that can be counted."""
-    if isinstance(value, list | tuple):
-        return tuple(map(_comparable, value))
+def _hashable(value: Any) -> Any:
+    """A row whose lists and maps, which Python can't count, are tuples."""
     if isinstance(value, dict):
-        return tuple(sorted(((k, _comparable(v)) for k, v in value.items()), key=repr))
-    return value
+        return tuple(sorted(((k, _hashable(v)) for k, v in value.items()), key=repr))
+    return tuple(map(_hashable, value)) if isinstance(value, (list, tuple)) else value
+
+
+def _without_a_filter(frame: DataFrame) -> str:
+    """Why there is no row where nothing filters; or ''."""
+    plan = frame._jdf.queryExecution().analyzed().toString()
+    return "" if re.search(r"\b(Filter|Join|Limit)", plan) else _NO_ROW
+
+
+_NO_ROW = (
+    "It gives no row, though nothing filters: is the result made out of something empty, as of a "
+    "list that is filled on Spark's workers? Those have copies of their own."
+)
 
 
 def _error(answer: Callable[..., Any], tried: Attempt, otherwise: str = "") -> NotYet:
@@ -172,13 +216,14 @@ def _no_frame(value: Any) -> str:
 
 
 def _other_columns(found: Sequence[str], asked: Sequence[str]) -> NotYet:
-    missing = ", ".join(c for c in asked if c not in found) or "none"
-    besides = ", ".join(c for c in found if c not in asked) or "none"
+    missing = ", ".join(c for c in asked if c not in found)
+    besides = ", ".join(c for c in found if c not in asked)
+    halves = [f"missing {missing}"] * bool(missing) + [f"not asked for {besides}"] * bool(besides)
     twice = ", ".join(f"`{c}`" for c, times in Counter(found).items() if times > 1)
     return NotYet(
         f"A name stands for more than one column: {twice}. Each is asked for once."
         if twice
-        else f"The columns differ: missing {missing}; not asked for {besides}. "
+        else f"The columns differ: {'; '.join(halves)}. "
         "Check what you group by, and name a column with `alias`.",
         value=", ".join(found),
         expected=", ".join(asked),
@@ -190,6 +235,11 @@ def _other_type(frame: DataFrame, asked: dict[str, str]) -> str:
     for name, type_ in asked.items():
         found = frame.schema[name].dataType.simpleString()
         if _kind(found) != _kind(type_.lower()):
+            if found.startswith(("array", "map", "struct")):
+                return (
+                    f"Look at the type: `{name}` is {found.upper()}, and {type_} is asked for: "
+                    "one value in each row, and not a collection of them."
+                )
             return (
                 f"Look at the type: `{name}` is {found.upper()}, and {type_} is asked for. A whole "
                 "number comes of `div`, `floor` or a cast; text of a cast to STRING."

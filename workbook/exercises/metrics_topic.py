@@ -153,6 +153,9 @@ _COUNTS: list[Row] = [
     (SECOND + 1, 9),
     (SECOND + 1, 9),
     (SECOND + 5, 1_234),
+    (5, 0),
+    (4_000_000_000, 3_000_000_000),
+    (12_345_678_901, 1),
 ]
 
 metrics_on_spark = Problem(

@@ -285,6 +285,12 @@ def _rows(
     return lambda rows: sorted(((key(s), value(v)) for s, v in rows), key=repr)
 
 
+def _double(number: int) -> str:
+    """The text that Java gives a double: with an exponent from ten million on."""
+    power = len(str(number)) - 1
+    return f"{float(number)}" if number < 10**7 else f"{number / 10**power!r}E{power}"
+
+
 def _per_second(
     keep: Callable[[list[int]], int],
 ) -> Callable[[list[Row]], list[Row]]:
@@ -304,10 +310,10 @@ _ONE_ROW = (
 ON_SPARK = [
     Mistake(
         _rows(key=_same, value=_same),
-        "Both columns are still BIGINT. The sink would refuse them: cast both to STRING.",
+        "Both columns are still numbers. The sink would refuse them: cast both to STRING.",
     ),
-    Mistake(_rows(key=_same), "The key is still BIGINT: cast it to STRING, as the value."),
-    Mistake(_rows(value=_same), "The value is still BIGINT: cast it to STRING, as the key."),
+    Mistake(_rows(key=_same), "The key is still a number: cast it to STRING, as the value."),
+    Mistake(_rows(value=_same), "The value is still a number: cast it to STRING, as the key."),
     Mistake(
         lambda rows: sorted(((str(v), str(s)) for s, v in rows), key=repr),
         "Key and value are swapped: the key is the second.",
@@ -322,7 +328,7 @@ ON_SPARK = [
         "The key is in milliseconds. It is the second as it stands.",
     ),
     Mistake(
-        _rows(key=lambda second: f"{second / 10**9!r}E9"),
+        _rows(key=_double),
         "The key was a double on its way to text. Cast the BIGINT itself.",
     ),
     Mistake(

@@ -208,11 +208,12 @@ _SCHEMA = (
 )
 _ROWS: list[Row] = [
     (1, "Page", "/home", NOON, "Firefox", "t1", None),
-    (2, "Page", "/home", NOON, "Firefox", "t1", None),
+    (1, "Page", "/home", NOON, "Firefox", "t1", None),  # delivered twice: each row counts
+    (2, "Page", "/home", NOON + 400, "Safari", "t3", None),
     (3, "Page", "/shoes", NOON, "Safari", None, None),
     (4, "Action", "/shoes", NOON, "Safari", None, None),
     (5, "Action", "add-to-basket", NOON, "Safari", None, None),
-    (6, "Page", "start", NOON, "Safari", None, None),
+    (6, "Page", "Start", NOON, "Safari", None, None),
     (7, "Page", "/home", NOON + 600_000, "Firefox", "t2", str(Reason.FUTURE)),
     (8, "Page", "/hats", -1, "Chrome", None, str(Reason.NEGATIVE)),
     (None, None, None, None, None, None, str(Reason.MALFORMED)),
@@ -223,14 +224,15 @@ on_spark = Problem(
     name="Views per name on Spark",
     task="Write a function from a DataFrame of clicks (`event_id`, `click_type`, `name`, "
     "`timestamp`, `browser`, `tab_id`, `reason`) to one with the page views of each name: columns "
-    "`name` and `views`. A rejected record has a `reason`; leave it out. Two views of home and "
-    "one of shoes give the rows `/home, 2` and `/shoes, 1`, in any order.",
+    "`name` and `views`. A rejected record has a `reason`; leave it out. Every row counts, "
+    "even one that came before. Two views of home and one of shoes give the rows `/home, 2` and "
+    "`/shoes, 1`, in any order.",
     stub="def views_per_name(clicks):\n    ...  # your code\n",
     diagnose=by_rows(
         _SCHEMA,
         _ROWS,
         "name STRING, views BIGINT",
-        [("/home", 2), ("/shoes", 1), ("start", 1)],
+        [("/home", 3), ("/shoes", 1), ("Start", 1)],
         mistakes.ON_SPARK,
         "Compare the rows: which clicks are counted too often, or not at all?",
     ),

@@ -201,6 +201,19 @@ ON_SPARK = [
         "stands in `click_type`.",
     ),
     Mistake(
+        lambda rows: _views(list(dict.fromkeys(rows))),
+        "It counts distinct values or drops duplicates, so an event that was delivered twice "
+        "counts once. That is a good idea with a price (chapter 14); here every row counts.",
+    ),
+    Mistake(
+        lambda rows: sorted((n, v) for (n, _), v in _views(rows, key=lambda r: (r[2], r[4]))),
+        "A name stands in several rows: it is grouped by more than the name.",
+    ),
+    Mistake(
+        partial(_views, key=lambda row: row[2].lower()),
+        "It changes the names to small letters. A name stays as it is.",
+    ),
+    Mistake(
         lambda rows: [(name, 1) for name, _ in _views(rows)],
         "Each name has one view: duplicates were dropped before counting, or distinct "
         "values were counted. Here every event counts.",

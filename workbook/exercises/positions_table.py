@@ -358,8 +358,8 @@ _SCHEMA = (
 _ROWS: list[Row] = [
     # Not in the order of the offsets: rows of a DataFrame have none.
     ("less", "Bob", "AAPL", 5, False, 7),
-    ("opened", "Bob", "AAPL", 20, False, 0),
-    ("less", "Bob", "AAPL", 20, False, 1),
+    ("opened", "Bob", "AAPL", 40_000, False, 0),
+    ("less", "Bob", "AAPL", 20, False, 0),  # in another partition
     ("moved", "Carol", "IBM", 7, False, 2),
     ("moved", "Alice", "IBM", 6, False, 8),
     ("swapped", "Dave", "SAP", 3, False, 3),
@@ -374,13 +374,20 @@ _ROWS: list[Row] = [
     ("twice", "Bob", "GE", 8, False, 14),
 ]
 
+_NAMES = {name: f"p{at}" for at, name in enumerate(dict.fromkeys(row[0] for row in _ROWS))}
+
+
+def _renamed(row: Row) -> Row:
+    return (_NAMES[row[0]], *row[1:])
+
+
 latest_on_spark = Problem(
     name="The latest row on Spark",
     task="Write a function from a changelog of positions, as a DataFrame, to the table that is "
     "true now: `position`, `client`, `ticker`, `amount`, a row for each open position. In: those "
     "columns, `deleted` (true for a tombstone, whose other columns are null) and `offset`. Of each "
-    "position the row with the highest offset counts. The rows come in any order, for a DataFrame "
-    "has none.\n\n"
+    "position the row with the highest offset counts. Other positions may have the same offset, in "
+    "another partition. The rows come in any order, for a DataFrame has none.\n\n"
     "The positions of the check are named for what happened to them: `moved` to another client, "
     "`closed`, `reopened`, `never` there at all.",
     stub="def latest(changelog):\n    ...  # your code\n",
@@ -389,7 +396,7 @@ latest_on_spark = Problem(
         _ROWS,
         "position STRING, client STRING, ticker STRING, amount BIGINT",
         [
-            ("opened", "Bob", "AAPL", 20),
+            ("opened", "Bob", "AAPL", 40_000),
             ("less", "Bob", "AAPL", 5),
             ("moved", "Alice", "IBM", 6),
             ("swapped", "Dave", "BMW", 4),
@@ -399,6 +406,7 @@ latest_on_spark = Problem(
         spark_mistakes.LATEST,
         "Look at the name of each position that differs: it says what happened to it.",
         streams=False,
+        renamed=_renamed,
     ),
     hints=(
         "Two things have to be done: find the newest record of each position, and leave out the "

@@ -7,6 +7,7 @@ traceback.
 
 from __future__ import annotations
 
+import difflib
 import linecache
 import re
 from collections.abc import Callable, Mapping
@@ -17,10 +18,29 @@ _BRACKETS = (
     "`(a == 1) & (b == 2)`."
 )
 
+_WORKER_ENDED = (
+    "A Python function in your answer ended the worker that ran it (by `os._exit`, for example, or "
+    "out of memory). Return a value instead."
+)
+
+
+def _or_text(named: Mapping[str, str]) -> str:
+    """Advice for a word in SQL that looks like no column: it may be text without its quotes."""
+    word = named["objectName"].strip("`")
+    columns = re.findall(r"`([^`]+)`", named["proposal"])
+    if not word.isidentifier() or difflib.get_close_matches(word.lower(), columns):
+        return ""
+    return f" If it is meant as text, put it in quotes in SQL: `'{word}'`."
+
+
 _TOLD: Mapping[str, Callable[[Mapping[str, str]], str]] = {
     "UNRESOLVED_COLUMN.WITH_SUGGESTION": lambda named: (
         f"There's no column {named['objectName']} at this point. Did you mean one of "
-        f"{named['proposal']}?"
+        f"{named['proposal']}?{_or_text(named)}"
+    ),
+    "WRITE_STREAM_NOT_ALLOWED": lambda named: (
+        "It starts a query (`writeStream ... start`). Return the DataFrame that describes the "
+        "result; the notebook starts the query."
     ),
     "UNRESOLVED_COLUMN.WITHOUT_SUGGESTION": lambda named: (
         f"There's no column {named['objectName']} at this point."
@@ -53,6 +73,8 @@ def spark_cause(error: BaseException | None) -> str:
     if condition == "PYTHON_EXCEPTION":
         raised = str(named.get("traceback") or error).strip().splitlines()[-1]
         return f"A Python function in your answer raised {raised}, on one of Spark's workers."
+    if "Python worker exited unexpectedly" in str(error):
+        return _WORKER_ENDED
     if _without_brackets(condition, named):
         return _BRACKETS
     if condition == "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE":

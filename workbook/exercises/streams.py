@@ -21,6 +21,10 @@ _RUNS = (
     "`pivot`, `cache`): a stream has no end to wait for, and Spark refuses. Describe the result "
     "with DataFrame operations, and leave running it to the caller."
 )
+STARTS = (
+    "It starts a query (`writeStream ... start`). Return the DataFrame that describes the result; "
+    "the notebook starts the query."
+)
 _TABLE = (
     "The rows are right, but they were made out of Python or of another table, so nothing of a "
     "stream would come through. Build the result from the DataFrame that is handed in."
@@ -53,6 +57,8 @@ _LUCK = (
     "`groupBy` or `dropDuplicates` Spark promises no order. Let the aggregate itself choose."
 )
 
+_SUBQUERY = "Streaming query is not allowed in subquery"
+
 _REFUSED = (
     ("Sorting is not supported", _SORT),
     ("Limits are not supported", _LIMIT),
@@ -72,7 +78,7 @@ def stream_like(table: DataFrame) -> DataFrame:
 
 def cause_on_a_stream(described: Attempt) -> str:
     """Why the query of an answer, called with ``stream_like``, would not start; or ''."""
-    if cause := cause_of_running(described):
+    if cause := cause_of_running(described, streaming=True):
         return cause
     plan = _plan(described.value)
     jvm: Any = described.value.sparkSession._jvm
@@ -85,9 +91,14 @@ def cause_on_a_stream(described: Attempt) -> str:
     return _PER_BATCH if "FlatMapGroupsIn" in plan.toString() else ""
 
 
-def cause_of_running(described: Attempt) -> str:
-    """Whether an answer runs its query, or takes its rows from elsewhere; or ''."""
+def cause_of_running(described: Attempt, *, streaming: bool = False) -> str:
+    """Whether an answer runs its query, or takes its rows from elsewhere; or ''.
+
+    What is not for ``streaming`` may stand in a subquery, where Spark allows no stream.
+    """
     if described.error is not None:
+        if not streaming and _SUBQUERY in str(described.error):
+            return ""
         runs = re.search("writeStream.start|pivot is not supported", str(described.error))
         return _RUNS if runs else _refusal(described.error)
     return "" if getattr(described.value, "isStreaming", False) else _TABLE

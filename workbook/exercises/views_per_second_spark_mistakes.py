@@ -102,8 +102,8 @@ ON_SPARK = [
     ),
     Mistake(
         lambda rows: _views(list({row[0]: row for row in rows}.values())),
-        "It counts distinct ids, so an event that was delivered twice counts once. That is a good "
-        "idea with a price (chapter 14); here every row counts.",
+        "It counts distinct values or drops duplicates, so an event that was delivered twice "
+        "counts once. That is a good idea with a price (chapter 14); here every row counts.",
     ),
     Mistake(
         lambda rows: [(second, 1) for second, _ in _views(rows)],
