@@ -19,6 +19,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -158,12 +159,17 @@ def cost(work: Callable[[], object]) -> tuple[Cost, Any]:
 def ours() -> list[psutil.Process]:
     """This process and its children; the servers are the supervisor's."""
     me = psutil.Process()
-    children = [p for p in me.children(recursive=True) if p.status() != psutil.STATUS_ZOMBIE]
-    return [me, *(p for p in children if "kafka.Kafka" not in p.cmdline())]
+    return [me, *(p for p in me.children(recursive=True) if _counts(p))]
+
+
+def _counts(process: psutil.Process) -> bool:
+    with suppress(psutil.NoSuchProcess, psutil.ZombieProcess):  # it may end while one looks
+        return process.status() != psutil.STATUS_ZOMBIE and "kafka.Kafka" not in process.cmdline()
+    return False
 
 
 def cpu_seconds() -> float:
-    return sum(p.cpu_times().user + p.cpu_times().system for p in ours())
+    return sum(sum(process.cpu_times()[:2]) for process in ours())
 
 
 def peak_memory() -> float:

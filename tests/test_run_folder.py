@@ -40,7 +40,7 @@ def test_a_link_in_place_of_the_run_folder_is_refused_and_its_target_stays(
     lab: OwnLab, precious: Path
 ) -> None:
     lab.folder.symlink_to(precious)
-    for deed in (started.clear, client.is_running, client.lease):
+    for deed in (started.clear, client.is_running, lambda: client.Lease("kernel")):
         with pytest.raises(ServerFailed, match="is a link and belongs to you"):
             deed()
     with pytest.raises(ServerFailed, match="is a link"):

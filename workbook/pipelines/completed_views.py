@@ -22,7 +22,7 @@ from workbook.events import ClickType, Reason
 from workbook.metrics import COMPLETE
 from workbook.pipelines.bucketed import PACKED, Step, packing, stateful, unpack
 from workbook.pipelines.clicks import parse
-from workbook.pipelines.partition_clocks import Clock, Unread, advance, believed, slowest
+from workbook.pipelines.partition_clocks import RECENT, Clock, Unread, advance, slowest
 from workbook.pipelines.reading import Rejects, Then
 from workbook.pipelines.table_steps import Tables
 
@@ -70,9 +70,10 @@ def completed_views(
       that has come least far (-1: none has given anything).
 
     A second is complete when the slowest partition is ``lateness`` behind its end. ``unread(p,
-    offset)`` says how many records wait on a partition from an offset on; it's asked where a clock
-    leaps. Raises ValueError for a lateness that is no time. Needs Spark's RocksDB state store.
-    Micro-batches come also where nothing was read, so that the last seconds are completed.
+    offset)`` says how many records wait on a partition from an offset on; it's asked where a
+    partition has come to the reader's own time. Micro-batches come also where nothing was read, so
+    that the last seconds are completed. Raises ValueError for a lateness that is no time. Needs
+    Spark's RocksDB state store.
     """
     behind = milliseconds(lateness)
     fields = (*FIELDS, *(["event_id"] if with_events else []))
@@ -113,16 +114,17 @@ def _per_second_in_ms(rows: pl.DataFrame, with_events: bool) -> pl.DataFrame:
 def per_second(rows: pl.DataFrame, with_events: bool = False) -> pl.DataFrame:
     """A row per partition and second of what a task has read; no second for what was rejected."""
     page, time = pl.col("click_type") == ClickType.PAGE.value, pl.col("timestamp")
+    to_the_end = pl.int_range(pl.len(), 0, -1).over("partition")
     good = rows.filter(pl.col("reason").is_null()).with_columns(
-        (time // 1000).alias("second"), believed(time).over("partition").alias("believed")
+        (time // 1000).alias("second"), (to_the_end <= RECENT).alias("recent")
     )
-    trusted = pl.col("believed")
     ids = [pl.col("event_id").filter(page).alias("event_ids")] if with_events else []
     read = good.group_by("partition", "second").agg(
         *_ALL,
         page.sum().cast(pl.Int64).alias("views"),
-        time.filter(trusted).max().alias("newest"),
-        (pl.col("arrival") - time).filter(trusted).max().alias("delay"),
+        pl.col("recent").sum().cast(pl.Int64),
+        time.max().alias("newest"),
+        (pl.col("arrival") - time).max().alias("delay"),
         pl.col("offset").filter(page).alias("offsets"),
         *ids,
     )
@@ -184,6 +186,7 @@ _PER_SECOND: dict[str, Any] = {
     "second": pl.Int64,
     "clicks": pl.Int64,
     "views": pl.Int64,
+    "recent": pl.Int64,
     "newest": pl.Int64,
     "delay": pl.Int64,
     "first": pl.Int64,
@@ -225,14 +228,18 @@ def _sums(table: pl.DataFrame | None, now: int) -> tuple[dict[str, int], int, in
 def _clocks(table: pl.DataFrame | None) -> dict[int, Clock]:
     if table is None:
         return {}
-    return {partition: Clock(*clock) for partition, *clock in table.iter_rows()}
+    return {
+        partition: Clock(time, idle, delay, tuple(recent))
+        for partition, time, idle, delay, recent in table.iter_rows()
+    }
 
 
 def clock_table(clocks: dict[int, Clock]) -> pl.DataFrame:
     """The clocks by partition as they stand in the state."""
     names = ["partition", *(f.name for f in fields(Clock))]
+    kinds = dict.fromkeys(names, pl.Int64) | {"recent": pl.List(pl.Int64)}
     rows = [(p, *astuple(clock)) for p, clock in clocks.items()]
-    return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.Int64), orient="row")
+    return pl.DataFrame(rows, schema=kinds, orient="row")
 
 
 def _seconds(done: pl.DataFrame, by_partition: bool) -> pl.DataFrame:

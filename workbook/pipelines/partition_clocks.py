@@ -21,8 +21,11 @@ IDLE_MS = 10_000
 ASKED_MS = 5_000
 """The time between two micro-batches counts as idle up to this."""
 
-IN_A_ROW = 1_000
-"""So many records of a partition in a row confirm a leap of its clock."""
+RECENT = 1_000
+"""A clock goes by so many of its partition's last records."""
+
+PASSED = 0.9
+"""This share of them has passed the time at which the clock stands."""
 
 UNKNOWN = -1
 """The time of a clock that nothing has set yet."""
@@ -33,18 +36,17 @@ Unread = Callable[[int, int], int]
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """How far a partition has come: its newest event time that is believed (ms).
+    """How far a partition has come: an event time (ms) that most of its last records have passed.
 
-    ``ahead`` counts its last records in a row behind a leap, to ``landing`` (ms), that isn't
-    believed yet. ``idle`` is for how long (ms) it has given nothing readable although it was asked,
-    ``delay`` how long (ms) its newest event took from happening to arriving.
+    ``recent`` has the seconds (since 1970) of these last records, ``RECENT`` of them at most.
+    ``idle`` is for how long (ms) the partition has given nothing readable although it was asked,
+    ``delay`` how long (ms) the event at which the clock stands took from happening to arriving.
     """
 
     time: int = UNKNOWN
-    ahead: int = 0
-    landing: int = UNKNOWN
     idle: int = 0
     delay: int = 0
+    recent: tuple[int, ...] = ()
 
 
 def advance(
@@ -53,35 +55,26 @@ def advance(
     """Move the clocks of the partitions that gave something readable; the others have been idle.
 
     ``seen`` has a row per partition and second of what was read: partition, second (null for what
-    could not be read), newest (event time in ms; null where ``believed`` takes none), delay (ms),
-    clicks, first, last (offsets). ``now`` is the reader's time (ms): no clock runs ahead of it.
-    ``since`` is that of the micro-batch before. An hour between two of them, as in an outage, is no
-    hour in which the partitions were asked.
+    could not be read), newest (event time in ms), delay (ms), first, last (offsets), and how many
+    of the partition's ``recent`` records lie there. ``now`` is the reader's time (ms): no clock
+    runs ahead of it. ``since`` is that of the micro-batch before. An hour between two of them, as
+    in an outage, is no hour in which the partitions were asked.
 
-    A clock goes with the newest event time as long as no step is longer than five minutes. A
-    longer one, a leap, may be a producer whose own clock is wrong. It is believed once
-    ``IN_A_ROW`` records in a row lie behind it, or where it leads to the reader's own time and no
-    more is unread than lies behind it. Until then it moves nothing. The first step is a leap too.
+    In a backlog nothing tells a producer whose own clock is ahead from a partition that goes on. So
+    a clock stands where nine in ten of the last 1,000 records have passed, and nowhere before there
+    are so many: whoever writes fewer moves nothing, however far ahead. At the end of a partition,
+    where the newest time is the reader's own to five minutes, and no more records wait than lie
+    within them, the newest time counts at once.
     """
     asked = min(max(now - since, 0), ASKED_MS)
     after = {p: replace(clock, idle=clock.idle + asked) for p, clock in before.items()}
     for (partition,), rows in seen.partition_by("partition", as_dict=True).items():
         assert isinstance(partition, int)
-        read = rows.filter(pl.col("second").is_not_null()).sort("newest", nulls_last=True)
+        read = rows.filter(pl.col("second").is_not_null())
         known = after.setdefault(partition, Clock())
         if len(read):
-            moved = _moved(partition, known, read, now, unread)
-            after[partition] = replace(moved, idle=0)
+            after[partition] = _moved(partition, known, read, now, unread)
     return after
-
-
-def believed(timestamp: pl.Expr) -> pl.Expr:
-    """Whether a clock may go by an event, for events in the order of their offsets.
-
-    Not where a later record of its partition is more than five minutes older.
-    """
-    oldest_later = timestamp.reverse().cum_min().reverse().shift(-1)
-    return (timestamp <= oldest_later + MAX_AHEAD_MS).fill_null(True)
 
 
 def slowest(clocks: Mapping[int, Clock], now: int) -> tuple[int, int]:
@@ -101,35 +94,17 @@ def _time(clock: Clock, now: int) -> int:
 
 
 def _moved(partition: int, known: Clock, read: pl.DataFrame, now: int, unread: Unread) -> Clock:
-    """The clock after what was read; rows without a newest time can only contradict a leap."""
-    trusted = read.drop_nulls("newest")
-    times, clicks, first = (trusted[name].to_numpy() for name in ("newest", "clicks", "first"))
-    seconds, last = read["second"].to_numpy(), read["last"].to_numpy()
-    time, carried, delay = known.time, known.ahead, max(int(trusted["delay"][-1]), 0)
-    while True:
-        if time == UNKNOWN:
-            # Of its very first records the median: one that is far off sets no clock.
-            landing, behind = _median(times, clicks), times > UNKNOWN
-        else:
-            later = np.append(time, times[times > time])
-            leaps = np.flatnonzero(np.diff(later) > MAX_AHEAD_MS)
-            if not len(leaps):
-                return Clock(min(int(later[-1]), now), delay=delay)
-            time, landing = int(later[leaps[0]]), int(later[leaps[0] + 1])
-            behind = times >= landing
-        # A record from before the leap contradicts it, but not one that is late for the clock too.
-        before = (seconds < landing // 1000) & (seconds >= (time - MAX_AHEAD_MS) // 1000)
-        before &= time != UNKNOWN
-        carried = 0 if before.any() else carried
-        landing = min(landing, known.landing) if carried else landing
-        in_a_row = first > last[before].max(initial=-1)
-        ahead = carried + int(clicks[behind & in_a_row].sum())
-        if ahead < IN_A_ROW:
-            near = now - landing <= MAX_AHEAD_MS
-            if not (near and unread(partition, int(last.max()) + 1) <= ahead):
-                return Clock(min(time, now), ahead, landing, delay=delay)
-        time, carried = landing, 0
-
-
-def _median(times: np.ndarray, counts: np.ndarray) -> int:
-    return int(times[np.searchsorted(counts.cumsum(), counts.sum() // 2, side="right")])
+    """The clock after what was read."""
+    by_offset = read.sort("first")
+    came = np.repeat(by_offset["second"].to_numpy(), by_offset["recent"].to_numpy())
+    recent = np.append(np.array(known.recent, np.int64), came)[-RECENT:]
+    time, newest = known.time, int(read["newest"].max())  # type: ignore[arg-type]
+    if len(recent) == RECENT:
+        time = max(time, int(np.sort(recent)[round(RECENT * (1 - PASSED))]) * 1000)
+    near = int((recent >= (now - MAX_AHEAD_MS) // 1000).sum())
+    if newest > time and near and unread(partition, int(read["last"].max()) + 1) <= near:  # type: ignore[arg-type]
+        time = newest
+    passed = read.filter(pl.col("newest") <= time)
+    at = (passed if len(passed) else read).sort("newest")
+    delay = max(int(at["delay"][-1]), 0)
+    return Clock(min(time, now), delay=delay, recent=tuple(recent.tolist()))

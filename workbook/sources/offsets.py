@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import Any
 
 from confluent_kafka import OFFSET_INVALID, Consumer, KafkaError, KafkaException, TopicPartition
@@ -56,14 +57,18 @@ class Unread:
 
     def __call__(self, partition: int, offset: int) -> int:
         """Ask the broker now."""
-        reader = Consumer({**self.config, "group.id": "workbook-offsets", "log_level": 0})
+        place = TopicPartition(self.topic, partition)
         try:
-            place = TopicPartition(self.topic, partition)
-            return max(reader.get_watermark_offsets(place, timeout=ANSWER_S)[1] - offset, 0)
+            _, end = _kept(tuple(self.config.items())).get_watermark_offsets(place, ANSWER_S)
         except KafkaException:
             return 2**62
-        finally:
-            reader.close()
+        return max(end - offset, 0)
+
+
+@lru_cache(maxsize=1)
+def _kept(config: tuple[tuple[str, str], ...]) -> Consumer:
+    """One for the life of a worker: it's asked in every micro-batch."""
+    return Consumer({**dict(config), "group.id": "workbook-offsets", "log_level": 0})
 
 
 def _committed(reader: Consumer, wanted: list[TopicPartition]) -> list[TopicPartition]:
