@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import BooleanType
 
 from workbook import checkpoints
 from workbook.checkpoints import facts_of, record, require
@@ -159,6 +160,14 @@ def taking(number: int) -> Any:
         lambda rows: plain(rows.withColumn("client", F.upper("client"))),
         lambda rows: plain(rows.withColumn("amount", F.col("amount").cast("int"))),
         lambda rows: ktable(rows, key="id", order="amount").filter("amount > 1"),
+        lambda rows: plain(rows).filter(even("amount")),
+        lambda rows: plain(rows.where(even("amount"))),
+        lambda rows: plain(rows.dropDuplicates(["client"])),
+        lambda rows: plain(rows.dropDuplicates(["id"])),
+        lambda rows: plain(rows.sample(fraction=0.5, seed=1)),
+        lambda rows: plain(rows.union(rows.where("amount > 5"))),
+        lambda rows: plain(rows.join(names(rows), "client")),
+        lambda rows: plain(rows.where("amount < 9").dropDuplicates(["id"])),
     ],
 )
 def test_another_table_is_made_for_something_else(
@@ -166,6 +175,53 @@ def test_another_table_is_made_for_something_else(
 ) -> None:
     known = facts_of(plain(rows).group_by("client").reduce(n=count()))
     assert facts_of(other(rows).group_by("client").reduce(n=count())) != known
+
+
+def names(rows: DataFrame) -> DataFrame:
+    return rows.select("client").where("client > 'm'")
+
+
+def divided(by: int) -> Any:
+    """A filter in Python, made anew as another process would."""
+    return F.udf(lambda amount: amount % by == 0, BooleanType())
+
+
+even = divided(2)
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        (lambda rows: plain(rows).filter(even("amount")),
+         lambda rows: plain(rows).filter(divided(3)("amount"))),
+        (lambda rows: plain(rows.withColumn("amount", even("amount").cast("bigint"))),
+         lambda rows: plain(rows.withColumn("amount", divided(3)("amount").cast("bigint")))),
+        (lambda rows: plain(rows.dropDuplicates(["id"])),
+         lambda rows: plain(rows.dropDuplicates(["client"]))),
+        (lambda rows: plain(rows.where("amount < 9").dropDuplicates(["id"])),
+         lambda rows: plain(rows.where("amount < 8").dropDuplicates(["id"]))),
+        (lambda rows: plain(rows.sample(fraction=0.5, seed=1)),
+         lambda rows: plain(rows.sample(fraction=0.4, seed=1))),
+        (lambda rows: plain(rows.join(names(rows), "client")),
+         lambda rows: plain(rows.join(names(rows), "client", "left_semi"))),
+        (lambda rows: plain(rows.join(names(rows), "client")),
+         lambda rows: plain(rows.join(names(rows).where("client < 'z'"), "client"))),
+        (lambda rows: plain(rows.union(rows.where("amount > 5"))),
+         lambda rows: plain(rows.union(rows.where("amount > 6")))),
+    ],
+)  # fmt: skip
+def test_what_stands_below_and_what_python_decides_belong_to_it(
+    rows: DataFrame,
+    one: Callable[[DataFrame], KTable],
+    two: Callable[[DataFrame], KTable],
+) -> None:
+    def facts(make: Callable[[DataFrame], KTable]) -> dict[str, Any]:
+        return facts_of(make(rows).group_by("client").reduce(n=count()))
+
+    assert facts(one) == facts(one) != facts(two)
+    assert facts(lambda rows: plain(rows).filter(divided(2)("amount"))) == facts(
+        lambda rows: plain(rows).filter(even("amount"))
+    )
 
 
 @pytest.mark.parametrize(

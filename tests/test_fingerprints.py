@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from workbook.errors import CannotFingerprint
-from workbook.pipelines import fingerprints
-from workbook.pipelines.fingerprints import fingerprint, plain
+from workbook import fingerprints
+from workbook.fingerprints import fingerprint, plain
 
 SYMBOLS = "{'NYSE', 'NASDAQ', 'AMEX', 'CBOE', 'XETRA', 'TSE'}"
 
@@ -194,7 +194,7 @@ RESTARTED = {
 }
 RUN = """
 import sys
-from workbook.pipelines.fingerprints import fingerprint, plain
+from workbook.fingerprints import fingerprint, plain
 for source in {sources!r}:
     names = {{"__name__": "__main__"}}
     exec(compile(source, sys.argv[1], "exec"), names)

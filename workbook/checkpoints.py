@@ -8,13 +8,16 @@ them (``marked``), and ``facts_of`` finds them again, whatever was done with the
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from pyspark import SparkContext
 from pyspark.sql import DataFrame
 
 from workbook.errors import CannotGoOn
+from workbook.fingerprints import fingerprint
 
 Facts = Mapping[str, Any]
 
@@ -108,7 +111,11 @@ def facts_of(rows: DataFrame) -> dict[str, Any]:
 
 
 def computed(rows: DataFrame) -> list[str]:
-    """The filters, and the columns that are more than a name, which SQL has put onto the rows."""
+    """What SQL has made of the rows since they were read: filters, columns, joins, and so on.
+
+    A function of Python is known by its fingerprint. What ``mapInPandas`` and its kin do, and all
+    below them, isn't seen: a pipeline of such a kind marks its rows itself.
+    """
     return list(_computed(_plan(rows)))
 
 
@@ -117,7 +124,7 @@ def condition_text(rows: DataFrame, holds: Any) -> str:
     node = _plan(rows.where(holds))
     while node.nodeName() != "Filter":  # where Spark has added a projection of its own
         node = node.children().apply(0)
-    return str(node.condition().sql())
+    return _sql(node.condition())
 
 
 def _plan(rows: DataFrame) -> Any:
@@ -138,17 +145,38 @@ def _all_facts(node: Any) -> Iterator[Facts]:
         yield from _all_facts(child)
 
 
+_UNCHANGED = {"SubqueryAlias", "Repartition", "EventTimeWatermark"}
+
+
 def _computed(node: Any) -> Iterator[str]:
-    kind = node.nodeName()
-    if kind == "Filter":
-        yield f"WHERE {node.condition().sql()}"
-    elif kind == "Project":
-        columns = _all(node.projectList())
-        yield from (c.sql() for c in columns if c.nodeName() != "AttributeReference")
-    elif kind != "SubqueryAlias":
+    kind, children = node.nodeName(), list(_all(node.children()))
+    if not children or kind.startswith(("MapIn", "FlatMap", "MapPartitions", "TransformWith")):
         return
-    for child in _all(node.children()):
+    expressions = [e for e in _all(node.expressions()) if e.nodeName() != "AttributeReference"]
+    if kind == "Filter":
+        yield f"WHERE {_sql(node.condition())}"
+    elif kind == "Project":
+        yield from map(_sql, expressions)
+    elif kind not in _UNCHANGED:
+        text = "; ".join(map(_sql, _all(node.expressions())))
+        yield f"{node.canonicalized().simpleString(10_000)} OF {text}"
+    for child in children:
         yield from _computed(child)
+
+
+def _sql(expression: Any) -> str:
+    """An expression as SQL, with what its Python functions do."""
+    return " ".join([expression.sql(), *_functions(expression)])
+
+
+def _functions(expression: Any) -> Iterator[str]:
+    if expression.nodeName() == "PythonUDF":
+        command = expression.func().command()
+        scala = SparkContext._active_spark_context._jvm.scala  # type: ignore[union-attr]
+        pickled = command.toArray(scala.reflect.ClassTag.Byte())
+        yield f"BY {fingerprint(pickle.loads(bytes(pickled))[0])}"
+    for child in _all(expression.children()):
+        yield from _functions(child)
 
 
 def _all(sequence: Any) -> Iterator[Any]:

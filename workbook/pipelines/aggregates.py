@@ -16,7 +16,7 @@ import polars as pl
 from pyspark.sql.types import ArrayType, DataType, IntegralType, LongType, StructType
 
 from workbook.errors import CannotSubtract, SumTooLarge
-from workbook.pipelines.fingerprints import fingerprint, plain
+from workbook.fingerprints import fingerprint, plain
 
 GROUP, OP, RESULT = "__group", "__op", "__result"
 _ELEMENT, _TIMES = "element", "times"
