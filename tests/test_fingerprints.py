@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from workbook.errors import CannotFingerprint
 from workbook import fingerprints
+from workbook.errors import CannotFingerprint
 from workbook.fingerprints import fingerprint, plain
 
 SYMBOLS = "{'NYSE', 'NASDAQ', 'AMEX', 'CBOE', 'XETRA', 'TSE'}"
