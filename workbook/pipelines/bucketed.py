@@ -11,15 +11,14 @@ from __future__ import annotations
 import io
 import pickle
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 import polars as pl
 import pyarrow as pa
-from pyspark.sql import DataFrame, Row
+from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 from pyspark.sql.types import StructType
 
+from workbook.pipelines.bucket import Bucket, Packs, Work
 from workbook.pipelines.table_steps import BUCKET, Tables
 
 PACKED = "bucket INT, rows BINARY"
@@ -30,9 +29,6 @@ Step = Callable[[Tables, pl.DataFrame], "tuple[Tables, pl.DataFrame]"]
 
 Idle = Callable[[Tables, int], "tuple[Tables, pl.DataFrame]"]
 """The same where nothing came: state before and the time (ms) in."""
-
-WAKE_MS = 5_000
-"""So often an idle bucket is woken."""
 
 
 def packed(frame: pl.DataFrame) -> bytes:
@@ -102,80 +98,31 @@ def stateful(
     and no query of another shape goes on with it.
 
     With ``idle`` micro-batches come also where nothing was read, as often as the query's trigger
-    says, and every ``WAKE_MS`` it gets the state and the time at which the micro-batch was planned
-    (ms). ``processAllAvailable`` never returns then.
+    says, and every ``bucket.WAKE_MS`` it gets the state and the time at which the micro-batch was
+    planned (ms). ``processAllAvailable`` never returns then.
     """
-    if idle is None:
-        bucket, mode = _Bucket(step, names, buckets), "None"
-    else:
-        bucket, mode = _WakingBucket(step, names, buckets, idle), "ProcessingTime"
+    mode = "None" if idle is None else "ProcessingTime"
+    bucket = Bucket(names, _worker(step, idle, buckets), waking=idle is not None)
     return packs.groupBy("bucket").transformWithState(bucket, PACKED, "Update", mode)
 
 
-class _Bucket(StatefulProcessor):
-    def __init__(self, step: Step, names: list[str], buckets: int) -> None:
-        self._step, self._names, self._buckets = step, names, buckets
+def _worker(step: Step, idle: Idle | None, buckets: int) -> Work:
+    """The steps on packed tables, as a ``Bucket`` has them."""
 
-    def init(self, handle: StatefulProcessorHandle) -> None:
-        self._states = {name: handle.getValueState(name, "rows BINARY") for name in self._names}
+    def work(state: Packs, packs: list[bytes], now: int) -> tuple[Packs, list[tuple[int, bytes]]]:
+        before = {name: None if data is None else unpacked(data) for name, data in state.items()}
+        if packs or idle is None:
+            after, told = step(before, pl.concat([unpacked(data) for data in packs]))
+        else:
+            after, told = idle(before, now)
+        kept = {
+            name: None if table is None or table.is_empty() else packed(table)
+            for name, table in after.items()
+        }
+        rows = _in_buckets(told, buckets).to_pylist() if len(told) else []
+        return kept, [(row["bucket"], row["rows"]) for row in rows]
 
-    def handleInputRows(  # noqa: N802
-        self,
-        key: Any,
-        rows: Iterator[Row],
-        timerValues: Any,  # noqa: N803
-    ) -> Iterator[Row]:
-        frames = [unpacked(row["rows"]) for row in rows]
-        if frames:
-            batch = pl.concat(frames)
-            yield from self._stepped(lambda before: self._step(before, batch))
-
-    def _stepped(self, step: Callable[[Tables], tuple[Tables, pl.DataFrame]]) -> Iterator[Row]:
-        kept = {name: state.get() for name, state in self._states.items()}
-        before = {name: None if k is None else unpacked(k[0]) for name, k in kept.items()}
-        after, told = step(before)
-        for name, state in self._states.items():
-            frame = after[name]
-            if frame is None or frame.is_empty():
-                state.clear()
-            else:
-                state.update((packed(frame),))
-        if len(told):
-            for batch in _in_buckets(told, self._buckets).to_pylist():
-                yield Row(**batch)
-
-    def close(self) -> None:
-        pass
-
-
-class _WakingBucket(_Bucket):
-    def __init__(self, step: Step, names: list[str], buckets: int, idle: Idle) -> None:
-        super().__init__(step, names, buckets)
-        self._idle = idle
-
-    def init(self, handle: StatefulProcessorHandle) -> None:
-        super().init(handle)
-        self._handle = handle
-
-    def handleInputRows(  # noqa: N802
-        self,
-        key: Any,
-        rows: Iterator[Row],
-        timerValues: Any,  # noqa: N803
-    ) -> Iterator[Row]:
-        yield from super().handleInputRows(key, rows, timerValues)
-        if next(self._handle.listTimers(), None) is None:
-            self._handle.registerTimer(timerValues.getCurrentProcessingTimeInMs() + WAKE_MS)
-
-    def handleExpiredTimer(  # noqa: N802
-        self,
-        key: Any,
-        timerValues: Any,  # noqa: N803
-        expiredTimerInfo: Any,  # noqa: N803
-    ) -> Iterator[Row]:
-        now = timerValues.getCurrentProcessingTimeInMs()
-        yield from self._stepped(lambda before: self._idle(before, now))
-        self._handle.registerTimer(now + WAKE_MS)
+    return work
 
 
 def _in_buckets(frame: pl.DataFrame, buckets: int) -> pa.RecordBatch:
