@@ -1,8 +1,8 @@
-# Two commands: `make lab` opens the workbook, `make test` checks everything.
+# Two commands: `make lab` opens the workbook, `make test` checks it. `make test-all` is for a release.
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: lab test lint unit slow notebooks crash-matrix doctor prefetch lock clean
+.PHONY: lab test test-all lint unit slow notebooks crash-matrix doctor prefetch lock clean
 
 lab: .venv/ready
 	@$(BIN)/python -m workbook lab
@@ -14,16 +14,22 @@ lint: .venv/ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-unit: .venv/ready
-	$(BIN)/python -m pytest tests --durations=10
+# Tests and notebooks run in so many processes, each with a lab of its own.
+WORKERS ?= 2
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
-# What takes long: notebooks at a person's pace, each exercise first answered wrongly, ...
-slow: .venv/ready
-	$(BIN)/python -m pytest tests -m slow --durations=10
+unit: .venv/ready
+	$(PYTEST) tests --durations=20
 
 notebooks: .venv/ready
-	WORKBOOK_LAB=notebooks-$$$$ $(BIN)/python -m pytest --nbval-lax --nbval-current-env \
+	WORKBOOK_LAB=notebooks-$$$$ $(PYTEST) --nbval-lax --nbval-current-env \
 	  --nbval-cell-timeout=120 --durations=10 notebooks
+
+test-all: test slow
+
+# What takes long: every crash point, notebooks at a person's pace, wrong answers in each exercise, ...
+slow: .venv/ready
+	$(PYTEST) tests -m slow --durations=20
 
 # Every version killed at every point, ten times each: writes docs/crash-matrix.md (45 minutes).
 crash-matrix: .venv/ready

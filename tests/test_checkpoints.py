@@ -23,6 +23,7 @@ from workbook.pipelines.share_holders import holders_by_moves
 from workbook.sources.identity import topic_facts
 from workbook.sources.spark import kafka_stream
 from workbook.stack.broker import Broker
+from workbook.systems import SYSTEMS
 from workbook.topics import Topic
 
 FACTS = {"topic": "clicks", "buckets": 8, "filters": ["(a > 1)"], "changelog": []}
@@ -93,8 +94,9 @@ def test_a_checkpoint_that_does_not_say_what_it_was_made_for_is_refused(
 
 TOPIC = {"topic": "clicks", "topic id": "aaa", "cluster": "one"}
 OPTIONS = {
-    "pipeline": "page_views",
+    "system": "page_views",
     "source": "clicks",
+    "dead_letters": "letters",
     "out": "metrics",
     "lateness": None,
     "by_partition": False,
@@ -107,7 +109,11 @@ OPTIONS = {
         ({"lateness": "9 seconds"}, "aaa", "lateness in ms: made for 5000, came 9000\nAsk"),
         ({"by_partition": True}, "aaa", "by partition: made for False, came True\nAsk"),
         ({"out": None}, "aaa", "query: made for seconds, came table\n  table of: made for nothing"),
-        ({"pipeline": "share_holders"}, "aaa", "query: made for seconds, came table\nAsk"),
+        (
+            {"system": "share_holders", "out": None},
+            "aaa",
+            "query: made for seconds, came table\nAsk",
+        ),
         ({}, "bbb", "came:\n  topic id: made for aaa, came bbb\nAsk"),
     ],
 )
@@ -119,15 +125,18 @@ def test_run_refuses_other_options_before_spark_starts(
     says: str,
 ) -> None:
     options = Namespace(**OPTIONS, checkpoint=str(tmp_path))
-    record(tmp_path, TOPIC | run._asked(options))
+    record(tmp_path, TOPIC | SYSTEMS["page_views"].made_for(options))
     begin(tmp_path)
     known = TOPIC.copy()
     monkeypatch.setattr(run, "topic_facts", lambda config, topic: known)
+    monkeypatch.setattr(run, "require_topic", lambda config, topic: 1)
+    monkeypatch.setattr(Broker, "create", lambda *topics: None)
     nowhere = Broker("127.0.0.1:1", {})
-    run._require_fitting_checkpoint(nowhere, options)
+    run._prepare(nowhere, SYSTEMS["page_views"], options)
     known["topic id"] = id_now
+    asked = Namespace(**{**vars(options), **other})
     with pytest.raises(CannotGoOn, match=says):
-        run._require_fitting_checkpoint(nowhere, Namespace(**{**vars(options), **other}))
+        run._prepare(nowhere, SYSTEMS[asked.system], asked)
 
 
 # --- what a query is made for -----------------------------------------------------------------

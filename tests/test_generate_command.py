@@ -12,6 +12,7 @@ import pytest
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 from labs import end, read_until, workbook
 
+from workbook.cli import main
 from workbook.commands.console import ENDINGS
 from workbook.commands.generate import generate, stream_of
 from workbook.errors import NoSuchStream
@@ -23,8 +24,7 @@ from workbook.topics import new_topic
 
 PLAIN = {
     "topic": None, "rate": 1000.0, "seconds": 1.0, "partitions": 1, "seed": 1, "speed": None,
-    "late_share": 0, "late_by_ms": 30_000, "duplicate_share": 0, "bad_share": 0,
-    "gap_every_s": 0, "gap_s": 0,
+    "duplicate_share": 0.0, "bad_share": 0.0,
 }  # fmt: skip
 
 
@@ -42,24 +42,28 @@ def options(stream: str, **more: Any) -> Namespace:
 
 def test_each_stream_takes_its_own_options() -> None:
     assert stream_of(options("clicks", late_share=0.5)) == ClickStream(late_share=0.5)
-    given = {"positions": 7, "clients": 3, "closed_share": 0.0, "moved_share": None}
+    given = {"positions": 7, "clients": 3, "closed_share": 0.0}
     wanted = PositionStream(positions=7, clients=3, closed_share=0.0)
     assert stream_of(options("positions", **given)) == wanted
-    unset = dict.fromkeys(given)
-    assert stream_of(options("clicks", **unset)) == ClickStream()
+    assert stream_of(options("clicks")) == ClickStream()
 
 
 @pytest.mark.parametrize(
-    ("stream", "name"),
-    [("positions", "late_share"), ("positions", "gap_s"), ("clicks", "clients")],
+    ("stream", "option"),
+    [("positions", "--late-share"), ("positions", "--gap-s"), ("clicks", "--clients")],
 )
-def test_an_option_of_another_stream_is_refused(stream: str, name: str) -> None:
-    with pytest.raises(NoSuchStream, match=f"--{name.replace('_', '-')} says nothing about"):
-        stream_of(options(stream, **{name: 1}))
+def test_an_option_of_another_stream_is_refused(
+    stream: str, option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["generate", stream, option, "1"])
+    said = capsys.readouterr().err
+    assert said.startswith(f"unknown: {option} 1\nFor all that it takes: ")
+    assert f"workbook generate {stream} --help" in said
 
 
 def test_what_describes_no_stream_is_named_as_it_was_typed() -> None:
-    with pytest.raises(NoSuchStream, match=r"^--gap-s lies between 0 and --gap-every-s \(0\)"):
+    with pytest.raises(NoSuchStream, match=r"^--gap-s lies between 0 and --gap-every-s \(0\.0\)"):
         stream_of(options("clicks", gap_s=5.0))
 
 

@@ -22,6 +22,9 @@ LEFT_OF = {
     "pipelines": {"errors", "events", "metrics", "checkpoints", "fingerprints"},
     "sinks": {"errors", "events", "metrics", "topics", "checkpoints", "sources"},
     "views": {"errors", "events", "topics"},
+    "systems": {
+        *("errors", "topics", "checkpoints", "generators", "sources", "pipelines", "sinks")
+    },
     "stack": {"errors"},
     "small_queries": set(),
     "session": {"errors", "small_queries", "stack"},

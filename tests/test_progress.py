@@ -14,7 +14,7 @@ from confluent_kafka import KafkaException
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 
 from workbook.commands import ends
-from workbook.commands.progress import Progress, SecondsProgress
+from workbook.systems.progress import Progress, SecondsProgress
 
 START = 1_767_225_600.0  # 2026-01-01
 ID = "00000000-0000-0000-0000-000000000000"

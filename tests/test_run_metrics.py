@@ -238,7 +238,7 @@ def test_the_ends_of_a_topic_are_asked_again_and_again(broker: Any, topic: MakeT
 
 
 def test_a_closed_gate_lets_no_micro_batch_begin_to_write() -> None:
-    writes = Writes("before-send")
+    writes = Writes()
     for point in ("before-send", "before-checkpoint", "before-send"):
         writes.pass_by(point)
     writes.close()

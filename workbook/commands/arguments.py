@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 
 from workbook.commands.console import typed
-from workbook.commands.values import place, positive, span, topic, whole
+from workbook.systems import STREAMS, SYSTEMS
+from workbook.systems.options import place, positive, topic, whole
 
 FOREVER = "default: until Ctrl-C or SIGTERM"
 
@@ -19,18 +20,33 @@ class Parser(argparse.ArgumentParser):
 
 
 def add_generate(parser: argparse.ArgumentParser) -> None:
-    """What ``workbook generate`` takes."""
-    parser.usage = f"{parser.prog} clicks|positions [options]"
-    _with_examples(
-        parser,
-        "generate clicks --rate 500 --seconds 600 --speed 1",
-        "generate positions --positions 5000 --clients 1000",
-    )
-    parser.add_argument("stream", choices=["clicks", "positions"], help="which kind of events")
+    """Add a subparser per stream to ``workbook generate``."""
+    streams = parser.add_subparsers(required=True, metavar="STREAM")
+    for name, stream in STREAMS.items():
+        made = streams.add_parser(
+            name, help=stream.does, description=f"Send {stream.does}, to a topic."
+        )
+        made.set_defaults(stream=name, parser=made)
+        _with_examples(made, stream.example)
+        _add_generate_options(made, name)
+        of_the_stream = made.add_argument_group(name)
+        for option in stream.options:
+            of_the_stream.add_argument(
+                f"--{option.name.replace('_', '-')}",
+                type=option.takes,
+                default=argparse.SUPPRESS,
+                metavar=option.shown_as,
+                help=option.says,
+            )
+    _with_examples(parser, *(stream.example for stream in STREAMS.values()))
+
+
+def _add_generate_options(parser: argparse.ArgumentParser, name: str) -> None:
     parser.add_argument(
         "--topic",
         type=topic,
-        help="where to; it is created if it isn't there. Default: clicks, or positions",
+        default=name,
+        help=f"where to; it is created if it isn't there. Default: {name}",
     )
     parser.add_argument(
         "--rate",
@@ -65,85 +81,35 @@ def add_generate(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="draws the events: the same seed and options give the same ones. Default: 1",
     )
-    _share(parser, "duplicate", "of the good events, how many are sent twice; default: 0", 0)
-    _share(parser, "bad", "of all events, how many are malformed or impossible; default: 0", 0)
-    _add_clicks(parser.add_argument_group("clicks only"))
-    _add_positions(parser.add_argument_group("positions only"))
-
-
-def _add_clicks(group: argparse._ArgumentGroup) -> None:
-    _share(group, "late", "of the good clicks, how many arrive late; default: 0", 0)
-    group.add_argument(
-        "--late-by-ms",
-        type=whole,
-        default=30_000,
-        metavar="MS",
-        help="a late click is late by so much at most; default: 30000",
-    )
-    group.add_argument(
-        "--gap-every-s",
-        type=float,
-        default=0,
-        metavar="SECONDS",
-        help="with --gap-s, how often nobody clicks for a while; default: 0, never",
-    )
-    group.add_argument(
-        "--gap-s",
-        type=float,
-        default=0,
-        metavar="SECONDS",
-        help="how long nobody clicks then, less than --gap-every-s; default: 0",
-    )
-
-
-def _add_positions(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--positions", type=whole, metavar="N", help="how many there are; default: 1000"
-    )
-    group.add_argument(
-        "--clients", type=whole, metavar="N", help="how many clients hold them; default: 200"
-    )
-    _share(group, "closed", "of the good events, how many close a position; default: 0.05")
-    _share(group, "moved", "how often a position goes to another client; default: 0.1")
-    _share(group, "swapped", "how often it becomes one in another share; default: 0.1")
-
-
-def _share(
-    group: argparse._ActionsContainer, name: str, says: str, default: float | None = None
-) -> None:
-    group.add_argument(f"--{name}-share", type=float, default=default, metavar="0..1", help=says)
+    for share, says in (
+        ("duplicate", "of the good events, how many are sent twice; default: 0"),
+        ("bad", "of all events, how many are malformed or impossible; default: 0"),
+    ):
+        parser.add_argument(f"--{share}-share", type=float, default=0.0, metavar="0..1", help=says)
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
-    """What ``workbook run`` takes."""
-    parser.usage = f"{parser.prog} page_views|share_holders [options]"
-    _with_examples(
-        parser,
-        "run page_views --in clicks",
-        "run page_views --in clicks --out metrics --checkpoint state/page_views",
-        "run share_holders --in positions --checkpoint state/share_holders",
-    )
-    parser.add_argument(
-        "pipeline",
-        choices=["page_views", "share_holders"],
-        help="page_views counts clicks on pages; share_holders keeps the table of who holds US "
-        "shares",
-    )
+    """Add a subparser per system to ``workbook run``."""
+    systems = parser.add_subparsers(required=True, metavar="SYSTEM")
+    for name, system in SYSTEMS.items():
+        made = systems.add_parser(
+            name, help=system.does, description=f"{system.does[0].upper()}{system.does[1:]}."
+        )
+        made.set_defaults(system=name, parser=made)
+        _with_examples(made, *system.examples)
+        _add_run_options(made, system.reads)
+        system.add_options(made)
+    _with_examples(parser, *(system.examples[0] for system in SYSTEMS.values()))
+
+
+def _add_run_options(parser: argparse.ArgumentParser, reads: str) -> None:
     parser.add_argument(
         "--in",
         dest="source",
         type=topic,
         metavar="TOPIC",
         help="what to read, from its first record on or where the checkpoint ends; default: "
-        "clicks, or positions",
-    )
-    parser.add_argument(
-        "--out",
-        type=topic,
-        metavar="TOPIC",
-        help="where to write; it is created if it isn't there. page_views: the page views of each "
-        "second (default: none; the views of each page on this terminal instead). share_holders: "
-        "who holds what, compacted (default: none; the store alone)",
+        f"{reads}",
     )
     parser.add_argument(
         "--dead-letters",
@@ -160,32 +126,6 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         "Default: a temporary one, so that each start begins with the first record",
     )
     parser.add_argument("--seconds", type=positive, help=f"end after so long; {FOREVER}")
-    views = parser.add_argument_group("page_views with --out only")
-    views.add_argument(
-        "--lateness",
-        type=span,
-        metavar="TIME",
-        help="how far every partition must be beyond the end of a second to complete it, such as "
-        "'2 minutes'; default: '5 seconds'",
-    )
-    views.add_argument(
-        "--by-partition",
-        action="store_true",
-        help="count each partition of the clicks for itself; default: all together",
-    )
-    holders = parser.add_argument_group("share_holders only")
-    holders.add_argument(
-        "--store",
-        type=place,
-        metavar="FILE",
-        help="where the table can be asked for; default: store.db in the checkpoint",
-    )
-    holders.add_argument(
-        "--every",
-        type=positive,
-        metavar="SECONDS",
-        help="write at most once in so long; default: as often as can be",
-    )
 
 
 def add_store(parser: argparse.ArgumentParser) -> None:

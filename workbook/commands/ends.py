@@ -12,12 +12,10 @@ from confluent_kafka import KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from workbook.sources.checks import require_topic
+from workbook.systems.progress import Offsets
 
 EVERY_S, ANSWER_S = 1.0, 3.0
 """Seconds between two questions, and those that the broker may take for an answer."""
-
-Offsets = dict[tuple[str, int], int]
-"""Topic and partition to an offset."""
 
 
 class Ends:

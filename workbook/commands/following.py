@@ -7,8 +7,8 @@ import time
 
 from workbook.commands.console import Ending, Line
 from workbook.commands.ends import Ends
-from workbook.commands.progress import Progress
 from workbook.sinks.running import Running
+from workbook.systems.progress import Progress
 
 TICK_S = 0.2
 FINISH_S = 10.0
@@ -16,14 +16,15 @@ FINISH_S = 10.0
 
 
 class Writes:
-    """Counts the micro-batches that passed their ``first`` point; once closed it lets none pass."""
+    """Counts the micro-batches that passed their first point; once closed it lets none pass."""
 
-    def __init__(self, first: str) -> None:
+    def __init__(self) -> None:
         self.begun, self._closed, self._lock = 0, False, threading.Lock()
-        self._first = first
+        self._first: str | None = None
 
     def pass_by(self, point: str) -> None:
         """Called at each point; raises, which ends the query, where a batch may not begin."""
+        self._first = self._first or point
         if point != self._first:
             return
         with self._lock:

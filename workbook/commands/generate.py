@@ -9,30 +9,27 @@ from collections.abc import Iterable
 
 from workbook.commands.console import INTERRUPTED, Ending, Line, end_like_ctrl_c
 from workbook.errors import NoSuchStream
-from workbook.generators.clicks import ClickStream
-from workbook.generators.positions import PositionStream
 from workbook.sources.checks import require_topic
-from workbook.sources.producer import Sent
+from workbook.sources.producer import Sent, Stream
 from workbook.sources.producer import generate as send
 from workbook.stack.broker import kafka
+from workbook.systems import STREAMS
 from workbook.topics import Topic, compacted
 
 COMMON = ("seed", "rate", "partitions", "duplicate_share", "bad_share")
-OF_CLICKS = ("late_share", "late_by_ms", "gap_every_s", "gap_s")
-OF_POSITIONS = ("positions", "clients", "closed_share", "moved_share", "swapped_share")
 
 
 def generate(options: Namespace) -> int:
     """Send the stream that the options describe, and say how fast it went; 130 if cut short.
 
-    An option that is None stands for the stream's own default. Raises NoSuchStream for options
-    of another stream, and for a topic with another number of partitions.
+    Raises NoSuchStream for options that describe no stream, and for a topic with another number of
+    partitions.
     """
     end_like_ctrl_c()
     stream = stream_of(options)
     broker, count = kafka("generate"), round(options.rate * options.seconds)
-    name = options.topic or options.stream
-    make = Topic if options.stream == "clicks" else compacted
+    name = options.topic
+    make = compacted if STREAMS[options.stream].compacted else Topic
     broker.create(make(name, options.partitions))
     found = require_topic(broker.client_config(), name)
     if found != options.partitions:
@@ -59,23 +56,15 @@ def generate(options: Namespace) -> int:
     return INTERRUPTED if whole else 0
 
 
-def stream_of(options: Namespace) -> ClickStream | PositionStream:
+def stream_of(options: Namespace) -> Stream:
     """The stream that the options describe; raises NoSuchStream where they describe none."""
-    clicks = options.stream == "clicks"
-    own, others = (OF_CLICKS, OF_POSITIONS) if clicks else (OF_POSITIONS, OF_CLICKS)
-    for name in others:
-        # late_by_ms has a default, and means nothing where late_share is refused.
-        if name != "late_by_ms" and getattr(options, name, None):
-            raise NoSuchStream(
-                f"--{name.replace('_', '-')} says nothing about {options.stream}: leave it out, "
-                f"or generate {'positions' if clicks else 'clicks'}."
-            )
-    given = {name: getattr(options, name, None) for name in (*COMMON, *own)}
-    chosen = {name: value for name, value in given.items() if value is not None}
+    kind = STREAMS[options.stream]
+    names = (*COMMON, *(option.name for option in kind.options))
+    chosen = {name: getattr(options, name) for name in names if hasattr(options, name)}
     try:
-        return ClickStream(**chosen) if clicks else PositionStream(**chosen)
+        return kind.make(**chosen)
     except NoSuchStream as error:
-        raise NoSuchStream(_as_typed(str(error), chosen)) from None
+        raise NoSuchStream(_as_typed(str(error), names)) from None
 
 
 def _as_typed(text: str, names: Iterable[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import pyarrow as pa
 from confluent_kafka import KafkaError, Message, Producer
@@ -46,7 +46,7 @@ TOO_LARGE = {KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.RECORD_LIST_TOO_LARGE}
 
 
 class Stream(Protocol):
-    """What ``generate`` needs of a stream; ClickStream has it."""
+    """What ``generate`` needs of a stream; those of ``workbook.generators`` have it."""
 
     @property
     def start_ms(self) -> int:
@@ -57,6 +57,9 @@ class Stream(Protocol):
 
     def due(self, now_ms: float) -> int:
         """How many events have arrived at this virtual time."""
+
+    def ending_by(self, now_ms: int, count: int, speed: float | None = None) -> Self:
+        """The same stream, started so that its virtual clock never passes the real one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,39 +1,17 @@
-"""What ``workbook run`` refuses before a topic is made and before Spark starts."""
+"""Places that cannot be written to are refused before a topic is made and before Spark starts."""
 
 from __future__ import annotations
 
 import tempfile
-from argparse import Namespace
 from pathlib import Path
 
-from workbook.errors import CannotGoOn, WorkbookError
+from workbook.errors import CannotGoOn
 
 SQLITE = b"SQLite format 3\0"
 """How each file of SQLite begins."""
 
 
-def require_sense(options: Namespace) -> None:
-    """Refuse options that would do nothing, and places that cannot be written to."""
-    _require_seconds(options)
-    if options.checkpoint:
-        _require_folder(Path(options.checkpoint))
-    if options.store:
-        _require_store(Path(options.store))
-
-
-def _require_seconds(options: Namespace) -> None:
-    """Refuse what is about the page views of each second where none are counted."""
-    asked = {"--lateness": options.lateness, "--by-partition": options.by_partition}
-    given = [name for name, value in asked.items() if value]
-    if given and not options.out:
-        raise WorkbookError(
-            f"Expected --out with {' and '.join(given)}, but got none: without --out page_views "
-            "counts the views of each page since the beginning, where no click is too late. Name "
-            f"a topic by --out, or leave {' and '.join(given)} out."
-        )
-
-
-def _require_folder(place: Path) -> None:
+def require_folder(place: Path) -> None:
     """Refuse a checkpoint that is a file, or stands where nothing can be written."""
     why = _unwritable(place)
     if why:
@@ -43,7 +21,7 @@ def _require_folder(place: Path) -> None:
         )
 
 
-def _require_store(file: Path) -> None:
+def require_store(file: Path) -> None:
     """Refuse a store in a folder that cannot be written to, or a file that is something else."""
     why = "it is a folder" if file.is_dir() else _unwritable(file.parent)
     if not why and file.is_file():

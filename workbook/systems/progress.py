@@ -18,10 +18,12 @@ from pyspark.sql.streaming.listener import (
     StreamingQueryListener,
 )
 
-from workbook.commands.ends import Offsets
 from workbook.pipelines.completed_views import SUMS
 from workbook.sinks.store import Store
 from workbook.sinks.table_topic import TableTopic
+
+Offsets = dict[tuple[str, int], int]
+"""Topic and partition to an offset."""
 
 RECENT_S = 5.0
 """Rates are those of the micro-batches that began within so many seconds."""

@@ -1,0 +1,112 @@
+"""What makes a pipeline runnable: a declaration per system, which every command goes over.
+
+A declaration imports neither Spark nor Kafka's client: help is quick.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from workbook.sinks.running import Running
+    from workbook.sources.producer import Stream
+    from workbook.sources.spark import Kafka
+    from workbook.systems.progress import Progress
+    from workbook.topics import Topic
+
+OnPoint = Callable[[str], None]
+"""Called with the name of each point that a micro-batch passes; it may end the query by raising."""
+
+
+@dataclass(frozen=True)
+class StreamOption:
+    """An option of `workbook generate` for one of a stream's parameters.
+
+    ``name`` is the parameter's; ``says`` has the meaning and the default.
+    """
+
+    name: str
+    takes: Callable[[str], Any]
+    shown_as: str
+    says: str
+
+
+@dataclass(frozen=True)
+class GeneratedStream:
+    """A stream of events that `workbook generate` sends; ``make`` takes its options by name."""
+
+    name: str
+    does: str
+    example: str
+    make: Callable[..., Stream]
+    options: tuple[StreamOption, ...]
+    compacted: bool = False
+
+
+def share(name: str, says: str) -> StreamOption:
+    """An option that is a share of all, from 0 to 1."""
+    return StreamOption(f"{name}_share", float, "0..1", says)
+
+
+@dataclass(frozen=True)
+class Started:
+    """A system that runs: its queries, how they get on, and what is said at the end.
+
+    ``store`` is the file in which its table can be asked for.
+    """
+
+    queries: Running
+    progress: Progress
+    summary: Callable[[], list[str]]
+    store: Path | None = None
+
+
+class System(ABC):
+    """A pipeline that `workbook run` knows, and how it is checked, started and told of."""
+
+    name: ClassVar[str]
+    does: ClassVar[str]
+    """In a few words, for the list of systems."""
+
+    reads: ClassVar[str]
+    """The topic that it reads where none is named."""
+
+    examples: ClassVar[tuple[str, ...]]
+    streams: ClassVar[tuple[GeneratedStream, ...]]
+    """What it reads, generated."""
+
+    @abstractmethod
+    def add_options(self, parser: ArgumentParser) -> None:
+        """Add the options that only this system has."""
+
+    def check(self, options: Namespace) -> None:  # noqa: B027 (a system may have nothing to refuse)
+        """Refuse options that make no sense, before anything is started."""
+
+    def check_topics(self, broker: Kafka, options: Namespace) -> None:  # noqa: B027
+        """Refuse topics that don't fit, before one is made and before Spark starts."""
+
+    @abstractmethod
+    def made_for(self, options: Namespace) -> Mapping[str, Any]:
+        """Return what the checkpoint must remember of the options; a query adds more."""
+
+    @abstractmethod
+    def results(self, options: Namespace, partitions: int) -> list[Topic]:
+        """Return the topics that it writes; ``partitions`` are those of the topic it reads."""
+
+    @abstractmethod
+    def start(
+        self,
+        spark: SparkSession,
+        broker: Kafka,
+        options: Namespace,
+        checkpoint: Path,
+        on_point: OnPoint,
+    ) -> Started:
+        """Start the queries; ``options`` have ``source`` and ``dead_letters`` filled in."""

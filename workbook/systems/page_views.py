@@ -1,0 +1,211 @@
+"""Page views per second, or of each page: system 1."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbook.errors import WorkbookError
+from workbook.systems.base import (
+    GeneratedStream,
+    OnPoint,
+    Started,
+    StreamOption,
+    System,
+    share,
+)
+from workbook.systems.options import span, topic, whole
+from workbook.topics import Topic
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from workbook.sinks.dead_letters import DeadLetters
+    from workbook.sources.producer import Stream
+    from workbook.sources.spark import Kafka
+
+LATENESS = "5 seconds"
+
+PAGES = {"table of": "the views of each page"}
+"""What the checkpoint of a table of pages is made for."""
+
+
+def _click_stream(**options: Any) -> Stream:
+    from workbook.generators.clicks import ClickStream
+
+    return ClickStream(**options)
+
+
+CLICKS = GeneratedStream(
+    name="clicks",
+    does="the clicks of a shop's visitors",
+    example="generate clicks --rate 500 --seconds 600 --speed 1",
+    make=_click_stream,
+    options=(
+        share("late", "of the good clicks, how many arrive late; default: 0"),
+        StreamOption(
+            "late_by_ms", whole, "MS", "a late click is late by so much at most; default: 30000"
+        ),
+        StreamOption(
+            "gap_every_s",
+            float,
+            "SECONDS",
+            "with --gap-s, how often nobody clicks for a while; default: 0, never",
+        ),
+        StreamOption(
+            "gap_s",
+            float,
+            "SECONDS",
+            "how long nobody clicks then, less than --gap-every-s; default: 0",
+        ),
+    ),
+)
+
+
+class PageViews(System):
+    """Clicks in; page views of each complete second out, or a table of pages."""
+
+    name = "page_views"
+    does = "count clicks on pages"
+    reads = "clicks"
+    examples = (
+        "run page_views --in clicks",
+        "run page_views --in clicks --out metrics --checkpoint state/page_views",
+    )
+    streams = (CLICKS,)
+
+    def add_options(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--out",
+            type=topic,
+            metavar="TOPIC",
+            help="where to write the page views of each second; it is created if it isn't there. "
+            "Default: none; the views of each page on this terminal instead",
+        )
+        seconds = parser.add_argument_group("with --out only")
+        seconds.add_argument(
+            "--lateness",
+            type=span,
+            metavar="TIME",
+            help="how far every partition must be beyond the end of a second to complete it, such "
+            f"as '2 minutes'; default: '{LATENESS}'",
+        )
+        seconds.add_argument(
+            "--by-partition",
+            action="store_true",
+            help="count each partition of the clicks for itself; default: all together",
+        )
+
+    def check(self, options: Namespace) -> None:
+        asked = {"--lateness": options.lateness, "--by-partition": options.by_partition}
+        given = " and ".join(name for name, value in asked.items() if value)
+        if given and not options.out:
+            raise WorkbookError(
+                f"Expected --out with {given}, but got none: without --out page_views counts the "
+                "views of each page since the beginning, where no click is too late. Name a topic "
+                f"by --out, or leave {given} out."
+            )
+
+    def made_for(self, options: Namespace) -> Mapping[str, Any]:
+        from workbook.pipelines import completed_views
+
+        if not options.out:
+            return {"query": "table", **PAGES}
+        lateness = options.lateness or LATENESS
+        facts = completed_views.facts(lateness, by_partition=options.by_partition)
+        return {"query": "seconds", **facts}
+
+    def results(self, options: Namespace, partitions: int) -> list[Topic]:
+        return [Topic(options.out)] if options.out else []
+
+    def start(
+        self,
+        spark: SparkSession,
+        broker: Kafka,
+        options: Namespace,
+        checkpoint: Path,
+        on_point: OnPoint,
+    ) -> Started:
+        from workbook.sinks.dead_letters import DeadLetters
+        from workbook.sources.spark import kafka_stream
+
+        raw = kafka_stream(spark, broker, options.source)
+        letters = DeadLetters(broker.client_config(), options.dead_letters)
+        start = _start_seconds if options.out else _start_pages
+        return start(raw, broker, letters, options, checkpoint, on_point)
+
+
+def _start_seconds(
+    raw: DataFrame,
+    broker: Kafka,
+    letters: DeadLetters,
+    options: Namespace,
+    checkpoint: Path,
+    on_point: OnPoint,
+) -> Started:
+    """Write completed seconds to the topic."""
+    from workbook.pipelines.completed_views import completed_views
+    from workbook.pipelines.page_view_metrics import metric_records
+    from workbook.sinks.completed import start_completed
+    from workbook.sinks.running import appender
+    from workbook.sources.offsets import Unread
+    from workbook.systems.progress import SecondsProgress
+
+    config, progress = broker.client_config(), SecondsProgress()
+    raw.sparkSession.streams.addListener(progress)
+    views = completed_views(
+        raw,
+        letters,
+        options.lateness or LATENESS,
+        unread=Unread(config, options.source),
+        by_partition=options.by_partition,
+    )
+    columns = ["second", "views", *(["partition"] if options.by_partition else [])]
+    append = appender(broker, options.out)
+    queries = start_completed(
+        views,
+        lambda seconds: append(metric_records(seconds.select(columns))),
+        letters,
+        config,
+        options.source,
+        checkpoint,
+        at=on_point,
+        tell=progress.know_sums,
+    )
+    return Started(
+        queries, progress, lambda: [f"Since the checkpoint began: {progress.balance()}."]
+    )
+
+
+def _start_pages(
+    raw: DataFrame,
+    broker: Kafka,
+    letters: DeadLetters,
+    options: Namespace,
+    checkpoint: Path,
+    on_point: OnPoint,
+) -> Started:
+    """Keep the views of each page beside the checkpoint, so that a restart has them."""
+    from pyspark.sql.functions import lit
+
+    from workbook import checkpoints
+    from workbook.pipelines import clicks, page_views
+    from workbook.sinks.running import start_table
+    from workbook.sinks.store import Store
+    from workbook.systems.progress import ViewsProgress
+
+    store = Store(checkpoint / "page_views.db", "name")
+    progress = ViewsProgress(store)
+    raw.sparkSession.streams.addListener(progress)
+    parsed = clicks.parse(raw, letters, ("click_type", "name", "timestamp", "partition", "reason"))
+    counts = page_views.page_views(parsed).withColumn("deleted", lit(False))
+    queries = start_table(checkpoints.marked(counts, PAGES), [store], checkpoint, at=on_point)
+
+    def summary() -> list[str]:
+        rows = sorted(store.all(), key=lambda row: (-row["views"], row["name"]))
+        lines = [f"  {row['name']:<24} {row['views']:>9,}" for row in rows]
+        return ["Views of each page since the checkpoint began:", *(lines or ["  none yet"])]
+
+    return Started(queries, progress, summary, store.path)

@@ -1,0 +1,168 @@
+"""Who holds shares of which US companies: system 3."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbook.errors import CannotGoOn, TopicMissing
+from workbook.systems.base import (
+    GeneratedStream,
+    OnPoint,
+    Started,
+    StreamOption,
+    System,
+    share,
+)
+from workbook.systems.options import place, positive, topic, whole
+from workbook.topics import Topic, compacted
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from workbook.sources.producer import Stream
+    from workbook.sources.spark import Kafka
+
+SHOWN = 10
+"""So many rows of the table are shown at the end."""
+
+
+def _position_stream(**options: Any) -> Stream:
+    from workbook.generators.positions import PositionStream
+
+    return PositionStream(**options)
+
+
+POSITIONS = GeneratedStream(
+    name="positions",
+    does="a changelog of who holds which shares, to a compacted topic",
+    example="generate positions --positions 5000 --clients 1000",
+    make=_position_stream,
+    options=(
+        StreamOption("positions", whole, "N", "how many there are; default: 1000"),
+        StreamOption("clients", whole, "N", "how many clients hold them; default: 200"),
+        share("closed", "of the good events, how many close a position; default: 0.05"),
+        share("moved", "how often a position goes to another client; default: 0.1"),
+        share("swapped", "how often it becomes one in another share; default: 0.1"),
+    ),
+    compacted=True,
+)
+
+
+class ShareHolders(System):
+    """Positions in; a table of clients with their US shares out, in a store and a topic."""
+
+    name = "share_holders"
+    does = "keep the table of who holds US shares"
+    reads = "positions"
+    examples = ("run share_holders --in positions --checkpoint state/share_holders",)
+    streams = (POSITIONS,)
+
+    def add_options(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--out",
+            type=topic,
+            metavar="TOPIC",
+            help="where to write who holds what, compacted; it is created if it isn't there. "
+            "Default: none; the store alone",
+        )
+        parser.add_argument(
+            "--store",
+            type=place,
+            metavar="FILE",
+            help="where the table can be asked for; default: store.db in the checkpoint",
+        )
+        parser.add_argument(
+            "--every",
+            type=positive,
+            metavar="SECONDS",
+            help="write at most once in so long; default: as often as can be",
+        )
+
+    def check(self, options: Namespace) -> None:
+        from workbook.systems.refusals import require_store
+
+        if options.store:
+            require_store(Path(options.store))
+
+    def check_topics(self, broker: Kafka, options: Namespace) -> None:
+        """Refuse a result topic that would not be the whole table, or more than that."""
+        from workbook import checkpoints
+        from workbook.sources.offsets import partition_offsets
+
+        if not options.out:
+            return
+        out, place = options.out, options.checkpoint and Path(options.checkpoint)
+        begun = place and checkpoints.begun(place)
+        try:
+            held = sum(o.end - o.begin for o in partition_offsets(broker.client_config(), out))
+        except TopicMissing:
+            held = 0
+        if held and not begun:
+            raise CannotGoOn(
+                f"Expected {out} to be empty, since the checkpoint is a new one, but it has "
+                f"{held:,} records of a former run: clients that hold nothing any more would stay "
+                "in there. Use the --checkpoint of that run, or another topic for --out."
+            )
+        if begun and not held and _rows_in(_store(options, place)):
+            raise CannotGoOn(
+                f"Expected {out} to have the results so far, but it is empty: it would get only "
+                "what changes from now on. Use the --out that this checkpoint has had, or a new "
+                "checkpoint."
+            )
+
+    def made_for(self, options: Namespace) -> Mapping[str, Any]:
+        return {"query": "table"}
+
+    def results(self, options: Namespace, partitions: int) -> list[Topic]:
+        return [compacted(options.out, partitions)] if options.out else []
+
+    def start(
+        self,
+        spark: SparkSession,
+        broker: Kafka,
+        options: Namespace,
+        checkpoint: Path,
+        on_point: OnPoint,
+    ) -> Started:
+        from workbook.pipelines import positions, share_holders
+        from workbook.sinks.dead_letters import DeadLetters
+        from workbook.sinks.running import TableSink, start_table
+        from workbook.sinks.store import Store
+        from workbook.sinks.table_topic import TableTopic
+        from workbook.sources.spark import kafka_stream
+        from workbook.systems.progress import TableProgress
+
+        config = broker.client_config()
+        letters = DeadLetters(config, options.dead_letters)
+        raw = kafka_stream(spark, broker, options.source)
+        holders = share_holders.us_share_holders(
+            positions.parse(raw, letters, share_holders.NEEDED)
+        )
+        store = Store(_store(options, checkpoint), "client")
+        out = TableTopic(config, options.out, "client", rejects=letters) if options.out else None
+        progress = TableProgress(store, out)
+        spark.streams.addListener(progress)
+        sinks: list[TableSink] = [*([out] if out else []), store]
+        every = f"{options.every or 0} seconds"
+        queries = start_table(holders, sinks, checkpoint, every, on_point)
+
+        def summary() -> list[str]:
+            lines = [f"  {row['client']}: {', '.join(row['tickers'])}" for row in store.some(SHOWN)]
+            more = ["  ..."] if len(store) > SHOWN else []
+            end = ":" if lines else "."
+            return [f"{len(store):,} clients hold US shares{end}", *lines, *more]
+
+        return Started(queries, progress, summary, store.path)
+
+
+def _store(options: Namespace, checkpoint: Path) -> Path:
+    return Path(options.store or checkpoint / "store.db").absolute()
+
+
+def _rows_in(store: Path) -> int:
+    from workbook.sinks.store import Store
+
+    return len(Store(store, "client", reading=True)) if store.is_file() else 0
