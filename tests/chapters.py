@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from workbook.exercises.core import Problem
+from workbook.exercises.engine.core import Problem
 
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 
@@ -30,10 +30,14 @@ def cells(path: Path) -> list[str]:
     return ["".join(cell["source"]) for cell in found if cell["cell_type"] == "code"]
 
 
+def problems(path: Path) -> tuple[Problem, ...]:
+    """The exercises of a notebook, from the folder that bears its name."""
+    return import_module(f"workbook.exercises.chapters.{path.stem.partition('_')[2]}").problems
+
+
 def places(path: Path) -> Iterator[Place]:
     """The exercises of a notebook; ``shown_as`` is the problem's name in it."""
-    chapter = path.stem.partition("_")[2]
-    for problem in import_module(f"workbook.exercises.{chapter}").problems:
+    for problem in problems(path):
         stub = problem.stub.rstrip()
         for number, cell in enumerate(cells(path)):
             checks = list(_checks(cell)) if cell.startswith(stub) else []

@@ -22,9 +22,9 @@ from typing import Any, ClassVar
 
 import pytest
 
-from workbook.exercises.core import Problem
-from workbook.exercises.judging import Mistake
-from workbook.exercises.render import State
+from workbook.exercises.engine.core import Problem
+from workbook.exercises.engine.judging import Mistake
+from workbook.exercises.engine.render import State
 
 CAUSE = "Likely cause"
 

@@ -16,10 +16,10 @@ from jupyter_client.manager import start_new_kernel
 
 from workbook.errors import CheckBroke
 from workbook.events import Click, ClickType
-from workbook.exercises import apart as module
-from workbook.exercises.apart import apart
-from workbook.exercises.calls import attempt
-from workbook.exercises.judging import Case, NotYet, by_cases
+from workbook.exercises.engine import apart as module
+from workbook.exercises.engine.apart import apart
+from workbook.exercises.engine.calls import attempt
+from workbook.exercises.engine.judging import Case, NotYet, by_cases
 
 CLICKS = [Click(1, ClickType.PAGE, "/home", 10_200, "Firefox")]
 diagnose = by_cases(
@@ -251,7 +251,7 @@ def kernel():
 CELLS = """
 import itertools, threading, sys
 import pandas
-from workbook.exercises.views_per_second import completed_seconds
+from workbook.exercises.chapters.views_per_second import by_rule
 threading.Thread(target=threading.Event().wait, daemon=True).start()
 def completed(clicks):
     print("begun", file=sys.__stderr__, flush=True)
@@ -277,14 +277,14 @@ def test_a_kernel_stays_usable_and_hears_an_interrupt(kernel):
         return reply["content"], "".join(printed)
 
     run(CELLS)
-    _, shown = run("completed_seconds.check(completed)")
+    _, shown = run("by_rule.check(completed)")
     assert "does not come to an end" in shown
     interrupt = threading.Timer(1, os.killpg, (manager.provisioner.pgid, signal.SIGINT))
     began = time.monotonic()
-    reply, _ = run("completed_seconds.check(completed)", interrupt.start)
+    reply, _ = run("by_rule.check(completed)", interrupt.start)
     assert reply.get("ename") == "KeyboardInterrupt", reply
     assert time.monotonic() - began < 60
-    _, shown = run("print(completed_seconds.check(completed_seconds.reference))")
+    _, shown = run("print(by_rule.check(by_rule.reference))")
     assert "Correct: Completed seconds" in shown
 
 

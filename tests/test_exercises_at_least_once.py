@@ -8,11 +8,11 @@ import pytest
 from proof import Catalogue, ChapterProof
 
 from workbook.events import Click, ClickType
-from workbook.exercises import at_least_once as chapter
-from workbook.exercises.at_least_once_mistakes import LAST_VALUE as LAST_VALUE_MODELS
-from workbook.exercises.at_least_once_mistakes import OFFSET_TO_COMMIT as OFFSET_MODELS
-from workbook.exercises.at_least_once_mistakes import Record
-from workbook.exercises.metrics_topic import metrics
+from workbook.exercises.chapters import at_least_once as chapter
+from workbook.exercises.chapters.at_least_once.wrong_models import LAST_VALUE as LAST_VALUE_MODELS
+from workbook.exercises.chapters.at_least_once.wrong_models import OFFSET_TO_COMMIT as OFFSET_MODELS
+from workbook.exercises.chapters.at_least_once.wrong_models import Record
+from workbook.exercises.chapters.metrics_topic import metrics
 
 # --- the offset to commit -----------------------------------------------------------------------
 

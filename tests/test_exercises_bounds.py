@@ -10,10 +10,10 @@ from collections import Counter, deque
 import pandas as pd
 import pytest
 
-from workbook.exercises.bounds import Large, bounded
-from workbook.exercises.calls import alike, attempt, attempt_twice, collected, same
-from workbook.exercises.judging import Case, Mistake, by_cases
-from workbook.exercises.showing import MOST_LINES, WIDTH, show
+from workbook.exercises.engine.bounds import Large, bounded
+from workbook.exercises.engine.calls import alike, attempt, attempt_twice, collected, same
+from workbook.exercises.engine.judging import Case, Mistake, by_cases
+from workbook.exercises.engine.showing import MOST_LINES, WIDTH, show
 
 
 def nested(levels):

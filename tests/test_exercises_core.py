@@ -10,14 +10,14 @@ from enum import StrEnum
 import pytest
 from proof import Catalogue, prove, stub_of
 
-from workbook.exercises import judging
-from workbook.exercises.calls import attempt
-from workbook.exercises.core import Problem
-from workbook.exercises.frames import difference
-from workbook.exercises.judging import Case, Mistake, NotYet, by_cases
-from workbook.exercises.render import Card, Part, State
-from workbook.exercises.showing import show
-from workbook.exercises.us_share_holders import what_an_update_tells
+from workbook.exercises.chapters.us_share_holders import what_an_update_tells
+from workbook.exercises.engine import judging
+from workbook.exercises.engine.calls import attempt
+from workbook.exercises.engine.core import Problem
+from workbook.exercises.engine.frames import difference
+from workbook.exercises.engine.judging import Case, Mistake, NotYet, by_cases
+from workbook.exercises.engine.render import Card, Part, State
+from workbook.exercises.engine.showing import show
 
 
 class Word(StrEnum):

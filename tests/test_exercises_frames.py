@@ -11,11 +11,11 @@ import psutil
 import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
-from workbook.exercises import frames
-from workbook.exercises import page_view_counter as chapter
-from workbook.exercises.calls import Attempt
-from workbook.exercises.spark_errors import spark_cause
-from workbook.exercises.streams import cause_on_a_stream, stream_like
+from workbook.exercises.chapters import page_view_counter as chapter
+from workbook.exercises.engine import frames
+from workbook.exercises.engine.calls import Attempt
+from workbook.exercises.engine.spark_errors import spark_cause
+from workbook.exercises.engine.streams import cause_on_a_stream, stream_like
 
 CAUSE = "Likely cause"
 

@@ -10,9 +10,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.events import ClickType
-from workbook.exercises import many_partitions as chapter
-from workbook.exercises.many_partitions_mistakes import ADD_UP as ADD_UP_MODELS
-from workbook.exercises.many_partitions_mistakes import COMPLETED as COMPLETED_MODELS
+from workbook.exercises.chapters import many_partitions as chapter
+from workbook.exercises.chapters.many_partitions.wrong_models import ADD_UP as ADD_UP_MODELS
+from workbook.exercises.chapters.many_partitions.wrong_models import COMPLETED as COMPLETED_MODELS
 
 # --- the slowest clock --------------------------------------------------------------------------
 

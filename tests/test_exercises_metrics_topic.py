@@ -12,8 +12,8 @@ from proof import Catalogue, ChapterProof
 from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.events import ClickType
-from workbook.exercises import metrics_topic as chapter
-from workbook.exercises.metrics_topic_mistakes import BY_HAND as BY_HAND_MODELS
+from workbook.exercises.chapters import metrics_topic as chapter
+from workbook.exercises.chapters.metrics_topic.wrong_models import BY_HAND as BY_HAND_MODELS
 
 # --- by hand ------------------------------------------------------------------------------------
 

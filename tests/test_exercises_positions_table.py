@@ -6,9 +6,9 @@ from proof import Catalogue, ChapterProof
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from workbook.exercises import positions_table as chapter
-from workbook.exercises.positions_table_mistakes import ONE_RECORD as ONE_RECORD_MODELS
-from workbook.exercises.positions_table_mistakes import TOLD as TOLD_MODELS
+from workbook.exercises.chapters import positions_table as chapter
+from workbook.exercises.chapters.positions_table.wrong_models import ONE_RECORD as ONE_RECORD_MODELS
+from workbook.exercises.chapters.positions_table.wrong_models import TOLD as TOLD_MODELS
 
 # --- one record ---------------------------------------------------------------------------------
 

@@ -10,9 +10,9 @@ import pytest
 from IPython.core.compilerop import CachingCompiler
 
 from workbook.events import Click, ClickType
-from workbook.exercises.calls import alike, attempt
-from workbook.exercises.page_view_counter import one_step
-from workbook.exercises.showing import arguments, place, show
+from workbook.exercises.chapters.page_view_counter import one_step
+from workbook.exercises.engine.calls import alike, attempt
+from workbook.exercises.engine.showing import arguments, place, show
 
 # --- where an error came from -------------------------------------------------------------------
 

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import ast
 import json
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
+from chapters import NOTEBOOKS, problems
 
-from workbook.exercises.core import Problem
-from workbook.exercises.solution import as_a_cell, stub_name, without_annotations
+from workbook.exercises.engine.core import Problem
+from workbook.exercises.engine.solution import as_a_cell, stub_name, without_annotations
 
-NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 EXERCISES = [
     pytest.param(path, problem, id=f"{path.stem} {problem.name}")
     for path in NOTEBOOKS
-    for problem in import_module(f"workbook.exercises.{path.stem.partition('_')[2]}").problems
+    for problem in problems(path)
 ]
 
 

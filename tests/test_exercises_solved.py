@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from workbook.exercises.page_view_counter import one_step
-from workbook.exercises.render import State
-from workbook.exercises.start_here import same_key
+from workbook.exercises.chapters.page_view_counter import one_step
+from workbook.exercises.chapters.start_here import same_key
+from workbook.exercises.engine.render import State
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from proof import Catalogue, ChapterProof
 
-from workbook.exercises import start_here
+from workbook.exercises.chapters import start_here
 
 NO_OPTION = "There is no such option"
 NO_LETTER = "Answer with a letter in quotes"

@@ -8,10 +8,10 @@ from collections import Counter
 from proof import Catalogue, ChapterProof
 
 from workbook.events import US
-from workbook.exercises import us_share_holders as chapter
-from workbook.exercises.us_share_holders_mistakes import CHANGES as CHANGES_MODELS
-from workbook.exercises.us_share_holders_mistakes import SUBTRACT as SUBTRACT_MODELS
-from workbook.exercises.us_share_holders_mistakes import TICKERS as TICKERS_MODELS
+from workbook.exercises.chapters import us_share_holders as chapter
+from workbook.exercises.chapters.us_share_holders.wrong_models import CHANGES as CHANGES_MODELS
+from workbook.exercises.chapters.us_share_holders.wrong_models import SUBTRACT as SUBTRACT_MODELS
+from workbook.exercises.chapters.us_share_holders.wrong_models import TICKERS as TICKERS_MODELS
 
 # --- a prediction -------------------------------------------------------------------------------
 

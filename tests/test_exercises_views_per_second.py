@@ -13,8 +13,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.events import ClickType
-from workbook.exercises import views_per_second as chapter
-from workbook.exercises.views_per_second_mistakes import COMPLETED as COMPLETED_MODELS
+from workbook.exercises.chapters import views_per_second as chapter
+from workbook.exercises.chapters.views_per_second.wrong_models import COMPLETED as COMPLETED_MODELS
 
 kept_counts = {}
 
@@ -524,7 +524,7 @@ class TestProof(ChapterProof):
 
 @pytest.mark.parametrize(("answer", "like"), SAME_IDEA)
 def test_the_same_idea_gets_the_same_cause(answer, like):
-    check = chapter.completed_seconds.check
+    check = chapter.by_rule.check
     assert check(answer).part("Likely cause") == check(like).part("Likely cause")
 
 

@@ -60,3 +60,11 @@ def test_imports_point_left(path: Path) -> None:
     assert here in LEFT_OF, f"{here} is a new layer: say here what it may import"
     wrong = imported(path) - LEFT_OF[here] - {here}
     assert not wrong, f"{path.name} imports {sorted(wrong)}, which stand right of {here}"
+
+
+ENGINE = sorted((PACKAGE / "exercises" / "engine").glob("*.py"))
+
+
+@pytest.mark.parametrize("path", ENGINE, ids=lambda path: path.name)
+def test_the_engine_of_the_exercises_knows_no_chapter(path: Path) -> None:
+    assert "workbook.exercises.chapters" not in path.read_text()

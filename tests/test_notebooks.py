@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
+from chapters import NOTEBOOKS
 
 
 @pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
@@ -51,17 +49,6 @@ def test_nothing_is_imported_by_magic(notebook: dict[str, Any]) -> None:
 def test_the_length_is_readable(notebook: dict[str, Any]) -> None:
     prose = ["".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == "markdown"]
     assert 800 <= sum(len(text.split()) for text in prose) <= 2700
-
-
-CHAPTERS = [path.stem.partition("_")[2] for path in NOTEBOOKS]
-
-
-@pytest.mark.parametrize("chapter", CHAPTERS)
-def test_the_cells_begin_with_the_stubs_of_the_exercises(chapter: str) -> None:
-    [path] = [path for path in NOTEBOOKS if path.stem.endswith(chapter)]
-    cells = code_cells(json.loads(path.read_text()))
-    for problem in import_module(f"workbook.exercises.{chapter}").problems:
-        assert any(cell.startswith(problem.stub.rstrip()) for cell in cells), problem.stub
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

@@ -1,0 +1,61 @@
+"""Right contents in a wrong form: a number that is text, a value that lies in a list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from workbook.exercises.engine.calls import same
+from workbook.exercises.engine.showing import type_name
+
+
+def numbers_as_text(value: Any, expected: Any) -> str:
+    """What is wrong where numbers that are right are given as text; or ''."""
+    if not same(_with_texts(value), _with_texts(expected)):
+        return ""
+    return (
+        "Right contents, but a number stands as text in it, where a whole number (int) is asked: "
+        "leave out the `str(...)`, or put `int(...)` around the text."
+    )
+
+
+def other_container(value: Any, expected: Any) -> str:
+    """What is wrong where the right value lies in something else, or lacks what holds it; or ''."""
+    asked = type_name(expected)
+    if isinstance(value, (list, tuple)):
+        if isinstance(expected, (set, dict)) and _same_elements(value, _elements(expected)):
+            return f"Right contents in a {type_name(value)}; a {asked} is asked."
+        if any(_is(item, expected) for item in value):
+            alone = "by itself" if len(value) == 1 else "alone, without what else is in there"
+            return f"The right value lies inside a {type_name(value)}. Give it back {alone}."
+    if isinstance(expected, (list, tuple, set)) and _same_elements([value], expected):
+        return f"It's the one element itself; a {asked} that holds it is asked."
+    return ""
+
+
+def _with_texts(value: Any) -> Any:
+    """The value with each number in it as text, and each tuple as a list."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return str(value)
+    if isinstance(value, dict):
+        return {_with_texts(key): _with_texts(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_with_texts(item) for item in value]
+    return value
+
+
+def _elements(holder: Any) -> Iterable[Any]:
+    return holder.items() if isinstance(holder, dict) else holder
+
+
+def _same_elements(left: Iterable[Any], right: Iterable[Any]) -> bool:
+    """Whether these are the same elements, none of them twice, in any order."""
+    mine, asked = list(left), list(right)
+    if len(mine) != len(asked):
+        return False
+    return all(any(_is(item, each) for item in mine) for each in asked)
+
+
+def _is(left: Any, right: Any) -> bool:
+    """Equal and of one type: 0 is no False, and an empty list no value that was forgotten."""
+    return type(left) is type(right) and same(left, right)

@@ -1,0 +1,36 @@
+"""Counting rows of clicks as an answer on Spark might: the model behind many mistakes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from workbook.exercises.engine.frames import Row
+
+BOTH_TYPES = ("Page", "Action")
+
+
+def count_pages(
+    rows: list[Row],
+    key: Callable[[Row], Any],
+    click_types: tuple[str | None, ...] = ("Page",),
+    accepted: Callable[[Row], bool] = lambda row: row[6] is None,
+    counts: Callable[[Row], int] = lambda row: 1,
+) -> list[Row]:
+    """Pairs of key and views, of rows in the order of the fields of ``Click``, then reason."""
+    views: Counter[Any] = Counter()
+    for row in rows:
+        if row[1] in click_types and accepted(row):
+            views[key(row)] += counts(row)
+    return sorted(views.items(), key=repr)
+
+
+def named_as_page(row: Row) -> bool:
+    """Whether an accepted row looks like a page by its name."""
+    return row[6] is None and row[2].startswith("/")
+
+
+def second_or_null(row: Row) -> int | None:
+    """The second of a row, which has none where it was rejected."""
+    return None if row[3] is None else row[3] // 1000
