@@ -1,0 +1,67 @@
+"""The systems as they are declared: complete, each under its own name, and told of in README."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+import pytest
+
+from workbook.systems import STREAMS, SYSTEMS, by_name
+from workbook.systems.base import System
+from workbook.systems.page_views import PageViews
+
+README = Path(__file__).parents[1] / "README.md"
+
+
+class Nameless(PageViews):
+    """Lacks two of its declarations."""
+
+    name = ""
+    streams = ()
+
+
+def test_a_system_that_declares_too_little_is_named() -> None:
+    with pytest.raises(ValueError, match="Expected Nameless to declare name, streams: add it"):
+        by_name([Nameless()])
+
+
+def test_a_system_that_cannot_start_is_named() -> None:
+    class Unfinished(System):
+        def made_for(self, options: Namespace) -> dict[str, str]:
+            return {}
+
+    with pytest.raises(TypeError, match=r"Unfinished .*abstract methods? .*'?start"):
+        Unfinished()
+
+
+def test_two_systems_of_one_name_are_named() -> None:
+    class Other(PageViews):
+        pass
+
+    with pytest.raises(ValueError, match="PageViews and Other are both 'page_views': rename one"):
+        by_name([PageViews(), Other()])
+
+
+@pytest.mark.parametrize("system", SYSTEMS.values(), ids=list(SYSTEMS))
+def test_readme_tells_of_each_system(system: System) -> None:
+    text = README.read_text()
+    assert f"run {system.name}" in text
+    assert f"systems/{system.name}.py" in text
+    assert system.reads in STREAMS
+    assert all(f"generate {stream.name}" in text for stream in system.streams)
+
+
+def test_help_loads_neither_spark_nor_kafka() -> None:
+    heavy = {"pyspark", "confluent_kafka", "pandas", "polars", "pyarrow", "numpy", "IPython"}
+    code = (
+        "import sys\nfrom workbook.cli import main\n"
+        "try: main(['run', 'share_holders', '--help'])\nexcept SystemExit: pass\n"
+        f"print('loaded', sorted({heavy!r} & set(sys.modules)))"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "Keep the table of who holds US shares" in said.stdout
+    assert "--lateness" not in said.stdout
+    assert said.stdout.splitlines()[-1] == "loaded []"
