@@ -15,7 +15,7 @@ import pytest
 from jupyter_client.manager import start_new_kernel
 
 from workbook.errors import CheckBroke
-from workbook.events import Click, ClickType
+from workbook.events.clicks import Click, ClickType
 from workbook.exercises import apart as module
 from workbook.exercises.apart import apart
 from workbook.exercises.calls import attempt

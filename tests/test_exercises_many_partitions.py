@@ -9,7 +9,7 @@ from proof import Catalogue, ChapterProof
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from workbook.events import ClickType
+from workbook.events.clicks import ClickType
 from workbook.exercises import many_partitions as chapter
 from workbook.exercises.many_partitions_mistakes import ADD_UP as ADD_UP_MODELS
 from workbook.exercises.many_partitions_mistakes import COMPLETED as COMPLETED_MODELS

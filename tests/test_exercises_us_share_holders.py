@@ -7,7 +7,7 @@ from collections import Counter
 
 from proof import Catalogue, ChapterProof
 
-from workbook.events import US
+from workbook.events.positions import US
 from workbook.exercises import us_share_holders as chapter
 from workbook.exercises.us_share_holders_mistakes import CHANGES as CHANGES_MODELS
 from workbook.exercises.us_share_holders_mistakes import SUBTRACT as SUBTRACT_MODELS

@@ -6,9 +6,9 @@ import threading
 import time
 
 from workbook.commands.console import Ending, Line
-from workbook.commands.ends import Ends
 from workbook.commands.progress import Progress
-from workbook.sinks.running import Running
+from workbook.kafka.end_offsets import Ends
+from workbook.spark.queries import Running
 
 TICK_S = 0.2
 FINISH_S = 10.0

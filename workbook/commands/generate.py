@@ -11,9 +11,9 @@ from workbook.commands.console import INTERRUPTED, Ending, Line, end_like_ctrl_c
 from workbook.errors import NoSuchStream
 from workbook.generators.clicks import ClickStream
 from workbook.generators.positions import PositionStream
-from workbook.sources.checks import require_topic
-from workbook.sources.producer import Sent
-from workbook.sources.producer import generate as send
+from workbook.kafka.probe import require_topic
+from workbook.kafka.stream_producer import Sent
+from workbook.kafka.stream_producer import generate as send
 from workbook.stack.broker import kafka
 from workbook.topics import Topic, compacted
 

@@ -18,8 +18,8 @@ from pyspark.sql.streaming.listener import (
     StreamingQueryListener,
 )
 
-from workbook.commands.ends import Offsets
-from workbook.pipelines.completed_views import SUMS
+from workbook.kafka.end_offsets import Offsets
+from workbook.pipelines.page_views.completed import SUMS
 from workbook.sinks.store import Store
 from workbook.sinks.table_topic import TableTopic
 

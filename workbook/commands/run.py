@@ -12,28 +12,31 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import lit
 
-from workbook import checkpoints, session
 from workbook.commands.console import Ending, end_like_ctrl_c, typed
-from workbook.commands.ends import Ends
 from workbook.commands.failures import query_failed
 from workbook.commands.following import Writes, follow
 from workbook.commands.progress import SecondsProgress, TableProgress, ViewsProgress
 from workbook.commands.refusals import require_sense
+from workbook.decoding import clicks, positions
 from workbook.errors import CannotGoOn, TopicMissing, WorkbookError
-from workbook.pipelines import clicks, page_views, positions, share_holders
-from workbook.pipelines import completed_views as completed
-from workbook.pipelines.completed_views import completed_views
-from workbook.pipelines.page_view_metrics import metric_records
+from workbook.kafka.broker import Broker
+from workbook.kafka.dead_letters import DeadLetters
+from workbook.kafka.end_offsets import Ends
+from workbook.kafka.identity import topic_facts
+from workbook.kafka.offsets import Unread, partition_offsets
+from workbook.kafka.probe import require_topic
+from workbook.pipelines import share_holders
+from workbook.pipelines.page_views import completed
+from workbook.pipelines.page_views.completed import completed_views
+from workbook.pipelines.page_views.counts import page_views
+from workbook.pipelines.page_views.metrics import metric_records
 from workbook.sinks.completed import start_completed
-from workbook.sinks.dead_letters import DeadLetters
-from workbook.sinks.running import TableSink, appender, start_table
 from workbook.sinks.store import Store
 from workbook.sinks.table_topic import TableTopic
-from workbook.sources.checks import require_topic
-from workbook.sources.identity import topic_facts
-from workbook.sources.offsets import Unread, partition_offsets
-from workbook.sources.spark import kafka_stream
-from workbook.stack.broker import Broker, kafka
+from workbook.spark import checkpoints, session
+from workbook.spark.queries import TableSink, appender, start_table
+from workbook.spark.source import kafka_stream
+from workbook.stack.broker import kafka
 from workbook.topics import Topic, compacted
 
 NEEDED = ("click_type", "name", "timestamp", "partition", "reason")
@@ -239,7 +242,7 @@ def _views(parsed: DataFrame, broker: Broker, options: Namespace, ending: Ending
     _name_store(store)
     progress, writes = ViewsProgress(store), Writes("before-compute")
     parsed.sparkSession.streams.addListener(progress)
-    counts = page_views.page_views(parsed).withColumn("deleted", lit(False))
+    counts = page_views(parsed).withColumn("deleted", lit(False))
     counts = checkpoints.marked(counts, PAGES)
     running = start_table(counts, [store], place, at=writes.pass_by)
     follow(running, progress, writes, Ends(broker.client_config(), options.source), ending)

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from workbook.events import Click, ClickType, Reason
+from workbook.events.clicks import Click, ClickType
+from workbook.events.reasons import Reason
 from workbook.exercises import many_partitions_mistakes as mistakes
 from workbook.exercises import many_partitions_spark_mistakes as spark_mistakes
 from workbook.exercises.core import Problem

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from workbook.events import Click, ClickType
+from workbook.events.clicks import Click, ClickType
 from workbook.exercises import metrics_topic_mistakes as mistakes
 from workbook.exercises.core import Problem
 from workbook.exercises.drawn import drawn_click, one_after_another, smallest_first

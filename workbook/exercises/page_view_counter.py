@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from workbook.errors import Rejected
-from workbook.events import Click, ClickType, Reason
+from workbook.events.clicks import Click, ClickType
+from workbook.events.reasons import Reason
 from workbook.exercises import page_view_counter_mistakes as mistakes
 from workbook.exercises.core import Problem
 from workbook.exercises.drawn import (

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from workbook.events import US
+from workbook.events.positions import US
 from workbook.exercises import positions_table_mistakes as mistakes
 from workbook.exercises import positions_table_spark_mistakes as spark_mistakes
 from workbook.exercises.core import Problem

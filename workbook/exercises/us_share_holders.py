@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from workbook.events import US
+from workbook.events.positions import US
 from workbook.exercises import us_share_holders_mistakes as mistakes
 from workbook.exercises.core import Problem
 from workbook.exercises.drawn import one_after_another, smallest_first

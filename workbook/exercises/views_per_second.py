@@ -6,7 +6,8 @@ import random
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from workbook.events import Click, ClickType, Reason
+from workbook.events.clicks import Click, ClickType
+from workbook.events.reasons import Reason
 from workbook.exercises import views_per_second_mistakes as mistakes
 from workbook.exercises import views_per_second_spark_mistakes as spark_mistakes
 from workbook.exercises.core import Problem

@@ -1,0 +1,62 @@
+"""Where a topic ends, asked of its broker again and again without waiting for the answer."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from typing import Any
+
+from confluent_kafka import KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
+
+from workbook.kafka.probe import require_topic
+
+EVERY_S, ANSWER_S = 1.0, 3.0
+"""Seconds between two questions, and those that the broker may take for an answer."""
+
+Offsets = dict[tuple[str, int], int]
+"""Topic and partition to an offset."""
+
+
+class Ends:
+    """The end offsets of a topic, at most ``EVERY_S`` old while its broker answers.
+
+    Raises as ``require_topic`` does, at the beginning only. ``clock`` gives seconds.
+    """
+
+    def __init__(
+        self, config: Mapping[str, Any], topic: str, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        partitions = range(require_topic(config, topic))
+        self._places = [TopicPartition(topic, number) for number in partitions]
+        self._admin = AdminClient({**config, "log_level": 0})
+        self._answers: dict[TopicPartition, Future[Any]] = {}
+        self._clock, self._due, self.silent = clock, -math.inf, False
+
+    def look(self) -> Offsets:
+        """The answer to the last question, once: empty if there is none (yet). Asks the next one.
+
+        ``silent`` says whether the last question was in vain.
+        """
+        ends: Offsets = {}
+        if self._answers and all(answer.done() for answer in self._answers.values()):
+            ends, self._answers = self._take(), {}
+        if not self._answers and self._clock() >= self._due:
+            self._due = self._clock() + EVERY_S
+            wanted = {place: OffsetSpec.latest() for place in self._places}
+            self._answers = self._admin.list_offsets(wanted, request_timeout=ANSWER_S)
+        return ends
+
+    def _take(self) -> Offsets:
+        try:
+            ends = {
+                (place.topic, place.partition): int(answer.result().offset)
+                for place, answer in self._answers.items()
+            }
+        except KafkaException:
+            self.silent = True
+            return {}
+        self.silent = False
+        return ends
