@@ -28,8 +28,9 @@ os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
 from workbook.errors import WorkbookError
 from workbook.faults.lab import crash
 from workbook.faults.plan import EVENTS, POINTS, PROMISES, SECONDS, VERSIONS, where
+from workbook.kafka.broker import Broker
 from workbook.stack import jars
-from workbook.stack.broker import Broker, kafka
+from workbook.stack.broker import kafka
 
 PAGE = Path(__file__).parents[1] / "docs" / "crash-matrix.md"
 

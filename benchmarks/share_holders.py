@@ -32,19 +32,20 @@ os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
 from peers import kafka_streams
 from views_per_second import Cost, cost, floor, peak_memory, report
 
-from workbook import session
+from workbook.decoding.positions import parse
 from workbook.generators.positions import PositionStream
+from workbook.kafka.broker import Broker
+from workbook.kafka.dead_letters import DeadLetters
+from workbook.kafka.readers import read_messages
+from workbook.kafka.stream_producer import generate
 from workbook.pipelines import share_holders
-from workbook.pipelines.ktable import count, set_of, total
-from workbook.pipelines.positions import parse
-from workbook.sinks.dead_letters import DeadLetters
-from workbook.sinks.running import start_table
 from workbook.sinks.store import Store
 from workbook.sinks.table_topic import TableTopic
-from workbook.sources.producer import generate
-from workbook.sources.readers import read_messages
-from workbook.sources.spark import kafka_stream
-from workbook.stack.broker import Broker, kafka
+from workbook.spark import session
+from workbook.spark.queries import start_table
+from workbook.spark.source import kafka_stream
+from workbook.stack.broker import kafka
+from workbook.tables.ktable import count, set_of, total
 from workbook.topics import Topic, compacted, new_topic
 
 PARTITIONS, POSITIONS, CLIENTS = 8, 100_000, 10_000

@@ -25,8 +25,9 @@ os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
 from workbook.errors import WorkbookError
 from workbook.faults.plan import EVENTS, TABLE_BATCH, WHERE_IN_TABLE
 from workbook.faults.table import TableOutcome, crash_table
+from workbook.kafka.broker import Broker
 from workbook.stack import jars
-from workbook.stack.broker import Broker, kafka
+from workbook.stack.broker import kafka
 
 PAGE = Path(__file__).parents[1] / "docs" / "table-crashes.md"
 

@@ -30,22 +30,23 @@ from confluent_kafka import Consumer
 sys.path.insert(0, str(Path(__file__).parents[1]))
 os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
 
-from workbook import session
-from workbook.events import ClickType
+from workbook.decoding.clicks import parse
+from workbook.events.clicks import ClickType
 from workbook.generators.clicks import ClickStream
-from workbook.pipelines.clicks import parse
-from workbook.pipelines.completed_views import completed_views
-from workbook.pipelines.page_views import views_per_second
+from workbook.kafka.background_stream import Visitors
+from workbook.kafka.broker import Broker
+from workbook.kafka.dead_letters import DeadLetters
+from workbook.kafka.offsets import Unread
+from workbook.kafka.readers import FAST_PLAIN, read_dead_letters
+from workbook.kafka.stream_producer import generate
+from workbook.pipelines.page_views.completed import completed_views
+from workbook.pipelines.page_views.counts import views_per_second
 from workbook.sinks.completed import start_completed
-from workbook.sinks.dead_letters import DeadLetters
-from workbook.sinks.running import start_counting
-from workbook.sinks.tables import LocalTable
-from workbook.sources.clicks import Visitors
-from workbook.sources.offsets import Unread
-from workbook.sources.producer import generate
-from workbook.sources.readers import FAST_PLAIN, read_dead_letters
-from workbook.sources.spark import kafka_stream
-from workbook.stack.broker import Broker, kafka
+from workbook.sinks.local_table import LocalTable
+from workbook.spark import session
+from workbook.spark.queries import start_counting
+from workbook.spark.source import kafka_stream
+from workbook.stack.broker import kafka
 from workbook.topics import Topic, new_topic
 
 BLOCK = 500_000

@@ -9,7 +9,7 @@ import json
 from itertools import count
 from pathlib import Path
 
-from workbook.events import Reason
+from workbook.events.reasons import Reason
 from workbook.generators.clicks import ClickStream
 
 STREAM = ClickStream(

@@ -12,8 +12,9 @@ os.environ["WORKBOOK_LAB"] = f"test-{os.getpid()}"
 for name in ("KAFKA_BOOTSTRAP_SERVERS", "SPARK_MASTER", "KAFKA_SECURITY_PROTOCOL"):
     os.environ.pop(name, None)
 
+from workbook.kafka.broker import Broker
 from workbook.stack import jars
-from workbook.stack.broker import Broker, kafka
+from workbook.stack.broker import kafka
 from workbook.topics import Topic, new_topic
 
 
@@ -28,7 +29,7 @@ def broker() -> Broker:
 def spark() -> Iterator[object]:
     """One Spark session for all tests."""
     jars.prefetch()
-    from workbook.session import spark_session
+    from workbook.spark.session import spark_session
 
     session = spark_session("tests", quiet=True)
     yield session

@@ -18,7 +18,8 @@ from brokers import api_versions, false_broker, free_port
 from labs import OwnLab, own_lab, read_until, until
 from test_java import CUT_DOWN, OLD, java_home
 
-from workbook.stack import client, home, jars, kafka, machine_checks, wire
+from workbook.kafka import protocol
+from workbook.stack import client, folders, jars, kafka, machine_checks
 
 Inject = Callable[[Path, pytest.MonkeyPatch], Iterator[None]]
 
@@ -239,9 +240,9 @@ def too_long_a_folder(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
     also=("broker", "supervisor", "leftovers"),
 )
 def a_link_in_place_of_the_run_folder(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
-    home.run_dir().symlink_to(tmp)
+    folders.run_dir().symlink_to(tmp)
     yield
-    home.run_dir().unlink()
+    folders.run_dir().unlink()
 
 
 @fault("folders", "has a comma or a colon in its name", "Point WORKBOOK_CACHE to a folder without")
@@ -388,7 +389,7 @@ def end_hard(lab: OwnLab, user: subprocess.Popen[str]) -> None:
     user.kill()
     user.wait()
     until(lambda: not lab.processes(), "the end of the lab")
-    assert (home.run_dir() / "socket").exists()
+    assert (folders.run_dir() / "socket").exists()
 
 
 @fault("broker", r"\(nobody listens at 127.0.0.1:\d+\)", "Check KAFKA_BOOTSTRAP_SERVERS")
@@ -447,7 +448,7 @@ def broker_too_old(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
 @fault("broker", "its version is 2.1 to 3.9", "Use the version of docker-compose.yml", state="note")
 def broker_of_another_version(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
     # No older broker's jars are at hand: the lab's own one plays it, by the words it is known by.
-    patch.setattr(wire, "api_versions", lambda bootstrap, within: {wire.FETCH: (0, 13)})
+    patch.setattr(protocol, "api_versions", lambda bootstrap, within: {protocol.FETCH: (0, 13)})
     with own_lab() as lab:
         user = lab.start("-c", USER)
         address = read_until(user, "ready").split()[-1]

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from workbook.errors import SumTooLarge
-from workbook.pipelines.aggregates import GROUP, OP, RESULT, Aggregate
-from workbook.pipelines.ktable import count, fold, max_of, set_of, total
+from workbook.tables.aggregates import GROUP, OP, RESULT, Aggregate
+from workbook.tables.ktable import count, fold, max_of, set_of, total
 
 LARGEST = 2**63 - 1
 

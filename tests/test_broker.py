@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from workbook.errors import BrokerUnreachable, NotOurServer
-from workbook.sources.checks import require_topic
-from workbook.stack.broker import Broker, kafka
+from workbook.kafka.broker import Broker
+from workbook.kafka.probe import require_topic
+from workbook.stack.broker import kafka
 from workbook.topics import new_topic
 
 
@@ -61,7 +62,7 @@ LOGIN = {
 
 
 def test_the_login_reaches_both_clients_and_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    from workbook.stack.broker import external
+    from workbook.kafka.broker import external
 
     for name, value in LOGIN.items():
         monkeypatch.setenv(name, value)

@@ -14,11 +14,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import BooleanType
 
-from workbook import checkpoints
-from workbook.checkpoints import facts_of, record, require
 from workbook.commands import run
 from workbook.errors import CannotGoOn, TopicMissing
-from workbook.pipelines.ktable import KTable, count, fold, ktable, set_of, total
+from workbook.kafka.broker import Broker
+from workbook.kafka.identity import topic_facts
 from workbook.pipelines.share_holders import holders_by_moves
 from workbook.sources.identity import topic_facts
 from workbook.sources.spark import kafka_stream

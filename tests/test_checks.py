@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from workbook.errors import TopicMissing
-from workbook.sources import checks
-from workbook.sources.checks import near_misses, require_topic
+from workbook.kafka import probe
+from workbook.kafka.probe import near_misses, require_topic
 from workbook.topics import new_topic
 
 KNOWN = ["metrics", "clicks", "clicks.dead-letters", "positions.11-us-share-holders.k3f9"]
@@ -41,8 +41,8 @@ def test_a_misspelt_topic_comes_with_the_right_one_and_the_next_step(broker: Any
 
 
 def test_a_broker_without_topics_is_named_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, "_known", lambda config: [])
-    said = str(checks.missing({"bootstrap.servers": "b:9"}, "clicks"))
+    monkeypatch.setattr(probe, "_known", lambda config: [])
+    said = str(probe.missing({"bootstrap.servers": "b:9"}, "clicks"))
     assert "the broker at b:9 has none of this name" in said
     assert "it has no topic at all" in said
     assert "`python -m workbook up` keeps it" in said

@@ -16,7 +16,8 @@ import pyarrow as pa
 import pytest
 
 from workbook.errors import Rejected
-from workbook.events import OF_POSITIONS, OF_THE_READER, Click, Reason
+from workbook.events.clicks import Click
+from workbook.events.reasons import OF_POSITIONS, OF_THE_READER, Reason
 from workbook.generators.clicks import MAX_BEHIND, ClickStream
 
 ROOT = Path(__file__).parents[1]

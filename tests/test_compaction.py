@@ -10,14 +10,14 @@ import pandas as pd
 import pytest
 
 from workbook.errors import BrokerUnreachable, TopicMissing, WorkbookError
-from workbook.events import Position
+from workbook.events.positions import Position
 from workbook.generators.positions import PositionStream
-from workbook.sources.clicks import Visitors
-from workbook.sources.compaction import MARKER, roll, wait_until_compacted
-from workbook.sources.positions import PositionProducer
-from workbook.sources.producer import generate
-from workbook.sources.readers import read_all
-from workbook.table_ledger import TableLedger, records_of
+from workbook.kafka.background_stream import Visitors
+from workbook.kafka.compaction import MARKER, roll, wait_until_compacted
+from workbook.kafka.positions import PositionProducer
+from workbook.kafka.readers import read_all
+from workbook.kafka.stream_producer import generate
+from workbook.ledgers.tables import TableLedger, records_of
 from workbook.topics import FOREVER, Topic, new_compacted_topic
 
 BOB = Position("Bob", "AAPL", 10, "NASDAQ")

@@ -17,8 +17,15 @@ from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from labs import until
 
-from workbook.events import MAX_AHEAD_MS, Click, ClickType, Reason
-from workbook.pipelines.completed_views import (
+from workbook.buckets.state import Tables
+from workbook.events.clicks import MAX_AHEAD_MS, Click, ClickType
+from workbook.events.reasons import Reason
+from workbook.kafka.dead_letters import DeadLetters
+from workbook.kafka.offsets import Unread
+from workbook.kafka.readers import read_dead_letters
+from workbook.kafka.too_late import send_too_late
+from workbook.pipelines.page_views.clocks import PASSED, RECENT, Clock
+from workbook.pipelines.page_views.completed import (
     COMPLETE,
     SUMS,
     TOO_LATE,
@@ -29,16 +36,10 @@ from workbook.pipelines.completed_views import (
     nothing_came,
     per_second,
 )
-from workbook.pipelines.partition_clocks import PASSED, RECENT, Clock
-from workbook.pipelines.table_steps import Tables
 from workbook.sinks.completed import start_completed
-from workbook.sinks.dead_letters import DeadLetters
-from workbook.sinks.running import Running
-from workbook.sinks.tables import LocalTable
-from workbook.sinks.too_late import send_too_late
-from workbook.sources.offsets import Unread
-from workbook.sources.readers import read_dead_letters
-from workbook.sources.spark import kafka_stream
+from workbook.sinks.local_table import LocalTable
+from workbook.spark.queries import Running
+from workbook.spark.source import kafka_stream
 from workbook.topics import Topic
 
 YESTERDAY, MINUTE = 1_767_225_600_000, 60_000

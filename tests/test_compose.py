@@ -25,7 +25,7 @@ from labs import until
 from packaging.requirements import Requirement
 
 from workbook.stack import jars, jupyter, kafka, pins, ports
-from workbook.stack.home import ROOT
+from workbook.stack.folders import ROOT
 from workbook.stack.java import find_java
 
 COMPOSE = ROOT / "docker-compose.yml"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from workbook.stack.copies import refresh
+from workbook.stack.notebook_copies import refresh
 
 
 def write(path: Path, *sources: str, output: str = "") -> None:

@@ -16,7 +16,7 @@ from workbook.errors import CrashFailed, NoSuchCrash
 from workbook.faults.lab import CrashLab, crash
 from workbook.faults.outcome import Outcome, judge
 from workbook.faults.plan import EVENTS, POINTS, VERSIONS, draw, where
-from workbook.stack.broker import Broker
+from workbook.kafka.broker import Broker
 
 MATRIX = [
     ("spark", "before-checkpoint"),  # these first: they take longest

@@ -10,7 +10,7 @@ from workbook import faults
 from workbook.errors import NoSuchCrash
 from workbook.faults.plan import WHERE_IN_TABLE
 from workbook.faults.table import crash_table
-from workbook.stack.broker import Broker
+from workbook.kafka.broker import Broker
 
 
 def test_the_table_equals_a_recomputation_after_a_crash_at_every_point(broker: Broker) -> None:

@@ -21,10 +21,10 @@ from faults import FAULTS, Fault, use_lab
 from labs import own_lab, read_until, until
 
 from workbook.errors import BrokerUnreachable
-from workbook.stack import client, doctor, home, jars, kafka, lab_checks, machine_checks
-from workbook.stack.broker import Broker, external
+from workbook.kafka.broker import Broker, external
+from workbook.stack import client, doctor, folders, jars, kafka, lab_checks, machine_checks
 from workbook.stack.client import Lease
-from workbook.stack.findings import Finding, Report
+from workbook.stack.report import Finding, Report
 from workbook.topics import new_topic
 
 LIMIT = 10.0
@@ -259,7 +259,7 @@ BARE = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 def test_a_locale_without_umlauts_is_named_and_the_report_is_printed_all_the_same() -> None:
     said = printed(**BARE, LANG="")
-    where = (home.ROOT, home.run_dir(), home.cache_dir())
+    where = (folders.ROOT, folders.run_dir(), folders.cache_dir())
     if all(str(folder).isascii() for folder in where):
         assert "LC_ALL=C is not installed here or knows no umlauts" in said
     else:  # the same locale, but here it is worse than a note
@@ -298,7 +298,7 @@ def short_folder() -> Iterator[Path]:
 
 
 SESSION = """
-from workbook.session import spark_session
+from workbook.spark.session import spark_session
 from workbook.stack.broker import kafka
 from workbook.topics import new_topic
 import sys, workbook
@@ -320,8 +320,8 @@ def test_all_works_in_a_folder_with_a_blank_and_an_umlaut_and_a_hostile_environm
     """The checkout, the cache and the temporary files, all in such folders."""
     course = short_folder / "Mein Kurs ü"
     (course / "cache").mkdir(parents=True)
-    (course / "workbook").symlink_to(home.ROOT / "workbook")
-    (course / "cache" / "jars").symlink_to(home.cache_dir() / "jars")
+    (course / "workbook").symlink_to(folders.ROOT / "workbook")
+    (course / "cache" / "jars").symlink_to(folders.cache_dir() / "jars")
     with own_lab() as lab:
         lab.folder = course / lab.folder.name
         lab.env |= HOSTILE | {

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from workbook.errors import Rejected
-from workbook.events import MAX_AHEAD_MS, OF_POSITIONS, OF_THE_READER, Click, ClickType, Reason
+from workbook.events.clicks import MAX_AHEAD_MS, Click, ClickType
+from workbook.events.reasons import OF_POSITIONS, OF_THE_READER, Reason
 
 RECORDS = [
     json.loads(line)

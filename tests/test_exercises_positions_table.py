@@ -558,7 +558,7 @@ def test_a_table_of_spark_keeps_to_the_same_filter():
     """``KTable.changes`` and the exercise tell the same of each pair of rows."""
     import polars as pl
 
-    from workbook.pipelines.table_steps import DELETED, GROUP_BUCKET, ORDER, newest
+    from workbook.tables.steps import DELETED, GROUP_BUCKET, ORDER, newest
 
     columns = ("position", "client", "ticker", "amount", "exchange")
     nothing = dict.fromkeys(columns[1:])

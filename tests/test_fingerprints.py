@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from workbook import fingerprints
 from workbook.errors import CannotFingerprint
-from workbook.fingerprints import fingerprint, plain
+from workbook.spark import fingerprints
+from workbook.spark.fingerprints import fingerprint, plain
 
 SYMBOLS = "{'NYSE', 'NASDAQ', 'AMEX', 'CBOE', 'XETRA', 'TSE'}"
 
@@ -194,7 +194,7 @@ RESTARTED = {
 }
 RUN = """
 import sys
-from workbook.fingerprints import fingerprint, plain
+from workbook.spark.fingerprints import fingerprint, plain
 for source in {sources!r}:
     names = {{"__name__": "__main__"}}
     exec(compile(source, sys.argv[1], "exec"), names)

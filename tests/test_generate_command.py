@@ -18,8 +18,8 @@ from workbook.commands.generate import generate, stream_of
 from workbook.errors import NoSuchStream
 from workbook.generators.clicks import ClickStream
 from workbook.generators.positions import PositionStream
-from workbook.sources.readers import read_all
-from workbook.table_ledger import TableLedger, records_of
+from workbook.kafka.readers import read_all
+from workbook.ledgers.tables import TableLedger, records_of
 from workbook.topics import new_topic
 
 PLAIN = {

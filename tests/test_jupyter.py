@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from workbook.errors import ServerFailed
-from workbook.stack import home, jupyter, ports
+from workbook.stack import folders, jupyter, ports
 
 
 class Supervisor:
@@ -46,7 +46,7 @@ except OSError:
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(home, "run_dir", lambda: tmp_path)
+    monkeypatch.setattr(folders, "run_dir", lambda: tmp_path)
     return tmp_path
 
 

@@ -13,14 +13,14 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from workbook.buckets.packing import unpacked
 from workbook.errors import CannotGoOn, CannotSubtract, NoSuchState, QueryEnded
-from workbook.pipelines.bucketed import unpacked
-from workbook.pipelines.ktable import KTable, count, fold, ktable, max_of, set_of, total
 from workbook.pipelines.share_holders import us_positions, us_share_holders
-from workbook.pipelines.table_state import state_of
-from workbook.pipelines.table_steps import DELETED, GROUP_BUCKET
-from workbook.sinks.running import Running, start_table
 from workbook.sinks.store import Store
+from workbook.spark.queries import Running, start_table
+from workbook.tables.ktable import KTable, count, fold, ktable, max_of, set_of, total
+from workbook.tables.state import state_of
+from workbook.tables.steps import DELETED, GROUP_BUCKET
 
 SCHEMA = (
     "position STRING, client STRING, ticker STRING, amount BIGINT, exchange STRING, "

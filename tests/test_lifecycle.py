@@ -26,7 +26,7 @@ sys.stdin.readline()
 """
 
 SPARK_CELL = """
-from workbook.session import spark_session
+from workbook.spark.session import spark_session
 from workbook.stack.broker import kafka
 from confluent_kafka import Consumer
 broker, spark = kafka(), spark_session(quiet=True)

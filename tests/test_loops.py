@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from workbook.sources.loops import Loop, within
+from workbook.kafka.loops import Loop, within
 
 
 class Reader:

@@ -15,17 +15,18 @@ from confluent_kafka import Producer
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
-from workbook.events import Click, ClickType, Reason
-from workbook.metrics import EVENTS, Metric
-from workbook.pipelines.clicks import parse
-from workbook.pipelines.page_view_metrics import metric_records
-from workbook.pipelines.page_views import views_per_second
-from workbook.sinks.dead_letters import DeadLetters
-from workbook.sinks.metrics import record
-from workbook.sinks.running import Running, start_metrics
-from workbook.sources.metrics import read_metrics
-from workbook.sources.readers import read_dead_letters
-from workbook.sources.spark import kafka_stream
+from workbook.decoding.clicks import parse
+from workbook.events.clicks import Click, ClickType
+from workbook.events.metrics import EVENTS, Metric
+from workbook.events.reasons import Reason
+from workbook.kafka.dead_letters import DeadLetters
+from workbook.kafka.metrics_producer import record
+from workbook.kafka.metrics_reader import read_metrics
+from workbook.kafka.readers import read_dead_letters
+from workbook.pipelines.page_views.counts import views_per_second
+from workbook.pipelines.page_views.metrics import metric_records
+from workbook.spark.queries import Running, start_metrics
+from workbook.spark.source import kafka_stream
 from workbook.topics import Topic
 
 START = 1_700_000_000

@@ -16,7 +16,7 @@ import pytest
 from labs import OwnLab, own_lab
 
 from workbook.stack import jars
-from workbook.stack.home import ROOT
+from workbook.stack.folders import ROOT
 
 PLACES = [ROOT, Path(__file__).parent]
 
@@ -46,9 +46,9 @@ try:
     print("health check:", urlopen(urljoin(address, "/api"), timeout=30).status)
 
     from workbook.generators.clicks import ClickStream
-    from workbook.session import spark_session
-    from workbook.sources.producer import generate
-    from workbook.sources.spark import kafka_stream
+    from workbook.spark.session import spark_session
+    from workbook.kafka.stream_producer import generate
+    from workbook.spark.source import kafka_stream
     from workbook.stack.broker import kafka
     from workbook.topics import new_topic
 

@@ -15,23 +15,24 @@ from confluent_kafka import Producer
 from labs import until
 from pyspark.sql import SparkSession
 
-from workbook.events import Click, ClickType
+from workbook.events.clicks import Click, ClickType
 from workbook.generators.clicks import ClickStream
-from workbook.ledger import Ledger, Verdict
-from workbook.pipelines.completed_views import completed_views
-from workbook.pipelines.page_view_metrics import Seconds, commit_on_delivery, metric_records
+from workbook.kafka.broker import Broker
+from workbook.kafka.dead_letters import DeadLetters
+from workbook.kafka.loops import Loop
+from workbook.kafka.metrics_producer import MetricsProducer
+from workbook.kafka.metrics_reader import read_metrics
+from workbook.kafka.offsets import Unread, partition_offsets
+from workbook.kafka.producer import Deliveries
+from workbook.kafka.readers import consumer, read_dead_letters
+from workbook.kafka.stream_producer import BULK, send
+from workbook.ledgers.events import Ledger, Verdict
+from workbook.pipelines.page_views.completed import completed_views
+from workbook.pipelines.page_views.metrics import Seconds, commit_on_delivery, metric_records
 from workbook.sinks.completed import start_completed
-from workbook.sinks.dead_letters import DeadLetters
-from workbook.sinks.metrics import MetricsProducer
-from workbook.sinks.running import Running, appender
-from workbook.sources.loops import Loop
-from workbook.sources.metrics import read_metrics
-from workbook.sources.offsets import Unread, partition_offsets
-from workbook.sources.producer import BULK, Deliveries, send
-from workbook.sources.readers import consumer, read_dead_letters
-from workbook.sources.spark import kafka_stream
+from workbook.spark.queries import Running, appender
+from workbook.spark.source import kafka_stream
 from workbook.stack import jars
-from workbook.stack.broker import Broker
 from workbook.topics import Topic
 
 OUTAGE_S = 20

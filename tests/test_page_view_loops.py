@@ -15,9 +15,17 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from labs import until
 
 from workbook.errors import Rejected, SeveralPartitions
-from workbook.events import Click, ClickType, Reason
+from workbook.events.clicks import Click, ClickType
+from workbook.events.reasons import Reason
 from workbook.generators.clicks import ClickStream
-from workbook.pipelines.page_view_metrics import (
+from workbook.kafka.dead_letters import DeadLetters
+from workbook.kafka.loops import within
+from workbook.kafka.metrics_producer import MetricsProducer, record
+from workbook.kafka.metrics_reader import read_metrics
+from workbook.kafka.offsets import partition_offsets
+from workbook.kafka.readers import consumer, read_dead_letters
+from workbook.kafka.stream_producer import generate
+from workbook.pipelines.page_views.metrics import (
     AHEAD,
     AHEAD_MS,
     LATE,
@@ -29,13 +37,6 @@ from workbook.pipelines.page_view_metrics import (
     in_transactions,
     share,
 )
-from workbook.sinks.dead_letters import DeadLetters
-from workbook.sinks.metrics import MetricsProducer, record
-from workbook.sources.loops import within
-from workbook.sources.metrics import read_metrics
-from workbook.sources.offsets import partition_offsets
-from workbook.sources.producer import generate
-from workbook.sources.readers import consumer, read_dead_letters
 from workbook.topics import Topic
 
 START = 1_700_000_000

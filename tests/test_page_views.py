@@ -14,10 +14,11 @@ from typing import Any
 import msgspec
 from pyspark.sql import DataFrame, SparkSession
 
+from workbook.decoding.clicks import parse
 from workbook.errors import Rejected
-from workbook.events import Click, ClickType, PlainClick, Reason
-from workbook.pipelines.clicks import parse
-from workbook.pipelines.page_views import (
+from workbook.events.clicks import Click, ClickType, PlainClick
+from workbook.events.reasons import Reason
+from workbook.pipelines.page_views.counts import (
     count_clicks,
     count_page_views,
     count_step,

@@ -10,14 +10,14 @@ import msgspec
 import pytest
 
 from workbook.errors import Rejected
-from workbook.events import (
+from workbook.events.positions import (
     EXCHANGES,
     MAX_AMOUNT,
     MAX_POSITION_BYTES,
     PlainPosition,
     Position,
-    Reason,
 )
+from workbook.events.reasons import Reason
 from workbook.generators.positions import PositionStream
 
 BOB = Position("Bob", "AAPL", 10, "NASDAQ")

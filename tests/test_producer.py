@@ -13,11 +13,13 @@ from confluent_kafka import Consumer, TopicPartition
 from labs import until
 
 from workbook.errors import BrokerUnreachable, Rejected, TopicMissing
-from workbook.events import Click, ClickType
+from workbook.events.clicks import Click, ClickType
 from workbook.generators.clicks import ClickStream
-from workbook.ledger import Ledger
-from workbook.sources.clicks import ClickProducer, Visitors
-from workbook.sources.producer import Deliveries, Sent, generate
+from workbook.kafka.background_stream import Visitors
+from workbook.kafka.clicks import ClickProducer
+from workbook.kafka.producer import Deliveries
+from workbook.kafka.stream_producer import Sent, generate
+from workbook.ledgers.events import Ledger
 from workbook.topics import Topic, new_topic
 
 STREAM = ClickStream(

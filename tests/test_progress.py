@@ -102,12 +102,12 @@ def test_a_broker_that_does_not_answer_is_silent_until_it_does(
 ) -> None:
     admin, clock = Admin(), Clock()
     admin.answers = [7, KafkaException("timed out"), 9]
-    monkeypatch.setattr(ends, "require_topic", lambda config, topic: 1)
-    monkeypatch.setattr(ends, "AdminClient", lambda config: admin)
-    asked, told = ends.Ends({}, "c", clock), []
+    monkeypatch.setattr(end_offsets, "require_topic", lambda config, topic: 1)
+    monkeypatch.setattr(end_offsets, "AdminClient", lambda config: admin)
+    asked, told = end_offsets.Ends({}, "c", clock), []
     for _ in range(4):
         told.append((asked.look(), asked.silent))
-        clock.now += ends.EVERY_S
+        clock.now += end_offsets.EVERY_S
         if not admin.answers:
             clock.now = -math.inf  # enough was asked
     assert told == [

@@ -13,16 +13,11 @@ from labs import until
 from pyspark.sql import SparkSession
 
 from workbook.errors import BrokerUnreachable, TopicMissing
-from workbook.sinks.running import Running
-from workbook.sinks.tables import Collected
-from workbook.sources.readers import (
-    PatientConsumer,
-    consumer,
-    read_all,
-    read_messages,
-)
-from workbook.sources.spark import kafka_stream, kafka_table
-from workbook.stack.broker import Broker
+from workbook.kafka.broker import Broker
+from workbook.kafka.readers import PatientConsumer, consumer, read_all, read_messages
+from workbook.sinks.local_table import Collected
+from workbook.spark.queries import Running
+from workbook.spark.source import kafka_stream, kafka_table
 from workbook.topics import Topic, new_topic
 
 ARRIVAL = 1_700_000_000_000

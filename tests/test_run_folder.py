@@ -14,7 +14,7 @@ import pytest
 from labs import OwnLab, own_lab, read_until, until
 
 from workbook.errors import ServerFailed
-from workbook.stack import client, home, started
+from workbook.stack import client, folders, started
 
 SLEEPS = [sys.executable, "-c", "import time; time.sleep(600)"]
 
@@ -44,7 +44,7 @@ def test_a_link_in_place_of_the_run_folder_is_refused_and_its_target_stays(
         with pytest.raises(ServerFailed, match="is a link and belongs to you"):
             deed()
     with pytest.raises(ServerFailed, match="is a link"):
-        home.claim(lab.folder)
+        folders.claim(lab.folder)
     said, _ = lab.start("-m", "workbook", "down").communicate(timeout=60)
     assert "is a link" in said
     assert (precious / "chapter").read_text() == "all of it"
@@ -69,11 +69,11 @@ def test_a_run_folder_that_was_swapped_for_a_link_is_emptied_where_it_is_now(
 ) -> None:
     lab.folder.mkdir(mode=0o700)
     (lab.folder / "server.log").write_text("")
-    held = home.claim(lab.folder)
+    held = folders.claim(lab.folder)
     assert held is not None
     lab.folder.rename(lab.folder.with_suffix(".moved"))
     lab.folder.symlink_to(precious)
-    home.remove(lab.folder, held)
+    folders.remove(lab.folder, held)
     os.close(held)
     lab.folder.unlink()
     assert (precious / "chapter").read_text() == "all of it"
@@ -120,7 +120,7 @@ def test_a_supervisor_that_cannot_work_says_why_at_once(
     lab: OwnLab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", "")
-    monkeypatch.setattr(home, "ROOT", "/nowhere")
+    monkeypatch.setattr(folders, "ROOT", "/nowhere")
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with pytest.raises(ServerFailed, match="ended with code 1 and said nothing"):
         client.Lease("test")
@@ -139,9 +139,9 @@ def test_a_large_environment_reaches_what_the_lab_starts(lab: OwnLab, tmp_path: 
 
 OWNS = f"""
 import subprocess, sys
-from workbook.stack import home
+from workbook.stack import folders
 from workbook.stack.client import lease
-names_the_folder = [*{SLEEPS!r}, str(home.run_dir() / "data")]
+names_the_folder = [*{SLEEPS!r}, str(folders.run_dir() / "data")]
 mine = subprocess.Popen(names_the_folder, start_new_session=True)
 lease("user").ask("own", pid=mine.pid)
 print("owns", mine.pid, lease().supervisor, flush=True)

@@ -16,17 +16,18 @@ import pytest
 from confluent_kafka import Producer
 from labs import end, read_until, until, workbook
 
-from workbook.commands.ends import Ends
 from workbook.commands.following import Writes
 from workbook.commands.metrics import Known, in_order
 from workbook.errors import TopicMissing
-from workbook.events import Click, ClickType
+from workbook.events.clicks import Click, ClickType
+from workbook.events.metrics import NOT_A_METRIC, Metric
 from workbook.generators.clicks import ClickStream
-from workbook.metrics import NOT_A_METRIC, Metric
-from workbook.sources.checks import require_topic
-from workbook.sources.metrics import read_metrics
-from workbook.sources.producer import BULK, Deliveries, send
-from workbook.sources.readers import read_dead_letters
+from workbook.kafka.end_offsets import Ends
+from workbook.kafka.metrics_reader import read_metrics
+from workbook.kafka.probe import require_topic
+from workbook.kafka.producer import Deliveries
+from workbook.kafka.readers import read_dead_letters
+from workbook.kafka.stream_producer import BULK, send
 from workbook.topics import Topic, new_topic
 
 COUNT = 4000

@@ -16,11 +16,12 @@ from labs import end, read_until, workbook
 
 from workbook.cli import main
 from workbook.generators.positions import PositionStream
+from workbook.kafka.broker import Broker
+from workbook.kafka.producer import Deliveries
+from workbook.kafka.readers import read_dead_letters, read_messages
+from workbook.kafka.stream_producer import BULK, generate, send
+from workbook.ledgers.tables import TableLedger
 from workbook.sinks.store import Store
-from workbook.sources.producer import BULK, Deliveries, generate, send
-from workbook.sources.readers import read_dead_letters, read_messages
-from workbook.stack.broker import Broker
-from workbook.table_ledger import TableLedger
 from workbook.topics import Topic, new_compacted_topic
 
 COUNT = 4000

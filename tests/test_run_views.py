@@ -15,9 +15,10 @@ import pytest
 from confluent_kafka import Producer
 from labs import end, read_until, workbook
 
-from workbook.events import Click, ClickType
+from workbook.events.clicks import Click, ClickType
 from workbook.generators.clicks import ClickStream
-from workbook.sources.producer import BULK, Deliveries, send
+from workbook.kafka.producer import Deliveries
+from workbook.kafka.stream_producer import BULK, send
 from workbook.topics import Topic
 
 COUNT = 6000

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from py4j.protocol import Py4JNetworkError
 
-from workbook.sinks.running import Running
+from workbook.spark.queries import Running
 
 
 @dataclass

@@ -9,8 +9,8 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from labs import OwnLab, own_lab, until
 
 from workbook.errors import ServerFailed
+from workbook.kafka.broker import Broker
 from workbook.stack import client, jars, lab_checks, ports
-from workbook.stack.broker import Broker
 from workbook.topics import Topic
 
 CLICKS = Topic("clicks")

@@ -14,8 +14,8 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
-from workbook import session
-from workbook.stack.home import cache_dir
+from workbook.spark import session
+from workbook.stack.folders import cache_dir
 
 FAILURES = {
     "heap": ({"SPARK_DRIVER_MEMORY": "lots"}, "Check SPARK_DRIVER_MEMORY (now lots)"),
@@ -38,7 +38,7 @@ def test_a_spark_that_cannot_start_says_what_to_check(env: dict[str, str], said:
 def fresh(code: str, **env: str) -> str:
     """What a fresh Python prints."""
     done = subprocess.run(
-        [sys.executable, "-c", f"from workbook.session import *\n{code}"],
+        [sys.executable, "-c", f"from workbook.spark.session import *\n{code}"],
         env={**os.environ, **env},
         capture_output=True,
         text=True,

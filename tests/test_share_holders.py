@@ -19,18 +19,18 @@ import pytest
 from confluent_kafka import Producer
 from pyspark.sql import SparkSession
 
-from workbook import session
-from workbook.events import Position
-from workbook.pipelines.positions import parse
+from workbook.decoding.positions import parse
+from workbook.events.positions import Position
+from workbook.kafka.broker import Broker
+from workbook.kafka.compaction import roll, wait_until_compacted
+from workbook.kafka.dead_letters import DeadLetters
+from workbook.kafka.readers import read_dead_letters, read_messages
 from workbook.pipelines.share_holders import NEEDED, us_share_holders
-from workbook.sinks.dead_letters import DeadLetters
-from workbook.sinks.running import Running, start_table
 from workbook.sinks.store import Store
 from workbook.sinks.table_topic import TableTopic
-from workbook.sources.compaction import roll, wait_until_compacted
-from workbook.sources.readers import read_dead_letters, read_messages
-from workbook.sources.spark import kafka_stream
-from workbook.stack.broker import Broker
+from workbook.spark import session
+from workbook.spark.queries import Running, start_table
+from workbook.spark.source import kafka_stream
 from workbook.topics import Topic, compacted, new_compacted_topic
 
 SEEDS, QUIET_POINTS, PARTITIONS = 200, 12, 4

@@ -13,16 +13,17 @@ from confluent_kafka import Producer
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from workbook.decoding.clicks import parse
 from workbook.errors import BrokerUnreachable, Rejected
-from workbook.events import Click, ClickType, Reason
-from workbook.pipelines.clicks import parse
-from workbook.pipelines.page_views import count_page_views, page_views
-from workbook.sinks.dead_letters import DeadLetters
-from workbook.sinks.running import Running, start_counting
-from workbook.sinks.tables import Collected, LocalTable
-from workbook.sources.producer import ANY_SIZE
-from workbook.sources.readers import consumer, read_all, read_dead_letters
-from workbook.sources.spark import kafka_stream
+from workbook.events.clicks import Click, ClickType
+from workbook.events.reasons import Reason
+from workbook.kafka.dead_letters import DeadLetters
+from workbook.kafka.producer import ANY_SIZE
+from workbook.kafka.readers import consumer, read_all, read_dead_letters
+from workbook.pipelines.page_views.counts import count_page_views, page_views
+from workbook.sinks.local_table import Collected, LocalTable
+from workbook.spark.queries import Running, start_counting
+from workbook.spark.source import kafka_stream
 from workbook.topics import Topic, new_topic
 
 ARRIVAL = 1_700_000_000_000

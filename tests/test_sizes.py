@@ -15,17 +15,17 @@ import pytest
 from confluent_kafka import KafkaError, Message
 
 from workbook.errors import BrokerUnreachable, RecordRefused
-from workbook.events import Click, ClickType
-from workbook.pipelines.page_view_metrics import commit_on_delivery
+from workbook.events.clicks import Click, ClickType
+from workbook.kafka.broker import Broker
+from workbook.kafka.dead_letters import MOST, DeadLetters, Letter
+from workbook.kafka.loops import within
+from workbook.kafka.metrics_producer import MetricsProducer
+from workbook.kafka.offsets import partition_offsets
+from workbook.kafka.readers import consumer, read_dead_letters, read_messages
+from workbook.kafka.record_producer import RecordProducer
+from workbook.pipelines.page_views.metrics import commit_on_delivery
 from workbook.sinks import table_topic
-from workbook.sinks.dead_letters import MOST, DeadLetters, Letter
-from workbook.sinks.metrics import MetricsProducer
 from workbook.sinks.table_topic import ROW_TOO_LARGE, TableTopic
-from workbook.sources.loops import within
-from workbook.sources.offsets import partition_offsets
-from workbook.sources.readers import consumer, read_dead_letters, read_messages
-from workbook.sources.single import RecordProducer
-from workbook.stack.broker import Broker
 from workbook.topics import Topic, compacted, new_topic
 
 ARRIVAL = 1_700_000_000_000

@@ -16,10 +16,10 @@ import pyarrow as pa
 import pytest
 
 from workbook.errors import CannotGoOn, NoSuchState, TopicMissing
+from workbook.kafka.broker import Broker
+from workbook.kafka.readers import read_messages
 from workbook.sinks.store import Store
 from workbook.sinks.table_topic import TableTopic
-from workbook.sources.readers import read_messages
-from workbook.stack.broker import Broker
 from workbook.topics import Topic
 
 Row = tuple[str, list[str] | None]

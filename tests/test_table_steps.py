@@ -10,10 +10,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from workbook.pipelines import table_steps as steps
-from workbook.pipelines.aggregates import OP
-from workbook.pipelines.ktable import count, fold, max_of, set_of, total
-from workbook.pipelines.table_steps import BUCKET, DELETED, GROUP_BUCKET, ORDER
+from workbook.buckets.state import BUCKET
+from workbook.tables import steps
+from workbook.tables.aggregates import OP
+from workbook.tables.ktable import count, fold, max_of, set_of, total
+from workbook.tables.steps import DELETED, GROUP_BUCKET, ORDER
 
 KEYS, GROUP = ["id"], "client"
 COLUMNS = ["id", "client", "amount"]

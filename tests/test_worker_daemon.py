@@ -10,7 +10,7 @@ import pytest
 
 SHOW = """
 import os
-import workbook.stack.worker_daemon
+import workbook.spark.worker_daemon
 tasks = os.listdir("/proc/self/task")
 print(*sorted(open(f"/proc/self/task/{task}/comm").read().strip() for task in tasks), sep=",")
 """

@@ -109,7 +109,7 @@ def _doctor(options: argparse.Namespace) -> int:
 
 
 def _prefetch(options: argparse.Namespace) -> None:
-    from workbook import session
+    from workbook.spark import session
     from workbook.stack import jars
 
     fetched = jars.prefetch()
@@ -130,13 +130,13 @@ def _up(options: argparse.Namespace) -> None:
 
 
 def _down(options: argparse.Namespace) -> None:
-    from workbook.stack import client, home, started
+    from workbook.stack import client, folders, started
 
     if client.is_running():
         lease = client.lease("down")
         lease.ask("end")
         lease.close()
-        home.gone(30)
+        folders.gone(30)
         print("The servers of this lab have ended.")
         return
     found, others = started.clear()

@@ -22,7 +22,7 @@ SOON = {
     "min.cleanable.dirty.ratio": "0",  # clean whenever there is something new, however little
     "delete.retention.ms": "500",  # so long a reader has to see a tombstone, after a first cleaning
 }
-"""For lessons: compacted within a second on the lab's own broker (see ``sources.compaction``).
+"""For lessons: compacted within a second on the lab's own broker (see ``kafka.compaction``).
 
 Not for large streams: each half second of them would be a segment of its own.
 """

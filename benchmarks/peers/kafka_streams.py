@@ -23,7 +23,7 @@ from confluent_kafka.admin import AdminClient
 
 from workbook.errors import JavaUnusable, TopicMissing, WorkbookError
 from workbook.stack import jars
-from workbook.stack.home import cache_dir
+from workbook.stack.folders import cache_dir
 from workbook.stack.java import INSTALL, environment, find_java
 
 STREAMS = "org.apache.kafka:kafka-streams:4.3.1"

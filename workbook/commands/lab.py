@@ -13,7 +13,7 @@ from typing import Any
 
 from workbook.commands.console import ENDINGS, end_like_ctrl_c
 from workbook.errors import WorkbookError
-from workbook.stack import broker, client, copies, home, jars, jupyter, started
+from workbook.stack import broker, client, folders, jars, jupyter, notebook_copies, started
 from workbook.stack.lab_checks import spark_master
 from workbook.stack.machine_checks import spark_memory
 
@@ -51,9 +51,9 @@ def lab(options: Namespace) -> None:
 
 def _notebooks() -> Path:
     """The folder of the learner's copies, brought up to date."""
-    mine = Path(os.environ.get("WORKBOOK_NOTEBOOKS") or home.ROOT / "my_notebooks").absolute()
+    mine = Path(os.environ.get("WORKBOOK_NOTEBOOKS") or folders.ROOT / "my_notebooks").absolute()
     try:
-        return copies.refresh(home.ROOT / "notebooks", mine)
+        return notebook_copies.refresh(folders.ROOT / "notebooks", mine)
     except OSError as error:
         raise WorkbookError(
             f"Your copies of the notebooks cannot be written to {mine} ({error.strerror}). "
@@ -78,6 +78,6 @@ def _leave(lease: client.Lease) -> None:
         print(f"The servers stay for: {', '.join(others) or '`python -m workbook up`'}.")
         return
     lease.close()
-    if not home.gone(30):
+    if not folders.gone(30):
         started.clear()
     print("Everything the lab started has ended.")

@@ -12,8 +12,8 @@ from confluent_kafka import Message
 
 from workbook.commands.console import Ending, end_like_ctrl_c
 from workbook.errors import Rejected
-from workbook.metrics import Metric
-from workbook.sources.readers import PatientConsumer, consumer
+from workbook.events.metrics import Metric
+from workbook.kafka.readers import PatientConsumer, consumer
 from workbook.stack.broker import kafka
 
 SHOWN = 60

@@ -9,9 +9,7 @@ from pathlib import Path
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from workbook import checkpoints, session
 from workbook.commands.console import Ending, end_like_ctrl_c, typed
-from workbook.commands.ends import Ends
 from workbook.commands.failures import query_failed
 from workbook.commands.following import Writes, follow
 from workbook.errors import WorkbookError

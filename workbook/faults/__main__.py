@@ -21,11 +21,11 @@ from workbook.faults.kills import (
     kill_after_commit,
 )
 from workbook.faults.plan import BATCH, STORE, TABLE, TABLE_BATCH, Plan
-from workbook.pipelines import page_view_metrics as loops
-from workbook.sinks.dead_letters import DeadLetters
-from workbook.sinks.metrics import MetricsProducer, record
-from workbook.sources.readers import FAST_PLAIN, PatientConsumer
-from workbook.stack.broker import Broker
+from workbook.kafka.broker import Broker
+from workbook.kafka.dead_letters import DeadLetters
+from workbook.kafka.metrics_producer import MetricsProducer, record
+from workbook.kafka.readers import FAST_PLAIN, PatientConsumer
+from workbook.pipelines.page_views import metrics as loops
 
 At = Callable[[str], None]
 
@@ -113,12 +113,12 @@ def _transactions(
 
 def run_spark(plan: Plan, at: At) -> None:
     """The same on Spark, in small micro-batches, with the checkpoint in the lab's folder."""
-    from workbook import session
-    from workbook.pipelines.completed_views import completed_views
+    from workbook.kafka.offsets import Unread
+    from workbook.pipelines.page_views.completed import completed_views
     from workbook.sinks.completed import start_completed
-    from workbook.sinks.running import appender
-    from workbook.sources.offsets import Unread
-    from workbook.sources.spark import kafka_stream
+    from workbook.spark import session
+    from workbook.spark.queries import appender
+    from workbook.spark.source import kafka_stream
 
     broker = _broker(plan)
     spark = session.spark_session("crash lab", quiet=True)
@@ -162,13 +162,13 @@ def run_spark(plan: Plan, at: At) -> None:
 
 def run_table(plan: Plan, at: At) -> None:
     """The table of share holders, in small micro-batches, into a topic and a store."""
-    from workbook import session
-    from workbook.pipelines.positions import parse
+    from workbook.decoding.positions import parse
     from workbook.pipelines.share_holders import NEEDED, us_share_holders
-    from workbook.sinks.running import start_table
     from workbook.sinks.store import Store
     from workbook.sinks.table_topic import TableTopic
-    from workbook.sources.spark import kafka_stream
+    from workbook.spark import session
+    from workbook.spark.queries import start_table
+    from workbook.spark.source import kafka_stream
 
     broker = _broker(plan)
     spark = session.spark_session("crash lab", quiet=True)

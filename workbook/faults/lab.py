@@ -20,9 +20,9 @@ from workbook.faults import material
 from workbook.faults.outcome import BY_HAND, KILL, NEVER, RESTART, Outcome, judge
 from workbook.faults.plan import EVENTS, Plan, draw, require
 from workbook.faults.victim import Victim
-from workbook.sources.metrics import read_metrics
-from workbook.sources.offsets import PartitionOffsets, partition_offsets
-from workbook.stack.broker import Broker
+from workbook.kafka.broker import Broker
+from workbook.kafka.metrics_reader import read_metrics
+from workbook.kafka.offsets import PartitionOffsets, partition_offsets
 from workbook.stack.client import scratch_dir
 from workbook.topics import new_topic
 

@@ -11,10 +11,10 @@ import pandas as pd
 from confluent_kafka import Producer
 
 from workbook.errors import CrashFailed
-from workbook.events import Click, ClickType
+from workbook.events.clicks import Click, ClickType
 from workbook.faults.plan import EVENTS, SECONDS
 from workbook.generators.clicks import ClickStream
-from workbook.sources.producer import generate
+from workbook.kafka.stream_producer import generate
 
 
 def fill(config: dict[str, Any], topic: str, seed: int) -> pd.DataFrame:

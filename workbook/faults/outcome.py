@@ -9,7 +9,8 @@ from html import escape
 import pandas as pd
 
 from workbook.faults.plan import PROMISES, where
-from workbook.ledger import SHOWN, Ledger
+from workbook.ledgers.events import Ledger
+from workbook.ledgers.findings import SHOWN
 
 BY_HAND, NEVER = "by hand", "never"
 KILL, RESTART = "the kill", "the start again"

@@ -19,12 +19,12 @@ from workbook.errors import CrashFailed, NoSuchCrash
 from workbook.faults.plan import EVENTS, STORE, TABLE, WHERE_IN_TABLE, Plan
 from workbook.faults.victim import Victim
 from workbook.generators.positions import PositionStream
+from workbook.kafka.broker import Broker
+from workbook.kafka.readers import read_dead_letters, read_messages
+from workbook.kafka.stream_producer import generate
+from workbook.ledgers.tables import TableLedger, TableVerdict
 from workbook.sinks.store import Store
-from workbook.sources.producer import generate
-from workbook.sources.readers import read_dead_letters, read_messages
-from workbook.stack.broker import Broker
 from workbook.stack.client import scratch_dir
-from workbook.table_ledger import TableLedger, TableVerdict
 from workbook.topics import compacted, new_compacted_topic
 
 PATIENCE_S = 300.0

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from workbook.faults.kills import NOTE, kill_family
 from workbook.faults.plan import Plan
-from workbook.stack.home import ROOT
+from workbook.stack.folders import ROOT
 
 
 class Victim:

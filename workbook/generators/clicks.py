@@ -13,7 +13,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbook.events import MAX_AHEAD_MS, ClickType, Reason
+from workbook.events.clicks import MAX_AHEAD_MS, ClickType
+from workbook.events.reasons import Reason
 from workbook.generators.rates import RateCurve
 from workbook.generators.streams import Ints, PacedStream, hashed, require_ids
 

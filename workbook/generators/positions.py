@@ -14,7 +14,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbook.events import MAX_AMOUNT, MAX_POSITION_BYTES, Exchange, Reason
+from workbook.events.positions import MAX_AMOUNT, MAX_POSITION_BYTES, Exchange
+from workbook.events.reasons import Reason
 from workbook.generators.murmur2 import partition_of
 from workbook.generators.streams import Ints, PacedStream, require_ids
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from workbook.events import US
-from workbook.pipelines.ktable import KTable, ktable, set_of
+from workbook.events.positions import US
+from workbook.tables.ktable import KTable, ktable, set_of
 
 NEEDED = ("position", "client", "ticker", "exchange", "deleted", "offset")
 """What the pipeline needs of the parsed positions."""

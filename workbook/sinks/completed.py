@@ -8,10 +8,10 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from workbook.metrics import COMPLETE
-from workbook.sinks.dead_letters import DeadLetters
-from workbook.sinks.running import Running, facts_of_query, in_rocksdb
-from workbook.sinks.too_late import send_too_late
+from workbook.events.metrics import COMPLETE
+from workbook.kafka.dead_letters import DeadLetters
+from workbook.kafka.too_late import send_too_late
+from workbook.spark.queries import Running, facts_of_query, in_rocksdb
 
 EVERY = "2 seconds"
 

@@ -10,10 +10,10 @@ import pyarrow as pa
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from workbook.errors import BrokerUnreachable
-from workbook.sinks.dead_letters import DeadLetters, identity
+from workbook.kafka.dead_letters import DeadLetters, identity
+from workbook.kafka.probe import require_topic
+from workbook.kafka.producer import ANY_SIZE, TOO_LARGE
 from workbook.sinks.store import keyed_json
-from workbook.sources.checks import require_topic
-from workbook.sources.producer import ANY_SIZE, TOO_LARGE
 
 ROW_TOO_LARGE = "row too large for a record of its topic"
 """With this reason a row goes to the dead letters, and a tombstone takes its place."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from workbook import errors
-from workbook.stack import home
+from workbook.stack import folders
 
 DEADLINE = 120.0
 """Seconds to wait for a supervisor or one of its servers."""
@@ -106,11 +106,11 @@ def status(patience: float | None = None) -> dict[str, Any] | None:
 
 
 def _connect(start: bool) -> socket.socket:
-    path = home.socket_path()
+    path = folders.socket_path()
     deadline = time.monotonic() + DEADLINE
     supervisor: subprocess.Popen[str] | None = None
     while time.monotonic() < deadline:
-        home.require_own(home.run_dir())  # what we send may hold secrets
+        folders.require_own(folders.run_dir())  # what we send may hold secrets
         link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             link.connect(path)
@@ -144,7 +144,7 @@ def _require_well(supervisor: subprocess.Popen[str] | None) -> None:
 
 
 def _start_supervisor() -> subprocess.Popen[str]:
-    path = os.pathsep.join(filter(None, [str(home.ROOT), os.environ.get("PYTHONPATH")]))
+    path = os.pathsep.join(filter(None, [str(folders.ROOT), os.environ.get("PYTHONPATH")]))
     return subprocess.Popen(
         [sys.executable, "-m", "workbook.stack.supervisor"],
         env={**os.environ, "PYTHONPATH": path},

@@ -8,7 +8,7 @@ from threading import Thread
 
 from workbook.errors import WorkbookError
 from workbook.stack import lab_checks, machine_checks
-from workbook.stack.findings import Finding, Report
+from workbook.stack.report import Finding, Report
 
 PATIENCE = 8.0
 """Seconds after which a check that has not ended is reported as such."""
@@ -21,7 +21,7 @@ CHECKS: dict[str, Check] = {
     "memory": machine_checks.memory,
     "disk": machine_checks.disk,
     "cache": machine_checks.cache,
-    "folders": machine_checks.folders,
+    "folders": machine_checks.lab_folders,
     "notebooks": machine_checks.notebooks,
     "time zone": machine_checks.time_zone,
     "locale": machine_checks.language,

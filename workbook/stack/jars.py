@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from workbook.errors import JarsDamaged, JarsMissing
-from workbook.stack.home import cache_dir
+from workbook.stack.folders import cache_dir
 from workbook.stack.java import find_java
 
 LOCK = Path(__file__).with_name("jars.lock")

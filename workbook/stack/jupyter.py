@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 
 from workbook.errors import ServerFailed
-from workbook.stack import copies, home, ports, terminal
+from workbook.stack import folders, notebook_copies, ports, terminal
 from workbook.stack.client import Lease
 
 PORT = 8888
@@ -40,7 +40,7 @@ def start(lease: Lease, folder: Path) -> Jupyter:
 
     Raises ``ServerFailed`` as soon as it has ended, or when it does not answer in time.
     """
-    token, port, log = secrets.token_hex(24), ports.choose(PORT), home.run_dir() / "jupyter.log"
+    token, port, log = secrets.token_hex(24), ports.choose(PORT), folders.run_dir() / "jupyter.log"
     pid = _spawn(lease, folder, token, port, log)
     answered = _answers(port, token, pid)
     # Another lab may have taken the port between our look at it and JupyterLab's own.
@@ -54,7 +54,7 @@ def start(lease: Lease, folder: Path) -> Jupyter:
 
 
 def _spawn(lease: Lease, folder: Path, token: str, port: int, log: Path) -> int:
-    shell = terminal.shell(home.run_dir() / "shell")
+    shell = terminal.shell(folders.run_dir() / "shell")
     command = [
         *(sys.executable, "-m", "jupyterlab", "--no-browser", f"--port={port}"),
         *("--ServerApp.port_retries=0", f"--ServerApp.ip={listen_address()}"),
@@ -70,10 +70,10 @@ def prepare_spark(lease: Lease) -> None:
     """Make Spark's class archive in the background, so that the learner's session starts faster."""
     lease.ask(
         "spawn",
-        command=["nice", "-n", "19", sys.executable, "-m", "workbook.session"],
-        env=_environment("", home.run_dir()),
+        command=["nice", "-n", "19", sys.executable, "-m", "workbook.spark.session"],
+        env=_environment("", folders.run_dir()),
         cwd="/",
-        log=str(home.run_dir() / "class-archive.log"),
+        log=str(folders.run_dir() / "class-archive.log"),
     )
 
 
@@ -101,15 +101,15 @@ def listen_address() -> str:
 
 
 def _environment(token: str, folder: Path) -> dict[str, str]:
-    search = [str(home.ROOT), os.environ.get("PYTHONPATH")]
+    search = [str(folders.ROOT), os.environ.get("PYTHONPATH")]
     return {
         **os.environ,
         "PATH": terminal.search_path(),
         "JUPYTER_TOKEN": token,  # not on the command line, where every user could read it
-        "WORKBOOK_SOLVED": str(folder / copies.SOLVED),
+        "WORKBOOK_SOLVED": str(folder / notebook_copies.SOLVED),
         "JUPYTER_CONFIG_PATH": str(Path(__file__).with_name("jupyter_config")),
-        "JUPYTER_RUNTIME_DIR": str(home.run_dir() / "jupyter"),
-        "JUPYTERLAB_WORKSPACES_DIR": str(home.run_dir() / "workspaces"),
+        "JUPYTER_RUNTIME_DIR": str(folders.run_dir() / "jupyter"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(folders.run_dir() / "workspaces"),
         "PYTHONPATH": os.pathsep.join(filter(None, search)),
     }
 

@@ -16,8 +16,9 @@ from typing import Any
 import psutil
 
 from workbook.errors import JarsMissing, ServerFailed
-from workbook.stack import broker, client, home, jars, kafka, ports, started, wire
-from workbook.stack.findings import Finding
+from workbook.kafka import protocol
+from workbook.stack import broker, client, folders, jars, kafka, ports, started
+from workbook.stack.report import Finding
 
 ANSWER_WITHIN = 3.0
 """Seconds for the supervisor and for the broker, while the doctor waits."""
@@ -84,7 +85,7 @@ def kafka_answers() -> Iterator[Finding]:
     named = broker.external()
     if named:
         if _wants_tls(named):  # then `check` leaves it to the client, whose words are less plain
-            wire.reach(named.bootstrap, ANSWER_WITHIN / 2)[0].close()
+            protocol.reach(named.bootstrap, ANSWER_WITHIN / 2)[0].close()
         named.check(ANSWER_WITHIN)
         yield _release_of(named)
         return
@@ -119,7 +120,7 @@ def supervisor() -> Iterator[Finding]:
 
 def other_labs() -> Iterator[Finding]:
     """Other labs that run on this machine now: they share its memory and its cores."""
-    mine = home.run_dir()
+    mine = folders.run_dir()
     others = [f for f in mine.parent.glob(f"workbook-{os.getuid()}-*") if f != mine]
     running = [folder for folder in others if _is_own(folder) and _listens(folder)]
     for folder in running:
@@ -131,7 +132,7 @@ def other_labs() -> Iterator[Finding]:
 
 def leftovers() -> Iterator[Finding]:
     """Nothing is left of a lab, or of a process, that was killed."""
-    folder = home.run_dir()
+    folder = folders.run_dir()
     running = client.status(ANSWER_WITHIN) is not None
     found = [] if running else list(_of_a_killed_lab(folder))
     found += _of_killed_processes(folder)
@@ -167,7 +168,7 @@ def _holder_of(port: int) -> Finding:
     holder = next((p for p in _listeners(port)), None)
     words = holder.cmdline() if holder else []
     lab = next((_run_folder(word) for word in words if _run_folder(word)), None)
-    if lab == home.run_dir():
+    if lab == folders.run_dir():
         return Finding("ports", "ok", f"{port} is this lab's own")
     ours = _own_kafka()
     moved = f"Kafka runs at {ours} instead" if ours else "Kafka will use another free port"
@@ -212,10 +213,10 @@ def _others(users: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 def _standalone(master: str) -> Finding:
     away = []
     for place in master.removeprefix("spark://").split(","):
-        address = wire.host_and_port(place)
+        address = protocol.host_and_port(place)
         try:
             if address:
-                wire.connect(*address).close()
+                protocol.connect(*address).close()
                 return Finding("Spark master", "ok", f"{place} accepts connections")
             away.append(f"{place!r} is not host:port")
         except OSError as error:
@@ -232,7 +233,7 @@ def _wants_tls(named: broker.Broker) -> bool:
 def _is_own(folder: Path) -> bool:
     """Whether a lab of this user is there, and not what somebody put there under its name."""
     try:
-        home.require_own(folder)
+        folders.require_own(folder)
     except ServerFailed:
         return False
     return True
@@ -249,12 +250,12 @@ def _listens(folder: Path) -> bool:
 def _release_of(named: broker.Broker) -> Finding:
     if _wants_tls(named):
         return Finding("broker", "ok", f"yours answers at {named.bootstrap}")
-    release = wire.require_new_enough(named.bootstrap, ANSWER_WITHIN)
+    release = protocol.require_new_enough(named.bootstrap, ANSWER_WITHIN)
     said = f"yours answers at {named.bootstrap}, its version is {release}"
-    if release == wire.CURRENT:
+    if release == protocol.CURRENT:
         return Finding("broker", "ok", said)
     fix = "Use the version of docker-compose.yml, or unset KAFKA_BOOTSTRAP_SERVERS."
-    return Finding("broker", "note", f"{said}; the lab is made for {wire.CURRENT}", fix)
+    return Finding("broker", "note", f"{said}; the lab is made for {protocol.CURRENT}", fix)
 
 
 def _ending(code: Any) -> str:

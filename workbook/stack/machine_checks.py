@@ -17,9 +17,9 @@ from zoneinfo import ZoneInfo
 
 import psutil
 
-from workbook.stack import home
-from workbook.stack.findings import Finding
+from workbook.stack import folders
 from workbook.stack.java import find_java
+from workbook.stack.report import Finding
 
 OLDEST_PYTHON = (3, 11)
 NEWEST_JAVA = 21
@@ -102,7 +102,7 @@ def spark_memory() -> Iterator[Finding]:
 
 def disk() -> Iterator[Finding]:
     """There is room where the lab writes."""
-    for name, folder in (("TMPDIR", home.run_dir()), ("WORKBOOK_CACHE", home.cache_dir())):
+    for name, folder in (("TMPDIR", folders.run_dir()), ("WORKBOOK_CACHE", folders.cache_dir())):
         there = _existing(folder)
         free = shutil.disk_usage(there).free / 2**30
         said = f"{free:.1f} GiB free in {there}"
@@ -115,7 +115,7 @@ def disk() -> Iterator[Finding]:
 
 def cache() -> Iterator[Finding]:
     """The cache can be written."""
-    folder = home.cache_dir()
+    folder = folders.cache_dir()
     yield _unwritable("cache", folder, "WORKBOOK_CACHE") or Finding(
         "cache", "ok", f"{folder} can be written"
     )
@@ -124,7 +124,7 @@ def cache() -> Iterator[Finding]:
 def notebooks() -> Iterator[Finding]:
     """The folder of the learner's copies is there, or can be made, and can be written."""
     chosen = os.environ.get("WORKBOOK_NOTEBOOKS")
-    folder = Path(chosen or home.ROOT / "my_notebooks").absolute()
+    folder = Path(chosen or folders.ROOT / "my_notebooks").absolute()
     if fault := _unwritable("notebooks", folder, "WORKBOOK_NOTEBOOKS"):
         yield fault
     elif chosen and not folder.exists():
@@ -135,18 +135,18 @@ def notebooks() -> Iterator[Finding]:
         yield Finding("notebooks", "ok", f"your copies go to {folder}, which can be written")
 
 
-def folders() -> Iterator[Finding]:
+def lab_folders() -> Iterator[Finding]:
     """No folder is another's, or has a name that Java, Spark or a socket cannot stand."""
-    home.socket_path()
-    home.require_own(home.run_dir())
+    folders.socket_path()
+    folders.require_own(folders.run_dir())
     # A class path is split at colons, Spark's list of jars at commas: neither knows an escape.
-    for name, folder in (("WORKBOOK_CACHE", home.cache_dir()), ("TMPDIR", home.run_dir())):
+    for name, folder in (("WORKBOOK_CACHE", folders.cache_dir()), ("TMPDIR", folders.run_dir())):
         if any(sign in str(folder) for sign in ",:"):
             said = f"{folder} has a comma or a colon in its name, where Java and Spark split lists"
             fix = f"Point {name} to a folder without them (blanks and umlauts are fine)."
             yield Finding("folders", "fault", said, fix)
             return
-    yield Finding("folders", "ok", f"the lab is in {home.ROOT} and works in {home.run_dir()}")
+    yield Finding("folders", "ok", f"the lab is in {folders.ROOT} and works in {folders.run_dir()}")
 
 
 def time_zone() -> Iterator[Finding]:
@@ -173,7 +173,9 @@ def language() -> Iterator[Finding]:
         "LANG is not set",
     )
     encoding = locale.getencoding()
-    own = [f for f in (home.ROOT, home.run_dir(), home.cache_dir()) if not str(f).isascii()]
+    own = [
+        f for f in (folders.ROOT, folders.run_dir(), folders.cache_dir()) if not str(f).isascii()
+    ]
     if own and sys.getfilesystemencoding() != "utf-8":
         said = f"Python takes names of files for {encoding} ({chosen}), but {own[0]} has an umlaut"
         yield Finding("locale", "fault", said, "export LC_ALL=C.UTF-8, and unset PYTHONUTF8.")

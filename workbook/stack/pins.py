@@ -13,7 +13,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from workbook.stack.home import ROOT
+from workbook.stack.folders import ROOT
 from workbook.stack.jars import LOCK, ivy_module, resolve
 
 PYTHON_LOCK = ROOT / "requirements.lock"

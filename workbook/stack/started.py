@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from workbook.stack import home
+from workbook.stack import folders
 from workbook.stack.process import end_now, family
 
 NOTES = "started"
@@ -47,11 +47,13 @@ def bystanders(folder: Path) -> list[str]:
 def sweep(folder: Path, held: int) -> list[str]:
     """Remove what a killed supervisor left: its processes and the claimed run folder's content.
 
-    ``held`` is the folder as ``home.claim`` opened it. Returns what was found.
+    ``held`` is the folder as ``folders.claim`` opened it. Returns what was found.
     """
     strays = alive(folder)
     end_now(strays)
-    return [f"process {p.pid}" for p in strays] + [f"file {folder / n}" for n in home.empty(held)]
+    return [f"process {p.pid}" for p in strays] + [
+        f"file {folder / n}" for n in folders.empty(held)
+    ]
 
 
 def clear() -> tuple[list[str], list[str]]:
@@ -59,13 +61,13 @@ def clear() -> tuple[list[str], list[str]]:
 
     Returns what was found, and which other processes name the folder: they were left alone.
     """
-    folder = home.run_dir()
-    held = home.claim(folder) if os.path.lexists(folder) else None
+    folder = folders.run_dir()
+    held = folders.claim(folder) if os.path.lexists(folder) else None
     if held is None:
         return [], []
     others = bystanders(folder)
     found = sweep(folder, held)
-    home.remove(folder, held)
+    folders.remove(folder, held)
     return found, others
 
 

@@ -25,7 +25,7 @@ from typing import Any
 import psutil
 
 from workbook.errors import ServerFailed, WorkbookError
-from workbook.stack import home, jars, kafka, started
+from workbook.stack import folders, jars, kafka, started
 from workbook.stack.process import end_tree, spawn
 
 GRACE = 3.0
@@ -239,9 +239,9 @@ def main() -> None:
 
     Ends with a reason on stderr and an exit code above 0 if it can never own it.
     """
-    folder = home.run_dir()
+    folder = folders.run_dir()
     try:
-        held = home.claim(folder)
+        held = folders.claim(folder)
     except (WorkbookError, OSError) as error:
         sys.exit(f"{error}")
     if held is None:
@@ -250,7 +250,7 @@ def main() -> None:
     try:
         asyncio.run(Supervisor(folder).run(lambda: _write_to(folder / "supervisor.log")))
     finally:
-        home.remove(folder, held)
+        folders.remove(folder, held)
 
 
 def _write_to(log: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import ipywidgets as widgets
 
-from workbook.events import Click, ClickType
+from workbook.events.clicks import Click, ClickType
 
 OWN_IDS = 1_000_000_000_000
 """Your clicks are numbered from here on, so that they never meet a generated event id."""

@@ -1,0 +1,137 @@
+"""State in columns: rows travel and rest as small Arrow tables, one per bucket of keys.
+
+Spark hands Python one value of state per key, at about 10,000 a second. Here the key is a bucket
+of many keys, its state one Arrow table, and a batch of changes another, so that a batch costs a
+few joins in Polars instead of a call per row. A bucket's table is written whole in each
+micro-batch: this fits while it stays in megabytes; more keys want more buckets.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+
+import polars as pl
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
+
+from workbook.buckets.processor import Bucket, Packs, Work
+from workbook.buckets.state import BUCKET, Tables
+
+PACKED = "bucket INT, rows BINARY"
+
+Step = Callable[[Tables, pl.DataFrame], "tuple[Tables, pl.DataFrame]"]
+"""State before and a batch in; state after and what is told of it out."""
+
+
+Idle = Callable[[Tables, int], "tuple[Tables, pl.DataFrame]"]
+"""The same where nothing came: state before and the time (ms) in."""
+
+
+def packed(frame: pl.DataFrame) -> bytes:
+    """A table as bytes (an Arrow stream)."""
+    target = io.BytesIO()
+    frame.rechunk().write_ipc_stream(target, compression="lz4")
+    return target.getvalue()
+
+
+def unpacked(data: bytes) -> pl.DataFrame:
+    """The table of such bytes."""
+    return pl.read_ipc_stream(io.BytesIO(data))
+
+
+def pack(
+    rows: DataFrame, buckets: int, squeeze: Callable[[pl.DataFrame], pl.DataFrame]
+) -> DataFrame:
+    """Rows with a number in ``__bucket`` as bucket and packed rows, squeezed within each task."""
+    return rows.mapInArrow(packing(buckets, squeeze), PACKED)
+
+
+def packing(
+    buckets: int, squeeze: Callable[[pl.DataFrame], pl.DataFrame]
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """What ``pack`` does in each task."""
+
+    def pack_task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        found = [batch for batch in batches if batch.num_rows]
+        if found:
+            frame = squeeze(pl.DataFrame(pl.from_arrow(pa.Table.from_batches(found))))
+            yield _in_buckets(frame, buckets)
+
+    return pack_task
+
+
+def unpack(packs: DataFrame, schema: StructType, pickled: Sequence[str] = ()) -> DataFrame:
+    """The rows of the packs; ``pickled`` columns hold values of Python, whatever Spark's type."""
+    kinds = to_arrow_schema(schema)
+
+    def unpack_task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for data in batch.column("rows").to_pylist():
+                table = unpacked(data).select(kinds.names).to_arrow()
+                columns = [
+                    _unpickled(table.column(field.name), field.type)
+                    if field.name in pickled
+                    else table.column(field.name).cast(field.type)
+                    for field in kinds
+                ]
+                yield from pa.Table.from_arrays(columns, schema=kinds).combine_chunks().to_batches()
+
+    return packs.mapInArrow(unpack_task, schema)
+
+
+def _unpickled(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    values = [None if data is None else pickle.loads(data) for data in column.to_pylist()]
+    return pa.chunked_array([pa.array(values, kind)])
+
+
+def stateful(
+    packs: DataFrame, step: Step, names: list[str], buckets: int, idle: Idle | None = None
+) -> DataFrame:
+    """Take each bucket's packs of a micro-batch through ``step``, and pack what it tells.
+
+    ``names`` are the tables that it keeps, each a state variable of its own. Nothing in the state
+    says what they hold: mark what comes out with that (``checkpoints.marked``), ``buckets`` too,
+    and no query of another shape goes on with it.
+
+    With ``idle`` micro-batches come also where nothing was read, as often as the query's trigger
+    says, and every ``WAKE_MS`` it gets the state and the time at which the micro-batch was planned
+    (ms). ``processAllAvailable`` never returns then.
+    """
+    mode = "None" if idle is None else "ProcessingTime"
+    bucket = Bucket(names, _worker(step, idle, buckets), waking=idle is not None)
+    return packs.groupBy("bucket").transformWithState(bucket, PACKED, "Update", mode)
+
+
+def _worker(step: Step, idle: Idle | None, buckets: int) -> Work:
+    """The steps on packed tables, as a ``Bucket`` has them."""
+
+    def work(state: Packs, packs: list[bytes], now: int) -> tuple[Packs, list[tuple[int, bytes]]]:
+        before = {name: None if data is None else unpacked(data) for name, data in state.items()}
+        if packs or idle is None:
+            after, told = step(before, pl.concat([unpacked(data) for data in packs]))
+        else:
+            after, told = idle(before, now)
+        kept = {
+            name: None if table is None or table.is_empty() else packed(table)
+            for name, table in after.items()
+        }
+        rows = _in_buckets(told, buckets).to_pylist() if len(told) else []
+        return kept, [(row["bucket"], row["rows"]) for row in rows]
+
+    return work
+
+
+def _in_buckets(frame: pl.DataFrame, buckets: int) -> pa.RecordBatch:
+    """A row per bucket: its number, and the frame's rows that belong there."""
+    if BUCKET not in frame.columns:
+        parts = {(0,): frame}
+    else:
+        frame = frame.with_columns((pl.col(BUCKET) % buckets).cast(pl.Int32))
+        parts = frame.partition_by(BUCKET, as_dict=True, include_key=True)
+    numbers = pa.array([number for (number,) in parts], pa.int32())
+    data = pa.array([packed(part) for part in parts.values()], pa.binary())
+    return pa.RecordBatch.from_arrays([numbers, data], names=["bucket", "rows"])

@@ -1,0 +1,1 @@
+"""Records as rows on Spark: what can be read, and what is rejected."""

@@ -1,0 +1,31 @@
+"""Why a record is rejected."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Reason(StrEnum):
+    """Why a record is rejected, in the order in which the checks are made."""
+
+    NO_KEY = "no key, or one that is not UTF-8"
+    TOO_LARGE = "value larger than 4,096 bytes"
+    EMPTY = "empty value"
+    MALFORMED = "malformed JSON"  # not one JSON object in UTF-8
+    MISSING = "missing field"  # a required one is absent or null, or one has the wrong type
+    UNKNOWN_TYPE = "unknown click type"
+    NEGATIVE = "negative timestamp"
+    FUTURE = "event time more than five minutes after arrival"
+    AHEAD = "event time more than five minutes after the reader's own time"
+    NOT_AN_AMOUNT = "amount is not a whole number from 1 to 1,000,000,000,000"
+    UNKNOWN_EXCHANGE = "unknown exchange"
+    TOO_LATE = "too late"  # a good page view, but its second was complete already
+
+
+OF_THE_READER = frozenset({Reason.AHEAD, Reason.TOO_LATE})
+"""The reasons that depend on when a record is read, and not on the record alone."""
+
+OF_POSITIONS = frozenset(
+    {Reason.NO_KEY, Reason.TOO_LARGE, Reason.NOT_AN_AMOUNT, Reason.UNKNOWN_EXCHANGE}
+)
+"""The reasons for which no click is rejected: its key means nothing, its size is not limited."""

@@ -1,0 +1,1 @@
+"""A Kafka client: connection, offsets, readers and producers. No Spark in here."""

@@ -1,0 +1,186 @@
+"""A Kafka broker: where it answers, how to log in, and what it may be asked for."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+
+from workbook.errors import BrokerUnreachable, NotOurServer, WorkbookError
+from workbook.kafka import protocol
+
+CREATED_WITHIN = 15.0
+"""Seconds until a new topic must be visible."""
+
+ANSWER_WITHIN = 6.0
+"""Seconds a broker has to answer before it counts as down."""
+
+_SECURITY = {
+    "KAFKA_SECURITY_PROTOCOL": "security.protocol",
+    "KAFKA_SASL_MECHANISM": "sasl.mechanism",
+    "KAFKA_SASL_USERNAME": "sasl.username",
+    "KAFKA_SASL_PASSWORD": "sasl.password",
+    "KAFKA_SSL_CA_LOCATION": "ssl.ca.location",
+}
+
+
+class TopicPlan(Protocol):
+    """What is needed to create a topic."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def partitions(self) -> int: ...
+    @property
+    def config(self) -> dict[str, str]: ...
+
+
+@dataclass(frozen=True)
+class Broker:
+    """Where Kafka answers, how to log in, and whether the lab started it.
+
+    ``security`` holds librdkafka's settings; ``ours`` allows what deletes or breaks things.
+    """
+
+    bootstrap: str
+    security: Mapping[str, str] = field(default_factory=dict, repr=False)
+    ours: bool = False
+
+    def client_config(self) -> dict[str, str]:
+        """Settings for confluent-kafka's clients."""
+        return {"bootstrap.servers": self.bootstrap, **self.security}
+
+    def spark_options(self) -> dict[str, str]:
+        """Options for Spark's Kafka source and sink."""
+        options = {"kafka.bootstrap.servers": self.bootstrap}
+        for name in ("security.protocol", "sasl.mechanism"):
+            if name in self.security:
+                options[f"kafka.{name}"] = self.security[name]
+        if "ssl.ca.location" in self.security:
+            options["kafka.ssl.truststore.type"] = "PEM"
+            options["kafka.ssl.truststore.location"] = self.security["ssl.ca.location"]
+        if "sasl.username" in self.security:
+            options["kafka.sasl.jaas.config"] = self._jaas()
+        return options
+
+    def create(self, *topics: TopicPlan) -> None:
+        """Create topics and wait until the broker knows them; one that exists stays as it is."""
+        plans = [NewTopic(t.name, t.partitions, config=t.config) for t in topics]
+        admin = self._admin()
+        for name, done in admin.create_topics(plans, request_timeout=15).items():
+            try:
+                done.result()
+            except KafkaException as error:
+                problem = error.args[0]
+                if problem.code() != KafkaError.TOPIC_ALREADY_EXISTS:
+                    raise WorkbookError(f"Topic {name} was not created: {problem.str()}") from None
+        self._wait_for({topic.name for topic in topics}, admin)
+
+    def _wait_for(self, names: set[str], admin: AdminClient) -> None:
+        """The controller knows a topic a moment before the broker shows it, led, to clients."""
+        deadline = time.monotonic() + CREATED_WITHIN
+
+        def shown() -> bool:
+            topics = admin.list_topics(timeout=ANSWER_WITHIN).topics
+            return all(
+                name in topics
+                and topics[name].partitions
+                and all(place.leader >= 0 for place in topics[name].partitions.values())
+                for name in names
+            )
+
+        while not shown():
+            if time.monotonic() > deadline:
+                raise WorkbookError(f"The broker does not show the new topics {sorted(names)}.")
+            time.sleep(0.02)
+
+    def delete(self, names: Iterable[str]) -> None:
+        """Delete topics of the lab's own broker; refuses on any other."""
+        self.require_ours("delete topics")
+        admin = self._admin()
+        for done in admin.delete_topics(list(names), request_timeout=15).values():
+            done.result()
+
+    def require_ours(self, deed: str) -> None:
+        """Raise ``NotOurServer`` unless the lab started this broker."""
+        if not self.ours:
+            raise NotOurServer(
+                f"Will not {deed} on {self.bootstrap}: the lab did not start this broker. "
+                f"Unset KAFKA_BOOTSTRAP_SERVERS to use the lab's own."
+            )
+
+    def check(self, within: float = ANSWER_WITHIN) -> None:
+        """Raise ``BrokerUnreachable`` with the likely cause unless the broker lets us work.
+
+        Takes ``within`` seconds for its answer, and a few more to look who it is.
+        """
+        if not self.ours and "SSL" not in self.security.get("security.protocol", "").split("_"):
+            protocol.require_new_enough(self.bootstrap, within / 2)
+        problems: list[KafkaError] = []
+        admin = self._admin(error_cb=problems.append)
+        try:
+            known = admin.list_topics(timeout=within).brokers.values()
+        except KafkaException as error:
+            admin.poll(0)
+            raise self._unreachable([*problems, error.args[0]]) from None
+        members = [(str(member.host), int(member.port)) for member in known]
+        if not any(protocol.listens(*member) for member in members[:3]):
+            sent = ", ".join(f"{host}:{port}" for host, port in members)
+            raise BrokerUnreachable(
+                f"The broker at {self.bootstrap} sends its clients on to {sent}, where nobody "
+                "answers. Correct advertised.listeners in the broker's settings."
+            )
+
+    def _unreachable(self, problems: list[KafkaError]) -> BrokerUnreachable:
+        login = [p for p in problems if p.code() == KafkaError._AUTHENTICATION]
+        told = [p for p in problems if p.code() != KafkaError._ALL_BROKERS_DOWN]
+        why = (login or told)[0].str().replace(". ", ", ")
+        if login:
+            return BrokerUnreachable(
+                f"The broker at {self.bootstrap} refuses the login ({why}). "
+                "Check KAFKA_SASL_USERNAME, KAFKA_SASL_PASSWORD and KAFKA_SASL_MECHANISM."
+            )
+        if self.ours:
+            return BrokerUnreachable(
+                f"The lab's broker at {self.bootstrap} does not answer: it is stuck or stopped "
+                f"({why}). If somebody stopped it, run: python -m workbook start kafka. Otherwise "
+                "end it by `python -m workbook down`, then restart the kernel or the lab."
+            )
+        if not self.security:
+            why += "; it may want a login"
+        return BrokerUnreachable(
+            f"The broker at {self.bootstrap} does not let us work ({why}). "
+            "Check KAFKA_BOOTSTRAP_SERVERS and the KAFKA_SECURITY_PROTOCOL and KAFKA_SASL_* "
+            "settings, and that the broker runs."
+        )
+
+    def _admin(self, **more: Any) -> AdminClient:
+        return AdminClient({**self.client_config(), "log_level": 0, **more})
+
+    def _jaas(self) -> str:
+        scram = self.security.get("sasl.mechanism", "PLAIN").startswith("SCRAM")
+        module = "scram.ScramLoginModule" if scram else "plain.PlainLoginModule"
+        user, password = self.security["sasl.username"], self.security.get("sasl.password", "")
+        return (
+            f"org.apache.kafka.common.security.{module} required "
+            f"username={_quoted(user)} password={_quoted(password)};"
+        )
+
+
+def external() -> Broker | None:
+    """The broker that KAFKA_BOOTSTRAP_SERVERS names, if it is set."""
+    bootstrap = os.environ.get("KAFKA_BOOTSTRAP_SERVERS")
+    if not bootstrap:
+        return None
+    security = {to: os.environ[name] for name, to in _SECURITY.items() if os.environ.get(name)}
+    return Broker(bootstrap, security)
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,0 +1,28 @@
+"""Which topic it is, beyond its name: one that is made again under the same name is another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from confluent_kafka import KafkaException, TopicCollection
+from confluent_kafka.admin import AdminClient
+
+from workbook.kafka.probe import ANSWER_S, require_topic, unreachable
+
+
+def topic_facts(config: Mapping[str, Any], topic: str, timeout: float = ANSWER_S) -> dict[str, str]:
+    """What a checkpoint must remember of a topic: ``topic``, ``topic id``, ``cluster``.
+
+    Offsets mean something only for the very topic, on the very cluster, that they were read from.
+    Raises ``BrokerUnreachable`` after ``timeout`` seconds, ``TopicMissing`` at once.
+    """
+    require_topic(config, topic, timeout)
+    admin = AdminClient(dict(config) | {"log_level": "0"})
+    try:
+        asked = admin.describe_topics(TopicCollection([topic]), request_timeout=timeout)
+        described = asked[topic].result()
+        cluster = admin.list_topics(topic, timeout=timeout).cluster_id
+    except KafkaException as failure:
+        raise unreachable(config, timeout) from failure
+    return {"topic": topic, "topic id": str(described.topic_id), "cluster": str(cluster)}

@@ -1,0 +1,120 @@
+"""Metrics into their topic: from a loop by hand, with news of what has been delivered."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from confluent_kafka import KafkaError, Message, Producer
+
+from workbook.errors import BrokerUnreachable
+from workbook.events.metrics import EVENTS, Metric
+from workbook.kafka.producer import ANY_SIZE
+
+
+def record(metric: Metric, event_ids: Sequence[int] = ()) -> dict[str, Any]:
+    """Key, value and, if there are event ids, the header with them, as ``produce`` takes them."""
+    headers = {EVENTS: ",".join(map(str, event_ids)).encode()} if event_ids else {}
+    return {"key": metric.key(), "value": metric.value(), "headers": headers}
+
+
+@dataclass(slots=True)
+class _Sent:
+    record: dict[str, Any]
+    then: Callable[[], None]
+    since: float
+    delivered: bool = False
+
+
+class MetricsProducer:
+    """Sends metrics, tries again what was not delivered, and says when all up to one is safe.
+
+    Call ``serve`` often: deliveries are heard of only there. A metric that the broker has not
+    taken within ``patience`` seconds is an error (``BrokerUnreachable``) of the next call.
+    """
+
+    def __init__(
+        self,
+        config: Mapping[str, Any],
+        topic: str,
+        *,
+        with_events: bool = False,
+        patience: float = 60.0,
+        clock: Callable[[], float] = time.monotonic,
+        connect: Callable[[dict[str, Any]], Any] = Producer,
+    ) -> None:
+        self.topic, self.delivered = topic, 0
+        self._with_events, self._patience, self._clock = with_events, patience, clock
+        # The default waits up to ten seconds between two tries to reach a broker.
+        waiting = {"reconnect.backoff.max.ms": 1000, "log_level": 0}
+        self._config = {"acks": "all", "linger.ms": 0, **ANY_SIZE, **waiting, **config}
+        self._why = ""
+        self._producer = connect(self._config)
+        self._waiting: deque[_Sent] = deque()
+        self._again: deque[_Sent] = deque()
+
+    def send(
+        self, metric: Metric, event_ids: Sequence[int] = (), then: Callable[[], None] = lambda: None
+    ) -> None:
+        """Produce a metric; ``then`` is called once it and all before it have been delivered."""
+        ids = event_ids if self._with_events else ()
+        sent = _Sent(record(metric, ids), then, self._clock())
+        self._waiting.append(sent)
+        self._produce(sent)
+        self.serve()
+
+    def serve(self) -> None:
+        """Let the callbacks of deliveries run; raises when a metric cannot be delivered."""
+        self._producer.poll(0)
+        for _ in range(len(self._again)):
+            self._produce(self._again.popleft())
+        while self._waiting and self._waiting[0].delivered:
+            # The unbroken run from the beginning: a later success must not commit past a failure.
+            self._waiting.popleft().then()
+        self._check()
+
+    def close(self) -> None:
+        """Wait until everything has been delivered; raises when it cannot be."""
+        deadline = self._clock() + self._patience
+        while self._waiting and self._clock() < deadline:
+            self._producer.flush(0.1)
+            self.serve()
+        if self._waiting:
+            raise self._gave_up(len(self._waiting))
+
+    def _produce(self, sent: _Sent) -> None:
+        while True:
+            try:
+                self._producer.produce(
+                    self.topic,
+                    **sent.record,
+                    on_delivery=lambda error, message: self._heard(sent, error, message),
+                )
+                return
+            except BufferError:
+                self._producer.poll(0.1)  # the queue is full: let the broker catch up
+                self._check()
+
+    def _heard(self, sent: _Sent, error: KafkaError | None, _: Message) -> None:
+        if error is None:
+            sent.delivered = True
+            self.delivered += 1
+        else:
+            self._why = str(error)
+            self._again.append(sent)  # not from within a callback: the queue may be full
+
+    def _check(self) -> None:
+        first = next((sent for sent in self._waiting if not sent.delivered), None)
+        if first is not None and self._clock() - first.since > self._patience:
+            raise self._gave_up(len(self._waiting))
+
+    def _gave_up(self, waiting: int) -> BrokerUnreachable:
+        return BrokerUnreachable(
+            f"Expected {self._config.get('bootstrap.servers')} to take {waiting} metrics into "
+            f"{self.topic!r}, but it did not within {self._patience:.0f} s "
+            f"({self._why or 'no answer'}). Nothing behind them was committed: check that broker "
+            "and topic exist (python -m workbook doctor), and start again."
+        )

@@ -1,0 +1,99 @@
+"""Where the partitions of a topic begin and end, and how far a consumer group has come."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from typing import Any
+
+from confluent_kafka import OFFSET_INVALID, Consumer, KafkaError, KafkaException, TopicPartition
+
+from workbook.kafka.probe import ANSWER_S, require_topic
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionOffsets:
+    """One partition: records ``begin`` up to, but not including, ``end`` are in it.
+
+    ``committed`` is the offset at which the group would go on, None before its first commit;
+    ``lag`` is how many records it still has to read.
+    """
+
+    partition: int
+    begin: int
+    end: int
+    committed: int | None
+    lag: int
+
+    def as_row(self) -> dict[str, Any]:
+        """The fields by name, for a table; a dash where nothing is committed."""
+        return {**asdict(self), "committed": "–" if self.committed is None else self.committed}
+
+
+def partition_offsets(
+    config: dict[str, str], topic: str, group: str | None = None
+) -> list[PartitionOffsets]:
+    """The offsets of every partition; raises ``TopicMissing`` and ``BrokerUnreachable``."""
+    partitions = range(require_topic(config, topic))
+    reader = Consumer({**config, "group.id": group or "workbook-offsets", "log_level": 0})
+    try:
+        wanted = [TopicPartition(topic, partition) for partition in partitions]
+        committed = _committed(reader, wanted) if group else wanted
+        return [_offsets(reader, place, group) for place in committed]
+    finally:
+        reader.close()
+
+
+@dataclass(frozen=True)
+class Unread:
+    """How many records wait on a partition of the topic, from an offset on.
+
+    It travels to Spark's workers by pickle. Where the broker gives no answer: more than any.
+    """
+
+    config: dict[str, str]
+    topic: str
+
+    def __call__(self, partition: int, offset: int) -> int:
+        """Ask the broker now."""
+        place = TopicPartition(self.topic, partition)
+        try:
+            _, end = _kept(tuple(self.config.items())).get_watermark_offsets(place, ANSWER_S)
+        except KafkaException:
+            return 2**62
+        return max(end - offset, 0)
+
+
+@lru_cache(maxsize=1)
+def _kept(config: tuple[tuple[str, str], ...]) -> Consumer:
+    """One for the life of a worker: it's asked in every micro-batch."""
+    return Consumer({**dict(config), "group.id": "workbook-offsets", "log_level": 0})
+
+
+def _committed(reader: Consumer, wanted: list[TopicPartition]) -> list[TopicPartition]:
+    """Where the group has committed; a coordinator that is only just starting is asked again."""
+    deadline = time.monotonic() + ANSWER_S
+    while True:
+        try:
+            return reader.committed(wanted, timeout=ANSWER_S)
+        except KafkaException as failure:
+            if failure.args[0].code() not in _STARTING or time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
+
+
+_STARTING = {
+    KafkaError.NOT_COORDINATOR,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+}
+
+
+def _offsets(reader: Consumer, place: TopicPartition, group: str | None) -> PartitionOffsets:
+    begin, end = reader.get_watermark_offsets(place, timeout=ANSWER_S)
+    known = group is not None and place.offset != OFFSET_INVALID
+    committed = place.offset if known else None
+    return PartitionOffsets(
+        place.partition, begin, end, committed, end - (begin if committed is None else committed)
+    )

@@ -1,0 +1,158 @@
+"""Whole streams into Kafka, on a virtual clock, paced or as fast as can be."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
+
+import pyarrow as pa
+from confluent_kafka import Producer
+
+from workbook.errors import NoSuchStream
+from workbook.kafka.probe import require_topic
+from workbook.kafka.producer import Deliveries
+
+GIVE_UP_S = 15
+"""So long a record of a stream is tried again after the broker went away."""
+
+BLOCK = 20_000
+TICK_S = 0.02
+
+BULK = {
+    # Measured: lz4 doubles the rate. Without idempotence a retry may overtake or double records,
+    # and the ledger would blame the pipeline for it.
+    "enable.idempotence": True,
+    "compression.type": "lz4",
+    "linger.ms": 20,
+    "batch.size": 1_000_000,
+    "queue.buffering.max.messages": 200_000,
+    "queue.buffering.max.kbytes": 262_144,
+    "message.timeout.ms": GIVE_UP_S * 1000,
+    "delivery.report.only.error": True,
+    "log_level": 2,  # what goes wrong is raised, not printed between a learner's cells
+}
+
+
+class Stream(Protocol):
+    """What ``generate`` needs of a stream; those of ``workbook.generators`` have it."""
+
+    @property
+    def start_ms(self) -> int:
+        """When the virtual clock starts (ms since 1970)."""
+
+    def block(self, first: int, last: int) -> pa.Table:
+        """The messages of these event ids: partition, arrival (ms), key and value."""
+
+    def due(self, now_ms: float) -> int:
+        """How many events have arrived at this virtual time."""
+
+    def ending_by(self, now_ms: int, count: int, speed: float | None = None) -> Self:
+        """The same stream, started so that its virtual clock never passes the real one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """How much was delivered: events, messages (with duplicates), real seconds."""
+
+    events: int
+    messages: int
+    seconds: float
+
+    @property
+    def rate(self) -> float:
+        """Messages per real second."""
+        return self.messages / self.seconds if self.seconds else 0.0
+
+
+def send(block: pa.Table, producer: Producer, topic: str, deliveries: Deliveries) -> int:
+    """Hand a block to the producer: explicit partitions, record timestamp = arrival (ms).
+
+    Returns the number of messages. They are delivered once the producer is flushed;
+    ``deliveries`` hears of those that are not.
+    """
+    columns = (block[name].to_pylist() for name in ("value", "key", "partition", "arrival"))
+    for value, key, partition, arrival in zip(*columns, strict=True):
+        while True:
+            try:
+                producer.produce(
+                    topic, value, key, partition, on_delivery=deliveries, timestamp=arrival
+                )
+                break
+            except BufferError:
+                producer.poll(0.05)  # the queue is full: let the broker catch up
+    producer.poll(0)
+    deliveries.check()
+    return len(block)
+
+
+def generate(
+    config: Mapping[str, Any],
+    topic: str,
+    stream: Stream,
+    count: int,
+    *,
+    speed: float | None = None,
+    progress: Callable[[Sent], None] = lambda sent: None,
+    until: Callable[[], bool] = lambda: False,
+    clock: Callable[[], float] = time.time,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Sent:
+    """Send the first ``count`` events of a stream, as fast as can be or paced by ``speed``.
+
+    ``speed`` is virtual seconds per real second. ``clock`` gives real seconds since 1970.
+    ``progress`` hears after each block; ``until`` may end the stream early. All is delivered on
+    return. Raises BrokerUnreachable, TopicMissing; NoSuchStream when the virtual clock would pass
+    the real one (choose the start by ``stream.ending_by``) or a partition is missing.
+    """
+    known, deliveries = require_topic(config, topic), Deliveries()
+    producer = Producer({**BULK, **config})
+    began, sent = clock(), Sent(0, 0, 0.0)
+    for first, last in _blocks(stream, count, speed, began, until, clock, sleep):
+        block = stream.block(first, last)
+        _check(block, known, topic, clock() * 1000)
+        messages = sent.messages + send(block, producer, topic, deliveries)
+        sent = Sent(last, messages, clock() - began)
+        progress(sent)
+    while (left := producer.flush(0.5)) and not deliveries.failed:
+        pass  # each record is delivered or given up in time: this ends
+    deliveries.check(left)
+    return Sent(sent.events, sent.messages, clock() - began)
+
+
+def _blocks(
+    stream: Stream,
+    count: int,
+    speed: float | None,
+    began: float,
+    until: Callable[[], bool],
+    clock: Callable[[], float],
+    sleep: Callable[[float], None],
+) -> Iterator[tuple[int, int]]:
+    """Which ids to send next: first, last; waits for those whose time has not come."""
+    first = 0
+    while first < count and not until():
+        last = min(count, first + BLOCK)
+        if speed is not None:
+            last = min(last, stream.due(stream.start_ms + (clock() - began) * speed * 1000))
+        if last > first:
+            yield first, last
+            first = last
+        else:
+            sleep(TICK_S)
+
+
+def _check(block: pa.Table, known: int, topic: str, now_ms: float) -> None:
+    highest = max(block["partition"].to_numpy(), default=0)
+    if highest >= known:
+        raise NoSuchStream(
+            f"topic {topic!r} has {known} partitions, the stream wants {highest + 1} or more: "
+            "create the topic with as many as the stream has."
+        )
+    newest = max(block["arrival"].to_numpy(), default=0)
+    if newest > now_ms + 1:
+        raise NoSuchStream(
+            f"the stream's clock is {newest - now_ms:,.0f} ms ahead of the real one, and a broker "
+            "may refuse such records: start the stream by `stream.ending_by(now, count, speed)`."
+        )

@@ -1,0 +1,1 @@
+"""What was generated against what was observed."""

@@ -1,0 +1,1 @@
+"""How many page views were there?"""

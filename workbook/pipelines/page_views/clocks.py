@@ -1,0 +1,110 @@
+"""What time is it on each partition of a topic, going by the events that were read from it?
+
+Spark's watermark is the newest event time of all partitions: in a backlog it runs with the one
+that is ahead. Here each partition has a clock of its own, and what waits for all of them waits for
+the slowest. No Spark in here: numbers in, numbers out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from workbook.events.clicks import MAX_AHEAD_MS
+
+IDLE_MS = 10_000
+"""So long a partition gives nothing readable before it counts as read to its end."""
+
+ASKED_MS = 5_000
+"""The time between two micro-batches counts as idle up to this."""
+
+RECENT = 1_000
+"""A clock goes by so many of its partition's last records."""
+
+PASSED = 0.9
+"""This share of them has passed the time at which the clock stands."""
+
+UNKNOWN = -1
+"""The time of a clock that nothing has set yet."""
+
+Unread = Callable[[int, int], int]
+"""Partition and next offset to the number of records that wait there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """How far a partition has come: an event time (ms) that most of its last records have passed.
+
+    ``recent`` has the seconds (since 1970) of these last records, ``RECENT`` of them at most.
+    ``idle`` is for how long (ms) the partition has given nothing readable although it was asked,
+    ``delay`` how long (ms) the event at which the clock stands took from happening to arriving.
+    """
+
+    time: int = UNKNOWN
+    idle: int = 0
+    delay: int = 0
+    recent: tuple[int, ...] = ()
+
+
+def advance(
+    before: Mapping[int, Clock], seen: pl.DataFrame, now: int, since: int, unread: Unread
+) -> dict[int, Clock]:
+    """Move the clocks of the partitions that gave something readable; the others have been idle.
+
+    ``seen`` has a row per partition and second of what was read: partition, second (null for what
+    could not be read), newest (event time in ms), delay (ms), first, last (offsets), and how many
+    of the partition's ``recent`` records lie there. ``now`` is the reader's time (ms): no clock
+    runs ahead of it. ``since`` is that of the micro-batch before. An hour between two of them, as
+    in an outage, is no hour in which the partitions were asked.
+
+    In a backlog nothing tells a producer whose own clock is ahead from a partition that goes on. So
+    a clock stands where nine in ten of the last 1,000 records have passed, and nowhere before there
+    are so many: whoever writes fewer moves nothing, however far ahead. At the end of a partition,
+    where the newest time is the reader's own to five minutes, and no more records wait than lie
+    within them, the newest time counts at once.
+    """
+    asked = min(max(now - since, 0), ASKED_MS)
+    after = {p: replace(clock, idle=clock.idle + asked) for p, clock in before.items()}
+    for (partition,), rows in seen.partition_by("partition", as_dict=True).items():
+        assert isinstance(partition, int)
+        read = rows.filter(pl.col("second").is_not_null())
+        known = after.setdefault(partition, Clock())
+        if len(read):
+            after[partition] = _moved(partition, known, read, now, unread)
+    return after
+
+
+def slowest(clocks: Mapping[int, Clock], now: int) -> tuple[int, int]:
+    """The time up to which all partitions have come (ms), and the one that has come least far.
+
+    Spark gives each partition that has unread records a part of every micro-batch. So one that has
+    given nothing for ``IDLE_MS`` has been read to its end. What comes next will arrive from now on:
+    it counts as so far behind the reader's time, and its events' delay more. One that never gave
+    anything isn't waited for. Both are ``UNKNOWN`` where none has given anything.
+    """
+    times = [(_time(clock, now), partition) for partition, clock in clocks.items()]
+    return min(times, default=(UNKNOWN, UNKNOWN))
+
+
+def _time(clock: Clock, now: int) -> int:
+    return clock.time if clock.idle < IDLE_MS else max(clock.time, now - IDLE_MS - clock.delay)
+
+
+def _moved(partition: int, known: Clock, read: pl.DataFrame, now: int, unread: Unread) -> Clock:
+    """The clock after what was read."""
+    by_offset = read.sort("first")
+    came = np.repeat(by_offset["second"].to_numpy(), by_offset["recent"].to_numpy())
+    recent = np.append(np.array(known.recent, np.int64), came)[-RECENT:]
+    time, newest = known.time, int(read["newest"].max())  # type: ignore[arg-type]
+    if len(recent) == RECENT:
+        time = max(time, int(np.sort(recent)[round(RECENT * (1 - PASSED))]) * 1000)
+    near = int((recent >= (now - MAX_AHEAD_MS) // 1000).sum())
+    if newest > time and near and unread(partition, int(read["last"].max()) + 1) <= near:  # type: ignore[arg-type]
+        time = newest
+    passed = read.filter(pl.col("newest") <= time)
+    at = (passed if len(passed) else read).sort("newest")
+    delay = max(int(at["delay"][-1]), 0)
+    return Clock(min(time, now), delay=delay, recent=tuple(recent.tolist()))

@@ -1,0 +1,316 @@
+"""Page views of completed seconds for others: four loops, one promise each, and Spark.
+
+The loops differ in one thing: when they say to Kafka how far they have come. ``at`` is called at
+the named points in which a crash may come; the crash lab puts one there.
+
+All of them rest on the order within a partition: a second ends where a later one begins. A page
+view behind that goes to the dead letters, and so does one that is so far ahead that it would put
+all others behind. Where the clicks have more than one partition, each is counted for itself, and
+the metrics' key is second and partition.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Protocol
+
+from confluent_kafka import KafkaException, Message, Producer, TopicPartition
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from workbook.errors import Rejected, SeveralPartitions
+from workbook.events.clicks import Click, ClickType
+from workbook.events.metrics import EVENTS, Metric
+
+LATE = "a later second had begun on its partition"
+"""Why a page view is rejected that comes after one of a later second."""
+
+AHEAD_MS = 5_000
+AHEAD = "event time more than five seconds after arrival"
+"""Why a page view is rejected which would end its second too early for all others."""
+
+At = Callable[[str], None]
+Until = Callable[[], bool]
+Reject = Callable[[Any, Rejected], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """The page views of a second on one partition of the clicks.
+
+    ``next_offset`` is the first record of the second after it: who starts there counts every
+    second from its beginning. ``event_ids`` are what was counted, for the ledger.
+    """
+
+    second: int
+    topic: str
+    partition: int
+    next_offset: int
+    event_ids: tuple[int, ...]
+
+    @property
+    def views(self) -> int:
+        """How many."""
+        return len(self.event_ids)
+
+    def metric(self, *, by_partition: bool = False) -> Metric:
+        """What others are told; by partition where the clicks have more than one.
+
+        Raises ``SeveralPartitions`` where that is needed and was not asked for.
+        """
+        if self.partition and not by_partition:
+            raise SeveralPartitions(
+                f"Expected clicks on partition 0 alone, but some came on partition "
+                f"{self.partition} of {self.topic!r}: under the second alone as key, the metrics "
+                "of two partitions would replace each other. Ask for them by_partition=True, and "
+                "let readers add them up."
+            )
+        return Metric(self.second, self.views, self.partition if by_partition else None)
+
+    def restart(self) -> TopicPartition:
+        """Where to go on once this second has been delivered, as Kafka commits it."""
+        return TopicPartition(self.topic, self.partition, self.next_offset)
+
+
+@dataclass
+class Seconds:
+    """The second that is being counted, by partition: all the state that the loops have."""
+
+    open: dict[int, tuple[int, list[int]]] = field(default_factory=dict)
+    _next: dict[int, int] = field(default_factory=dict)
+
+    def step(self, click: Click, topic: str, partition: int, offset: int) -> Completed | None:
+        """Count a click; the completed second, if this click is the first one of a new second.
+
+        Raises ``Rejected`` for a page view of an earlier second: where that has been told already,
+        a count of one must not replace it.
+        """
+        if offset < self._next.get(partition, 0):
+            # Its group was made anew, as after an outage: we are back at the last commit, which is
+            # where a second begins. What we had counted behind it comes again.
+            self.open.pop(partition, None)
+        self._next[partition] = offset + 1
+        if click.click_type is not ClickType.PAGE:
+            return None
+        second, ids = self.open.setdefault(partition, (click.epoch_second, []))
+        if click.epoch_second < second:
+            raise Rejected(LATE)
+        if click.epoch_second == second:
+            ids.append(click.event_id)
+            return None
+        self.open[partition] = (click.epoch_second, [click.event_id])
+        return Completed(second, topic, partition, offset, tuple(ids))
+
+    def forget(self, partitions: Sequence[TopicPartition]) -> None:
+        """Partitions that another reader has now; it begins their open second anew."""
+        for place in partitions:
+            self.open.pop(place.partition, None)
+
+
+def completed(
+    reader: Any,
+    until: Until,
+    reject: Reject,
+    at: At,
+    *,
+    polled: Callable[[Message | None], None] = lambda message: None,
+    seconds: Seconds | None = None,
+) -> Iterator[Completed]:
+    """Poll until ``until()`` holds, and yield each second once a later one begins.
+
+    ``polled`` is called after every poll, with None after an idle one. ``reject`` gets what is no
+    click, what comes too late and what is too far ahead. Errors of the reader pass through.
+    """
+    seconds = Seconds() if seconds is None else seconds
+    # Another reader counts their open second from its first record on. Once they come back, what
+    # we remember of it would be told as if it were the whole.
+    reader.when_gone(seconds.forget)
+    while not until():
+        message = reader.poll(0.05)
+        if message is not None:
+            at("after-poll")
+        polled(message)
+        if message is None:
+            continue
+        try:
+            arrival = message.timestamp()[1]
+            click = Click.from_json(message.value(), arrival, int(time.time() * 1000))
+            _require_near(click, arrival)
+            done = seconds.step(click, message.topic(), message.partition(), message.offset())
+        except Rejected as why:
+            reject(message, why)
+            continue
+        if done is not None:
+            yield done
+
+
+def _require_near(click: Click, arrival: int) -> None:
+    if click.click_type is ClickType.PAGE and click.timestamp > arrival + AHEAD_MS:
+        raise Rejected(AHEAD)
+
+
+# --- the loops --------------------------------------------------------------------------------
+
+
+class Sends(Protocol):
+    """What the loops need of the metrics topic."""
+
+    def send(
+        self, metric: Metric, event_ids: Sequence[int], then: Callable[[], None] = ...
+    ) -> None:
+        """Produce; ``then`` is called once this metric and all before it have been delivered."""
+
+    def serve(self) -> None:
+        """Let callbacks of deliveries run."""
+
+    def close(self) -> None:
+        """Wait until everything has been delivered, and each ``then`` called."""
+
+
+def nothing(point: str) -> None:
+    """No crash at any point."""
+
+
+def auto_commit(
+    reader: Any, metrics: Sends, until: Until, reject: Reject, at: At = nothing
+) -> None:
+    """Kafka's client commits every so often whatever it has handed out. Loses, and doubles."""
+    for done in completed(reader, until, reject, at):
+        at("before-send")
+        metrics.send(done.metric(), done.event_ids)
+        at("after-send")
+
+
+def commit_after_poll(
+    reader: Any, metrics: Sends, until: Until, reject: Reject, at: At = nothing
+) -> None:
+    """Each record is committed before it is counted: at most once. Loses what is in memory."""
+
+    def commit(message: Message | None) -> None:
+        if message is not None:
+            at("before-commit")
+            reader.commit(message, asynchronous=False)
+            at("after-commit")
+
+    for done in completed(reader, until, reject, at, polled=commit):
+        at("before-send")
+        metrics.send(done.metric(), done.event_ids)
+        at("after-send")
+
+
+def commit_on_delivery(
+    reader: Any,
+    metrics: Sends,
+    until: Until,
+    reject: Reject,
+    at: At = nothing,
+    *,
+    by_partition: bool = False,
+    seconds: Seconds | None = None,
+    settle: Callable[[], None] | None = None,
+) -> None:
+    """A second is committed when its metric has been delivered: at least once.
+
+    That holds while each partition has one reader and, on more than one, ``by_partition``. Readers
+    of one group ``share`` the topic, or a rebalance repeats seconds.
+
+    The offset is fixed when the metric is sent: the first record of the next second. A restart
+    begins there, and counts whole seconds only. A commit that fails is made good by the next one.
+    ``settle`` is called before each commit and waits for what else must be safe by then: by
+    default the ``close`` of ``reject``, if it has one, as dead letters have.
+    """
+
+    settle = settle or _delivered(reject)
+
+    def commit(done: Completed) -> None:
+        settle()
+        at("before-commit")
+        with suppress(KafkaException):  # else the seconds since the last commit come again
+            reader.commit(offsets=[done.restart()], asynchronous=False)
+        at("after-commit")
+
+    def serve(_: Message | None) -> None:
+        metrics.serve()
+
+    for done in completed(reader, until, reject, at, polled=serve, seconds=seconds):
+        at("before-send")
+        metric = done.metric(by_partition=by_partition)
+        metrics.send(metric, done.event_ids, then=partial(commit, done))
+        at("after-send")
+    metrics.close()
+
+
+def _delivered(reject: Reject) -> Callable[[], None]:
+    """What waits until all that was rejected is safe: the ``close`` of dead letters."""
+    close: Callable[[], None] = getattr(reject, "close", lambda: None)
+    return close
+
+
+def share(reader: Any, topic: str, metrics: Sends, seconds: Seconds) -> None:
+    """Let the reader take some of the topic's partitions, and give them away in good order.
+
+    Before another reader of the group gets them, what was sent is delivered and committed, and
+    the open second is forgotten: the other one counts it from its first record on. Hand
+    ``seconds`` to the loop too, and make the metrics by partition.
+    """
+
+    def give(_: Any, places: list[TopicPartition]) -> None:
+        metrics.close()
+        seconds.forget(places)
+
+    def lost(_: Any, places: list[TopicPartition]) -> None:
+        seconds.forget(places)  # another reader has them already: nothing here is ours to commit
+
+    reader.subscribe([topic], on_revoke=give, on_lost=lost)
+
+
+def in_transactions(
+    reader: Any,
+    producer: Producer,
+    record: Callable[[Completed], dict[str, Any]],
+    until: Until,
+    reject: Reject,
+    at: At = nothing,
+) -> None:
+    """Metric and offset become visible together or not at all: exactly once.
+
+    ``record`` says what to produce for a completed second. Readers need ``read_committed``. It
+    holds while each partition has one reader, with a ``transactional.id`` of its own, and, on more
+    than one partition, with second and partition as key. Dead letters come at least once.
+    """
+    settle = _delivered(reject)
+    producer.init_transactions()  # ends what a former life of this program has left open
+    for done in completed(reader, until, reject, at):
+        at("before-send")
+        producer.begin_transaction()
+        producer.produce(**record(done))
+        at("after-send")
+        settle()
+        group = reader.consumer_group_metadata()
+        producer.send_offsets_to_transaction([done.restart()], group)
+        at("before-commit")
+        producer.commit_transaction()
+        at("after-commit")
+
+
+# --- on Spark ---------------------------------------------------------------------------------
+
+
+def metric_records(counts: DataFrame) -> DataFrame:
+    """Counts per second as records for Kafka: ``key``, ``value`` (strings), as in ``Metric``.
+
+    In: ``second``, ``views``, and optionally ``partition`` (then it is part of the key) and
+    ``event_ids`` (then they are a header, for the ledger).
+    """
+    second = F.col("second").cast("string")
+    key = F.concat_ws("/", second, "partition") if "partition" in counts.columns else second
+    columns = [key.alias("key"), F.col("views").cast("string").alias("value")]
+    if "event_ids" in counts.columns:
+        ids = F.array_join(F.transform("event_ids", lambda i: i.cast("string")), ",")
+        header = F.struct(F.lit(EVENTS).alias("key"), ids.cast("binary").alias("value"))
+        columns.append(F.array(header).alias("headers"))
+    return counts.select(*columns)

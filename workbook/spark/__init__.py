@@ -1,0 +1,1 @@
+"""Spark: its session, checkpoints, source and queries."""

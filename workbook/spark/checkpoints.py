@@ -1,0 +1,184 @@
+"""What a checkpoint was made for: recorded once beside it, so that nothing else goes on with it.
+
+Facts are JSON values by name, for example ``{"topic": "clicks", "buckets": 8}``. Those of a query
+travel in its plan: a source puts them into its option ``made_for``, a pipeline marks rows with
+them (``marked``), and ``facts_of`` finds them again, whatever was done with the rows in between.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pyspark import SparkContext
+from pyspark.sql import DataFrame
+
+from workbook.errors import CannotGoOn
+from workbook.spark.fingerprints import fingerprint
+
+Facts = Mapping[str, Any]
+
+RECORD = "made_for.json"
+OPTION = "made_for"
+_MARK = "made for "
+_NONE = "nothing"
+
+
+# --- the record -------------------------------------------------------------------------------
+
+
+def begun(place: Path) -> bool:
+    """Whether a query has begun to read in this checkpoint folder."""
+    return any(place.glob("[0-9]*/offsets/[0-9]*"))
+
+
+def require(place: Path, facts: Facts) -> None:
+    """Refuse to go on with a checkpoint that was made for something else.
+
+    ``facts`` may be some of those that will be recorded, as far as they are known before Spark
+    starts. A checkpoint in which nothing has begun fits everything. Raises ``CannotGoOn``.
+    """
+    if begun(place):
+        _compare(place, {name: _recorded(place).get(name) for name in facts}, facts)
+
+
+def record(place: Path, facts: Facts) -> None:
+    """Record all the facts before the first start; afterwards, refuse any difference.
+
+    Raises ``CannotGoOn``, also for a checkpoint that has begun without such a record.
+    """
+    if begun(place):
+        _compare(place, _recorded(place), facts)
+        return
+    place.mkdir(parents=True, exist_ok=True)
+    unfinished = place / f"{RECORD}.unfinished"
+    unfinished.write_text(json.dumps(facts, indent=1, ensure_ascii=False), encoding="utf-8")
+    unfinished.replace(place / RECORD)
+
+
+def _recorded(place: Path) -> dict[str, Any]:
+    try:
+        return dict(json.loads((place / RECORD).read_text(encoding="utf-8")))
+    except (FileNotFoundError, ValueError, TypeError) as error:
+        came = "there is none" if isinstance(error, FileNotFoundError) else "it cannot be read"
+        raise CannotGoOn(
+            f"Expected {place / RECORD} to say what this checkpoint was made for, but {came}: it "
+            "is of an older version, or was damaged, and might give wrong results. Use a new "
+            "folder for the checkpoint: its query reads the topic from the beginning."
+        ) from None
+
+
+def _compare(place: Path, made_for: Facts, facts: Facts) -> None:
+    facts = json.loads(json.dumps(facts))  # tuples as lists, as they are recorded
+    differing = [
+        f"\n  {name}: made for {_text(made_for.get(name))}, came {_text(facts.get(name))}"
+        for name in dict.fromkeys([*made_for, *facts])
+        if made_for.get(name) != facts.get(name)
+    ]
+    if differing:
+        raise CannotGoOn(
+            f"Expected the query that the checkpoint {place} was made for, but another one came:"
+            f"{''.join(differing)}\nAsk for the same again, or use a new folder for the "
+            "checkpoint: its query reads the topic from the beginning."
+        )
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return "; ".join(map(str, value)) or _NONE
+    return _NONE if value is None else str(value)
+
+
+# --- on their way -----------------------------------------------------------------------------
+
+
+def marked(rows: DataFrame, facts: Facts) -> DataFrame:
+    """The same rows; ``facts_of`` finds the facts in everything that is made of them."""
+    return rows.alias(_MARK + json.dumps(facts))
+
+
+def facts_of(rows: DataFrame) -> dict[str, Any]:
+    """What a query over these rows is made for; a list where several say something of a name."""
+    found: dict[str, list[Any]] = {}
+    for facts in _all_facts(_plan(rows)):
+        for name, value in facts.items():
+            known = found.setdefault(name, [])
+            known.extend([value] if value not in known else [])
+    return {name: values if len(values) > 1 else values[0] for name, values in found.items()}
+
+
+def computed(rows: DataFrame) -> list[str]:
+    """What SQL has made of the rows since they were read: filters, columns, joins, and so on.
+
+    A function of Python is known by its fingerprint. What ``mapInPandas`` and its kin do, and all
+    below them, isn't seen: a pipeline of such a kind marks its rows itself.
+    """
+    return list(_computed(_plan(rows)))
+
+
+def condition_text(rows: DataFrame, holds: Any) -> str:
+    """A condition on these rows as Spark understands it: the same text however it was written."""
+    node = _plan(rows.where(holds))
+    while node.nodeName() != "Filter":  # where Spark has added a projection of its own
+        node = node.children().apply(0)
+    return _sql(node.condition())
+
+
+def _plan(rows: DataFrame) -> Any:
+    return rows._jdf.queryExecution().analyzed()
+
+
+def _all_facts(node: Any) -> Iterator[Facts]:
+    kind = node.nodeName()
+    if kind == "SubqueryAlias" and node.alias().startswith(_MARK):
+        yield json.loads(node.alias().removeprefix(_MARK))
+    if kind == "StreamingRelationV2":
+        options = node.extraOptions()
+        if options.get(OPTION):
+            yield json.loads(options.get(OPTION))
+        elif options.get("subscribe"):
+            yield {"topic": options.get("subscribe")}
+    for child in _all(node.children()):
+        yield from _all_facts(child)
+
+
+_UNCHANGED = {"SubqueryAlias", "Repartition", "EventTimeWatermark"}
+
+
+def _computed(node: Any) -> Iterator[str]:
+    kind, children = node.nodeName(), list(_all(node.children()))
+    if not children or kind.startswith(("MapIn", "FlatMap", "MapPartitions", "TransformWith")):
+        return
+    expressions = [e for e in _all(node.expressions()) if e.nodeName() != "AttributeReference"]
+    if kind == "Filter":
+        yield f"WHERE {_sql(node.condition())}"
+    elif kind == "Project":
+        yield from map(_sql, expressions)
+    elif kind not in _UNCHANGED:
+        text = "; ".join(map(_sql, _all(node.expressions())))
+        yield f"{node.canonicalized().simpleString(10_000)} OF {text}"
+    for child in children:
+        yield from _computed(child)
+
+
+def _sql(expression: Any) -> str:
+    """An expression as SQL, with what its Python functions do."""
+    return " ".join([expression.sql(), *_functions(expression)])
+
+
+def _functions(expression: Any) -> Iterator[str]:
+    if expression.nodeName() == "PythonUDF":
+        command = expression.func().command()
+        scala = SparkContext._active_spark_context._jvm.scala  # type: ignore[union-attr]
+        pickled = command.toArray(scala.reflect.ClassTag.Byte())
+        yield f"BY {fingerprint(pickle.loads(bytes(pickled))[0])}"
+    for child in _all(expression.children()):
+        yield from _functions(child)
+
+
+def _all(sequence: Any) -> Iterator[Any]:
+    """The members of a sequence of Scala."""
+    return (sequence.apply(n) for n in range(sequence.size()))

@@ -1,0 +1,1 @@
+"""Tables kept up to date from changes, and aggregates over their groups."""

@@ -1,0 +1,241 @@
+"""What a group of a table is reduced to: each with an adder and a subtractor, in columns.
+
+An aggregate keeps a small table per bucket of groups and merges a batch of changes into it. A
+change is a row of the grouped table with ``__op``: +1 where the row came, -1 where it went.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Mapping, Sized
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import polars as pl
+from pyspark.sql.types import ArrayType, DataType, IntegralType, LongType, StructType
+
+from workbook.errors import CannotSubtract, SumTooLarge
+from workbook.spark.fingerprints import fingerprint, plain
+
+GROUP, OP, RESULT = "__group", "__op", "__result"
+_ELEMENT, _TIMES = "element", "times"
+
+
+class Aggregate(Protocol):
+    """A fold with a way back: what comes in can be taken out again."""
+
+    @property
+    def column(self) -> str:
+        """The column of the table that it looks at; empty for none, "*" for all."""
+
+    def returns(self, schema: StructType) -> DataType:
+        """The type of the result over a table of this schema; raises where that cannot be."""
+
+    def merge(
+        self, state: pl.DataFrame | None, changes: pl.DataFrame
+    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """State and changes (``__group``, columns, ``__op``) to the new state and the results.
+
+        The changes come in order. The results have ``__group`` and ``__result`` for each group that
+        the changes touch; a group without a result may be missing.
+        """
+
+
+# --- numbers ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Count:
+    """The number of rows."""
+
+    column: str = ""
+
+    def __str__(self) -> str:
+        return "count"
+
+    def returns(self, schema: StructType) -> DataType:
+        """A bigint."""
+        return LongType()
+
+    def merge(
+        self, state: pl.DataFrame | None, changes: pl.DataFrame
+    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """As ``Aggregate`` says."""
+        fresh = changes.group_by(GROUP).agg(pl.col(OP).cast(pl.Int64).sum().alias(RESULT))
+        touched, rest = _split(state, fresh)
+        after = pl.concat([touched, fresh]).group_by(GROUP).agg(pl.col(RESULT).sum())
+        return pl.concat([rest, after]), after
+
+
+@dataclass(frozen=True)
+class Total:
+    """A sum of whole numbers, and of how many: where all are null there is no sum, as in SQL."""
+
+    column: str
+
+    def __str__(self) -> str:
+        return f"total({self.column})"
+
+    def returns(self, schema: StructType) -> DataType:
+        """A bigint; raises ``CannotSubtract`` for what is no whole number."""
+        if not isinstance(schema[self.column].dataType, IntegralType):
+            raise CannotSubtract(
+                f"Expected a column of whole numbers to add up, but {self.column!r} is "
+                f"{schema[self.column].dataType.simpleString()}. A sum of fractions does not come "
+                "back to where it was when one is taken out: use cents, or another whole unit."
+            )
+        return LongType()
+
+    def merge(
+        self, state: pl.DataFrame | None, changes: pl.DataFrame
+    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """As ``Aggregate`` says; raises ``SumTooLarge`` for what is no bigint any more."""
+        known = changes.drop_nulls(self.column)
+        amount = pl.col(self.column).cast(pl.Int128) * pl.col(OP)
+        fresh = known.group_by(GROUP).agg(
+            amount.sum().alias(RESULT), pl.col(OP).cast(pl.Int64).sum().alias(_TIMES)
+        )
+        touched, rest = _split(state, fresh)
+        both = pl.concat([touched.cast({RESULT: pl.Int128}), fresh])
+        after = both.group_by(GROUP).agg(pl.col(RESULT, _TIMES).sum()).filter(pl.col(_TIMES) != 0)
+        after = self._as_bigint(after)
+        return pl.concat([rest.cast({RESULT: pl.Int64}), after]), after.drop(_TIMES)
+
+    def _as_bigint(self, sums: pl.DataFrame) -> pl.DataFrame:
+        beyond = sums.filter(pl.col(RESULT).cast(pl.Int64, strict=False).is_null())
+        if len(beyond):
+            group, found = beyond.select(GROUP, RESULT).row(0)
+            raise SumTooLarge(
+                f"Expected sums between -2^63 and 2^63 - 1, but total({self.column!r}) of group "
+                f"{group!r} is {found}. Add up a larger unit (thousands), or use fold(...) with a "
+                "result like 'decimal(38,0)'."
+            )
+        return sums.cast({RESULT: pl.Int64})
+
+
+# --- everything that is there -----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Elements:
+    """The values of a column, and of each how many rows of the group have it.
+
+    Kept whole, so that a value which two rows share stays when one of them goes.
+    """
+
+    column: str
+    name: str
+    result: pl.Expr = field(repr=False)
+    is_list: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.name}({self.column})"
+
+    def returns(self, schema: StructType) -> DataType:
+        """The type of the column, or an array of it."""
+        kind = schema[self.column].dataType
+        return ArrayType(kind) if self.is_list else kind
+
+    def merge(
+        self, state: pl.DataFrame | None, changes: pl.DataFrame
+    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """As ``Aggregate`` says."""
+        named = changes.select(
+            GROUP, pl.col(self.column).alias(_ELEMENT), pl.col(OP).cast(pl.Int64).alias(_TIMES)
+        )
+        touched, rest = _split(state, named)
+        after = pl.concat([touched, named.drop_nulls(_ELEMENT)])
+        after = after.group_by(GROUP, _ELEMENT).agg(pl.col(_TIMES).sum())
+        after = after.filter(pl.col(_TIMES) != 0)
+        results = after.group_by(GROUP).agg(self.result.alias(RESULT))
+        return pl.concat([rest, after]), results
+
+
+# --- any pair of functions --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Two functions of Python, called for each change: slower, and free.
+
+    Their state is the value, and the number of rows that are in it.
+    """
+
+    adder: Callable[[Any, Mapping[str, Any]], Any]
+    subtractor: Callable[[Any, Mapping[str, Any]], Any]
+    start: Any
+    kind: str
+    column: str = "*"
+
+    def __str__(self) -> str:
+        by = f"{fingerprint(self.adder)}, {fingerprint(self.subtractor)}"
+        return f"fold({by}, from {plain(self.start)}, returns {self.kind})"
+
+    def returns(self, schema: StructType) -> DataType:
+        """What the fold was told."""
+        return DataType.fromDDL(self.kind)
+
+    def merge(
+        self, state: pl.DataFrame | None, changes: pl.DataFrame
+    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """As ``Aggregate`` says, in the order of the changes; results hold the values pickled."""
+        rested = () if state is None else state.iter_rows()
+        kept = {group: (value, number) for group, value, number in rested}
+        groups: dict[Any, tuple[Any, int]] = {}
+        rows = changes.select(name for name in changes.columns if not name.startswith("__"))
+        signs = zip(changes[GROUP], changes[OP], strict=True)
+        for row, (group, sign) in zip(rows.iter_rows(named=True), signs, strict=True):
+            if group not in groups:
+                value, number = kept.pop(group, (None, 0))
+                groups[group] = (None if value is None else pickle.loads(value), number)
+            groups[group] = self._step(*groups[group], row, sign)
+        found = {group: (_pickled(value), number) for group, (value, number) in groups.items()}
+        shown = {group: _pickled(_shown(value)) for group, (value, _) in groups.items()}
+        kind = changes.schema[GROUP]
+        return _folded(kind, kept | found), _results(kind, shown)
+
+    def _step(self, value: Any, number: int, row: Mapping[str, Any], sign: int) -> tuple[Any, int]:
+        """As Kafka Streams has it: from nothing an adder begins anew, and nothing is taken out."""
+        number += sign
+        if sign > 0:
+            # A copy, since the functions may change it in place.
+            value = self.adder(deepcopy(self.start) if value is None else value, row)
+        elif value is not None:
+            value = self.subtractor(value, row)
+        return (value, number) if number else (None, 0)
+
+
+def _folded(kind: pl.DataType, values: Mapping[Any, tuple[bytes | None, int]]) -> pl.DataFrame:
+    rows = [(group, *known) for group, known in values.items()]
+    schema = {GROUP: kind, "value": pl.Binary(), "rows": pl.Int64()}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _results(kind: pl.DataType, values: Mapping[Any, bytes | None]) -> pl.DataFrame:
+    rows = [(group, value) for group, value in values.items() if value is not None]
+    return pl.DataFrame(rows, schema={GROUP: kind, RESULT: pl.Binary()}, orient="row")
+
+
+def _pickled(value: Any) -> bytes | None:
+    return None if value is None else pickle.dumps(value)
+
+
+def _shown(value: Any) -> Any:
+    """As Arrow takes it, which knows neither sets nor dictionaries; None for what holds nothing."""
+    if isinstance(value, Sized) and not len(value):
+        return None
+    if isinstance(value, set | frozenset):
+        return sorted(value, key=lambda each: (each is None, each))
+    return list(value.items()) if isinstance(value, dict) else value
+
+
+def _split(state: pl.DataFrame | None, changes: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The rows of the state whose group the changes touch, and the others."""
+    if state is None:
+        return changes.clear(), changes.clear()
+    groups = changes.select(pl.col(GROUP).unique())
+    return (
+        state.join(groups, on=GROUP, how="semi"),
+        state.join(groups, on=GROUP, how="anti"),
+    )

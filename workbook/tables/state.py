@@ -1,0 +1,70 @@
+"""What a running table keeps in Spark's state store, read from its checkpoint."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import polars as pl
+from pyspark.sql import SparkSession
+
+from workbook.buckets.packing import unpacked
+from workbook.errors import NoSuchState
+from workbook.tables.aggregates import GROUP, RESULT
+from workbook.tables.steps import GROUP_BUCKET
+
+TABLE, GROUPS = "table", "groups"
+
+_NAMES = {GROUP: "group", RESULT: "value"}
+
+
+def state_of(spark: SparkSession, checkpoint: Path, name: str = TABLE) -> pd.DataFrame:
+    """One of the tables in the state of a query, as of its last committed micro-batch.
+
+    ``name`` is "table" (the latest row per key: what the subtractor takes out), "groups" (how many
+    rows each group has) or that of an aggregate (what it keeps of each group). ``bucket`` and
+    ``partition`` say where a row lies. Each call is a Spark job over the whole state: it is for
+    looking inside, a store is for asking. Raises ``NoSuchState`` before the first micro-batch is
+    committed, and for another name.
+    """
+    place = str(checkpoint / "0")
+    operator, variable = _find(spark, place, name)
+    options = {"operatorId": str(operator), "stateVarName": variable}
+    kept = spark.read.format("statestore").options(**options).load(place)
+    rows = kept.selectExpr("key.bucket", "partition_id AS partition", "value.rows").collect()
+    frames = [
+        unpacked(row["rows"]).with_columns(bucket=row["bucket"], partition=row["partition"])
+        for row in rows
+    ]
+    if not frames:
+        return pd.DataFrame()
+    found = pl.concat(frames).drop(GROUP_BUCKET, strict=False)
+    return found.rename(_NAMES, strict=False).to_pandas()
+
+
+def _find(spark: SparkSession, place: str, name: str) -> tuple[int, str]:
+    """The operator and the variable that hold the table of this name."""
+    known = _tables(spark, place)
+    if name not in known:
+        raise NoSuchState(
+            f"Expected a table in the state of {place}, but there is none named {name!r}: it has "
+            f"{sorted(known) or 'none yet'}. A query has state once its first micro-batch is "
+            "committed; call process_all() first."
+        )
+    return known[name]
+
+
+def _tables(spark: SparkSession, place: str) -> dict[str, tuple[int, str]]:
+    """Every table by its name: the changelog's is kept by the operator that reads first."""
+    if not any(Path(place, "commits").glob("[0-9]*")):
+        return {}
+    operators = spark.read.format("state-metadata").load(place).collect()
+    first = max(row["operatorId"] for row in operators)
+    found = {TABLE: (first, "rows")}
+    for row in operators:
+        if row["operatorId"] != first:
+            kept = json.loads(row["operatorProperties"])["stateVariables"]
+            names = [variable["stateName"] for variable in kept]
+            found |= {GROUPS if n == "rows" else n: (row["operatorId"], n) for n in names}
+    return found
