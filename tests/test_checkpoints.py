@@ -19,10 +19,11 @@ from workbook.errors import CannotGoOn, TopicMissing
 from workbook.kafka.broker import Broker
 from workbook.kafka.identity import topic_facts
 from workbook.pipelines.share_holders import holders_by_moves
-from workbook.sources.identity import topic_facts
-from workbook.sources.spark import kafka_stream
-from workbook.stack.broker import Broker
+from workbook.spark import checkpoints
+from workbook.spark.checkpoints import facts_of, record, require
+from workbook.spark.source import kafka_stream
 from workbook.systems import SYSTEMS
+from workbook.tables.ktable import KTable, count, fold, ktable, set_of, total
 from workbook.topics import Topic
 
 FACTS = {"topic": "clicks", "buckets": 8, "filters": ["(a > 1)"], "changelog": []}

@@ -15,7 +15,7 @@ import pytest
 from jupyter_client.manager import start_new_kernel
 
 from workbook.errors import CheckBroke
-from workbook.events import Click, ClickType
+from workbook.events.clicks import Click, ClickType
 from workbook.exercises.engine import apart as module
 from workbook.exercises.engine.apart import apart
 from workbook.exercises.engine.calls import attempt

@@ -7,7 +7,7 @@ from itertools import takewhile
 import pytest
 from proof import Catalogue, ChapterProof
 
-from workbook.events import Click, ClickType
+from workbook.events.clicks import Click, ClickType
 from workbook.exercises.chapters import at_least_once as chapter
 from workbook.exercises.chapters.at_least_once.wrong_models import LAST_VALUE as LAST_VALUE_MODELS
 from workbook.exercises.chapters.at_least_once.wrong_models import OFFSET_TO_COMMIT as OFFSET_MODELS

@@ -9,7 +9,7 @@ from proof import Catalogue, ChapterProof
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from workbook.events import ClickType
+from workbook.events.clicks import ClickType
 from workbook.exercises.chapters import many_partitions as chapter
 from workbook.exercises.chapters.many_partitions.wrong_models import ADD_UP as ADD_UP_MODELS
 from workbook.exercises.chapters.many_partitions.wrong_models import COMPLETED as COMPLETED_MODELS

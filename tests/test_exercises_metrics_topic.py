@@ -11,7 +11,7 @@ from itertools import groupby, pairwise
 from proof import Catalogue, ChapterProof
 from pyspark.sql import functions as F  # noqa: N812
 
-from workbook.events import ClickType
+from workbook.events.clicks import ClickType
 from workbook.exercises.chapters import metrics_topic as chapter
 from workbook.exercises.chapters.metrics_topic.wrong_models import BY_HAND as BY_HAND_MODELS
 

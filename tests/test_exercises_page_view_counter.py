@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.errors import Rejected
-from workbook.events import Click, ClickType
+from workbook.events.clicks import Click, ClickType
 from workbook.exercises.chapters import page_view_counter as chapter
 
 total = 0

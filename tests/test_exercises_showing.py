@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 from IPython.core.compilerop import CachingCompiler
 
-from workbook.events import Click, ClickType
+from workbook.events.clicks import Click, ClickType
 from workbook.exercises.chapters.page_view_counter import one_step
 from workbook.exercises.engine.calls import alike, attempt
 from workbook.exercises.engine.showing import arguments, place, show

@@ -7,7 +7,7 @@ from collections import Counter
 
 from proof import Catalogue, ChapterProof
 
-from workbook.events import US
+from workbook.events.positions import US
 from workbook.exercises.chapters import us_share_holders as chapter
 from workbook.exercises.chapters.us_share_holders.wrong_models import CHANGES as CHANGES_MODELS
 from workbook.exercises.chapters.us_share_holders.wrong_models import SUBTRACT as SUBTRACT_MODELS

@@ -12,7 +12,7 @@ from proof import Catalogue, ChapterProof
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from workbook.events import ClickType
+from workbook.events.clicks import ClickType
 from workbook.exercises.chapters import views_per_second as chapter
 from workbook.exercises.chapters.views_per_second.wrong_models import COMPLETED as COMPLETED_MODELS
 

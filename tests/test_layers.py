@@ -8,25 +8,48 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "workbook"
-LEFT_OF = {
+LEFT_OF: dict[str, set[str]] = {
+    "buckets": set(),
     "errors": set(),
     "topics": set(),
     "events": {"errors"},
-    "ledgers": {"errors", "events"},
+    "decoding": {"errors", "events"},
+    "exercises": {"errors", "events"},
     "generators": {"errors", "events"},
-    "sources": {"errors", "events", "metrics", "topics", "checkpoints"},
-    "pipelines": {"errors", "events", "metrics", "checkpoints", "fingerprints"},
-    "sinks": {"errors", "events", "metrics", "topics", "checkpoints", "sources"},
-    "views": {"errors", "events", "topics"},
-    "systems": {
-        *("errors", "topics", "checkpoints", "generators", "sources", "pipelines", "sinks")
+    "kafka": {"errors", "events"},
+    "ledgers": {"errors", "events"},
+    "views": {"errors", "events"},
+    "stack": {"errors", "kafka"},
+    "spark": {"errors", "kafka", "stack"},
+    "sinks": {"errors", "events", "kafka", "spark"},
+    "tables": {"buckets", "errors", "spark"},
+    "pipelines": {"buckets", "decoding", "errors", "events", "spark", "tables"},
+    "faults": {
+        "decoding",
+        "errors",
+        "events",
+        "generators",
+        "kafka",
+        "ledgers",
+        "pipelines",
+        "sinks",
+        "spark",
+        "stack",
+        "topics",
     },
-    "stack": {"errors"},
-    "small_queries": set(),
-    "session": {"errors", "small_queries", "stack"},
-    "exercises": {"errors", "events", "topics", "ledger", "sources", "pipelines", "sinks"},
+    "systems": {
+        "decoding",
+        "errors",
+        "generators",
+        "kafka",
+        "pipelines",
+        "sinks",
+        "spark",
+        "topics",
+    },
+    "commands": {"errors", "events", "kafka", "sinks", "spark", "stack", "systems", "topics"},
+    "cli": {"commands", "errors", "faults", "spark", "stack"},
 }
-COMPOSE = {"cli", "commands", "faults", "__main__", "__init__"}
 
 
 def layer(path: Path) -> str:
@@ -46,16 +69,22 @@ def imported(path: Path) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize(
-    "path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE))
-)
-def test_imports_point_left(path: Path) -> None:
-    here = layer(path)
-    if here in COMPOSE:
-        return
-    assert here in LEFT_OF, f"{here} is a new layer: say here what it may import"
-    wrong = imported(path) - LEFT_OF[here] - {here}
-    assert not wrong, f"{path.name} imports {sorted(wrong)}, which stand right of {here}"
+LAYERS = sorted({layer(path) for path in PACKAGE.rglob("*.py")} - {"__init__", "__main__"})
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_a_layer_imports_what_it_may_and_no_more(name: str) -> None:
+    assert name in LEFT_OF, f"{name} is a new layer: say here what it imports"
+    files = [path for path in PACKAGE.rglob("*.py") if layer(path) == name]
+    found = set().union(*map(imported, files)) - {name}
+    assert found == LEFT_OF[name], f"{name} imports {sorted(found)}"
+
+
+def test_every_import_points_left() -> None:
+    order = list(LEFT_OF)
+    for number, (name, imports) in enumerate(LEFT_OF.items()):
+        right = imports - set(order[:number])
+        assert not right, f"{name} imports {sorted(right)}, which stand right of it"
 
 
 ENGINE = sorted((PACKAGE / "exercises" / "engine").glob("*.py"))

@@ -13,7 +13,7 @@ import pytest
 from confluent_kafka import KafkaException
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 
-from workbook.commands import ends
+from workbook.kafka import end_offsets
 from workbook.systems.progress import Progress, SecondsProgress
 
 START = 1_767_225_600.0  # 2026-01-01

@@ -6,8 +6,8 @@ import threading
 import time
 
 from workbook.commands.console import Ending, Line
-from workbook.commands.ends import Ends
-from workbook.sinks.running import Running
+from workbook.kafka.end_offsets import Ends
+from workbook.spark.queries import Running
 from workbook.systems.progress import Progress
 
 TICK_S = 0.2

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 
 from workbook.commands.console import INTERRUPTED, Ending, Line, end_like_ctrl_c
 from workbook.errors import NoSuchStream
-from workbook.sources.checks import require_topic
-from workbook.sources.producer import Sent, Stream
-from workbook.sources.producer import generate as send
+from workbook.kafka.probe import require_topic
+from workbook.kafka.stream_producer import Sent, Stream
+from workbook.kafka.stream_producer import generate as send
 from workbook.stack.broker import kafka
 from workbook.systems import STREAMS
 from workbook.topics import Topic, compacted

@@ -13,8 +13,10 @@ from workbook.commands.console import Ending, end_like_ctrl_c, typed
 from workbook.commands.failures import query_failed
 from workbook.commands.following import Writes, follow
 from workbook.errors import WorkbookError
-from workbook.sources.checks import require_topic
-from workbook.sources.identity import topic_facts
+from workbook.kafka.end_offsets import Ends
+from workbook.kafka.identity import topic_facts
+from workbook.kafka.probe import require_topic
+from workbook.spark import checkpoints, session
 from workbook.stack.broker import Broker, kafka
 from workbook.systems import SYSTEMS
 from workbook.systems.base import System

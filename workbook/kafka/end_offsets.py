@@ -11,11 +11,13 @@ from typing import Any
 from confluent_kafka import KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
-from workbook.sources.checks import require_topic
-from workbook.systems.progress import Offsets
+from workbook.kafka.probe import require_topic
 
 EVERY_S, ANSWER_S = 1.0, 3.0
 """Seconds between two questions, and those that the broker may take for an answer."""
+
+Offsets = dict[tuple[str, int], int]
+"""Topic and partition to an offset."""
 
 
 class Ends:

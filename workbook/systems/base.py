@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from workbook.sinks.running import Running
-    from workbook.sources.producer import Stream
-    from workbook.sources.spark import Kafka
+    from workbook.kafka.stream_producer import Stream
+    from workbook.spark.queries import Running
+    from workbook.spark.source import Kafka
     from workbook.systems.progress import Progress
     from workbook.topics import Topic
 

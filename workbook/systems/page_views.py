@@ -22,9 +22,9 @@ from workbook.topics import Topic
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from workbook.sinks.dead_letters import DeadLetters
-    from workbook.sources.producer import Stream
-    from workbook.sources.spark import Kafka
+    from workbook.kafka.dead_letters import DeadLetters
+    from workbook.kafka.stream_producer import Stream
+    from workbook.spark.source import Kafka
 
 LATENESS = "5 seconds"
 
@@ -109,7 +109,7 @@ class PageViews(System):
             )
 
     def made_for(self, options: Namespace) -> Mapping[str, Any]:
-        from workbook.pipelines import completed_views
+        from workbook.pipelines.page_views import completed as completed_views
 
         if not options.out:
             return {"query": "table", **PAGES}
@@ -128,8 +128,8 @@ class PageViews(System):
         checkpoint: Path,
         on_point: OnPoint,
     ) -> Started:
-        from workbook.sinks.dead_letters import DeadLetters
-        from workbook.sources.spark import kafka_stream
+        from workbook.kafka.dead_letters import DeadLetters
+        from workbook.spark.source import kafka_stream
 
         raw = kafka_stream(spark, broker, options.source)
         letters = DeadLetters(broker.client_config(), options.dead_letters)
@@ -146,11 +146,11 @@ def _start_seconds(
     on_point: OnPoint,
 ) -> Started:
     """Write completed seconds to the topic."""
-    from workbook.pipelines.completed_views import completed_views
-    from workbook.pipelines.page_view_metrics import metric_records
+    from workbook.kafka.offsets import Unread
+    from workbook.pipelines.page_views.completed import completed_views
+    from workbook.pipelines.page_views.metrics import metric_records
     from workbook.sinks.completed import start_completed
-    from workbook.sinks.running import appender
-    from workbook.sources.offsets import Unread
+    from workbook.spark.queries import appender
     from workbook.systems.progress import SecondsProgress
 
     config, progress = broker.client_config(), SecondsProgress()
@@ -190,17 +190,18 @@ def _start_pages(
     """Keep the views of each page beside the checkpoint, so that a restart has them."""
     from pyspark.sql.functions import lit
 
-    from workbook import checkpoints
-    from workbook.pipelines import clicks, page_views
-    from workbook.sinks.running import start_table
+    from workbook.decoding import clicks
+    from workbook.pipelines.page_views.counts import page_views
     from workbook.sinks.store import Store
+    from workbook.spark import checkpoints
+    from workbook.spark.queries import start_table
     from workbook.systems.progress import ViewsProgress
 
     store = Store(checkpoint / "page_views.db", "name")
     progress = ViewsProgress(store)
     raw.sparkSession.streams.addListener(progress)
     parsed = clicks.parse(raw, letters, ("click_type", "name", "timestamp", "partition", "reason"))
-    counts = page_views.page_views(parsed).withColumn("deleted", lit(False))
+    counts = page_views(parsed).withColumn("deleted", lit(False))
     queries = start_table(checkpoints.marked(counts, PAGES), [store], checkpoint, at=on_point)
 
     def summary() -> list[str]:

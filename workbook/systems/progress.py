@@ -18,12 +18,10 @@ from pyspark.sql.streaming.listener import (
     StreamingQueryListener,
 )
 
-from workbook.pipelines.completed_views import SUMS
+from workbook.kafka.end_offsets import Offsets
+from workbook.pipelines.page_views.completed import SUMS
 from workbook.sinks.store import Store
 from workbook.sinks.table_topic import TableTopic
-
-Offsets = dict[tuple[str, int], int]
-"""Topic and partition to an offset."""
 
 RECENT_S = 5.0
 """Rates are those of the micro-batches that began within so many seconds."""

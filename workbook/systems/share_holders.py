@@ -22,8 +22,8 @@ from workbook.topics import Topic, compacted
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from workbook.sources.producer import Stream
-    from workbook.sources.spark import Kafka
+    from workbook.kafka.stream_producer import Stream
+    from workbook.spark.source import Kafka
 
 SHOWN = 10
 """So many rows of the table are shown at the end."""
@@ -89,8 +89,8 @@ class ShareHolders(System):
 
     def check_topics(self, broker: Kafka, options: Namespace) -> None:
         """Refuse a result topic that would not be the whole table, or more than that."""
-        from workbook import checkpoints
-        from workbook.sources.offsets import partition_offsets
+        from workbook.kafka.offsets import partition_offsets
+        from workbook.spark import checkpoints
 
         if not options.out:
             return
@@ -127,12 +127,13 @@ class ShareHolders(System):
         checkpoint: Path,
         on_point: OnPoint,
     ) -> Started:
-        from workbook.pipelines import positions, share_holders
-        from workbook.sinks.dead_letters import DeadLetters
-        from workbook.sinks.running import TableSink, start_table
+        from workbook.decoding import positions
+        from workbook.kafka.dead_letters import DeadLetters
+        from workbook.pipelines import share_holders
         from workbook.sinks.store import Store
         from workbook.sinks.table_topic import TableTopic
-        from workbook.sources.spark import kafka_stream
+        from workbook.spark.queries import TableSink, start_table
+        from workbook.spark.source import kafka_stream
         from workbook.systems.progress import TableProgress
 
         config = broker.client_config()

@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from workbook.events import Click, ClickType
+from workbook.events.clicks import Click, ClickType
 from workbook.exercises.engine.judging import Case, NotYet
 
 Check = Callable[[Any], NotYet | None]

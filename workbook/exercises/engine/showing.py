@@ -13,7 +13,7 @@ from enum import Enum
 from itertools import islice
 from typing import Any
 
-from workbook.events import Click
+from workbook.events.clicks import Click
 from workbook.exercises.engine.bounds import Large, bounded, length
 from workbook.exercises.engine.guard import guarded
 

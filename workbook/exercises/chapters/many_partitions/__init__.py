@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from workbook.events import Click, ClickType, Reason
+from workbook.events.clicks import Click, ClickType
+from workbook.events.reasons import Reason
 from workbook.exercises.chapters.many_partitions import wrong_models, wrong_models_on_spark
 from workbook.exercises.chapters.many_partitions.wrong_models import Arrival, Record
 from workbook.exercises.engine.core import Problem

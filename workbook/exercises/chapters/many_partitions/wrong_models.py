@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from workbook.events import Click, ClickType
+from workbook.events.clicks import Click, ClickType
 from workbook.exercises.engine.judging import Mistake, same_idea
 
 Arrival = tuple[int, Click]

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from workbook.events import Click, ClickType
+from workbook.events.clicks import Click, ClickType
 from workbook.exercises.chapters.metrics_topic import wrong_models
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.drawn import drawn_click, one_after_another, smallest_first

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import groupby, pairwise
 from typing import Any
 
-from workbook.events import Click, ClickType
+from workbook.events.clicks import Click, ClickType
 from workbook.exercises.engine.frames import Row
 from workbook.exercises.engine.judging import Mistake, same_idea
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from workbook.errors import Rejected
-from workbook.events import Click, ClickType, Reason
+from workbook.events.clicks import Click, ClickType
+from workbook.events.reasons import Reason
 from workbook.exercises.chapters.page_view_counter import wrong_models
 from workbook.exercises.chapters.page_view_counter.wrong_models import Record
 from workbook.exercises.engine.core import Problem

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from workbook.errors import Rejected
-from workbook.events import Click, ClickType
+from workbook.events.clicks import Click, ClickType
 from workbook.exercises.engine.judging import Mistake, same_idea
 from workbook.exercises.engine.row_models import BOTH_TYPES, count_pages, named_as_page
 

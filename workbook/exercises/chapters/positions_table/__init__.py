@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from workbook.events import US
+from workbook.events.positions import US
 from workbook.exercises.chapters.positions_table import wrong_models, wrong_models_on_spark
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.drawn import one_after_another, smallest_first

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from workbook.events import US
+from workbook.events.positions import US
 from workbook.exercises.engine.judging import Mistake, same_idea
 
 Fields = Mapping[str, Any]

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from workbook.events import US
+from workbook.events.positions import US
 from workbook.exercises.chapters.us_share_holders import wrong_models
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.drawn import one_after_another, smallest_first

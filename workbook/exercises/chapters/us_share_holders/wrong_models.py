@@ -8,7 +8,7 @@ from functools import partial
 from itertools import combinations
 from typing import Any
 
-from workbook.events import US
+from workbook.events.positions import US
 from workbook.exercises.engine.judging import Mistake, same_idea
 
 Fields = Mapping[str, Any]

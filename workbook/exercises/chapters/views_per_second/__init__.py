@@ -6,7 +6,8 @@ import random
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from workbook.events import Click, ClickType, Reason
+from workbook.events.clicks import Click, ClickType
+from workbook.events.reasons import Reason
 from workbook.exercises.chapters.views_per_second import wrong_models, wrong_models_on_spark
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.drawn import (

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import accumulate
 from typing import Any
 
-from workbook.events import Click, ClickType
+from workbook.events.clicks import Click, ClickType
 from workbook.exercises.engine.judging import Mistake, same_idea
 
 _NONE_YET = object()
