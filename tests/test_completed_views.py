@@ -220,6 +220,7 @@ def test_an_idle_partition_holds_the_others_for_ten_seconds_and_no_longer() -> N
 
 def test_an_outage_is_no_idleness() -> None:
     query = Query(now=YESTERDAY, waiting=0).read((0, YESTERDAY), (1, YESTERDAY))
+    query.read((0, query.now), after=2_000)
     before = query.now
     query.read((0, before + 40_000), after=45_000)  # what the other one has kept comes next
     query.read(*((1, before + second * 1_000) for second in range(40)))
@@ -365,6 +366,13 @@ def test_the_broker_is_asked_only_at_the_reader_s_own_time() -> None:
     assert query.asked == 0
     query.read((0, query.now))
     assert query.asked == 1
+
+
+def test_the_end_of_a_partition_counts_up_to_five_minutes_behind_the_reader() -> None:
+    query = Query(now=YESTERDAY + MAX_AHEAD_MS, waiting=0).read((0, YESTERDAY), after=2_000)
+    assert (query.asked, query.sums["clock"]) == (0, 0)
+    query.read((0, YESTERDAY + 2_000))
+    assert query.sums["clock"] == YESTERDAY + 2_000 - query.lateness
 
 
 def test_a_pause_in_a_live_topic_is_believed_at_once() -> None:
