@@ -20,7 +20,7 @@ from workbook.kafka.broker import Broker
 from workbook.kafka.identity import topic_facts
 from workbook.pipelines.share_holders import holders_by_moves
 from workbook.spark import checkpoints
-from workbook.spark.checkpoints import facts_of, record, require
+from workbook.spark.checkpoints import computed, facts_of, record, require
 from workbook.spark.source import kafka_stream
 from workbook.systems import SYSTEMS
 from workbook.tables.ktable import KTable, count, fold, ktable, set_of, total
@@ -146,7 +146,9 @@ SCHEMA = "id STRING, client STRING, amount BIGINT, deleted BOOLEAN, offset BIGIN
 
 @pytest.fixture(scope="module")
 def rows(spark: SparkSession) -> DataFrame:
-    return spark.createDataFrame([], SCHEMA)
+    rows = spark.createDataFrame([], SCHEMA)
+    rows.createOrReplaceTempView("rows")
+    return rows
 
 
 def plain(rows: DataFrame) -> KTable:
@@ -190,6 +192,37 @@ def names(rows: DataFrame) -> DataFrame:
     return rows.select("client").where("client > 'm'")
 
 
+AFTER = ("amount", "deleted", "offset")
+
+
+def some(holds: str) -> str:
+    return f"exists(array(amount, offset), {holds})"
+
+
+def joined(rows: DataFrame, side: int) -> DataFrame:
+    """The amounts of one of two sides."""
+    both = rows, rows.sparkSession.createDataFrame([], SCHEMA)
+    columns = both[0]["id"], both[0]["client"], both[side]["amount"]
+    deleted, offset = both[0]["deleted"], both[0]["offset"]
+    return (
+        both[0].join(both[1], both[0]["id"] == both[1]["client"]).select(*columns, deleted, offset)
+    )
+
+
+def test_a_hint_and_a_view_are_no_other_query(rows: DataFrame) -> None:
+    one = computed(rows.join(names(rows), "client"))
+    assert one == computed(rows.join(names(rows).hint("broadcast"), "client"))
+    view = rows.sparkSession.sql("SELECT upper(client) AS c FROM rows")
+    assert computed(view.repartition("c")) == ["upper(rows.client) AS c"]
+
+
+def test_the_watermark_belongs_to_a_query(spark: SparkSession) -> None:
+    stream = spark.readStream.format("rate").load()
+    assert computed(stream.withWatermark("timestamp", "1 minute")) == [
+        "WATERMARK timestamp 1 minutes"
+    ]
+
+
 def divided(by: int) -> Any:
     """A filter in Python, made anew as another process would."""
     return F.udf(lambda amount: amount % by == 0, BooleanType())
@@ -217,6 +250,19 @@ even = divided(2)
          lambda rows: plain(rows.join(names(rows).where("client < 'z'"), "client"))),
         (lambda rows: plain(rows.union(rows.where("amount > 5"))),
          lambda rows: plain(rows.union(rows.where("amount > 6")))),
+        (lambda rows: plain(rows.exceptAll(rows.where("amount > 5"))),
+         lambda rows: plain(rows.where("amount > 5").exceptAll(rows))),
+        (lambda rows: plain(rows.union(rows.select("id", "client", *AFTER))),
+         lambda rows: plain(rows.union(rows.select("client", "id", *AFTER)))),
+        (lambda rows: plain(rows.where("client IN (SELECT client FROM rows)")),
+         lambda rows: plain(rows.where("client IN (SELECT id FROM rows WHERE amount > 5)"))),
+        (lambda rows: plain(rows.where("amount < (SELECT max(amount) FROM rows)")),
+         lambda rows: plain(rows.where("amount < (SELECT min(amount) FROM rows)"))),
+        (lambda rows: plain(rows.where(some("x -> {}".format(some("y -> x < y"))))),
+         lambda rows: plain(rows.where(some("x -> {}".format(some("y -> y < x")))))),
+        (lambda rows: plain(joined(rows, 0)), lambda rows: plain(joined(rows, 1))),
+        (lambda rows: plain(rows.withColumn("n", F.udf(len, "bigint")("id"))),
+         lambda rows: plain(rows.withColumn("n", F.udf(len, "int")("id")))),
     ],
 )  # fmt: skip
 def test_what_stands_below_and_what_python_decides_belong_to_it(

@@ -220,12 +220,20 @@ def test_an_idle_partition_holds_the_others_for_ten_seconds_and_no_longer() -> N
 
 
 def test_an_outage_is_no_idleness() -> None:
-    query = Query(now=YESTERDAY).knowing(YESTERDAY, YESTERDAY)
-    query.read((0, YESTERDAY), (1, YESTERDAY))
+    query = Query(now=YESTERDAY, waiting=0).read((0, YESTERDAY), (1, YESTERDAY))
+    query.read((0, query.now), after=2_000)
     before = query.now
     query.read((0, before + 40_000), after=45_000)  # what the other one has kept comes next
     query.read(*((1, before + second * 1_000) for second in range(40)))
     assert query.late == []
+
+
+def test_micro_batches_five_seconds_apart_count_in_full_as_idle() -> None:
+    query = Query(now=YESTERDAY, waiting=0).read((0, YESTERDAY), (1, YESTERDAY))
+    query.read((0, query.now + 5_000), after=5_000)
+    assert query.sums["clock"] == YESTERDAY - query.lateness
+    query.read((0, query.now + 5_000), after=5_000)
+    assert query.sums["clock"] == (query.now - 10_000 - query.lateness) // 1000 * 1000
 
 
 def test_the_last_seconds_are_completed_where_nothing_comes_any_more() -> None:
@@ -338,6 +346,14 @@ def test_the_last_records_of_several_micro_batches_and_tasks_count_by_their_offs
     assert query.sums["clock"] == YESTERDAY + 4_100_000 - query.lateness
 
 
+def test_the_oldest_of_the_last_records_make_room_first_however_many_lie_in_a_second() -> None:
+    query = Query()
+    ahead = iter(range(YESTERDAY + 50 * MINUTE, NOW, 1_000))
+    for size in (RECENT, *[20] * 20):
+        query.read(*((0, YESTERDAY if n % 20 < 3 else next(ahead)) for n in range(size)))
+    assert query.late == []
+
+
 def test_a_tenth_that_comes_late_does_not_hold_the_clock() -> None:
     query = Query()
     for n in range(0, 3_000, 10):
@@ -353,6 +369,13 @@ def test_the_broker_is_asked_only_at_the_reader_s_own_time() -> None:
     assert query.asked == 1
 
 
+def test_the_end_of_a_partition_counts_up_to_five_minutes_behind_the_reader() -> None:
+    query = Query(now=YESTERDAY + MAX_AHEAD_MS, waiting=0).read((0, YESTERDAY), after=2_000)
+    assert (query.asked, query.sums["clock"]) == (0, 0)
+    query.read((0, YESTERDAY + 2_000))
+    assert query.sums["clock"] == YESTERDAY + 2_000 - query.lateness
+
+
 def test_a_pause_in_a_live_topic_is_believed_at_once() -> None:
     query = Query(now=YESTERDAY, waiting=1).read((0, YESTERDAY))
     query.now += 60 * MINUTE
@@ -365,6 +388,39 @@ def test_in_a_backlog_a_leap_to_now_is_not_believed() -> None:
     query.read((0, YESTERDAY)).read((0, query.now))
     query.read(*((0, YESTERDAY + 1_000 * n) for n in range(500)))
     assert query.late == []
+
+
+def test_of_600_that_wait_one_click_ahead_tells_nothing() -> None:
+    query = Query(now=YESTERDAY + 90_000)
+    query.read(*((0, YESTERDAY + 100 * n) for n in range(-RECENT, 0)))
+    times = [YESTERDAY + 100 * n for n in range(900)]
+    times[100] += 85_000
+    for start in (0, 300, 600):
+        query.waiting = 600 - start
+        query.read(*((0, time) for time in times[start : start + 300]))
+    assert query.late == []
+    assert query.sums["clock"] > YESTERDAY + 80_000
+
+
+def test_where_so_many_wait_so_many_others_must_have_passed() -> None:
+    query = Query(now=YESTERDAY + MINUTE, waiting=30)
+    query.read(*((0, YESTERDAY + 1_000 * n) for n in range(40)))
+    assert query.sums["clock"] == YESTERDAY + 10_000 - query.lateness
+    query.waiting = 42
+    query.read((0, YESTERDAY + 50_000))
+    assert query.sums["clock"] == YESTERDAY + 10_000 - query.lateness
+    query.waiting = 1
+    query.read((0, YESTERDAY + 51_000))
+    assert query.sums["clock"] == YESTERDAY + 51_000 - query.lateness
+
+
+def test_what_nobody_can_read_at_the_end_of_a_micro_batch_does_not_wait() -> None:
+    query = live()
+    query.take(
+        (0, YESTERDAY, "Page", None, YESTERDAY), *[(0, None, None, "malformed JSON", query.now)] * 9
+    )
+    assert query.asked == 1
+    assert query.sums["clock"] == YESTERDAY - query.lateness
 
 
 def test_a_length_of_time() -> None:
@@ -474,6 +530,19 @@ def test_what_the_topic_no_longer_has_is_a_dead_letter_without_its_bytes(
         (1, 1, None, None), (1, 2, b"key", click(5, YESTERDAY)),
     }  # fmt: skip
     assert set(found["reason"]) == {Reason.TOO_LATE}
+
+
+def test_what_is_not_committed_yet_waits_too(broker: Any, topic: MakeTopic) -> None:
+    made, config = topic("clicks"), broker.client_config()
+    producer = Producer({**config, "transactional.id": made.name})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    for number in range(3):
+        producer.produce(made.name, click(number, YESTERDAY), partition=0)
+    assert producer.flush(20) == 0
+    unread = Unread(config, made.name)
+    assert [unread(0, offset) for offset in (0, 2, 3)] == [3, 1, 0]
+    producer.abort_transaction(30)
 
 
 def test_counts_by_partition_come_with_their_events_and_late_actions_are_no_page_views() -> None:

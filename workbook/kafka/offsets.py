@@ -49,7 +49,8 @@ def partition_offsets(
 class Unread:
     """How many records wait on a partition of the topic, from an offset on.
 
-    It travels to Spark's workers by pickle. Where the broker gives no answer: more than any.
+    It travels to Spark's workers by pickle. Uncommitted records count, since Spark's source reads
+    them. Where the broker gives no answer: more than any.
     """
 
     config: dict[str, str]
@@ -68,7 +69,8 @@ class Unread:
 @lru_cache(maxsize=1)
 def _kept(config: tuple[tuple[str, str], ...]) -> Consumer:
     """One for the life of a worker: it's asked in every micro-batch."""
-    return Consumer({**dict(config), "group.id": "workbook-offsets", "log_level": 0})
+    settings = {"isolation.level": "read_uncommitted", "group.id": "workbook-offsets"}
+    return Consumer({**settings, **dict(config), "log_level": 0})
 
 
 def _committed(reader: Consumer, wanted: list[TopicPartition]) -> list[TopicPartition]:

@@ -114,7 +114,8 @@ def computed(rows: DataFrame) -> list[str]:
     """What SQL has made of the rows since they were read: filters, columns, joins, and so on.
 
     A function of Python is known by its fingerprint. What ``mapInPandas`` and its kin do, and all
-    below them, isn't seen: a pipeline of such a kind marks its rows itself.
+    below them, isn't seen: a pipeline of such a kind marks its rows itself. Nor is what a table
+    holds that is no stream, or the session's time zone.
     """
     return list(_computed(_plan(rows)))
 
@@ -145,38 +146,52 @@ def _all_facts(node: Any) -> Iterator[Facts]:
         yield from _all_facts(child)
 
 
-_UNCHANGED = {"SubqueryAlias", "Repartition", "EventTimeWatermark"}
+_UNCHANGED = {"SubqueryAlias", "View", "Repartition", "RepartitionByExpression", "ResolvedHint"}
 
 
 def _computed(node: Any) -> Iterator[str]:
     kind, children = node.nodeName(), list(_all(node.children()))
     if not children or kind.startswith(("MapIn", "FlatMap", "MapPartitions", "TransformWith")):
         return
-    expressions = [e for e in _all(node.expressions()) if e.nodeName() != "AttributeReference"]
-    if kind == "Filter":
+    names = [[column.name() for column in _all(child.output())] for child in children]
+    clear = all(len(set(each)) == len(each) for each in names)
+    if kind == "EventTimeWatermark":
+        yield f"WATERMARK {_sql(node.eventTime())} {node.delay()}"
+    elif kind == "Filter" and clear:
         yield f"WHERE {_sql(node.condition())}"
-    elif kind == "Project":
-        yield from map(_sql, expressions)
+    elif kind == "Project" and clear:
+        expressions = _all(node.expressions())
+        yield from (_sql(each) for each in expressions if each.nodeName() != "AttributeReference")
     elif kind not in _UNCHANGED:
         text = "; ".join(map(_sql, _all(node.expressions())))
         yield f"{node.canonicalized().simpleString(10_000)} OF {text}"
-    for child in children:
+    for child, columns in zip(children, names, strict=True):
+        if len(children) > 1:
+            yield "SIDE" if kind == "Join" else f"SIDE OF {', '.join(columns)}"
         yield from _computed(child)
 
 
 def _sql(expression: Any) -> str:
-    """An expression as SQL, with what its Python functions do."""
-    return " ".join([expression.sql(), *_functions(expression)])
+    """An expression as SQL, with what isn't seen there: Python functions, subqueries, variables."""
+    return " ".join([expression.sql(), *_unseen(expression, [])])
 
 
-def _functions(expression: Any) -> Iterator[str]:
-    if expression.nodeName() == "PythonUDF":
+def _unseen(expression: Any, variables: list[int]) -> Iterator[str]:
+    kind = expression.nodeName()
+    if kind in ("ListQuery", "ScalarSubquery", "Exists"):
+        yield f"FROM {list(_computed(expression.plan()))}"
+    elif kind == "NamedLambdaVariable":
+        number = expression.exprId().id()
+        variables.extend([number] if number not in variables else [])
+        yield f"VARIABLE {variables.index(number)}"
+    elif kind == "PythonUDF":
         command = expression.func().command()
         scala = SparkContext._active_spark_context._jvm.scala  # type: ignore[union-attr]
         pickled = command.toArray(scala.reflect.ClassTag.Byte())
-        yield f"BY {fingerprint(pickle.loads(bytes(pickled))[0])}"
+        made = fingerprint(pickle.loads(bytes(pickled))[0])
+        yield f"BY {made} AS {expression.dataType().sql()}"
     for child in _all(expression.children()):
-        yield from _functions(child)
+        yield from _unseen(child, variables)
 
 
 def _all(sequence: Any) -> Iterator[Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -55,16 +56,16 @@ def advance(
     """Move the clocks of the partitions that gave something readable; the others have been idle.
 
     ``seen`` has a row per partition and second of what was read: partition, second (null for what
-    could not be read), newest (event time in ms), delay (ms), first, last (offsets), and how many
-    of the partition's ``recent`` records lie there. ``now`` is the reader's time (ms): no clock
-    runs ahead of it. ``since`` is that of the micro-batch before. An hour between two of them, as
+    could not be read), newest (event time in ms), delay (ms), last (offset), and the offsets of the
+    partition's ``recent`` records that lie there. ``now`` is the reader's time (ms): no clock runs
+    ahead of it. ``since`` is that of the micro-batch before. An hour between two of them, as
     in an outage, is no hour in which the partitions were asked.
 
     In a backlog nothing tells a producer whose own clock is ahead from a partition that goes on. So
     a clock stands where nine in ten of the last 1,000 records have passed, and nowhere before there
-    are so many: whoever writes fewer moves nothing, however far ahead. At the end of a partition,
-    where the newest time is the reader's own to five minutes, and no more records wait than lie
-    within them, the newest time counts at once.
+    are so many: whoever writes fewer moves nothing, however far ahead. At the end of a partition
+    the newest time counts at once, if it is the reader's own to five minutes. Where so many records
+    still wait, so many others must have passed: of 30 that wait, the 30th newest time counts.
     """
     asked = min(max(now - since, 0), ASKED_MS)
     after = {p: replace(clock, idle=clock.idle + asked) for p, clock in before.items()}
@@ -73,7 +74,8 @@ def advance(
         read = rows.filter(pl.col("second").is_not_null())
         known = after.setdefault(partition, Clock())
         if len(read):
-            after[partition] = _moved(partition, known, read, now, unread)
+            end = int(rows["last"].max()) + 1  # type: ignore[arg-type]
+            after[partition] = _moved(known, read, now, partial(unread, partition, end))
     return after
 
 
@@ -93,17 +95,17 @@ def _time(clock: Clock, now: int) -> int:
     return clock.time if clock.idle < IDLE_MS else max(clock.time, now - IDLE_MS - clock.delay)
 
 
-def _moved(partition: int, known: Clock, read: pl.DataFrame, now: int, unread: Unread) -> Clock:
+def _moved(known: Clock, read: pl.DataFrame, now: int, unread: Callable[[], int]) -> Clock:
     """The clock after what was read."""
-    by_offset = read.sort("first")
-    came = np.repeat(by_offset["second"].to_numpy(), by_offset["recent"].to_numpy())
-    recent = np.append(np.array(known.recent, np.int64), came)[-RECENT:]
+    came = read.select("second", "recent").explode("recent").drop_nulls().sort("recent")["second"]
+    recent = np.append(np.array(known.recent, np.int64), came.to_numpy())[-RECENT:]
     time, newest = known.time, int(read["newest"].max())  # type: ignore[arg-type]
+    ordered = np.sort(recent)
     if len(recent) == RECENT:
-        time = max(time, int(np.sort(recent)[round(RECENT * (1 - PASSED))]) * 1000)
+        time = max(time, int(ordered[round(RECENT * (1 - PASSED))]) * 1000)
     near = int((recent >= (now - MAX_AHEAD_MS) // 1000).sum())
-    if newest > time and near and unread(partition, int(read["last"].max()) + 1) <= near:  # type: ignore[arg-type]
-        time = newest
+    if newest > time and near and (waiting := unread()) <= near:
+        time = max(time, newest if waiting < 2 else int(ordered[-waiting]) * 1000)
     passed = read.filter(pl.col("newest") <= time)
     at = (passed if len(passed) else read).sort("newest")
     delay = max(int(at["delay"][-1]), 0)

@@ -123,7 +123,7 @@ def per_second(rows: pl.DataFrame, with_events: bool = False) -> pl.DataFrame:
     read = good.group_by("partition", "second").agg(
         *_ALL,
         page.sum().cast(pl.Int64).alias("views"),
-        pl.col("recent").sum().cast(pl.Int64),
+        pl.col("offset").filter("recent").alias("recent"),
         time.max().alias("newest"),
         (pl.col("arrival") - time).max().alias("delay"),
         pl.col("offset").filter(page).alias("offsets"),
@@ -136,7 +136,6 @@ def per_second(rows: pl.DataFrame, with_events: bool = False) -> pl.DataFrame:
 
 _ALL = [
     pl.len().cast(pl.Int64).alias("clicks"),
-    pl.col("offset").min().alias("first"),
     pl.col("offset").max().alias("last"),
     pl.col("now").max(),
 ]
@@ -187,10 +186,9 @@ _PER_SECOND: dict[str, Any] = {
     "second": pl.Int64,
     "clicks": pl.Int64,
     "views": pl.Int64,
-    "recent": pl.Int64,
+    "recent": pl.List(pl.Int64),
     "newest": pl.Int64,
     "delay": pl.Int64,
-    "first": pl.Int64,
     "last": pl.Int64,
     "offsets": pl.List(pl.Int64),
     "now": pl.Int64,
