@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 from workbook.exercises.engine.core import Problem
@@ -30,9 +31,15 @@ def cells(path: Path) -> list[str]:
     return ["".join(cell["source"]) for cell in found if cell["cell_type"] == "code"]
 
 
+def stem(path: Path) -> str:
+    """A chapter's name: its notebook's without the number."""
+    return path.stem.partition("_")[2]
+
+
 def problems(path: Path) -> tuple[Problem, ...]:
-    """The exercises of a notebook, from the folder that bears its name."""
-    return import_module(f"workbook.exercises.chapters.{path.stem.partition('_')[2]}").problems
+    """The exercises of a notebook, from the folder that bears its name; none without a folder."""
+    name = f"workbook.exercises.chapters.{stem(path)}"
+    return import_module(name).problems if find_spec(name) else ()
 
 
 def places(path: Path) -> Iterator[Place]:

@@ -1,11 +1,6 @@
-"""Proof of a chapter's exercises: every stub, hint, reference, right and wrong answer.
+"""Proof of an exercise: its stub, hints, reference, right and wrong answers.
 
-After rustlings, whose CI proves that each stub fails and each solution passes. A chapter's test is
-its catalogues, in the order of its ``problems``, and this class::
-
-    class TestProof(ChapterProof):
-        chapter = views_per_second
-        catalogues = (COMPLETED, ON_SPARK, QUIET_MINUTE)
+After rustlings, whose CI proves that each stub fails and each solution passes.
 """
 
 from __future__ import annotations
@@ -13,15 +8,12 @@ from __future__ import annotations
 import inspect
 import io
 import textwrap
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
-from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any
 
-import pytest
-
+from workbook.exercises.engine.choice import NO_LETTER, NO_OPTION, Choice
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.judging import Mistake
 from workbook.exercises.engine.render import State
@@ -36,6 +28,7 @@ class Catalogue:
     ``shortcuts`` are more wrong ones, which may share a diagnosis: rules on names, sizes or order
     that hold in a few cases only. ``spark`` says that the check is given a session. ``models`` are
     the exercise's own mistakes that can be called like an answer: each one must get its own cause.
+    ``same`` are other ways to a wrong idea, each beside an answer whose cause it must get.
     """
 
     right: Sequence[Any]
@@ -43,40 +36,17 @@ class Catalogue:
     spark: bool = False
     models: Sequence[Mistake] = ()
     shortcuts: Sequence[tuple[Any, str]] = ()
+    same: Sequence[tuple[Any, Any]] = ()
 
 
-class ChapterProof:
-    """The tests of a chapter: each exercise is proven, and checks by hand answer at once."""
-
-    chapter: ClassVar[ModuleType]
-    catalogues: ClassVar[Sequence[Catalogue]]
-
-    @classmethod
-    def pairs(cls) -> list[tuple[Problem, Catalogue]]:
-        return list(zip(cls.chapter.problems, cls.catalogues, strict=True))
-
-    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        """One test for each exercise, under its name."""
-        if "problem" in metafunc.fixturenames:
-            names = [problem.name for problem, _ in self.pairs()]
-            metafunc.parametrize(("problem", "catalogue"), self.pairs(), ids=names)
-
-    def test_each_name_stands_once(self) -> None:
-        names = [problem.name for problem in self.chapter.problems]
-        assert len(set(names)) == len(names)
-
-    def test_the_exercise_is_proven(
-        self, problem: Problem, catalogue: Catalogue, request: pytest.FixtureRequest
-    ) -> None:
-        given = {"spark": request.getfixturevalue("spark")} if catalogue.spark else {}
-        prove(problem, catalogue, **given)
-
-    def test_checks_without_spark_take_less_than_a_second(self) -> None:
-        began = time.monotonic()
-        for problem, catalogue in self.pairs():
-            if not catalogue.spark:
-                problem.check(problem.reference)
-        assert time.monotonic() - began < 1
+def catalogue_of(choice: Choice, right: str) -> Catalogue:
+    """What may be answered to a choice: each letter, one that isn't there, and no letter."""
+    after_the_last = chr(ord(max(choice.options)) + 1)
+    causes = [(letter, each.cause) for letter, each in choice.options.items() if letter != right]
+    return Catalogue(
+        right=[right.upper(), f" {right} "],
+        wrong=[*causes, (after_the_last, NO_OPTION), (2, NO_LETTER)],
+    )
 
 
 def prove(problem: Problem, catalogue: Catalogue, **given: Any) -> None:
@@ -87,6 +57,7 @@ def prove(problem: Problem, catalogue: Catalogue, **given: Any) -> None:
     prove_right(problem, catalogue, given)
     prove_wrong(problem, catalogue, given)
     prove_models(problem, catalogue, given)
+    prove_same(problem, catalogue, given)
 
 
 def prove_words(problem: Problem) -> None:
@@ -160,6 +131,13 @@ def prove_models(problem: Problem, catalogue: Catalogue, given: Mapping[str, Any
     for mistake in catalogue.models:
         card = problem.check(lambda *args, model=mistake.model: model(*args), **given)
         assert card.part(CAUSE) == mistake.cause, f"should be told {mistake.cause!r}:\n{card}"
+
+
+def prove_same(problem: Problem, catalogue: Catalogue, given: Mapping[str, Any]) -> None:
+    """One wrong idea has one cause, in whichever way it's written."""
+    for answer, like in catalogue.same:
+        cards = problem.check(answer, **given), problem.check(like, **given)
+        assert cards[0].part(CAUSE) == cards[1].part(CAUSE), f"{answer!r}:\n{cards[0]}"
 
 
 def resolved(problem: Problem, answer: Any, said: str) -> Any:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chapters import NOTEBOOKS
+from chapters import NOTEBOOKS, stem
 
 
 @pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
@@ -53,5 +53,9 @@ def test_the_length_is_readable(notebook: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_the_readme_has_a_line_for_it(path: Path) -> None:
-    readme = (path.parents[1] / "README.md").read_text()
-    assert f"(notebooks/{path.name})" in readme
+    readme = (path.parents[1] / "README.md").read_text().splitlines()
+    chapter = f"| [{path.stem}](notebooks/{path.name})"
+    exercises = f"[{stem(path)}](workbook/exercises/chapters/{stem(path)}/)"
+    assert [line for line in readme if line.startswith(chapter) and exercises in line], (
+        f"README's table of chapters has no line that begins with {chapter} and links {exercises}"
+    )

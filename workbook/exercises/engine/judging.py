@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import inspect
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -200,29 +200,6 @@ def _always_none(answer: Any, judged: Sequence[tuple[Case, Attempt]]) -> str:
     always = all(a.error is None and a.value is None for _, a in judged)
     (case, first) = judged[0]
     return cause_of_none(answer, case.args, NO_RETURN) if always and not first.printed else ""
-
-
-def by_choice(
-    right: str, options: Mapping[str, str], causes: Mapping[str, str]
-) -> Callable[[Any], NotYet | None]:
-    """A check of a prediction: one letter among ``options``, and a cause for each wrong one."""
-    letters = ", ".join(options)
-
-    def diagnose(answer: Any) -> NotYet | None:
-        if not isinstance(answer, str):
-            return NotYet(
-                f'Answer with a letter in quotes, such as "{min(options)}".',
-                value=show(answer),
-                expected=f"one of {letters}",
-            )
-        chosen = answer.strip().lower()
-        if chosen not in options:
-            return NotYet(f"There is no such option: choose one of {letters}.", value=show(answer))
-        if chosen == right:
-            return None
-        return NotYet(causes[chosen], value=f"{chosen}: {options[chosen]}")
-
-    return diagnose
 
 
 def not_callable_so(answer: Any, args: tuple[Any, ...]) -> NotYet | None:

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 
 from workbook.exercises.chapters.at_least_once import wrong_models
 from workbook.exercises.chapters.at_least_once.wrong_models import Record, Send
+from workbook.exercises.engine.choice import Option, choice
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.drawn import one_after_another, smallest_first
-from workbook.exercises.engine.judging import Case, by_cases, by_choice
+from workbook.exercises.engine.judging import Case, by_cases
 
 SECOND = 1_700_000_000
 
@@ -225,35 +226,34 @@ last_value = Problem(
 _LOG = (10, 10, 10, 10, 11, 11, 11, 11, 12, 12)
 """The second of the page view at each offset."""
 
-_VALUES = {
-    "a": "4: all its views are counted again",
-    "b": "3: it goes on from where it was",
-    "c": "1: only the view at offset 7",
-    "d": "none: second 11 is never sent",
-    "e": "7: three from before and four again",
-}
 
-after_the_kill = Problem(
+after_the_kill = choice(
     name="After the kill",
     task="Ten page views lie in one partition. Offsets 0 to 3 are of second 10, 4 to 7 of second "
     "11, and 8 and 9 of second 12. The loop with auto-commit has read up to offset 6. The metric "
     "of second 10 is delivered, three views of second 11 are in the map, and the client has just "
     "committed offset 7 by itself. Then comes kill -9, and we start the loop again with the same "
-    "group. Which value is sent for second 11?\n\n"
-    + "\n".join(f"{letter}) {text}" for letter, text in _VALUES.items()),
-    stub='prediction = ...  # "a", "b", "c", "d" or "e"\n',
-    diagnose=by_choice(
-        "c",
-        _VALUES,
-        {
-            "a": "For this the loop would have to read again from offset 4. Who would tell it?",
-            "b": "Three is what the map knew. Where did the map live, and what does kill -9 leave "
+    "group. Which value is sent for second 11?",
+    options=(
+        Option(
+            "4: all its views are counted again",
+            "For this the loop would have to read again from offset 4. Who would tell it?",
+        ),
+        Option(
+            "3: it goes on from where it was",
+            "Three is what the map knew. Where did the map live, and what does kill -9 leave "
             "of it? And the view at offset 7 is still to be read.",
-            "d": "The view at offset 7 is read after the restart, and it is of second 11. What "
+        ),
+        Option("1: only the view at offset 7"),
+        Option(
+            "none: second 11 is never sent",
+            "The view at offset 7 is read after the restart, and it is of second 11. What "
             "happens when offset 8 comes?",
-            "e": "Nothing is read twice here, for the group goes on at offset 7; and the map is "
-            "gone.",
-        },
+        ),
+        Option(
+            "7: three from before and four again",
+            "Nothing is read twice here, for the group goes on at offset 7; and the map is gone.",
+        ),
     ),
     hints=(
         "Two things know how far we are: the group's offset in the broker, and the map in the "
@@ -261,7 +261,6 @@ after_the_kill = Problem(
         "Begin again with an empty map at the committed offset, and do by hand what the loop does.",
         "The restart reads offsets 7, 8 and 9. At offset 8 the second changes.",
     ),
-    reference="c",
     discussion="Three page views are lost, and nothing looks wrong: second 11 has a number, it is "
     "only too small. Auto-commit says what was read, and we need to say what is done.\n\n"
     "The offset that would have been safe is 4, the first record of the second whose metric is "

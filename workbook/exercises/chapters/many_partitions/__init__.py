@@ -11,6 +11,7 @@ from workbook.events.clicks import Click, ClickType
 from workbook.events.reasons import Reason
 from workbook.exercises.chapters.many_partitions import wrong_models, wrong_models_on_spark
 from workbook.exercises.chapters.many_partitions.wrong_models import Arrival, Record
+from workbook.exercises.engine.choice import Option, choice
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.drawn import (
     drawn_click,
@@ -18,7 +19,7 @@ from workbook.exercises.engine.drawn import (
     smallest_first,
 )
 from workbook.exercises.engine.frames import Row, by_rows
-from workbook.exercises.engine.judging import Case, by_cases, by_choice
+from workbook.exercises.engine.judging import Case, by_cases
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -423,34 +424,33 @@ per_partition_on_spark = Problem(
 
 # --- a slow partition ---------------------------------------------------------------------------
 
-_FATES = {
-    "a": "both count them: each waits until partition 1 has caught up",
-    "b": "the loop counts them, because it has waited; Spark drops them as late",
-    "c": "the loop drops them as late; Spark counts them, because it has waited",
-    "d": "both drop them: second 100 was over long ago",
-    "e": "both emit second 100 twice, first without them and then with them",
-}
-
-slow_partition = Problem(
+slow_partition = choice(
     name="A slow partition",
     task="A topic has two partitions. Partition 1 is stuck, and its page views of second 100 "
     "arrive only when those of partition 0 have come to second 160. Two programs count views per "
     "second: our loop with the minimum of the clocks, and a Spark query in append mode with a "
-    "watermark of ten seconds. What becomes of these page views?\n\n"
-    + "\n".join(f"{letter}) {text}" for letter, text in _FATES.items()),
-    stub='prediction = ...  # "a", "b", "c", "d" or "e"\n',
-    diagnose=by_choice(
-        "b",
-        _FATES,
-        {
-            "a": "One of the two waits for the slowest partition. The other follows the newest "
+    "watermark of ten seconds. What becomes of these page views?",
+    options=(
+        Option(
+            "both count them: each waits until partition 1 has caught up",
+            "One of the two waits for the slowest partition. The other follows the newest "
             "event time that it has seen anywhere. Which is which?",
-            "c": "You have the two in mind, but which of them takes the minimum of the clocks?",
-            "d": "The clock of partition 1 still stands before second 100. How far does the "
+        ),
+        Option("the loop counts them, because it has waited; Spark drops them as late"),
+        Option(
+            "the loop drops them as late; Spark counts them, because it has waited",
+            "You have the two in mind, but which of them takes the minimum of the clocks?",
+        ),
+        Option(
+            "both drop them: second 100 was over long ago",
+            "The clock of partition 1 still stands before second 100. How far does the "
             "minimum come?",
-            "e": "The loop emits each second once, when all clocks have passed it. And append mode "
+        ),
+        Option(
+            "both emit second 100 twice, first without them and then with them",
+            "The loop emits each second once, when all clocks have passed it. And append mode "
             "never takes back a row, nor adds to it.",
-        },
+        ),
     ),
     hints=(
         "Which event times does each of the two look at, in order to know how far time has come?",
@@ -458,7 +458,6 @@ slow_partition = Problem(
         "watermark stand, ten seconds behind the newest event time of all?",
         "The loop stands where partition 1 stands, before 100. Spark's watermark is at 150.",
     ),
-    reference="b",
     discussion="Both decide how long to wait, and each fails in its own way. The minimum waits for "
     "the slowest, and loses nothing; an idle partition makes it wait for ever. The maximum over "
     "partitions waits for nobody; a slow partition's clicks come late, and are dropped without a "

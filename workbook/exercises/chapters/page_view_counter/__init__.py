@@ -11,6 +11,7 @@ from workbook.events.clicks import Click, ClickType
 from workbook.events.reasons import Reason
 from workbook.exercises.chapters.page_view_counter import wrong_models
 from workbook.exercises.chapters.page_view_counter.wrong_models import Record
+from workbook.exercises.engine.choice import Option, choice
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.drawn import (
     drawn_click,
@@ -18,7 +19,7 @@ from workbook.exercises.engine.drawn import (
     smallest_first,
 )
 from workbook.exercises.engine.frames import Row, by_rows
-from workbook.exercises.engine.judging import Case, by_cases, by_choice
+from workbook.exercises.engine.judging import Case, by_cases
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -253,33 +254,31 @@ on_spark = Problem(
 
 # --- after a restart ----------------------------------------------------------------------------
 
-_OPTIONS = {
-    "a": "1,000: Kafka gave the count back",
-    "b": "500: it counts only the rest",
-    "c": "501: the last record before the end is read twice",
-    "d": "1,500: it reads everything again and adds it",
-    "e": "0: the group has had its records",
-}
-
-after_restart = Problem(
+after_restart = choice(
     name="After a restart",
     task="1,000 page views lie in one partition, at offsets 0 to 999. The program counts in a "
     "variable. It has counted 500, its group has committed offset 500, and it is killed. We start "
-    "it again with the same group, and it reads to the end. Which count does it show?\n\n"
-    + "\n".join(f"{letter}) {text}" for letter, text in _OPTIONS.items()),
-    stub='prediction = ...  # "a", "b", "c", "d" or "e"\n',
-    diagnose=by_choice(
-        "b",
-        _OPTIONS,
-        {
-            "a": "Kafka keeps the records and the group's offset. What did it ever hear of the "
+    "it again with the same group, and it reads to the end. Which count does it show?",
+    options=(
+        Option(
+            "1,000: Kafka gave the count back",
+            "Kafka keeps the records and the group's offset. What did it ever hear of the "
             "variable?",
-            "c": "A committed offset is the next one to be read, not the last one that was.",
-            "d": "For this both must go wrong: the offset would have to be lost, and the variable "
+        ),
+        Option("500: it counts only the rest"),
+        Option(
+            "501: the last record before the end is read twice",
+            "A committed offset is the next one to be read, not the last one that was.",
+        ),
+        Option(
+            "1,500: it reads everything again and adds it",
+            "For this both must go wrong: the offset would have to be lost, and the variable "
             "to be kept. Which of the two lives in the broker?",
-            "e": "The group has had the records before its committed offset. How many lie behind "
-            "it?",
-        },
+        ),
+        Option(
+            "0: the group has had its records",
+            "The group has had the records before its committed offset. How many lie behind it?",
+        ),
     ),
     hints=(
         "There are two memories here: one lives in the broker, one in the program.",
@@ -287,7 +286,6 @@ after_restart = Problem(
         "where does reading start, and where does counting start?",
         "Reading starts at offset 500, and the variable starts at 0.",
     ),
-    reference="b",
     discussion="The offset outlived the program and the count did not, so the two no longer belong "
     "together. Had nothing been committed, and were the group to start at the earliest record, the "
     "count would be 1,000 again: by luck, and by reading everything.\n\n"

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from workbook.events.positions import US
 from workbook.exercises.chapters.positions_table import wrong_models, wrong_models_on_spark
+from workbook.exercises.engine.choice import Option, choice
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.drawn import one_after_another, smallest_first
 from workbook.exercises.engine.frames import Row, by_rows
-from workbook.exercises.engine.judging import Case, NotYet, by_cases, by_choice
+from workbook.exercises.engine.judging import Case, NotYet, by_cases
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -424,36 +425,35 @@ latest_on_spark = Problem(
 
 # --- a prediction -------------------------------------------------------------------------------
 
-_LEFT = {
-    "a": "all of them, 0 to 5: Kafka never deletes a record of a topic that is kept for ever",
-    "b": "0, 1 and 4: of each key the record that came first",
-    "c": "3, 4 and 5: of each key the last record, and the tombstone is one",
-    "d": "4 and 5: of each key the last record, unless it is a tombstone",
-    "e": "4 and 5, numbered anew as 0 and 1",
-}
-
-what_is_left = Problem(
+what_is_left = choice(
     name="What is left",
     task="A compacted topic was given six records:\n\n"
     "offset 0: `p1` Bob, 20 AAPL\noffset 1: `p2` Alice, 5 SAP\noffset 2: `p1` Bob, 30 AAPL\n"
     "offset 3: `p2` null\noffset 4: `p3` Carol, 7 IBM\noffset 5: `p1` Bob, 15 AAPL\n\n"
     "All of them have been cleaned, and the time for which tombstones are kept is long over. A new "
-    "reader begins at the beginning. Which offsets does it get?\n\n"
-    + "\n".join(f"{letter}) {text}" for letter, text in _LEFT.items()),
-    stub='prediction = ...  # "a", "b", "c", "d" or "e"\n',
-    diagnose=by_choice(
-        "d",
-        _LEFT,
-        {
-            "a": "That is what `cleanup.policy=delete` with a retention without end does. A "
+    "reader begins at the beginning. Which offsets does it get?",
+    options=(
+        Option(
+            "all of them, 0 to 5: Kafka never deletes a record of a topic that is kept for ever",
+            "That is what `cleanup.policy=delete` with a retention without end does. A "
             "compacted topic keeps what is needed to know the latest value of each key, and may "
             "drop the rest.",
-            "b": "Those are the oldest ones. A reader wants to know what is true now.",
-            "c": "So it was right after the cleaning. How long must a tombstone stay, and what "
+        ),
+        Option(
+            "0, 1 and 4: of each key the record that came first",
+            "Those are the oldest ones. A reader wants to know what is true now.",
+        ),
+        Option(
+            "3, 4 and 5: of each key the last record, and the tombstone is one",
+            "So it was right after the cleaning. How long must a tombstone stay, and what "
             "for? Read once more how long ago all this was.",
-            "e": "The records are right. But what would become of all who have noted offset 5 as "
+        ),
+        Option("4 and 5: of each key the last record, unless it is a tombstone"),
+        Option(
+            "4 and 5, numbered anew as 0 and 1",
+            "The records are right. But what would become of all who have noted offset 5 as "
             "their place?",
-        },
+        ),
     ),
     hints=(
         "Of each key the last record is needed. Is a tombstone needed for ever?",
@@ -462,7 +462,6 @@ what_is_left = Problem(
         "The last ones are 5 for p1, 3 for p2, 4 for p3; and 3 is a tombstone. Offsets are never "
         "given twice.",
     ),
-    reference="d",
     discussion="A reader who builds a table from 4 and 5 gets the same table as one who saw all "
     "six. A reader who counts the records does not.\n\n"
     "The tombstone has a time limit, `delete.retention.ms`. A reader that was away for longer has "

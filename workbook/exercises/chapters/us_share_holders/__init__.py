@@ -9,9 +9,10 @@ from typing import Any
 
 from workbook.events.positions import US
 from workbook.exercises.chapters.us_share_holders import wrong_models
+from workbook.exercises.engine.choice import Option, choice
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.drawn import one_after_another, smallest_first
-from workbook.exercises.engine.judging import Case, by_cases, by_choice
+from workbook.exercises.engine.judging import Case, by_cases
 
 Fields = Mapping[str, Any]
 """The fields of a position, as its record's value holds them."""
@@ -23,32 +24,31 @@ def _row(client: str, ticker: str, amount: int, exchange: str = "NASDAQ") -> dic
 
 # --- a change of amount -------------------------------------------------------------------------
 
-_TOLD = {
-    "a": "nothing: Ada held p1 before, and she holds p1 now",
-    "b": "one record: Ada, [p1]",
-    "c": "a tombstone for Ada, then Ada, [p1]",
-    "d": "Ada, [p1], then a tombstone for Ada",
-    "e": "one record: Ada, [p1, p1]",
-}
-
-change_of_amount = Problem(
+change_of_amount = choice(
     name="A change of amount",
     task="Ada has one position, `p1`, ten shares of AAPL. Now a record says: `p1`, Ada, AAPL, "
     "twenty shares. Each update is worked off by itself, with the adder and the subtractor, and "
-    "each result goes to the topic `us-share-holders`. What is written there?\n\n"
-    + "\n".join(f"{letter}) {text}" for letter, text in _TOLD.items()),
-    stub='prediction = ...  # "a", "b", "c", "d" or "e"\n',
-    diagnose=by_choice(
-        "c",
-        _TOLD,
-        {
-            "a": "In the end nothing has changed, yes. But the fold does not compare; what does it "
+    "each result goes to the topic `us-share-holders`. What is written there?",
+    options=(
+        Option(
+            "nothing: Ada held p1 before, and she holds p1 now",
+            "In the end nothing has changed, yes. But the fold does not compare; what does it "
             "do with the old row, and what with the new one?",
-            "b": "That is what the adder gives. Which of the two functions is called before it?",
-            "d": "These are the two results, but the order matters here: like this Ada would be "
+        ),
+        Option(
+            "one record: Ada, [p1]",
+            "That is what the adder gives. Which of the two functions is called before it?",
+        ),
+        Option("a tombstone for Ada, then Ada, [p1]"),
+        Option(
+            "Ada, [p1], then a tombstone for Ada",
+            "These are the two results, but the order matters here: like this Ada would be "
             "gone for good.",
-            "e": "A set holds `p1` once. And before it is added, something is taken out.",
-        },
+        ),
+        Option(
+            "one record: Ada, [p1, p1]",
+            "A set holds `p1` once. And before it is added, something is taken out.",
+        ),
     ),
     hints=(
         "An update is two calls. Which ones, and in which order?",
@@ -56,7 +56,6 @@ change_of_amount = Problem(
         "is empty?",
         "The subtractor takes out `p1`, and the set is empty. Then the adder puts `p1` in.",
     ),
-    reference="c",
     discussion="For a moment Ada holds nothing, and whoever reads the topic just then takes her "
     "off the mailing list. Nothing is wrong with the end, only with the middle.\n\n"
     "Section 5 of the chapter hides the middle, by looking less often. (Since version 3.5 Kafka "

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from workbook.events.clicks import Click, ClickType
 from workbook.events.reasons import Reason
 from workbook.exercises.chapters.views_per_second import wrong_models, wrong_models_on_spark
+from workbook.exercises.engine.choice import Option, choice
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.drawn import (
     drawn_click,
@@ -16,7 +17,7 @@ from workbook.exercises.engine.drawn import (
     smallest_first,
 )
 from workbook.exercises.engine.frames import Row, by_rows
-from workbook.exercises.engine.judging import Case, by_cases, by_choice
+from workbook.exercises.engine.judging import Case, by_cases
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -36,10 +37,6 @@ def _action(at: int) -> Click:
 
 def _pages(*times: int) -> list[Click]:
     return [_page(at) for at in times]
-
-
-def _listed(options: dict[str, str]) -> str:
-    return "\n".join(f"{letter}) {text}" for letter, text in options.items())
 
 
 # --- by hand ------------------------------------------------------------------------------------
@@ -216,33 +213,32 @@ per_second_on_spark = Problem(
 
 # --- a quiet minute -----------------------------------------------------------------------------
 
-_MOMENTS = {
-    "a": "at once, with each of the three clicks",
-    "b": "when second 11 begins",
-    "c": "one second after the last of the three clicks",
-    "d": "with the next page view, a minute later",
-    "e": "never: after such a break second 10 is lost",
-}
-
-quiet_minute = Problem(
+quiet_minute = choice(
     name="A quiet minute",
     task="The loop that we wrote by hand runs on a topic. Three page views come in second 10. Then "
     "nobody clicks for a whole minute, until one more page view comes. When does the loop emit "
-    "second 10?\n\n" + _listed(_MOMENTS),
-    stub='prediction = ...  # "a", "b", "c", "d" or "e"\n',
-    diagnose=by_choice(
-        "d",
-        _MOMENTS,
-        {
-            "a": "Each click makes the count in the map larger. Which line of the loop emits, and "
+    "second 10?",
+    options=(
+        Option(
+            "at once, with each of the three clicks",
+            "Each click makes the count in the map larger. Which line of the loop emits, and "
             "what must have happened before?",
-            "b": "Who tells the loop that second 11 begins? It looks at no clock: all it knows of "
+        ),
+        Option(
+            "when second 11 begins",
+            "Who tells the loop that second 11 begins? It looks at no clock: all it knows of "
             "time comes from the clicks.",
-            "c": "There is no timer in the loop. Between two clicks none of its lines that could "
+        ),
+        Option(
+            "one second after the last of the three clicks",
+            "There is no timer in the loop. Between two clicks none of its lines that could "
             "emit is run.",
-            "e": "Second 10 is still in the map, and nothing has removed it. What would complete "
-            "it?",
-        },
+        ),
+        Option("with the next page view, a minute later"),
+        Option(
+            "never: after such a break second 10 is lost",
+            "Second 10 is still in the map, and nothing has removed it. What would complete it?",
+        ),
     ),
     hints=(
         "Which line of the loop emits, and when is that line run?",
@@ -250,7 +246,6 @@ quiet_minute = Problem(
         "while nobody clicks?",
         "It waits for a change of the second, and only another page view can bring that.",
     ),
-    reference="d",
     discussion="In event time no time passes while no event comes. At night the last second of the "
     "day waits until morning, and on the chart the shop seems to stand still with three visitors.\n"
     "\nA clock on the wall would emit sooner, and would be wrong whenever clicks are merely "
@@ -260,34 +255,34 @@ quiet_minute = Problem(
 
 # --- update and append --------------------------------------------------------------------------
 
-_MODES = {
-    "a": "append shows it first, because it has no old rows to look after; both are final",
-    "b": "update shows it first, and what it shows first is final",
-    "c": "update shows it first, and may correct it; append shows it later, once, and final",
-    "d": "both show it when the watermark has passed second 10, for it decides for both",
-    "e": "only update shows it; append never does, because a count can always change",
-}
-
-two_modes = Problem(
+two_modes = choice(
     name="Update and append",
     task="The same query runs twice: page views per window of one second, with a watermark of ten "
     "seconds, once in `update` mode and once in `append` mode. Page views come in second 10, and "
     "more in the seconds after it, for a minute. Which one shows second 10 first, and whose number "
-    "is final?\n\n" + _listed(_MODES),
-    stub='prediction = ...  # "a", "b", "c", "d" or "e"\n',
-    diagnose=by_choice(
-        "c",
-        _MODES,
-        {
-            "a": "A row that was appended cannot be taken back. So what must Spark be sure of "
+    "is final?",
+    options=(
+        Option(
+            "append shows it first, because it has no old rows to look after; both are final",
+            "A row that was appended cannot be taken back. So what must Spark be sure of "
             "before it appends second 10?",
-            "b": "Update shows what is known after each micro-batch. What if the next one brings "
+        ),
+        Option(
+            "update shows it first, and what it shows first is final",
+            "Update shows what is known after each micro-batch. What if the next one brings "
             "another view of second 10?",
-            "d": "One of the two does wait for it. The other sends each row that has changed, "
+        ),
+        Option("update shows it first, and may correct it; append shows it later, once, and final"),
+        Option(
+            "both show it when the watermark has passed second 10, for it decides for both",
+            "One of the two does wait for it. The other sends each row that has changed, "
             "after each micro-batch.",
-            "e": "Without a watermark it would be so, and Spark refuses such a query. What does "
+        ),
+        Option(
+            "only update shows it; append never does, because a count can always change",
+            "Without a watermark it would be so, and Spark refuses such a query. What does "
             "the watermark promise about views of second 10?",
-        },
+        ),
     ),
     hints=(
         "Think of two readers: one may be corrected, the other may not.",
@@ -295,7 +290,6 @@ two_modes = Problem(
         "before it shows a number, and which can do without?",
         "Update sends each changed row at once. Append waits until a row cannot change.",
     ),
-    reference="c",
     discussion="Append is what our loop does, with ten seconds of patience: it emits a completed "
     "second once. Update is for a chart or a table, where the last value of a second replaces the "
     "one before.\n\n"

@@ -1,0 +1,67 @@
+"""Each chapter has its exercises, and every exercise is proven."""
+
+from __future__ import annotations
+
+import time
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from chapters import NOTEBOOKS, problems, stem
+from proof import Catalogue, catalogue_of, prove
+
+from workbook.exercises.engine.choice import Choice
+from workbook.exercises.engine.core import Problem
+
+CHAPTERS = Path(__file__).parents[1] / "workbook" / "exercises" / "chapters"
+FOLDERS = sorted(file.parent for file in CHAPTERS.glob("*/__init__.py"))
+EXERCISES = [
+    pytest.param(path, problem, id=f"{path.stem}-{problem.name}")
+    for path in NOTEBOOKS
+    for problem in problems(path)
+]
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_each_folder_has_its_notebook(folder: Path) -> None:
+    assert [path.name for path in NOTEBOOKS if stem(path) == folder.name], (
+        f"{folder.name} has no notebook: expected notebooks/<number>_{folder.name}.ipynb"
+    )
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_each_notebook_has_its_folder(path: Path) -> None:
+    assert problems(path), f"{path.name} has no exercises: expected {CHAPTERS / stem(path)}"
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_each_name_stands_once(path: Path) -> None:
+    names = [problem.name for problem in problems(path)]
+    assert len(set(names)) == len(names)
+
+
+def catalogue(path: Path, problem: Problem) -> Catalogue:
+    """Its answers: a choice has them in its options, the others in ``proofs``, in their order."""
+    if isinstance(problem.diagnose, Choice):
+        return catalogue_of(problem.diagnose, problem.reference)
+    written = [p.name for p in problems(path) if not isinstance(p.diagnose, Choice)]
+    catalogues = import_module(f"proofs.{stem(path)}").catalogues
+    return dict(zip(written, catalogues, strict=True))[problem.name]
+
+
+@pytest.mark.parametrize(("path", "problem"), EXERCISES)
+def test_the_exercise_is_proven(
+    path: Path, problem: Problem, request: pytest.FixtureRequest
+) -> None:
+    answers = catalogue(path, problem)
+    given = {"spark": request.getfixturevalue("spark")} if answers.spark else {}
+    prove(problem, answers, **given)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_checks_without_spark_take_less_than_a_second(path: Path) -> None:
+    began = time.monotonic()
+    for problem in problems(path):
+        if not catalogue(path, problem).spark:
+            problem.check(problem.reference)
+    assert time.monotonic() - began < 1
