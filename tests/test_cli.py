@@ -56,10 +56,13 @@ def test_a_missing_topic_is_an_error_that_says_what_to_check(lab: OwnLab) -> Non
 def test_a_broker_that_is_down_is_an_error_within_ten_seconds(
     lab: OwnLab, command: tuple[str, ...]
 ) -> None:
+    began = time.monotonic()
+    workbook(lab, "generate", "clicks", "--bad-share", "2")
+    to_start = time.monotonic() - began  # Python, on a machine as busy as it is
     lab.env["KAFKA_BOOTSTRAP_SERVERS"] = "127.0.0.1:1"
     began = time.monotonic()
     code, said = workbook(lab, *command)
-    assert time.monotonic() - began < 10 + 2  # and two to start Python
+    assert time.monotonic() - began < 10 + 3 * to_start
     assert (code, "Check KAFKA_BOOTSTRAP_SERVERS" in said, "Traceback" in said) == (1, True, False)
 
 

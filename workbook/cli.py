@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     options, unknown = parser.parse_known_args(words)
     if unknown:
-        options.parser.error(f"unknown: {' '.join(unknown)}")
+        options.parser.refuse(unknown)
     try:
         return int(options.command(options) or 0)
     except WorkbookError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from difflib import get_close_matches
 
 from workbook.commands.console import typed
 from workbook.systems import STREAMS, SYSTEMS
@@ -13,6 +14,11 @@ FOREVER = "default: until Ctrl-C or SIGTERM"
 
 class Parser(argparse.ArgumentParser):
     """Says in a line what is wrong, and where more is told, instead of all that can be typed."""
+
+    def refuse(self, unknown: list[str]) -> None:
+        """End the program, and offer what is nearest to the first word that is not known."""
+        near = get_close_matches(unknown[0], self._option_string_actions, n=1)
+        self.error(f"unknown: {' '.join(unknown)}" + (f". Is it {near[0]}?" if near else ""))
 
     def error(self, message: str) -> None:  # type: ignore[override]
         """End the program."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -131,14 +132,21 @@ class Broker:
             raise self._unreachable([*problems, error.args[0]]) from None
         members = [(str(member.host), int(member.port)) for member in known]
         if not any(protocol.listens(*member) for member in members[:3]):
-            sent = ", ".join(f"{host}:{port}" for host, port in members)
-            raise BrokerUnreachable(
-                f"The broker at {self.bootstrap} sends its clients on to {sent}, where nobody "
-                "answers. Correct advertised.listeners in the broker's settings."
-            )
+            raise self._sends_on([f"{host}:{port}" for host, port in members])
+
+    def _sends_on(self, addresses: Iterable[str]) -> BrokerUnreachable:
+        return BrokerUnreachable(
+            f"The broker at {self.bootstrap} sends its clients on to {', '.join(addresses)}, where "
+            "nobody answers. Correct advertised.listeners in the broker's settings."
+        )
 
     def _unreachable(self, problems: list[KafkaError]) -> BrokerUnreachable:
         login = [p for p in problems if p.code() == KafkaError._AUTHENTICATION]
+        # librdkafka names a broker that it heard of from another by its number.
+        numbered = (re.match(r"(?:\w+://)?(\S+:\d+)/\d+: Connect to", p.str()) for p in problems)
+        elsewhere = dict.fromkeys(m[1] for m in numbered if m and m[1] not in self.bootstrap)
+        if elsewhere and not login:
+            return self._sends_on(elsewhere)
         told = [p for p in problems if p.code() != KafkaError._ALL_BROKERS_DOWN]
         why = (login or told)[0].str().replace(". ", ", ")
         if login:
