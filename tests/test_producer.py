@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from labs import until
 
 from workbook.errors import BrokerUnreachable, Rejected, TopicMissing
@@ -17,7 +17,7 @@ from workbook.events.clicks import Click, ClickType
 from workbook.generators.clicks import ClickStream
 from workbook.kafka.background_stream import Visitors
 from workbook.kafka.clicks import ClickProducer
-from workbook.kafka.producer import Deliveries
+from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.stream_producer import Sent, generate
 from workbook.ledgers.events import Ledger
 from workbook.topics import Topic, new_topic
@@ -156,9 +156,49 @@ def test_records_the_broker_refuses_surface(broker: Any) -> None:
         generate(broker.client_config(), topic.name, STREAM, 5000)
 
 
+class FullClient:
+    """A client whose queue is full for a while, and that refuses a record without a value."""
+
+    def __init__(self, settings: dict[str, Any], full: int = 3) -> None:
+        self.settings, self.full, self.polled, self.taken = settings, full, 0, list[Any]()
+
+    def produce(self, topic: str, value: bytes | None, *record: Any, **rest: Any) -> None:
+        if self.polled < self.full:
+            raise BufferError
+        if value is None:
+            raise KafkaException(KafkaError(KafkaError.MSG_SIZE_TOO_LARGE))
+        self.taken.append(value)
+
+    def poll(self, seconds: float) -> None:
+        self.polled += 1
+
+    def flush(self, seconds: float) -> int:
+        return 0
+
+
+def test_a_producer_waits_where_its_queue_is_full_and_counts_what_is_refused() -> None:
+    clients, waited = list[FullClient](), list[int]()
+
+    def connect(settings: dict[str, Any]) -> FullClient:
+        clients.append(FullClient(settings))
+        return clients[0]
+
+    producer = DeliveringProducer(
+        {"log_level": 3}, "clicks", connect=connect, on_full=lambda: waited.append(1)
+    )
+    producer.produce(b"1")
+    assert (clients[0].taken, len(waited)) == ([b"1"], 3)
+    assert clients[0].settings["enable.idempotence"]
+    assert clients[0].settings["log_level"] == 3, "the client's own settings win"
+    producer.close()
+    producer.produce(None)
+    with pytest.raises(BrokerUnreachable, match="at least 1 records were not delivered"):
+        producer.close()
+
+
 def test_what_is_still_waiting_counts_as_not_delivered() -> None:
     with pytest.raises(BrokerUnreachable, match="3 records were not delivered"):
-        Deliveries().check(left=3)
+        DeliveringProducer({}, "clicks").check(left=3)
 
 
 def test_single_clicks_say_where_they_landed(broker: Any, topic: Topic) -> None:

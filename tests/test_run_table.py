@@ -10,16 +10,14 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 from labs import end, read_until, workbook
 
 from workbook.cli import main
 from workbook.generators.positions import PositionStream
 from workbook.kafka.broker import Broker
-from workbook.kafka.producer import Deliveries
 from workbook.kafka.readers import read_dead_letters, read_messages
-from workbook.kafka.stream_producer import BULK, generate, send
+from workbook.kafka.stream_producer import StreamProducer, generate
 from workbook.ledgers.tables import TableLedger
 from workbook.sinks.store import Store
 from workbook.topics import Topic, new_compacted_topic
@@ -62,9 +60,8 @@ def test_the_table_is_right_across_ctrl_c_and_a_restart(broker: Broker, tmp_path
     said = end(first, signal.SIGINT)
     assert "clients hold US shares:" in said
 
-    producer, deliveries = Producer({**BULK, **config}), Deliveries()
-    send(stream.block(COUNT // 2, COUNT), producer, topic.name, deliveries)
-    deliveries.check(producer.flush(20))
+    with StreamProducer(config, topic.name) as producer:
+        producer.send_block(stream.block(COUNT // 2, COUNT))
     second = workbook(*command)
     read_until(second, "It goes on where")
     caught_up(broker, state / "store.db", stream.expected(0, COUNT))

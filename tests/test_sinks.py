@@ -18,7 +18,7 @@ from workbook.errors import BrokerUnreachable, Rejected
 from workbook.events.clicks import Click, ClickType
 from workbook.events.reasons import Reason
 from workbook.kafka.dead_letters import DeadLetters
-from workbook.kafka.producer import ANY_SIZE
+from workbook.kafka.producer import SETTINGS
 from workbook.kafka.readers import consumer, read_all, read_dead_letters
 from workbook.pipelines.page_views.counts import count_page_views, page_views
 from workbook.sinks.local_table import Collected, LocalTable
@@ -49,7 +49,7 @@ COUNTS = {"home": 3, "shoes": 1}
 
 def send(broker: Any, topic: Topic, values: list[bytes | None]) -> None:
     """Values into partitions 0 and 1 in turn, all with the same arrival."""
-    producer = Producer({**ANY_SIZE, **broker.client_config()})
+    producer = Producer({**SETTINGS, **broker.client_config()})
     for number, value in enumerate(values):
         where = number % topic.partitions
         producer.produce(topic.name, value, b"k%d" % number, where, timestamp=ARRIVAL)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
-from confluent_kafka import KafkaError, KafkaException, Message, Producer
+from confluent_kafka import KafkaError, Message
 
 from workbook.errors import BrokerUnreachable
 from workbook.kafka.dead_letters import DeadLetters, identity
 from workbook.kafka.probe import require_topic
-from workbook.kafka.producer import ANY_SIZE, TOO_LARGE
+from workbook.kafka.producer import TOO_LARGE, DeliveringProducer
 from workbook.sinks.store import keyed_json
 
 ROW_TOO_LARGE = "row too large for a record of its topic"
@@ -58,15 +59,9 @@ class TableTopic:
         self._tombstones, self._patience, self._refused = tombstones, patience, ""
         self._rejects = rejects
         self._too_large: set[bytes] = set()
-        waiting = {
-            "message.timeout.ms": int(patience * 1000),
-            "reconnect.backoff.max.ms": 1000,
-            "log_level": 0,
-        }
-        bulk = {**ANY_SIZE, "enable.idempotence": True, "linger.ms": 5, "compression.type": "lz4"}
-        place = {"partitioner": "murmur2_random"}  # the Java client's: same key, same partition
-        self._config = {**bulk, **place, **waiting, **config}
-        self._producer = Producer(self._config)
+        self._bootstrap = config.get("bootstrap.servers")
+        bulk = {"linger.ms": 5, "compression.type": "lz4"}
+        self._producer = DeliveringProducer(config, topic, bulk, patience=patience)
 
     def apply(self, changes: pa.Table, query: str, batch_id: int) -> None:
         """Send a micro-batch; all of it is delivered on return."""
@@ -108,35 +103,22 @@ class TableTopic:
         return json.dumps({**short, "deleted": True}).encode()
 
     def _flush(self) -> None:
-        left = self._producer.flush(self._patience + 1)
+        left = self._producer.flush()
         if left or self._refused:
             raise BrokerUnreachable(
-                f"Expected {self._config.get('bootstrap.servers')} to take a table's changes into "
+                f"Expected {self._bootstrap} to take a table's changes into "
                 f"{self.topic!r}, but it did not within {self._patience:.0f} s "
                 f"({self._refused or 'no answer'}). Check that broker and topic exist (workbook "
                 "doctor), and start again: with the same checkpoint nothing is lost."
             )
 
     def _send(self, key: bytes, value: bytes | None, headers: Mapping[str, str] = _NONE) -> None:
-        record: dict[str, Any] = {"key": key, "value": value, "headers": dict(headers)}
-        while True:
-            try:
-                self._producer.produce(self.topic, **record, on_delivery=self._heard)
-                return
-            except BufferError:
-                self._producer.poll(0.1)  # the queue is full: let the broker catch up
-            except KafkaException as failure:
-                self._heard_of(key, failure.args[0])
-                return
+        self._producer.produce(value, key, headers=headers, report=partial(self._report, key))
 
-    def _heard(self, error: KafkaError | None, message: Message) -> None:
+    def _report(self, key: bytes, error: KafkaError | None, _: Message | None) -> None:
         if error is None:
             self.written += 1
-        else:
-            self._heard_of(message.key() or b"", error)
-
-    def _heard_of(self, key: bytes, error: KafkaError) -> None:
-        if error.code() in TOO_LARGE:
+        elif error.code() in TOO_LARGE:
             self._too_large.add(key)
         else:
             self._refused = error.str()
