@@ -36,7 +36,7 @@ from workbook.decoding.positions import parse
 from workbook.generators.positions import PositionStream
 from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import DeadLetters
-from workbook.kafka.readers import read_messages
+from workbook.kafka.readers import latest_rows, read_messages
 from workbook.kafka.stream_producer import generate
 from workbook.pipelines import share_holders
 from workbook.sinks.store import Store
@@ -118,13 +118,7 @@ def _plain(value: Any) -> Any:
 
 def told(config: dict[str, str], topic: str) -> dict[str, Any]:
     """What a reader of the result topic knows."""
-    known: dict[str, Any] = {}
-    for message in read_messages(config, topic):
-        key, value = (message.key() or b"").decode(), message.value()
-        known.pop(key, None)
-        if value is not None:
-            known[key] = json.loads(value)
-    return known
+    return latest_rows(read_messages(config, topic))
 
 
 PEERS = (

@@ -16,7 +16,7 @@ from labs import end, read_until, workbook
 from workbook.cli import main
 from workbook.generators.positions import PositionStream
 from workbook.kafka.broker import Broker
-from workbook.kafka.readers import read_dead_letters, read_messages
+from workbook.kafka.readers import latest_rows, read_dead_letters, read_messages
 from workbook.kafka.stream_producer import StreamProducer, generate
 from workbook.ledgers.tables import TableLedger
 from workbook.sinks.store import Store
@@ -67,12 +67,7 @@ def test_the_table_is_right_across_ctrl_c_and_a_restart(broker: Broker, tmp_path
     caught_up(broker, state / "store.db", stream.expected(0, COUNT))
     end(second, signal.SIGTERM)
 
-    known: dict[str, Any] = {}
-    for message in read_messages(config, out):
-        key, value = message.key().decode(), message.value()
-        known.pop(key, None)
-        if value is not None:
-            known[key] = json.loads(value)
+    known = latest_rows(read_messages(config, out))
     assert judged(stream.expected(0, COUNT), list(known.values())).clean
     letters = read_dead_letters(config, f"{topic.name}.dead-letters")
     assert len(letters) == stream.expected(0, COUNT)["reason"].notna().sum() > 40

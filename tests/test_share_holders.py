@@ -24,7 +24,7 @@ from workbook.events.positions import Position
 from workbook.kafka.broker import Broker
 from workbook.kafka.compaction import roll, wait_until_compacted
 from workbook.kafka.dead_letters import DeadLetters
-from workbook.kafka.readers import read_dead_letters, read_messages
+from workbook.kafka.readers import latest_rows, read_dead_letters, read_messages
 from workbook.pipelines.share_holders import NEEDED, us_share_holders
 from workbook.sinks.store import Store
 from workbook.sinks.table_topic import TableTopic
@@ -128,14 +128,8 @@ class Market:
 
     def told(self) -> dict[str, Any]:
         """What a reader of the result topic knows."""
-        known: dict[str, Any] = {}
-        for message in read_messages(self.broker.client_config(), self.out.name):
-            key, value = (message.key() or b"").decode(), message.value()
-            known.pop(key, None)
-            if value is not None:
-                row = json.loads(value)
-                known[key] = (row["positions"], row["tickers"])
-        return known
+        known = latest_rows(read_messages(self.broker.client_config(), self.out.name))
+        return {client: (row["positions"], row["tickers"]) for client, row in known.items()}
 
 
 def in_store(store: Store) -> dict[str, Any]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pandas as pd
@@ -212,6 +213,17 @@ def read_all(config: dict[str, str], topic: str) -> pd.DataFrame:
         for m in read_messages(config, topic)
     ]
     return pd.DataFrame(rows, columns=["partition", "offset", "timestamp", "key", "value"])
+
+
+def latest_rows(messages: Iterable[Message]) -> dict[str, Any]:
+    """Return of each key (text) the JSON of its last record; a tombstone takes its key out."""
+    known: dict[str, Any] = {}
+    for message in messages:
+        key, value = (message.key() or b"").decode(), message.value()
+        known.pop(key, None)
+        if value is not None:
+            known[key] = json.loads(value)
+    return known
 
 
 def read_dead_letters(config: dict[str, str], topic: str) -> pd.DataFrame:

@@ -11,7 +11,8 @@ from pyspark.sql import functions as F  # noqa: N812
 from workbook.events.metrics import COMPLETE
 from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.too_late import send_too_late
-from workbook.spark.queries import Running, facts_of_query, in_rocksdb
+from workbook.spark.queries import Running, facts_of_query
+from workbook.spark.state_store import in_rocksdb
 
 EVERY = "2 seconds"
 

@@ -15,6 +15,7 @@ import pandas as pd
 import pyarrow as pa
 
 from workbook.errors import CannotGoOn, NoSuchState
+from workbook.events.fields import compact_json
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS store (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -145,12 +146,9 @@ def keyed_json(
 
 def _json(row: dict[str, Any]) -> str:
     try:
-        return _ENCODE(row)
+        return compact_json(row)
     except ValueError:
-        return _ENCODE(_without_nan(row))
-
-
-_ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+        return compact_json(_without_nan(row))
 
 
 def _without_nan(value: Any) -> Any:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import ClassVar, Protocol
@@ -12,13 +12,14 @@ from typing import ClassVar, Protocol
 import pyarrow as pa
 from py4j.protocol import Py4JNetworkError
 from pyspark.errors import StreamingQueryException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 
 from workbook.errors import BrokerUnreachable, QueryEnded
 from workbook.spark import checkpoints
 from workbook.spark.checkpoints import Facts
 from workbook.spark.source import Kafka
+from workbook.spark.state_store import in_rocksdb
 
 # What Kafka's Java client says when nobody answers, and what our dead letters say.
 _SILENCE = (
@@ -232,18 +233,6 @@ def start_table(
 def facts_of_query(kind: str, rows: DataFrame, more: Facts | None = None) -> Facts:
     """What a query of this kind over these rows is made for."""
     return {"query": kind, **checkpoints.facts_of(rows), **(more or {})}
-
-
-@contextmanager
-def in_rocksdb(spark: SparkSession) -> Iterator[None]:
-    """Queries started meanwhile keep their state in RocksDB, as transformWithState wants it."""
-    name = "spark.sql.streaming.stateStore.providerClass"
-    before = spark.conf.get(name)
-    spark.conf.set(name, "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider")
-    try:
-        yield
-    finally:
-        spark.conf.set(name, before or "")
 
 
 def _named(failure: BaseException) -> BaseException:
