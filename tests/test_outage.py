@@ -28,7 +28,7 @@ from workbook.ledgers.events import Ledger, Verdict
 from workbook.pipelines.page_views.completed import completed_views
 from workbook.pipelines.page_views.metrics import Seconds, commit_on_delivery, metric_records
 from workbook.sinks.completed import start_completed
-from workbook.spark.queries import Running, appender
+from workbook.spark.queries import QueryGroup, appender
 from workbook.spark.source import kafka_stream
 from workbook.stack import jars
 from workbook.topics import Topic
@@ -75,7 +75,7 @@ def start_loop(config: dict[str, str], at: Callable[[str], None]) -> Loop:
 
 def start_query(
     spark: SparkSession, broker: Broker, place: Path, tell: Callable[[dict[str, int]], None]
-) -> Running:
+) -> QueryGroup:
     """The Spark query; small micro-batches, so that the outage comes between two of them."""
     config = broker.client_config()
     letters = DeadLetters(config, BY_SPARK.dead_letters.name)

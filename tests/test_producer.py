@@ -15,7 +15,7 @@ from labs import until
 from workbook.errors import BrokerUnreachable, Rejected, TopicMissing
 from workbook.events.clicks import Click, ClickType
 from workbook.generators.clicks import ClickStream
-from workbook.kafka.background_stream import Visitors
+from workbook.kafka.background_stream import BackgroundStream
 from workbook.kafka.clicks import ClickProducer
 from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.stream_producer import Sent, generate
@@ -230,7 +230,7 @@ def test_the_speed_is_reported(
 
 def test_visitors_keep_coming_until_they_are_stopped(broker: Any, topic: Topic) -> None:
     stream = replace(STREAM, rate=2000).ending_by(int(time.time() * 1000), 1, speed=1)
-    visitors = Visitors(broker.client_config(), topic.name, stream)
+    visitors = BackgroundStream(broker.client_config(), topic.name, stream)
     until(lambda: visitors.sent.events > 500, "visitors")
     sent = visitors.stop()
     observed, rejected = judged(read_all(broker.client_config(), topic))
@@ -244,7 +244,8 @@ def test_visitors_of_a_cell_that_is_run_again_end_the_ones_before(broker: Any) -
     broker.create(first, again, other)
     stream = replace(STREAM, rate=2000).ending_by(int(time.time() * 1000), 1, speed=1)
     old, elsewhere, new = (
-        Visitors(broker.client_config(), topic.name, stream) for topic in (first, other, again)
+        BackgroundStream(broker.client_config(), topic.name, stream)
+        for topic in (first, other, again)
     )
     until(lambda: not old._thread.is_alive(), "the end of the first visitors")
     assert elsewhere._thread.is_alive()
@@ -254,6 +255,6 @@ def test_visitors_of_a_cell_that_is_run_again_end_the_ones_before(broker: Any) -
 
 
 def test_visitors_say_at_the_end_what_kept_them_out(broker: Any) -> None:
-    visitors = Visitors(broker.client_config(), "no-such-topic", STREAM)
+    visitors = BackgroundStream(broker.client_config(), "no-such-topic", STREAM)
     with pytest.raises(TopicMissing):
         visitors.stop()

@@ -22,7 +22,7 @@ from workbook.errors import TopicMissing
 from workbook.events.clicks import Click, ClickType
 from workbook.events.metrics import NOT_A_METRIC, Metric
 from workbook.generators.clicks import ClickStream
-from workbook.kafka.end_offsets import Ends
+from workbook.kafka.end_offsets import EndOffsets
 from workbook.kafka.metrics_reader import read_metrics
 from workbook.kafka.probe import require_topic
 from workbook.kafka.readers import read_dead_letters
@@ -219,7 +219,7 @@ def test_a_total_counts_alone_where_a_second_has_parts_too(
 
 def test_the_ends_of_a_topic_are_asked_again_and_again(broker: Any, topic: MakeTopic) -> None:
     clicks, now = topic("clicks", partitions=2), 0.0
-    ends = Ends(broker.client_config(), clicks.name, lambda: now)
+    ends = EndOffsets(broker.client_config(), clicks.name, lambda: now)
 
     def first() -> object:
         nonlocal now

@@ -22,7 +22,7 @@ from workbook.kafka.producer import SETTINGS
 from workbook.kafka.readers import consumer, read_all, read_dead_letters
 from workbook.pipelines.page_views.counts import count_page_views, page_views
 from workbook.sinks.local_table import LocalTable
-from workbook.spark.queries import Running, start_counting
+from workbook.spark.queries import QueryGroup, start_counting
 from workbook.spark.source import kafka_stream
 from workbook.topics import Topic, new_topic
 
@@ -123,8 +123,8 @@ def test_an_empty_topic_gives_no_counts_and_no_letters(
     broker.create(topic.dead_letters)
     table = LocalTable("name")
     where = topic.dead_letters.name
-    rejects = DeadLetters(broker.client_config(), where)
-    parsed = parse(kafka_stream(spark, broker, topic.name), rejects)
+    dead_letters = DeadLetters(broker.client_config(), where)
+    parsed = parse(kafka_stream(spark, broker, topic.name), dead_letters)
     with start_counting(page_views(parsed), table, tmp_path) as running:
         running.process_all()
     assert (table.rows(), table.version) == ([], 0)
@@ -180,7 +180,7 @@ def test_a_failing_query_ends_the_others_and_its_error_surfaces(
 ) -> None:
     fine = ticking(spark).writeStream.format("noop")
     bad = ticking(spark).select(F.raise_error(F.lit("boom")).alias("x")).writeStream.format("noop")
-    running = Running([fine, bad], tmp_path)
+    running = QueryGroup([fine, bad], tmp_path)
     with pytest.raises(Exception, match="boom"):
         running.wait(30)
     assert not any(query.isActive for query in running.queries)
@@ -189,8 +189,11 @@ def test_a_failing_query_ends_the_others_and_its_error_surfaces(
 def test_with_its_checkpoint_a_count_goes_on_after_a_restart(
     broker: Any, spark: SparkSession, clicks: Topic, tmp_path: Path
 ) -> None:
-    rejects = DeadLetters(broker.client_config(), clicks.dead_letters.name)
-    parsed, table = parse(kafka_stream(spark, broker, clicks.name), rejects), LocalTable("name")
+    dead_letters = DeadLetters(broker.client_config(), clicks.dead_letters.name)
+    parsed, table = (
+        parse(kafka_stream(spark, broker, clicks.name), dead_letters),
+        LocalTable("name"),
+    )
     for name in ("before", "after"):
         send(broker, clicks, [click("home"), click(name)])
         with start_counting(page_views(parsed), table, tmp_path) as running:

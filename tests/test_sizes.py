@@ -192,8 +192,8 @@ def test_a_hundred_thousand_positions_fit_into_a_record(broker: Broker, out: Top
 
 def test_where_a_row_is_too_large_the_former_one_does_not_stay(broker: Broker, out: Topic) -> None:
     config, huge = broker.client_config(), words(6_000_000)
-    rejects = DeadLetters(config, out.dead_letters.name)
-    topic = TableTopic(config, out.name, "client", rejects=rejects)
+    dead_letters = DeadLetters(config, out.dead_letters.name)
+    topic = TableTopic(config, out.name, "client", dead_letters=dead_letters)
     topic.apply(table(("Bob", "fine"), ("Al", "fine")), "query", 0)
     topic.apply(table(("Bob", huge), ("Al", "good")), "query", 1)
     assert told(broker, out.name) == [("Bob", 4), ("Al", 4), ("Al", 4), ("Bob", None)]

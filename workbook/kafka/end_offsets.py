@@ -20,7 +20,7 @@ Offsets = dict[tuple[str, int], int]
 """Topic and partition to an offset."""
 
 
-class Ends:
+class EndOffsets:
     """The end offsets of a topic, at most ``EVERY_S`` old while its broker answers.
 
     Raises as ``require_topic`` does, at the beginning only. ``clock`` gives seconds.

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from workbook.events.metrics import COMPLETE
 from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.too_late import send_too_late
-from workbook.spark.queries import Running, facts_of_query
+from workbook.spark.queries import QueryGroup, facts_of_query
 from workbook.spark.state_store import in_rocksdb
 
 EVERY = "2 seconds"
@@ -28,7 +28,7 @@ def start_completed(
     every: str = EVERY,
     at: Callable[[str], None] = lambda point: None,
     tell: Callable[[dict[str, int]], None] = lambda sums: None,
-) -> Running:
+) -> QueryGroup:
     """Hand the completed seconds of ``completed_views`` to ``emit``, micro-batch by micro-batch.
 
     ``emit`` gets ``second``, ``partition`` (null where counts are of all), ``views`` and
@@ -58,4 +58,4 @@ def start_completed(
     with in_rocksdb(views.sparkSession):
         writer = views.writeStream.outputMode("update").trigger(processingTime=every)
         made_for = facts_of_query("seconds", views)
-        return Running([writer.foreachBatch(write)], checkpoint, made_for)
+        return QueryGroup([writer.foreachBatch(write)], checkpoint, made_for)

@@ -33,7 +33,7 @@ class TableTopic:
 
     A row that the broker finds too large, even compressed, must not leave the former one as it
     was, for that is wrong now: a tombstone takes its place, with the header ``reason`` and with
-    length and hash of the row, and the row goes to ``rejects``, if there are any. (Without
+    length and hash of the row, and the row goes to ``dead_letters``, if there are any. (Without
     ``tombstones`` it is the row without its long columns, ``deleted``.) The next change of the
     row is written as ever.
 
@@ -52,12 +52,12 @@ class TableTopic:
         *,
         tombstones: bool = True,
         patience: float = 60.0,
-        rejects: DeadLetters | None = None,
+        dead_letters: DeadLetters | None = None,
     ) -> None:
         require_topic(config, topic)
         self.topic, self.key, self.written = topic, key, 0
         self._tombstones, self._patience, self._refused = tombstones, patience, ""
-        self._rejects = rejects
+        self._dead_letters = dead_letters
         self._too_large: set[bytes] = set()
         self._bootstrap = config.get("bootstrap.servers")
         bulk = {"linger.ms": 5, "compression.type": "lz4"}
@@ -78,8 +78,8 @@ class TableTopic:
         for key, value in rows:
             if key in again:  # all of a key's rows, since their order counts
                 self._send_alone(key, value)
-        if self._rejects is not None:
-            self._rejects.close()
+        if self._dead_letters is not None:
+            self._dead_letters.close()
 
     def _send_alone(self, key: bytes, value: bytes | None) -> None:
         """Send a row again: maybe it was its batch that was too large. If not, say so instead."""
@@ -91,9 +91,9 @@ class TableTopic:
         headers = {f"value-{what}": fact for what, fact in identity(value).items()}
         self._send(key, self._instead(value), {"reason": ROW_TOO_LARGE, **headers})
         self._flush()
-        if self._rejects is not None:
+        if self._dead_letters is not None:
             place = {"topic": self.topic, "partition": -1, "offset": -1, "arrival": -1}
-            self._rejects.send({"key": key, "value": value, **place}, ROW_TOO_LARGE)
+            self._dead_letters.send({"key": key, "value": value, **place}, ROW_TOO_LARGE)
 
     def _instead(self, value: bytes) -> bytes | None:
         if self._tombstones:

@@ -34,7 +34,7 @@ _SILENCE = (
 _GONE = (Py4JNetworkError, ConnectionError)
 
 
-class Running:
+class QueryGroup:
     """Some queries as one: if one ends, all end, and its error surfaces here.
 
     Each query keeps its offsets and state in a folder of its own below ``checkpoint``. Starting
@@ -43,18 +43,18 @@ class Running:
     in the checkpoint; another time it must be the same, or ``CannotGoOn`` is raised.
     """
 
-    places: ClassVar[dict[Path, Running]] = {}
+    places: ClassVar[dict[Path, QueryGroup]] = {}
 
     def __init__(
         self, writers: list[DataStreamWriter], checkpoint: Path, made_for: Facts | None = None
     ) -> None:
         made_for = made_for or {}
         checkpoints.require(checkpoint, made_for)  # before anything that runs there is ended
-        former = Running.places.pop(checkpoint.parent, None)
+        former = QueryGroup.places.pop(checkpoint.parent, None)
         if former is not None:
             former.stop()
         checkpoints.record(checkpoint, made_for)
-        Running.places[checkpoint.parent] = self
+        QueryGroup.places[checkpoint.parent] = self
         self.queries: list[StreamingQuery] = []
         self._over = threading.Event()
         self._watcher = threading.Thread(target=self._watch, daemon=True)
@@ -121,7 +121,7 @@ class Running:
             if not self.is_active:
                 self.stop()
 
-    def __enter__(self) -> Running:
+    def __enter__(self) -> QueryGroup:
         return self
 
     def __exit__(
@@ -141,14 +141,14 @@ class BatchSink(Protocol):
 
 def start_counting(
     counts: DataFrame, table: BatchSink, checkpoint: Path, made_for: Facts | None = None
-) -> Running:
+) -> QueryGroup:
     """Bring the changed rows of ``counts`` into the table, micro-batch by micro-batch.
 
     With the same checkpoint the query goes on where it stopped, with a new one it starts anew.
     ``made_for`` is what the checkpoint must remember beside what ``checkpoints.facts_of`` finds.
     """
     writer = counts.writeStream.outputMode("update").foreachBatch(table.write)
-    return Running([writer], checkpoint, facts_of_query("counts", counts, made_for))
+    return QueryGroup([writer], checkpoint, facts_of_query("counts", counts, made_for))
 
 
 def start_metrics(
@@ -159,7 +159,7 @@ def start_metrics(
     at: Callable[[str], None] = lambda point: None,
     patience: float = 60.0,
     made_for: Facts | None = None,
-) -> Running:
+) -> QueryGroup:
     """Append each batch of ``records`` (key, value, optionally headers) to a Kafka topic.
 
     At least once: a batch that was written but not committed to the checkpoint is written again.
@@ -174,7 +174,7 @@ def start_metrics(
         at("before-checkpoint")
 
     writer = records.writeStream.outputMode("append").foreachBatch(write)
-    return Running([writer], checkpoint, facts_of_query("records", records, made_for))
+    return QueryGroup([writer], checkpoint, facts_of_query("records", records, made_for))
 
 
 def appender(broker: Kafka, topic: str, patience: float = 60.0) -> Callable[[DataFrame], None]:
@@ -207,7 +207,7 @@ def start_table(
     checkpoint: Path | str,
     every: str = "0 seconds",
     at: Callable[[str], None] = lambda point: None,
-) -> Running:
+) -> QueryGroup:
     """Bring a table's changes into each of the sinks, micro-batch by micro-batch.
 
     ``every`` is the least time between two micro-batches: what Kafka Streams calls the commit
@@ -227,7 +227,7 @@ def start_table(
     writer = changes.writeStream.outputMode("update").trigger(processingTime=every)
     with in_rocksdb(changes.sparkSession):
         made_for = facts_of_query("table", changes)
-        return Running([writer.foreachBatch(write)], Path(checkpoint), made_for)
+        return QueryGroup([writer.foreachBatch(write)], Path(checkpoint), made_for)
 
 
 def facts_of_query(kind: str, rows: DataFrame, more: Facts | None = None) -> Facts:
