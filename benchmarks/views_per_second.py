@@ -121,7 +121,7 @@ def by_clocks(spark: Any, broker: Broker, topic: Topic, right: Expected) -> Call
     views = completed_views(raw, dead_letters, "30 seconds", unread=Unread(config, topic.name))
     running = start_completed(
         views, lambda rows: table.write(rows, 0), dead_letters, config, topic.name, place,
-        tell=sums.update,
+        on_sums=sums.update,
     )  # fmt: skip
     wait_for(lambda: running.is_active and sums.get("read") == right.messages)
 

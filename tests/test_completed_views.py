@@ -457,7 +457,7 @@ class Life:
             topic.name,
             checkpoint,
             every="1 second",
-            tell=self.sums.update,
+            on_sums=self.sums.update,
         )
 
     def end(self, read: int) -> None:

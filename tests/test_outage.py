@@ -85,7 +85,7 @@ def start_query(
     append = appender(broker, BY_SPARK.name)
     return start_completed(
         views, lambda seconds: append(metric_records(seconds.drop("partition"))),
-        letters, config, CLICKS.name, place, every="1 second", tell=tell,
+        letters, config, CLICKS.name, place, every="1 second", on_sums=tell,
     )  # fmt: skip
 
 

@@ -154,7 +154,7 @@ def run_spark(plan: Plan, at: At) -> None:
 
     with start_completed(
         views, emit, letters, plan.config, plan.source, checkpoint,
-        every="0 seconds", at=hook, tell=tell,
+        every="0 seconds", at=hook, on_sums=tell,
     ) as running:  # fmt: skip
         while not done.wait(0.1):
             running.check()

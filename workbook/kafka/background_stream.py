@@ -29,10 +29,10 @@ class BackgroundStream:
         self._error: list[Exception] = []
         self._work = (config, topic, stream)
         self._thread = threading.Thread(target=self._send, daemon=True)
-        place = RANDOM_END.sub("", topic)
-        if place in _coming:
-            _coming[place]._over.set()
-        _coming[place] = self
+        stem = RANDOM_END.sub("", topic)
+        if stem in _coming:
+            _coming[stem]._over.set()
+        _coming[stem] = self
         self._thread.start()
 
     def stop(self) -> Sent:

@@ -27,7 +27,7 @@ def start_completed(
     *,
     every: str = EVERY,
     at: Callable[[str], None] = lambda point: None,
-    tell: Callable[[dict[str, int]], None] = lambda sums: None,
+    on_sums: Callable[[dict[str, int]], None] = lambda sums: None,
 ) -> QueryGroup:
     """Hand the completed seconds of ``completed_views`` to ``emit``, micro-batch by micro-batch.
 
@@ -36,7 +36,8 @@ def start_completed(
     settings) and goes to ``letters`` first. Both happen at least once: a micro-batch that was
     written but not committed to the checkpoint is written again. ``every`` is the least time
     between two micro-batches, also between two that read nothing; each takes about half a second
-    of a core. ``tell`` gets the sums so far, ``at`` is called at named points, for the crash lab.
+    of a core. ``on_sums`` gets the sums so far, ``at`` is called at named points, for the crash
+    lab.
     """
 
     def write(batch: DataFrame, batch_id: int) -> None:
@@ -53,7 +54,7 @@ def start_completed(
             batch.unpersist()
         at("before-checkpoint")
         if rows:
-            tell({row["kind"]: row["views"] for row in rows if row["offsets"] is None})
+            on_sums({row["kind"]: row["views"] for row in rows if row["offsets"] is None})
 
     with in_rocksdb(views.sparkSession):
         writer = views.writeStream.outputMode("update").trigger(processingTime=every)

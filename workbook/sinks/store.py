@@ -116,8 +116,8 @@ class Store:
         return found
 
     def _connect(self) -> sqlite3.Connection:
-        place = f"{self.path.absolute().as_uri()}?mode={self._mode}"
-        return sqlite3.connect(place, timeout=30, isolation_level=None, uri=True)
+        uri = f"{self.path.absolute().as_uri()}?mode={self._mode}"
+        return sqlite3.connect(uri, timeout=30, isolation_level=None, uri=True)
 
     def _require_file(self) -> None:
         if not self.path.is_file():

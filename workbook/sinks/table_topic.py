@@ -92,8 +92,8 @@ class TableTopic:
         self._send(key, self._instead(value), {"reason": ROW_TOO_LARGE, **headers})
         self._flush()
         if self._dead_letters is not None:
-            place = {"topic": self.topic, "partition": -1, "offset": -1, "arrival": -1}
-            self._dead_letters.send({"key": key, "value": value, **place}, ROW_TOO_LARGE)
+            where = {"topic": self.topic, "partition": -1, "offset": -1, "arrival": -1}
+            self._dead_letters.send({"key": key, "value": value, **where}, ROW_TOO_LARGE)
 
     def _instead(self, value: bytes) -> bytes | None:
         if self._tombstones:

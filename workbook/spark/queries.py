@@ -43,25 +43,25 @@ class QueryGroup:
     in the checkpoint; another time it must be the same, or ``CannotGoOn`` is raised.
     """
 
-    places: ClassVar[dict[Path, QueryGroup]] = {}
+    by_folder: ClassVar[dict[Path, QueryGroup]] = {}
 
     def __init__(
         self, writers: list[DataStreamWriter], checkpoint: Path, made_for: Facts | None = None
     ) -> None:
         made_for = made_for or {}
         checkpoints.require(checkpoint, made_for)  # before anything that runs there is ended
-        former = QueryGroup.places.pop(checkpoint.parent, None)
+        former = QueryGroup.by_folder.pop(checkpoint.parent, None)
         if former is not None:
             former.stop()
         checkpoints.record(checkpoint, made_for)
-        QueryGroup.places[checkpoint.parent] = self
+        QueryGroup.by_folder[checkpoint.parent] = self
         self.queries: list[StreamingQuery] = []
         self._over = threading.Event()
         self._watcher = threading.Thread(target=self._watch, daemon=True)
         try:
             for number, writer in enumerate(writers):
-                place = str(checkpoint / str(number))
-                self.queries.append(writer.option("checkpointLocation", place).start())
+                folder = str(checkpoint / str(number))
+                self.queries.append(writer.option("checkpointLocation", folder).start())
         except BaseException:
             self.stop()
             raise

@@ -191,8 +191,8 @@ def _require_master(master: str) -> None:
     """Ask a standalone master for a connection, since Spark itself would wait for minutes."""
     if not master.startswith("spark://"):
         return
-    for place in master.removeprefix("spark://").split(","):
-        address = protocol.host_and_port(place)
+    for named in master.removeprefix("spark://").split(","):
+        address = protocol.host_and_port(named)
         if address and protocol.listens(*address, ANSWER_S):
             return
     raise SparkFailed(

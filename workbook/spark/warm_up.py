@@ -21,8 +21,8 @@ def run_all(spark: SparkSession) -> None:
     spark.conf.set(PROVIDER, ROCKSDB)
     packed = rate.selectExpr("CAST(value % 2 AS INT) AS bucket", "CAST('x' AS BINARY) AS rows")
     kept = packed.mapInArrow(_same, packed.schema).groupBy("bucket")
-    told = kept.transformWithState(_Keeper(), packed.schema, "Update", "None")
-    _run(told.mapInArrow(_same, packed.schema))
+    changes = kept.transformWithState(_Keeper(), packed.schema, "Update", "None")
+    _run(changes.mapInArrow(_same, packed.schema))
 
 
 def start_workers(spark: SparkSession) -> None:
@@ -32,8 +32,8 @@ def start_workers(spark: SparkSession) -> None:
 
 
 def _run(changes: DataFrame) -> None:
-    with tempfile.TemporaryDirectory() as place:
-        writer = changes.writeStream.outputMode("update").option("checkpointLocation", place)
+    with tempfile.TemporaryDirectory() as checkpoint:
+        writer = changes.writeStream.outputMode("update").option("checkpointLocation", checkpoint)
         query = writer.foreachBatch(lambda batch, _: batch.toArrow()).start()
         query.processAllAvailable()
         query.stop()

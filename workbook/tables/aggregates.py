@@ -173,7 +173,7 @@ class Fold:
         return f"fold({by}, from {plain(self.start)}, returns {self.kind})"
 
     def returns(self, schema: StructType) -> DataType:
-        """What the fold was told."""
+        """Return the type given as ``returns``."""
         return DataType.fromDDL(self.kind)
 
     def merge(

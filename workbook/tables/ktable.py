@@ -88,7 +88,7 @@ def fold(
     subtractor is not called. A group without rows begins anew, too.
 
     ``returns`` is Spark's type of the value; a set is shown as a sorted list, None last. A group
-    whose value is None or holds nothing is told as deleted.
+    whose value is None or holds nothing is emitted as deleted.
     """
     return Fold(adder, subtractor, start, returns)
 
@@ -126,15 +126,15 @@ class KTable:
         """
         keys, columns = self.keys, self.columns
         packs = self._packed(columns, F.lit(0), F.col(DELETED), squeeze=True)
-        told = stateful(
+        emitted = stateful(
             packs,
             lambda tables, batch: steps.newest(tables, batch, keys, columns),
             ["rows"],
             self.buckets,
         )
-        told = self._marked(told, columns, gives="changes")
+        emitted = self._marked(emitted, columns, gives="changes")
         fields = [self.changelog.schema[name] for name in columns]
-        return unpack(told, StructType([*fields, StructField("deleted", BooleanType())]))
+        return unpack(emitted, StructType([*fields, StructField("deleted", BooleanType())]))
 
     def group_by(self, column: str) -> GroupedTable:
         """The rows by a column; one without a value there belongs to no group."""
@@ -264,9 +264,9 @@ class GroupedTable:
 
     def _packed(self, columns: Sequence[str], *, squeeze: bool) -> DataFrame:
         group = F.col(self.column)
-        place = F.crc32(group.cast("string").cast("binary"))
+        hashed = F.crc32(group.cast("string").cast("binary"))
         return self.table._packed(
-            columns, F.coalesce(place, F.lit(0)), F.col(DELETED) | group.isNull(), squeeze=squeeze
+            columns, F.coalesce(hashed, F.lit(0)), F.col(DELETED) | group.isNull(), squeeze=squeeze
         )
 
     def _columns(self, aggregates: Mapping[str, Aggregate]) -> list[str]:

@@ -82,8 +82,8 @@ def completed_views(
     packs = parse(raw, dead_letters, fields, Then(make, PACKED))
     step = partial(complete, behind=behind, unread=unread, by_partition=by_partition)
     idle = partial(nothing_came, step)
-    told = unpack(stateful(packs, step, _TABLES, 1, idle), RESULT)
-    return marked(told, facts(lateness, by_partition=by_partition) | {"events": with_events})
+    emitted = unpack(stateful(packs, step, _TABLES, 1, idle), RESULT)
+    return marked(emitted, facts(lateness, by_partition=by_partition) | {"events": with_events})
 
 
 def facts(lateness: str, *, by_partition: bool) -> dict[str, Any]:
@@ -147,7 +147,7 @@ _ALL = [
 def complete(
     tables: Tables, batch: pl.DataFrame, *, behind: int, unread: Unread, by_partition: bool
 ) -> tuple[Tables, pl.DataFrame]:
-    """One micro-batch: the state before and what came in, the state after and what is told."""
+    """One micro-batch: the state before and what came in, the state after and what is emitted."""
     now = int(batch["now"].max())  # type: ignore[arg-type]
     batch = batch.filter(pl.col("clicks") > 0)
     sums, closed, since = _sums(tables["sums"], now)
@@ -177,8 +177,8 @@ def complete(
         "sums": pl.DataFrame({**sums, "closed": closed, "now": now}),
     }
     marks = {"clock": closed * 1000, "slowest": partition}
-    told = [_seconds(done, by_partition), _late(late), _told(sums | marks)]
-    return after, pl.concat(told, how="diagonal_relaxed")
+    emitted = [_seconds(done, by_partition), _late(late), _told(sums | marks)]
+    return after, pl.concat(emitted, how="diagonal_relaxed")
 
 
 _PER_SECOND: dict[str, Any] = {
