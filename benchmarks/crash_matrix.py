@@ -2,8 +2,8 @@
 
     .venv/bin/python benchmarks/crash_matrix.py [--seeds 10] [--versions spark ...] [--write FILE]
 
-Each crash is kill -9 and a restart; the ledger says which page views were lost or doubled. Writes
-docs/crash-matrix.md. Ends with 1 where a version breaks its promise, where auto-commit loses
+Each crash is kill -9 and a restart; the ledger says which page views were lost or duplicated.
+Writes docs/crash-matrix.md. Ends with 1 where a version breaks its promise, where auto-commit loses
 nothing in all of its runs (then the lesson would be a lie), or where a run gave no verdict.
 """
 
@@ -43,13 +43,13 @@ class Run:
     point: str
     seed: int
     lost: int = 0
-    doubled: int = 0
+    duplicated: int = 0
     recovery: float | None = None
     kept: bool = True
     failure: str = ""
 
     def __str__(self) -> str:
-        told = self.failure or f"{self.lost} lost, {self.doubled} doubled"
+        told = self.failure or f"{self.lost} lost, {self.duplicated} duplicated"
         return f"{self.version}, {self.point}, seed {self.seed}: {told}"
 
 
@@ -59,7 +59,7 @@ def run(broker: Broker, what: tuple[str, str, int]) -> Run:
         found = crash(broker, *what)
     except WorkbookError as error:
         return Run(*what, kept=False, failure=str(error))
-    return Run(*what, len(found.lost), len(found.doubled), found.recovery, found.kept)
+    return Run(*what, len(found.lost), len(found.duplicated), found.recovery, found.kept)
 
 
 def measure(broker: Broker, versions: Iterable[str], seeds: int) -> list[Run]:
@@ -106,7 +106,7 @@ def page(runs: list[Run], seeds: int, minutes: float) -> str:
         "",
         f"The input of a run: {EVENTS:,} clicks in {SECONDS} s of event time in one partition, "
         "about 1,500 of them page views, 1 % bad records. **Lost** are page views that a reader "
-        "misses who keeps the last value of each key; **doubled** those that a reader counts "
+        "misses who keeps the last value of each key; **duplicated** those that a reader counts "
         "twice who adds up. Both are summed over the runs of a cell; in brackets, in how many of "
         "the runs there were any.",
         "",
@@ -141,7 +141,7 @@ def _cell(runs: list[Run]) -> str:
         f"{sum(counts):,} {name} ({sum(map(bool, counts))} of {len(runs)})"
         if any(counts)
         else f"0 {name}"
-        for name in ("lost", "doubled")
+        for name in ("lost", "duplicated")
         for counts in [[getattr(r, name) for r in runs]]
     )
 

@@ -36,7 +36,7 @@ from workbook.decoding.positions import parse
 from workbook.generators.positions import PositionStream
 from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import DeadLetters
-from workbook.kafka.readers import read_messages
+from workbook.kafka.readers import latest_rows, read_messages
 from workbook.kafka.stream_producer import generate
 from workbook.pipelines import share_holders
 from workbook.sinks.store import Store
@@ -45,7 +45,7 @@ from workbook.spark import session
 from workbook.spark.queries import start_table
 from workbook.spark.source import kafka_stream
 from workbook.stack.broker import kafka
-from workbook.tables.ktable import count, set_of, total
+from workbook.tables.ktable import collect_set, count, sum_of
 from workbook.topics import Topic, compacted, new_topic
 
 PARTITIONS, POSITIONS, CLIENTS = 8, 100_000, 10_000
@@ -59,8 +59,8 @@ SELECT client, list(position ORDER BY position) AS positions, count(*) AS number
 FROM last WHERE NOT deleted AND exchange IN ('NYSE', 'NASDAQ') GROUP BY client
 """
 
-SETS = {"positions": set_of("position")}
-SUMS = {"number": count(), "shares": total("amount")}
+SETS = {"positions": collect_set("position")}
+SUMS = {"number": count(), "shares": sum_of("amount")}
 
 
 def recomputed(stream: PositionStream, updates: int) -> pd.DataFrame:
@@ -83,9 +83,11 @@ class Table:
         config, place = self.broker.client_config(), session.checkpoint(out.name)
         store = Store(place / "store.db", "client")
         raw = kafka_stream(spark, self.broker, self.topic.name, max_per_batch=per_batch)
-        rejects = DeadLetters(config, self.topic.dead_letters.name)
-        parsed = parse(raw, rejects, (*share_holders.NEEDED, *self._more(aggregates)))
-        holders = share_holders.us_positions(parsed).group_by("client").reduce(**aggregates)
+        dead_letters = DeadLetters(config, self.topic.dead_letters.name)
+        parsed = parse(
+            raw, dead_letters, (*share_holders.REQUIRED_COLUMNS, *self._more(aggregates))
+        )
+        holders = share_holders.us_positions(parsed).group_by("client").aggregate(**aggregates)
         sinks = [TableTopic(config, out.name, "client"), store]
         with start_table(holders, sinks, place) as running:
             running.process_all()
@@ -118,13 +120,7 @@ def _plain(value: Any) -> Any:
 
 def told(config: dict[str, str], topic: str) -> dict[str, Any]:
     """What a reader of the result topic knows."""
-    known: dict[str, Any] = {}
-    for message in read_messages(config, topic):
-        key, value = (message.key() or b"").decode(), message.value()
-        known.pop(key, None)
-        if value is not None:
-            known[key] = json.loads(value)
-    return known
+    return latest_rows(read_messages(config, topic))
 
 
 PEERS = (

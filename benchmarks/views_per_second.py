@@ -33,7 +33,7 @@ os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
 from workbook.decoding.clicks import parse
 from workbook.events.clicks import ClickType
 from workbook.generators.clicks import ClickStream
-from workbook.kafka.background_stream import Visitors
+from workbook.kafka.background_stream import BackgroundStream
 from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.offsets import Unread
@@ -51,7 +51,7 @@ from workbook.topics import Topic, new_topic
 
 BLOCK = 500_000
 PARTITIONS = 8
-NEEDED = ("click_type", "timestamp", "reason")
+REQUIRED_COLUMNS = ("click_type", "timestamp", "reason")
 
 
 @dataclass
@@ -94,8 +94,8 @@ def native(spark: Any, broker: Broker, topic: Topic, right: Expected) -> Callabl
     """Count the topic with a new checkpoint; what comes back compares with the expectation."""
     letters, table = new_topic("clicks.dead-letters", "bench"), LocalTable("second")
     broker.create(letters)
-    rejects = DeadLetters(broker.client_config(), letters.name)
-    parsed = parse(kafka_stream(spark, broker, topic.name), rejects, NEEDED)
+    dead_letters = DeadLetters(broker.client_config(), letters.name)
+    parsed = parse(kafka_stream(spark, broker, topic.name), dead_letters, REQUIRED_COLUMNS)
     place = session.checkpoint(letters.name)
     # In a replay the partitions run apart, so the lateness must be as long as the stream.
     counts = views_per_second(parsed, "1 day")
@@ -114,14 +114,14 @@ def by_clocks(spark: Any, broker: Broker, topic: Topic, right: Expected) -> Call
     letters, table = new_topic("clicks.dead-letters", "bench"), LocalTable("second")
     broker.create(letters)
     config, sums = broker.client_config(), dict[str, int]()
-    rejects = DeadLetters(config, letters.name)
+    dead_letters = DeadLetters(config, letters.name)
     raw = kafka_stream(spark, broker, topic.name)
     place = session.checkpoint(letters.name)
     # Late clicks are up to 30 seconds behind.
-    views = completed_views(raw, rejects, "30 seconds", unread=Unread(config, topic.name))
+    views = completed_views(raw, dead_letters, "30 seconds", unread=Unread(config, topic.name))
     running = start_completed(
-        views, lambda rows: table.write(rows, 0), rejects, config, topic.name, place,
-        tell=sums.update,
+        views, lambda rows: table.write(rows, 0), dead_letters, config, topic.name, place,
+        on_sums=sums.update,
     )  # fmt: skip
     wait_for(lambda: running.is_active and sums.get("read") == right.messages)
 
@@ -205,13 +205,13 @@ def chart(spark: Any, broker: Broker, seconds: float) -> None:
     broker.create(topic, topic.dead_letters)
     events = int(20_000 * (seconds + 60))
     stream = ClickStream(rate=20_000, partitions=PARTITIONS, bad_share=0.001)
-    visitors = Visitors(
+    visitors = BackgroundStream(
         broker.client_config(),
         topic.name,
         stream.ending_by(int(time.time() * 1000), events, speed=1),
     )
-    rejects = DeadLetters(broker.client_config(), topic.dead_letters.name)
-    parsed = parse(kafka_stream(spark, broker, topic.name), rejects, NEEDED)
+    dead_letters = DeadLetters(broker.client_config(), topic.dead_letters.name)
+    parsed = parse(kafka_stream(spark, broker, topic.name), dead_letters, REQUIRED_COLUMNS)
     place = session.checkpoint(topic.name)
 
     def draw() -> str:

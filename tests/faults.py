@@ -18,7 +18,6 @@ from brokers import api_versions, false_broker, free_port
 from labs import OwnLab, own_lab, read_until, until
 from test_java import CUT_DOWN, OLD, java_home
 
-from workbook.kafka import protocol
 from workbook.stack import client, folders, jars, kafka, machine_checks
 
 Inject = Callable[[Path, pytest.MonkeyPatch], Iterator[None]]
@@ -441,16 +440,5 @@ def broker_wants_tls(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
 @fault("broker", "is older than 2.1", "Use the version of docker-compose.yml")
 def broker_too_old(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
     with false_broker(api_versions((0, 3))) as address:
-        patch.setenv("KAFKA_BOOTSTRAP_SERVERS", address)
-        yield
-
-
-@fault("broker", "its version is 2.1 to 3.9", "Use the version of docker-compose.yml", state="note")
-def broker_of_another_version(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
-    # No older broker's jars are at hand: the lab's own one plays it, by the words it is known by.
-    patch.setattr(protocol, "api_versions", lambda bootstrap, within: {protocol.FETCH: (0, 13)})
-    with own_lab() as lab:
-        user = lab.start("-c", USER)
-        address = read_until(user, "ready").split()[-1]
         patch.setenv("KAFKA_BOOTSTRAP_SERVERS", address)
         yield

@@ -11,7 +11,7 @@ import pytest
 
 from workbook.errors import SumTooLarge
 from workbook.tables.aggregates import GROUP, OP, RESULT, Aggregate
-from workbook.tables.ktable import count, fold, max_of, set_of, total
+from workbook.tables.ktable import collect_set, count, fold, max_of, sum_of
 
 LARGEST = 2**63 - 1
 
@@ -41,7 +41,7 @@ class Group:
 
 
 def test_a_sum_over_nulls_only_is_null() -> None:
-    group = Group(total("value"))
+    group = Group(sum_of("value"))
     assert group.bring((1, None)) is None
     assert group.bring((1, 4), (1, None)) == 4
     assert group.bring((-1, None), (1, 0)) == 4
@@ -52,17 +52,17 @@ def test_a_sum_over_nulls_only_is_null() -> None:
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_sum_that_is_no_bigint_any_more_is_refused(sign: int) -> None:
-    group = Group(total("value"))
+    group = Group(sum_of("value"))
     assert group.bring((1, sign * LARGEST)) == sign * LARGEST
     assert group.bring((1, sign * 9), (-1, sign * 9)) == sign * LARGEST  # beyond it on the way only
     with pytest.raises(
-        SumTooLarge, match=r"total\('value'\) of group 'Bob' is -?9223372036854775809"
+        SumTooLarge, match=r"sum_of\('value'\) of group 'Bob' is -?9223372036854775809"
     ):
         group.bring((1, sign * 2))
 
 
 def test_a_sum_goes_on_in_a_bigint_after_other_groups_have_changed() -> None:
-    how = total("value")
+    how = sum_of("value")
     state, _ = how.merge(None, changes((1, 5)))
     state, results = how.merge(state, changes((1, 6), group="Al"))
     assert results.rows() == [("Al", 6)]
@@ -71,7 +71,7 @@ def test_a_sum_goes_on_in_a_bigint_after_other_groups_have_changed() -> None:
 
 
 def test_nulls_are_no_elements() -> None:
-    assert Group(set_of("value")).bring((1, None), (1, 2), (1, 1), (1, 2)) == [1, 2]
+    assert Group(collect_set("value")).bring((1, None), (1, 2), (1, 1), (1, 2)) == [1, 2]
     assert Group(max_of("value", recompute=True)).bring((1, None)) is None
 
 
@@ -150,8 +150,10 @@ def test_a_fold_sees_the_columns_of_the_table_only() -> None:
 
 
 def test_an_aggregate_says_what_it_is() -> None:
-    told = [str(how) for how in (count(), total("a"), set_of("a"), max_of("a", recompute=True))]
-    assert told == ["count", "total(a)", "set_of(a)", "max_of(a)"]
+    told = [
+        str(how) for how in (count(), sum_of("a"), collect_set("a"), max_of("a", recompute=True))
+    ]
+    assert told == ["count", "sum_of(a)", "collect_set(a)", "max_of(a)"]
     assert str(listing()) == str(listing())
     assert str(listing({"b", "a", "c"})) == str(listing({"c", "b", "a"}))
     assert str(listing()) != str(listing("other"))

@@ -23,7 +23,7 @@ from workbook.spark import checkpoints
 from workbook.spark.checkpoints import computed, facts_of, record, require
 from workbook.spark.source import kafka_stream
 from workbook.systems import SYSTEMS
-from workbook.tables.ktable import KTable, count, fold, ktable, set_of, total
+from workbook.tables.ktable import KTable, collect_set, count, fold, ktable, sum_of
 from workbook.topics import Topic
 
 FACTS = {"topic": "clicks", "buckets": 8, "filters": ["(a > 1)"], "changelog": []}
@@ -184,8 +184,8 @@ def taking(number: int) -> Any:
 def test_another_table_is_made_for_something_else(
     rows: DataFrame, other: Callable[[DataFrame], KTable]
 ) -> None:
-    known = facts_of(plain(rows).group_by("client").reduce(n=count()))
-    assert facts_of(other(rows).group_by("client").reduce(n=count())) != known
+    known = facts_of(plain(rows).group_by("client").aggregate(n=count()))
+    assert facts_of(other(rows).group_by("client").aggregate(n=count())) != known
 
 
 def names(rows: DataFrame) -> DataFrame:
@@ -271,7 +271,7 @@ def test_what_stands_below_and_what_python_decides_belong_to_it(
     two: Callable[[DataFrame], KTable],
 ) -> None:
     def facts(make: Callable[[DataFrame], KTable]) -> dict[str, Any]:
-        return facts_of(make(rows).group_by("client").reduce(n=count()))
+        return facts_of(make(rows).group_by("client").aggregate(n=count()))
 
     assert facts(one) == facts(one) != facts(two)
     assert facts(lambda rows: plain(rows).filter(divided(2)("amount"))) == facts(
@@ -282,12 +282,12 @@ def test_what_stands_below_and_what_python_decides_belong_to_it(
 @pytest.mark.parametrize(
     "other",
     [
-        lambda table: table.group_by("client").reduce(m=count()),
-        lambda table: table.group_by("client").reduce(n=total("amount")),
-        lambda table: table.group_by("client").reduce(n=taking(2)),
-        lambda table: table.group_by("client").reduce(n=taking(1), m=count()),
-        lambda table: table.group_by("client").reduce(per_update=True, n=taking(1)),
-        lambda table: table.group_by("amount").reduce(n=taking(1)),
+        lambda table: table.group_by("client").aggregate(m=count()),
+        lambda table: table.group_by("client").aggregate(n=sum_of("amount")),
+        lambda table: table.group_by("client").aggregate(n=taking(2)),
+        lambda table: table.group_by("client").aggregate(n=taking(1), m=count()),
+        lambda table: table.group_by("client").aggregate(per_update=True, n=taking(1)),
+        lambda table: table.group_by("amount").aggregate(n=taking(1)),
         lambda table: table.group_by("client").changelog(),
         lambda table: table.changes(),
     ],
@@ -295,14 +295,14 @@ def test_what_stands_below_and_what_python_decides_belong_to_it(
 def test_another_result_is_made_for_something_else(
     rows: DataFrame, other: Callable[[KTable], DataFrame]
 ) -> None:
-    known = facts_of(plain(rows).group_by("client").reduce(n=taking(1)))
+    known = facts_of(plain(rows).group_by("client").aggregate(n=taking(1)))
     assert facts_of(other(plain(rows))) != known
 
 
 def test_the_same_table_written_otherwise_is_the_same(rows: DataFrame) -> None:
-    one = plain(rows).group_by("client").reduce(n=taking(1), ids=set_of("id"))
+    one = plain(rows).group_by("client").aggregate(n=taking(1), ids=collect_set("id"))
     table = ktable(rows, key=("id",)).filter(F.col("amount") > F.lit(1))
-    two = table.group_by("client").reduce(n=taking(1), ids=set_of("id"))
+    two = table.group_by("client").aggregate(n=taking(1), ids=collect_set("id"))
     assert facts_of(one) == facts_of(two.where("NOT deleted").select(F.upper("client")))
 
 

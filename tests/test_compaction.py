@@ -12,7 +12,7 @@ import pytest
 from workbook.errors import BrokerUnreachable, TopicMissing, WorkbookError
 from workbook.events.positions import Position
 from workbook.generators.positions import PositionStream
-from workbook.kafka.background_stream import Visitors
+from workbook.kafka.background_stream import BackgroundStream
 from workbook.kafka.compaction import MARKER, roll, wait_until_compacted
 from workbook.kafka.positions import PositionProducer
 from workbook.kafka.readers import read_all
@@ -160,7 +160,7 @@ def test_traders_keep_coming_until_they_are_stopped(broker: Any) -> None:
     broker.create(topic)
     stream = PositionStream(rate=2000, partitions=2, positions=50, clients=5, bad_share=0.05)
     stream = stream.ending_by(int(time.time() * 1000), 1, speed=1)
-    traders = Visitors(broker.client_config(), topic.name, stream)
+    traders = BackgroundStream(broker.client_config(), topic.name, stream)
     deadline = time.monotonic() + 30
     while traders.sent.events < 300 and time.monotonic() < deadline:
         time.sleep(0.05)

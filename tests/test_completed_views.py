@@ -38,7 +38,7 @@ from workbook.pipelines.page_views.completed import (
 )
 from workbook.sinks.completed import start_completed
 from workbook.sinks.local_table import LocalTable
-from workbook.spark.queries import Running
+from workbook.spark.queries import QueryGroup
 from workbook.spark.source import kafka_stream
 from workbook.topics import Topic
 
@@ -449,7 +449,7 @@ class Life:
         letters = DeadLetters(config, topic.dead_letters.name)
         raw = kafka_stream(spark, broker, topic.name, max_per_batch=300)
         views = completed_views(raw, letters, unread=Unread(config, topic.name))
-        self.running: Running = start_completed(
+        self.running: QueryGroup = start_completed(
             views,
             lambda seconds: self.table.write(seconds, 0),
             letters,
@@ -457,7 +457,7 @@ class Life:
             topic.name,
             checkpoint,
             every="1 second",
-            tell=self.sums.update,
+            on_sums=self.sums.update,
         )
 
     def end(self, read: int) -> None:

@@ -61,14 +61,14 @@ def test_auto_commit_loses(matrix) -> None:
 def test_commit_after_poll_loses_and_never_doubles(matrix) -> None:
     outcomes = [matrix["after-poll", p].result(timeout=600) for p in ("after-send", "after-commit")]
     assert any(len(o.lost) for o in outcomes)
-    assert not any(len(o.doubled) for o in outcomes)
+    assert not any(len(o.duplicated) for o in outcomes)
 
 
 def test_what_was_written_but_not_committed_comes_again(matrix) -> None:
     for cell in (("on-delivery", "before-commit"), MATRIX[0], MATRIX[1]):
         outcome = matrix[cell].result(timeout=600)
-        assert len(outcome.doubled), str(outcome)
-        again = outcome.seconds[outcome.seconds.doubled > 0]
+        assert len(outcome.duplicated), str(outcome)
+        again = outcome.seconds[outcome.seconds.duplicated > 0]
         assert (again["last"] == again.expected).all()
 
 
@@ -219,7 +219,7 @@ RIGHT = (2, [5, 6])
 
 
 @pytest.mark.parametrize(
-    ("emitted", "lost", "doubled", "told", "meaning"),
+    ("emitted", "lost", "duplicated", "told", "meaning"),
     [
         ([(1, [1, 2, 3, 4])], [], [], "4", "right"),
         ([], [1, 2, 3, 4], [], "–", "never told: all lost"),
@@ -229,17 +229,17 @@ RIGHT = (2, [5, 6])
         ([(1, [1, 2, 3, 4]), (1, [4])], [1, 2, 3], [4], "4, 1", "3 lost; who adds up counts 1"),
     ],
 )
-def test_the_verdict(emitted, lost, doubled, told, meaning) -> None:
+def test_the_verdict(emitted, lost, duplicated, told, meaning) -> None:
     outcome = outcome_of(*emitted, RIGHT, (99, [77]))  # 99: not judged
     first = outcome.seconds.iloc[0]
     assert list(outcome.lost.event_id) == lost
-    assert list(outcome.doubled.event_id) == doubled
+    assert list(outcome.duplicated.event_id) == duplicated
     assert first.emitted == told
     assert meaning in first.meaning
     assert outcome.seconds.iloc[1].meaning == "right"
     assert outcome.kept == (not lost)
     for text in (str(outcome), outcome._repr_html_()):
-        assert f"{len(lost)} lost, {len(doubled)} doubled of 6 page views" in text
+        assert f"{len(lost)} lost, {len(duplicated)} duplicated of 6 page views" in text
         assert meaning in text
         assert ("All 2 seconds" if told == "4" else "The other 1 of 2 seconds") in text
 
@@ -250,12 +250,12 @@ def test_a_prediction_is_compared() -> None:
     assert outcome.against("both") == "✓ As you predicted: both."
     assert outcome.against("lost") == "✗ You predicted: lost. The ledger found: both."
     assert "nothing" in outcome.against(...)
-    assert "one of lost, doubled, both, neither" in outcome.against("Both!")
+    assert "one of lost, duplicated, both, neither" in outcome.against("Both!")
 
 
 def test_the_mark_is_for_the_promise() -> None:
     twice, part = [(1, [1, 2, 3, 4])] * 2, [(1, [3, 4])]
-    assert str(outcome_of(*twice, RIGHT)).startswith("✓ 0 lost, 4 doubled of 6 page views")
+    assert str(outcome_of(*twice, RIGHT)).startswith("✓ 0 lost, 4 duplicated of 6 page views")
     assert str(outcome_of(*part, RIGHT)).startswith("✗ 2 lost")
     assert str(outcome_of(*twice, RIGHT, version="transactions")).startswith("✗ 0 lost, 4")
     assert str(outcome_of(*part, RIGHT, version="auto-commit")).startswith("· 2 lost")

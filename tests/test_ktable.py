@@ -17,8 +17,8 @@ from workbook.buckets.packing import unpacked
 from workbook.errors import CannotGoOn, CannotSubtract, NoSuchState, QueryEnded
 from workbook.pipelines.share_holders import us_positions, us_share_holders
 from workbook.sinks.store import Store
-from workbook.spark.queries import Running, start_table
-from workbook.tables.ktable import KTable, count, fold, ktable, max_of, set_of, total
+from workbook.spark.queries import QueryGroup, start_table
+from workbook.tables.ktable import KTable, collect_set, count, fold, ktable, max_of, sum_of
 from workbook.tables.state import state_of
 from workbook.tables.steps import DELETED, GROUP_BUCKET
 
@@ -54,7 +54,7 @@ class Feed:
     def __init__(self, spark: SparkSession, folder: Path) -> None:
         self.spark, self.folder, self.sink = spark, folder, Changes()
         self.offset = self.files = 0
-        self.running: Running | None = None
+        self.running: QueryGroup | None = None
         (folder / "in").mkdir()
 
     @property
@@ -159,11 +159,11 @@ def test_all_aggregates_agree_with_arithmetic(feed: Feed) -> None:
         return value - {row["position"]}
 
     feed.start(
-        lambda rows: ktable(rows, key="position").group_by("client").reduce(
+        lambda rows: ktable(rows, key="position").group_by("client").aggregate(
             number=count(),
-            shares=total("amount"),
+            shares=sum_of("amount"),
             largest=max_of("amount", recompute=True),
-            tickers=set_of("ticker"),
+            tickers=collect_set("ticker"),
             ids=fold(union, difference, frozenset(), "array<string>"),
             raw=fold(lambda v, r: v + b"x", lambda v, r: v[1:], b"", "binary"),
         )
@@ -194,7 +194,7 @@ def test_a_fold_may_hold_a_map(feed: Feed) -> None:
         return {ticker: amount for ticker, amount in left.items() if amount}
 
     shares = fold(add, take, {}, "map<string,bigint>")
-    feed.start(lambda rows: us_positions(rows).group_by("client").reduce(shares=shares))
+    feed.start(lambda rows: us_positions(rows).group_by("client").aggregate(shares=shares))
     (told,) = feed.send(BOB_1, BOB_2)
     assert dict(told["shares"]) == {"AAPL": 15}
     row = pa.Table.from_pylist([told], pa.schema([
@@ -218,7 +218,9 @@ def test_a_fold_looks_at_each_update_in_its_order(feed: Feed) -> None:
         [],
         "array<string>",
     )
-    feed.start(lambda rows: ktable(rows, key="position").group_by("exchange").reduce(steps=steps))
+    feed.start(
+        lambda rows: ktable(rows, key="position").group_by("exchange").aggregate(steps=steps)
+    )
     rows = [(str(n), "Bob", "AAPL", n, "NYSE") for n in (5, 3, 8, 1)]
     (told,) = feed.send(*rows, rows[0])
     assert told["steps"] == ["+5", "+3", "+8", "+1", "-5", "+5"]
@@ -265,27 +267,27 @@ def test_a_table_of_another_shape_does_not_go_on_with_a_checkpoint(feed: Feed) -
     def table(rows: DataFrame, **how: Any) -> KTable:
         return ktable(rows, **{"key": "position", "buckets": 2, **how})
 
-    feed.start(lambda rows: table(rows).group_by("client").reduce(n=count()))
+    feed.start(lambda rows: table(rows).group_by("client").aggregate(n=count()))
     feed.send(BOB_1)
     feed.stop()
     others: dict[str, Callable[[DataFrame], DataFrame]] = {
         "buckets: made for 2, came 3": lambda rows: (
-            table(rows, buckets=3).group_by("client").reduce(n=count())
+            table(rows, buckets=3).group_by("client").aggregate(n=count())
         ),
         "keys: made for position, came position; exchange": lambda rows: (
-            table(rows, key=["position", "exchange"]).group_by("client").reduce(n=count())
+            table(rows, key=["position", "exchange"]).group_by("client").aggregate(n=count())
         ),
         r"filters: made for nothing, came \(exchange = 'NYSE'\)": lambda rows: (
-            table(rows).filter("exchange = 'NYSE'").group_by("client").reduce(n=count())
+            table(rows).filter("exchange = 'NYSE'").group_by("client").aggregate(n=count())
         ),
         "n = count, came n = total": lambda rows: (
-            table(rows).group_by("client").reduce(n=total("amount"))
+            table(rows).group_by("client").aggregate(n=sum_of("amount"))
         ),
     }
     for says, other in others.items():
         with pytest.raises(CannotGoOn, match=says):
             feed.start(other)
-    feed.start(lambda rows: table(rows).group_by("client").reduce(n=count()))
+    feed.start(lambda rows: table(rows).group_by("client").aggregate(n=count()))
     assert [row["n"] for row in feed.send(BOB_2)] == [2]
 
 
@@ -357,7 +359,7 @@ def test_rows_and_groups_are_spread_over_the_buckets(spark: SparkSession) -> Non
 
 def test_a_table_may_be_grouped_by_its_key(table: KTable) -> None:
     by_key = table.group_by("position")
-    told = by_key.reduce(per_update=True, number=count())
+    told = by_key.aggregate(per_update=True, number=count())
     assert told.columns == ["position", "number", "deleted", "change", "step"]
     assert by_key.changelog().columns == ["position", "deleted"]
 
@@ -378,21 +380,27 @@ def test_a_maximum_is_refused_and_says_what_to_do() -> None:
 def test_a_sum_of_fractions_is_refused(spark: SparkSession) -> None:
     rows = spark.createDataFrame([], f"{SCHEMA}, price DOUBLE")
     with pytest.raises(CannotSubtract, match=r"price.*double"):
-        ktable(rows, key="position").group_by("client").reduce(worth=total("price"))
+        ktable(rows, key="position").group_by("client").aggregate(worth=sum_of("price"))
 
 
 @pytest.mark.parametrize(
     ("reduce", "says"),
     [
-        (lambda t: t.group_by("client").reduce(), "something to reduce to"),
-        (lambda t: t.group_by("client").reduce(client=count()), "other names.*client"),
-        (lambda t: t.group_by("client").reduce(rows=count()), "other names.*rows"),
-        (lambda t: t.group_by("client").reduce(number=count), r"Expected aggregates, .*count\(\)"),
+        (lambda t: t.group_by("client").aggregate(), "something to aggregate"),
+        (lambda t: t.group_by("client").aggregate(client=count()), "other names.*client"),
+        (lambda t: t.group_by("client").aggregate(rows=count()), "other names.*rows"),
+        (
+            lambda t: t.group_by("client").aggregate(number=count),
+            r"Expected aggregates, .*count\(\)",
+        ),
         (lambda t: t.group_by(["client", "ticker"]), "one column.*'client', 'ticker'"),
         (lambda t: ktable(t.changelog, key=[]), "a key and at least one bucket"),
         (lambda t: ktable(t.changelog, key="position", buckets=0), "at least one bucket"),
-        (lambda t: t.group_by("client").reduce(all=set_of("price")), "columns of the table.*price"),
-        (lambda t: t.group_by("broker").reduce(all=count()), "columns of the table.*broker"),
+        (
+            lambda t: t.group_by("client").aggregate(all=collect_set("price")),
+            "columns of the table.*price",
+        ),
+        (lambda t: t.group_by("broker").aggregate(all=count()), "columns of the table.*broker"),
     ],
 )
 def test_a_reduction_that_cannot_be_is_refused(

@@ -25,7 +25,7 @@ from workbook.kafka.metrics_reader import read_metrics
 from workbook.kafka.readers import read_dead_letters
 from workbook.pipelines.page_views.counts import views_per_second
 from workbook.pipelines.page_views.metrics import metric_records
-from workbook.spark.queries import Running, start_metrics
+from workbook.spark.queries import QueryGroup, start_metrics
 from workbook.spark.source import kafka_stream
 from workbook.topics import Topic
 
@@ -111,7 +111,7 @@ class Bench:
             producer.produce(self.clicks.name, value, partition=partition, timestamp=ARRIVAL)
         assert producer.flush(10) == 0
 
-    def start(self, at: Callable[[str], None] = lambda point: None) -> Running:
+    def start(self, at: Callable[[str], None] = lambda point: None) -> QueryGroup:
         letters = DeadLetters(self.broker.client_config(), self.clicks.dead_letters.name)
         raw = kafka_stream(self.spark, self.broker, self.clicks.name)
         counts = views_per_second(
@@ -138,7 +138,7 @@ def bench(broker: Any, spark: SparkSession, topic: Callable[..., Topic], tmp_pat
     return Bench(broker, spark, topic("clicks", partitions=2), topic("metrics"), tmp_path / "1")
 
 
-def watermark(running: Running) -> str:
+def watermark(running: QueryGroup) -> str:
     progress = running.queries[0].lastProgress
     assert progress is not None
     return str(progress["eventTime"]["watermark"])

@@ -68,7 +68,9 @@ class Client:
         self.log: list[bytes] = []
         self.on_full: Callable[[], None] = lambda: None
 
-    def produce(self, topic: str, *, key: bytes, on_delivery: Any, **rest: Any) -> None:
+    def produce(
+        self, topic: str, value: bytes, key: bytes, place: int, *, on_delivery: Any, **rest: Any
+    ) -> None:
         self.tries += 1
         if len(self.queue) >= self.room:
             raise BufferError
@@ -300,7 +302,7 @@ def test_without_the_lab_a_metric_has_no_header() -> None:
     assert record(Metric(1, 2))["headers"] == {}
     client = Client()
     sent: list[dict[str, Any]] = []
-    client.produce = lambda topic, **rest: sent.append(rest)  # type: ignore[method-assign]
+    client.produce = lambda *record, **rest: sent.append(rest)  # type: ignore[method-assign]
     MetricsProducer({}, "m", connect=lambda _: client).send(Metric(1, 2), [4, 5])
     MetricsProducer({}, "m", connect=lambda _: client, with_events=True).send(Metric(1, 2), [4, 5])
     assert [one["headers"] for one in sent] == [{}, {EVENTS: b"4,5"}]

@@ -11,7 +11,6 @@ from typing import Any
 import pandas as pd
 import pytest
 from brokers import OwnBroker
-from confluent_kafka import Producer
 from labs import until
 from pyspark.sql import SparkSession
 
@@ -23,14 +22,13 @@ from workbook.kafka.loops import Loop
 from workbook.kafka.metrics_producer import MetricsProducer
 from workbook.kafka.metrics_reader import read_metrics
 from workbook.kafka.offsets import Unread, partition_offsets
-from workbook.kafka.producer import Deliveries
 from workbook.kafka.readers import consumer, read_dead_letters
-from workbook.kafka.stream_producer import BULK, send
+from workbook.kafka.stream_producer import StreamProducer
 from workbook.ledgers.events import Ledger, Verdict
 from workbook.pipelines.page_views.completed import completed_views
 from workbook.pipelines.page_views.metrics import Seconds, commit_on_delivery, metric_records
 from workbook.sinks.completed import start_completed
-from workbook.spark.queries import Running, appender
+from workbook.spark.queries import QueryGroup, appender
 from workbook.spark.source import kafka_stream
 from workbook.stack import jars
 from workbook.topics import Topic
@@ -54,13 +52,12 @@ def server(tmp_path: Path) -> Iterator[OwnBroker]:
 
 def send_clicks(config: dict[str, str], stream: ClickStream, first: int, last: int) -> None:
     """These events; behind the last one a page view that completes all seconds before it."""
-    producer, deliveries = Producer({**BULK, **config}), Deliveries()
-    send(stream.block(first, last), producer, CLICKS.name, deliveries)
-    if last == COUNT:
-        newest = int(stream.arrivals(stream.expected(last - 1, last).event_id.to_numpy())[0])
-        closing = Click(COUNT, ClickType.PAGE, "/home", newest + 60_000, "Firefox")
-        producer.produce(CLICKS.name, closing.to_json(), timestamp=closing.timestamp)
-    deliveries.check(producer.flush(30))
+    with StreamProducer(config, CLICKS.name) as producer:
+        producer.send_block(stream.block(first, last))
+        if last == COUNT:
+            newest = int(stream.arrivals(stream.expected(last - 1, last).event_id.to_numpy())[0])
+            closing = Click(COUNT, ClickType.PAGE, "/home", newest + 60_000, "Firefox")
+            producer.produce(closing.to_json(), timestamp=closing.timestamp)
 
 
 def start_loop(config: dict[str, str], at: Callable[[str], None]) -> Loop:
@@ -78,7 +75,7 @@ def start_loop(config: dict[str, str], at: Callable[[str], None]) -> Loop:
 
 def start_query(
     spark: SparkSession, broker: Broker, place: Path, tell: Callable[[dict[str, int]], None]
-) -> Running:
+) -> QueryGroup:
     """The Spark query; small micro-batches, so that the outage comes between two of them."""
     config = broker.client_config()
     letters = DeadLetters(config, BY_SPARK.dead_letters.name)
@@ -88,7 +85,7 @@ def start_query(
     append = appender(broker, BY_SPARK.name)
     return start_completed(
         views, lambda seconds: append(metric_records(seconds.drop("partition"))),
-        letters, config, CLICKS.name, place, every="1 second", tell=tell,
+        letters, config, CLICKS.name, place, every="1 second", on_sums=tell,
     )  # fmt: skip
 
 

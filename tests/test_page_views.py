@@ -19,11 +19,9 @@ from workbook.errors import Rejected
 from workbook.events.clicks import Click, ClickType, PlainClick
 from workbook.events.reasons import Reason
 from workbook.pipelines.page_views.counts import (
-    count_clicks,
     count_page_views,
     count_step,
     page_views,
-    total_views,
 )
 
 ARRIVAL = 1_700_000_000_000
@@ -287,7 +285,6 @@ def click(name: str, kind: ClickType = ClickType.PAGE, timestamp: int = ARRIVAL)
 def test_a_step_counts_pages_and_no_actions() -> None:
     assert count_step({"home": 1}, click("home")) == {"home": 2}
     assert count_step({"home": 1}, click("basket", ClickType.ACTION)) == {"home": 1}
-    assert count_clicks([click("home"), click("shoes"), click("home")]) == {"home": 2, "shoes": 1}
 
 
 MIXED = [
@@ -300,7 +297,6 @@ def test_spark_counts_accepted_page_views_only(spark: SparkSession) -> None:
     parsed = parse(raw(spark, [c.to_json() for c in MIXED] + [b"junk", None]))
     rows = page_views(parsed).collect()
     assert {row["name"]: row.views for row in rows} == {"home": 2, "shoes": 1}
-    assert [row.views for row in total_views(parsed).collect()] == [3]
 
 
 class Letter:

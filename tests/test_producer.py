@@ -9,15 +9,15 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from labs import until
 
 from workbook.errors import BrokerUnreachable, Rejected, TopicMissing
 from workbook.events.clicks import Click, ClickType
 from workbook.generators.clicks import ClickStream
-from workbook.kafka.background_stream import Visitors
+from workbook.kafka.background_stream import BackgroundStream
 from workbook.kafka.clicks import ClickProducer
-from workbook.kafka.producer import Deliveries
+from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.stream_producer import Sent, generate
 from workbook.ledgers.events import Ledger
 from workbook.topics import Topic, new_topic
@@ -156,9 +156,49 @@ def test_records_the_broker_refuses_surface(broker: Any) -> None:
         generate(broker.client_config(), topic.name, STREAM, 5000)
 
 
+class FullClient:
+    """A client whose queue is full for a while, and that refuses a record without a value."""
+
+    def __init__(self, settings: dict[str, Any], full: int = 3) -> None:
+        self.settings, self.full, self.polled, self.taken = settings, full, 0, list[Any]()
+
+    def produce(self, topic: str, value: bytes | None, *record: Any, **rest: Any) -> None:
+        if self.polled < self.full:
+            raise BufferError
+        if value is None:
+            raise KafkaException(KafkaError(KafkaError.MSG_SIZE_TOO_LARGE))
+        self.taken.append(value)
+
+    def poll(self, seconds: float) -> None:
+        self.polled += 1
+
+    def flush(self, seconds: float) -> int:
+        return 0
+
+
+def test_a_producer_waits_where_its_queue_is_full_and_counts_what_is_refused() -> None:
+    clients, waited = list[FullClient](), list[int]()
+
+    def connect(settings: dict[str, Any]) -> FullClient:
+        clients.append(FullClient(settings))
+        return clients[0]
+
+    producer = DeliveringProducer(
+        {"log_level": 3}, "clicks", connect=connect, on_full=lambda: waited.append(1)
+    )
+    producer.produce(b"1")
+    assert (clients[0].taken, len(waited)) == ([b"1"], 3)
+    assert clients[0].settings["enable.idempotence"]
+    assert clients[0].settings["log_level"] == 3, "the client's own settings win"
+    producer.close()
+    producer.produce(None)
+    with pytest.raises(BrokerUnreachable, match="at least 1 records were not delivered"):
+        producer.close()
+
+
 def test_what_is_still_waiting_counts_as_not_delivered() -> None:
     with pytest.raises(BrokerUnreachable, match="3 records were not delivered"):
-        Deliveries().check(left=3)
+        DeliveringProducer({}, "clicks").check(left=3)
 
 
 def test_single_clicks_say_where_they_landed(broker: Any, topic: Topic) -> None:
@@ -190,7 +230,7 @@ def test_the_speed_is_reported(
 
 def test_visitors_keep_coming_until_they_are_stopped(broker: Any, topic: Topic) -> None:
     stream = replace(STREAM, rate=2000).ending_by(int(time.time() * 1000), 1, speed=1)
-    visitors = Visitors(broker.client_config(), topic.name, stream)
+    visitors = BackgroundStream(broker.client_config(), topic.name, stream)
     until(lambda: visitors.sent.events > 500, "visitors")
     sent = visitors.stop()
     observed, rejected = judged(read_all(broker.client_config(), topic))
@@ -204,7 +244,8 @@ def test_visitors_of_a_cell_that_is_run_again_end_the_ones_before(broker: Any) -
     broker.create(first, again, other)
     stream = replace(STREAM, rate=2000).ending_by(int(time.time() * 1000), 1, speed=1)
     old, elsewhere, new = (
-        Visitors(broker.client_config(), topic.name, stream) for topic in (first, other, again)
+        BackgroundStream(broker.client_config(), topic.name, stream)
+        for topic in (first, other, again)
     )
     until(lambda: not old._thread.is_alive(), "the end of the first visitors")
     assert elsewhere._thread.is_alive()
@@ -214,6 +255,6 @@ def test_visitors_of_a_cell_that_is_run_again_end_the_ones_before(broker: Any) -
 
 
 def test_visitors_say_at_the_end_what_kept_them_out(broker: Any) -> None:
-    visitors = Visitors(broker.client_config(), "no-such-topic", STREAM)
+    visitors = BackgroundStream(broker.client_config(), "no-such-topic", STREAM)
     with pytest.raises(TopicMissing):
         visitors.stop()

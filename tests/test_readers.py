@@ -15,8 +15,8 @@ from pyspark.sql import SparkSession
 from workbook.errors import BrokerUnreachable, TopicMissing
 from workbook.kafka.broker import Broker
 from workbook.kafka.readers import PatientConsumer, consumer, read_all, read_messages
-from workbook.sinks.local_table import Collected
-from workbook.spark.queries import Running
+from workbook.sinks.local_table import LocalTable
+from workbook.spark.queries import QueryGroup
 from workbook.spark.source import kafka_stream, kafka_table
 from workbook.topics import Topic, new_topic
 
@@ -77,11 +77,11 @@ def test_spark_reads_the_topic_as_table_and_stream(
     send(broker, topic, 10)
     rows = kafka_table(spark, broker, topic.name).collect()
     assert sorted(int(row.value) for row in rows) == list(range(10))
-    collected = Collected()
+    collected = LocalTable("partition", "offset")
     stream = kafka_stream(spark, broker, topic.name, max_per_batch=4)
-    with Running([stream.writeStream.foreachBatch(collected.write)], tmp_path) as running:
+    with QueryGroup([stream.writeStream.foreachBatch(collected.write)], tmp_path) as running:
         running.process_all()
-    assert sorted(int(row["value"]) for row in collected.rows) == list(range(10))
+    assert sorted(int(row["value"]) for row in collected.rows()) == list(range(10))
 
 
 def test_a_group_goes_on_where_it_committed(broker: Any, topic: Topic) -> None:

@@ -22,12 +22,11 @@ from workbook.errors import TopicMissing
 from workbook.events.clicks import Click, ClickType
 from workbook.events.metrics import NOT_A_METRIC, Metric
 from workbook.generators.clicks import ClickStream
-from workbook.kafka.end_offsets import Ends
+from workbook.kafka.end_offsets import EndOffsets
 from workbook.kafka.metrics_reader import read_metrics
 from workbook.kafka.probe import require_topic
-from workbook.kafka.producer import Deliveries
 from workbook.kafka.readers import read_dead_letters
-from workbook.kafka.stream_producer import BULK, send
+from workbook.kafka.stream_producer import StreamProducer
 from workbook.topics import Topic, new_topic
 
 COUNT = 4000
@@ -46,9 +45,8 @@ def produce(broker: Any, topic: Topic, *records: tuple[bytes | None, bytes | Non
 
 
 def send_half(broker: Any, topic: Topic, stream: ClickStream, first: int) -> None:
-    producer, deliveries = Producer({**BULK, **broker.client_config()}), Deliveries()
-    send(stream.block(first, first + COUNT // 2), producer, topic.name, deliveries)
-    deliveries.check(producer.flush(20))
+    with StreamProducer(broker.client_config(), topic.name) as producer:
+        producer.send_block(stream.block(first, first + COUNT // 2))
 
 
 def written(broker: Any, topic: Topic) -> dict[int, int]:
@@ -221,7 +219,7 @@ def test_a_total_counts_alone_where_a_second_has_parts_too(
 
 def test_the_ends_of_a_topic_are_asked_again_and_again(broker: Any, topic: MakeTopic) -> None:
     clicks, now = topic("clicks", partitions=2), 0.0
-    ends = Ends(broker.client_config(), clicks.name, lambda: now)
+    ends = EndOffsets(broker.client_config(), clicks.name, lambda: now)
 
     def first() -> object:
         nonlocal now

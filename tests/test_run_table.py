@@ -10,16 +10,14 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 from labs import end, read_until, workbook
 
 from workbook.cli import main
 from workbook.generators.positions import PositionStream
 from workbook.kafka.broker import Broker
-from workbook.kafka.producer import Deliveries
-from workbook.kafka.readers import read_dead_letters, read_messages
-from workbook.kafka.stream_producer import BULK, generate, send
+from workbook.kafka.readers import latest_rows, read_dead_letters, read_messages
+from workbook.kafka.stream_producer import StreamProducer, generate
 from workbook.ledgers.tables import TableLedger
 from workbook.sinks.store import Store
 from workbook.topics import Topic, new_compacted_topic
@@ -62,20 +60,14 @@ def test_the_table_is_right_across_ctrl_c_and_a_restart(broker: Broker, tmp_path
     said = end(first, signal.SIGINT)
     assert "clients hold US shares:" in said
 
-    producer, deliveries = Producer({**BULK, **config}), Deliveries()
-    send(stream.block(COUNT // 2, COUNT), producer, topic.name, deliveries)
-    deliveries.check(producer.flush(20))
+    with StreamProducer(config, topic.name) as producer:
+        producer.send_block(stream.block(COUNT // 2, COUNT))
     second = workbook(*command)
     read_until(second, "It goes on where")
     caught_up(broker, state / "store.db", stream.expected(0, COUNT))
     end(second, signal.SIGTERM)
 
-    known: dict[str, Any] = {}
-    for message in read_messages(config, out):
-        key, value = message.key().decode(), message.value()
-        known.pop(key, None)
-        if value is not None:
-            known[key] = json.loads(value)
+    known = latest_rows(read_messages(config, out))
     assert judged(stream.expected(0, COUNT), list(known.values())).clean
     letters = read_dead_letters(config, f"{topic.name}.dead-letters")
     assert len(letters) == stream.expected(0, COUNT)["reason"].notna().sum() > 40
@@ -167,7 +159,7 @@ def test_what_is_not_there_is_said(store: Path, tmp_path: Path, capsys: Any) -> 
     [
         (("share_holders", "--by-partition"), "unknown: --by-partition\n"),
         (("page_views", "--every", "2"), "unknown: --every 2\n"),
-        (("page_views", "--latenes", "9 s"), "unknown: --latenes 9 s. Is it --lateness?\n"),
+        (("page_views", "--latness", "9 s"), "unknown: --latness 9 s. Is it --lateness?\n"),
     ],
 )
 def test_an_option_that_a_system_does_not_have_is_refused(

@@ -12,13 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Producer
 from labs import end, read_until, workbook
 
 from workbook.events.clicks import Click, ClickType
 from workbook.generators.clicks import ClickStream
-from workbook.kafka.producer import Deliveries
-from workbook.kafka.stream_producer import BULK, send
+from workbook.kafka.stream_producer import StreamProducer
 from workbook.topics import Topic
 
 COUNT = 6000
@@ -48,9 +46,8 @@ def test_the_table_has_every_page_after_kill_9_and_a_restart(
     stream = stream.ending_by(int(time.time() * 1000), COUNT)
 
     def add(first: int, last: int) -> None:
-        producer, deliveries = Producer({**BULK, **broker.client_config()}), Deliveries()
-        send(stream.block(first, last), producer, clicks.name, deliveries)
-        deliveries.check(producer.flush(20))
+        with StreamProducer(broker.client_config(), clicks.name) as producer:
+            producer.send_block(stream.block(first, last))
 
     def start() -> subprocess.Popen[str]:
         words = ("run", "page_views", "--in", clicks.name, "--checkpoint", str(folder))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from py4j.protocol import Py4JNetworkError
 
-from workbook.spark.queries import Running
+from workbook.spark.queries import QueryGroup
 
 
 @dataclass
@@ -46,9 +46,9 @@ class Query:
 )
 def test_a_cell_runs_again_after_spark_has_ended(gone: Exception, tmp_path: Path) -> None:
     first, second = Query(), Query()
-    before = Running([first], tmp_path / "name" / "1")
+    before = QueryGroup([first], tmp_path / "name" / "1")
     first.gone = gone
-    again = Running([second], tmp_path / "name" / "2")
+    again = QueryGroup([second], tmp_path / "name" / "2")
     assert not before.is_active
     before._watcher.join(5)
     assert not before._watcher.is_alive()

@@ -60,20 +60,6 @@ def test_asked_twice_it_is_the_same(spark: SparkSession) -> None:
     assert session.spark_session() is spark
 
 
-def test_the_state_store_is_chosen_per_query(spark: SparkSession) -> None:
-    for store, provider in session.STATE_STORES.items():
-        session.choose_state_store(spark, store)
-        query = (
-            spark.readStream.format("rate").load().groupBy("value").count()
-            .writeStream.outputMode("update").format("noop").start()
-        )  # fmt: skip
-        query.processAllAvailable()
-        query.stop()
-        custom = query.lastProgress.stateOperators[0].customMetrics
-        assert ("rocksdbCommitCheckpointLatency" in str(custom)) == (store == "rocksdb"), provider
-    session.choose_state_store(spark, "memory")
-
-
 def test_it_says_how_long_it_takes_and_honours_the_master() -> None:
     said = fresh("print(spark_session().sparkContext.master)", SPARK_MASTER="local[1]")
     assert "Starting Spark" in said

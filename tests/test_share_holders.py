@@ -24,12 +24,12 @@ from workbook.events.positions import Position
 from workbook.kafka.broker import Broker
 from workbook.kafka.compaction import roll, wait_until_compacted
 from workbook.kafka.dead_letters import DeadLetters
-from workbook.kafka.readers import read_dead_letters, read_messages
-from workbook.pipelines.share_holders import NEEDED, us_share_holders
+from workbook.kafka.readers import latest_rows, read_dead_letters, read_messages
+from workbook.pipelines.share_holders import REQUIRED_COLUMNS, us_share_holders
 from workbook.sinks.store import Store
 from workbook.sinks.table_topic import TableTopic
 from workbook.spark import session
-from workbook.spark.queries import Running, start_table
+from workbook.spark.queries import QueryGroup, start_table
 from workbook.spark.source import kafka_stream
 from workbook.topics import Topic, compacted, new_compacted_topic
 
@@ -101,7 +101,7 @@ class Market:
         self.bad = 0
         self.place = session.checkpoint(self.out.name)
         self.store = Store(self.place / "store.db", "client")
-        self.running: Running | None = None
+        self.running: QueryGroup | None = None
         self.producer = Producer({**broker.client_config(), "linger.ms": 5})
 
     def send(self, key: str, value: bytes | None, fields: dict[str, Any]) -> None:
@@ -111,10 +111,10 @@ class Market:
         self.log.append({**blank, **fields, "position": key, "number": len(self.log)})
 
     def start(self, per_batch: int) -> None:
-        rejects = DeadLetters(self.broker.client_config(), self.topic.dead_letters.name)
+        dead_letters = DeadLetters(self.broker.client_config(), self.topic.dead_letters.name)
         raw = kafka_stream(self.spark, self.broker, self.topic.name, max_per_batch=per_batch)
         out = TableTopic(self.broker.client_config(), self.out.name, "client")
-        holders = us_share_holders(parse(raw, rejects, NEEDED))
+        holders = us_share_holders(parse(raw, dead_letters, REQUIRED_COLUMNS))
         self.running = start_table(holders, [out, self.store], self.place)
 
     def quiet(self) -> None:
@@ -128,14 +128,8 @@ class Market:
 
     def told(self) -> dict[str, Any]:
         """What a reader of the result topic knows."""
-        known: dict[str, Any] = {}
-        for message in read_messages(self.broker.client_config(), self.out.name):
-            key, value = (message.key() or b"").decode(), message.value()
-            known.pop(key, None)
-            if value is not None:
-                row = json.loads(value)
-                known[key] = (row["positions"], row["tickers"])
-        return known
+        known = latest_rows(read_messages(self.broker.client_config(), self.out.name))
+        return {client: (row["positions"], row["tickers"]) for client, row in known.items()}
 
 
 def in_store(store: Store) -> dict[str, Any]:

@@ -18,11 +18,11 @@ from workbook.errors import BrokerUnreachable, Rejected
 from workbook.events.clicks import Click, ClickType
 from workbook.events.reasons import Reason
 from workbook.kafka.dead_letters import DeadLetters
-from workbook.kafka.producer import ANY_SIZE
+from workbook.kafka.producer import SETTINGS
 from workbook.kafka.readers import consumer, read_all, read_dead_letters
 from workbook.pipelines.page_views.counts import count_page_views, page_views
-from workbook.sinks.local_table import Collected, LocalTable
-from workbook.spark.queries import Running, start_counting
+from workbook.sinks.local_table import LocalTable
+from workbook.spark.queries import QueryGroup, start_counting
 from workbook.spark.source import kafka_stream
 from workbook.topics import Topic, new_topic
 
@@ -49,7 +49,7 @@ COUNTS = {"home": 3, "shoes": 1}
 
 def send(broker: Any, topic: Topic, values: list[bytes | None]) -> None:
     """Values into partitions 0 and 1 in turn, all with the same arrival."""
-    producer = Producer({**ANY_SIZE, **broker.client_config()})
+    producer = Producer({**SETTINGS, **broker.client_config()})
     for number, value in enumerate(values):
         where = number % topic.partitions
         producer.produce(topic.name, value, b"k%d" % number, where, timestamp=ARRIVAL)
@@ -123,8 +123,8 @@ def test_an_empty_topic_gives_no_counts_and_no_letters(
     broker.create(topic.dead_letters)
     table = LocalTable("name")
     where = topic.dead_letters.name
-    rejects = DeadLetters(broker.client_config(), where)
-    parsed = parse(kafka_stream(spark, broker, topic.name), rejects)
+    dead_letters = DeadLetters(broker.client_config(), where)
+    parsed = parse(kafka_stream(spark, broker, topic.name), dead_letters)
     with start_counting(page_views(parsed), table, tmp_path) as running:
         running.process_all()
     assert (table.rows(), table.version) == ([], 0)
@@ -178,9 +178,9 @@ def ticking(spark: SparkSession) -> Any:
 def test_a_failing_query_ends_the_others_and_its_error_surfaces(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    fine = ticking(spark).writeStream.foreachBatch(Collected().write)
+    fine = ticking(spark).writeStream.format("noop")
     bad = ticking(spark).select(F.raise_error(F.lit("boom")).alias("x")).writeStream.format("noop")
-    running = Running([fine, bad], tmp_path)
+    running = QueryGroup([fine, bad], tmp_path)
     with pytest.raises(Exception, match="boom"):
         running.wait(30)
     assert not any(query.isActive for query in running.queries)
@@ -189,8 +189,11 @@ def test_a_failing_query_ends_the_others_and_its_error_surfaces(
 def test_with_its_checkpoint_a_count_goes_on_after_a_restart(
     broker: Any, spark: SparkSession, clicks: Topic, tmp_path: Path
 ) -> None:
-    rejects = DeadLetters(broker.client_config(), clicks.dead_letters.name)
-    parsed, table = parse(kafka_stream(spark, broker, clicks.name), rejects), LocalTable("name")
+    dead_letters = DeadLetters(broker.client_config(), clicks.dead_letters.name)
+    parsed, table = (
+        parse(kafka_stream(spark, broker, clicks.name), dead_letters),
+        LocalTable("name"),
+    )
     for name in ("before", "after"):
         send(broker, clicks, [click("home"), click(name)])
         with start_counting(page_views(parsed), table, tmp_path) as running:

@@ -6,8 +6,8 @@ import json
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
-from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -21,6 +21,7 @@ from workbook.kafka.dead_letters import MOST, DeadLetters, Letter
 from workbook.kafka.loops import within
 from workbook.kafka.metrics_producer import MetricsProducer
 from workbook.kafka.offsets import partition_offsets
+from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.readers import consumer, read_dead_letters, read_messages
 from workbook.kafka.record_producer import RecordProducer
 from workbook.pipelines.page_views.metrics import commit_on_delivery
@@ -191,8 +192,8 @@ def test_a_hundred_thousand_positions_fit_into_a_record(broker: Broker, out: Top
 
 def test_where_a_row_is_too_large_the_former_one_does_not_stay(broker: Broker, out: Topic) -> None:
     config, huge = broker.client_config(), words(6_000_000)
-    rejects = DeadLetters(config, out.dead_letters.name)
-    topic = TableTopic(config, out.name, "client", rejects=rejects)
+    dead_letters = DeadLetters(config, out.dead_letters.name)
+    topic = TableTopic(config, out.name, "client", dead_letters=dead_letters)
     topic.apply(table(("Bob", "fine"), ("Al", "fine")), "query", 0)
     topic.apply(table(("Bob", huge), ("Al", "good")), "query", 1)
     assert told(broker, out.name) == [("Bob", 4), ("Al", 4), ("Al", 4), ("Bob", None)]
@@ -242,9 +243,8 @@ class Refusing:
     def __init__(self, config: dict[str, Any], code: int | None = None) -> None:
         self.code = code
 
-    def produce(self, topic: str, on_delivery: Callable[..., None], **record: Any) -> None:
-        message = SimpleNamespace(key=lambda: record["key"])
-        self.told = lambda: on_delivery(KafkaError(self.code), message)
+    def produce(self, *record: Any, on_delivery: Callable[..., None], **rest: Any) -> None:
+        self.told = lambda: on_delivery(KafkaError(self.code), None)
 
     def flush(self, timeout: float) -> int:
         if self.code is None:
@@ -258,7 +258,8 @@ def test_a_row_that_is_not_delivered_is_an_error(
     monkeypatch: pytest.MonkeyPatch, code: int | None
 ) -> None:
     monkeypatch.setattr(table_topic, "require_topic", lambda config, topic: 1)
-    monkeypatch.setattr(table_topic, "Producer", lambda config: Refusing(config, code))
+    refusing = partial(DeliveringProducer, connect=lambda config: Refusing(config, code))
+    monkeypatch.setattr(table_topic, "DeliveringProducer", refusing)
     topic = TableTopic({"bootstrap.servers": "b:9"}, "holders", "client", patience=2)
     why = "no answer" if code is None else ".*authorization failed"
     with pytest.raises(BrokerUnreachable, match=rf"b:9 to take .* within 2 s \({why}\)\. Check"):

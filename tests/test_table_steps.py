@@ -13,7 +13,7 @@ import pytest
 from workbook.buckets.state import BUCKET
 from workbook.tables import steps
 from workbook.tables.aggregates import OP
-from workbook.tables.ktable import count, fold, max_of, set_of, total
+from workbook.tables.ktable import collect_set, count, fold, max_of, sum_of
 from workbook.tables.steps import DELETED, GROUP_BUCKET, ORDER
 
 KEYS, GROUP = ["id"], "client"
@@ -54,9 +54,9 @@ def batches(rows: list[Row], seed: int) -> list[pl.DataFrame]:
 def aggregates() -> dict[str, Any]:
     return {
         "number": count(),
-        "amount": total("amount"),
-        "ids": set_of("id"),
-        "amounts": set_of("amount"),
+        "amount": sum_of("amount"),
+        "ids": collect_set("id"),
+        "amounts": collect_set("amount"),
         "largest": max_of("amount", recompute=True),
         "folded": fold(
             lambda value, row: value | {row["id"]},

@@ -24,7 +24,7 @@ from workbook.buckets.state import BUCKET, Tables
 PACKED = "bucket INT, rows BINARY"
 
 Step = Callable[[Tables, pl.DataFrame], "tuple[Tables, pl.DataFrame]"]
-"""State before and a batch in; state after and what is told of it out."""
+"""State before and a batch in; state after and what is emitted out."""
 
 
 Idle = Callable[[Tables, int], "tuple[Tables, pl.DataFrame]"]
@@ -91,7 +91,7 @@ def _unpickled(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
 def stateful(
     packs: DataFrame, step: Step, names: list[str], buckets: int, idle: Idle | None = None
 ) -> DataFrame:
-    """Take each bucket's packs of a micro-batch through ``step``, and pack what it tells.
+    """Take each bucket's packs of a micro-batch through ``step``, and pack what it emits.
 
     ``names`` are the tables that it keeps, each a state variable of its own. Nothing in the state
     says what they hold: mark what comes out with that (``checkpoints.marked``), ``buckets`` too,
@@ -112,14 +112,14 @@ def _worker(step: Step, idle: Idle | None, buckets: int) -> Work:
     def work(state: Packs, packs: list[bytes], now: int) -> tuple[Packs, list[tuple[int, bytes]]]:
         before = {name: None if data is None else unpacked(data) for name, data in state.items()}
         if packs or idle is None:
-            after, told = step(before, pl.concat([unpacked(data) for data in packs]))
+            after, emitted = step(before, pl.concat([unpacked(data) for data in packs]))
         else:
-            after, told = idle(before, now)
+            after, emitted = idle(before, now)
         kept = {
             name: None if table is None or table.is_empty() else packed(table)
             for name, table in after.items()
         }
-        rows = _in_buckets(told, buckets).to_pylist() if len(told) else []
+        rows = _in_buckets(emitted, buckets).to_pylist() if len(emitted) else []
         return kept, [(row["bucket"], row["rows"]) for row in rows]
 
     return work

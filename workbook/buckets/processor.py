@@ -69,14 +69,14 @@ class Bucket(StatefulProcessor):
         for name, state in self._states.items():
             kept = state.get()
             before[name] = None if kept is None else kept[0]
-        after, told = self._work(before, packs, now)
+        after, emitted = self._work(before, packs, now)
         for name, state in self._states.items():
             data = after[name]
             if data is None:
                 state.clear()
             else:
                 state.update((data,))
-        for bucket, rows in told:
+        for bucket, rows in emitted:
             yield Row(bucket=bucket, rows=rows)
 
     def close(self) -> None:

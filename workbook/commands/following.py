@@ -6,8 +6,8 @@ import threading
 import time
 
 from workbook.commands.console import Ending, Line
-from workbook.kafka.end_offsets import Ends
-from workbook.spark.queries import Running
+from workbook.kafka.end_offsets import EndOffsets
+from workbook.spark.queries import QueryGroup
 from workbook.systems.progress import Progress
 
 TICK_S = 0.2
@@ -39,10 +39,10 @@ class Writes:
 
 
 def follow(
-    running: Running,
+    running: QueryGroup,
     progress: Progress,
     writes: Writes,
-    ends: Ends,
+    ends: EndOffsets,
     ending: Ending,
 ) -> None:
     """Show how the query gets on until it is asked to end, and let it end well."""
@@ -59,7 +59,7 @@ def follow(
     line.show(f"{progress}", last=True)
 
 
-def _finish(running: Running, writes: Writes, progress: Progress) -> None:
+def _finish(running: QueryGroup, writes: Writes, progress: Progress) -> None:
     """Let the micro-batch under way end, so that what it writes is counted too."""
     writes.close()
     deadline = time.monotonic() + FINISH_S

@@ -13,7 +13,7 @@ from workbook.commands.console import Ending, end_like_ctrl_c, typed
 from workbook.commands.failures import query_failed
 from workbook.commands.following import Writes, follow
 from workbook.errors import WorkbookError
-from workbook.kafka.end_offsets import Ends
+from workbook.kafka.end_offsets import EndOffsets
 from workbook.kafka.identity import topic_facts
 from workbook.kafka.probe import require_topic
 from workbook.spark import checkpoints, session
@@ -76,7 +76,7 @@ def _run(broker: Broker, system: System, options: Namespace) -> None:
         if started.store is not None:
             print(f"Ask its store meanwhile: {typed()} store {shlex.quote(str(started.store))}")
         progress = started.progress
-        follow(started.queries, progress, writes, Ends(config, options.source), ending)
+        follow(started.queries, progress, writes, EndOffsets(config, options.source), ending)
         print(f"Ended: {progress.messages:,} messages read from {options.source}.")
         print("\n".join(started.summary()))
     finally:

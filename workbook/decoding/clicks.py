@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
-from workbook.decoding.records import Format, Rejects, Then, arrivals, planned, read_records
+from workbook.decoding.records import DeadLetterSink, Format, Then, arrivals, planned, read_records
 from workbook.events.clicks import CLICK_SCHEMA, MAX_AHEAD_MS, Click, PlainClick
 
 FIELDS = tuple(field.split()[0] for field in CLICK_SCHEMA.split(", "))
@@ -18,7 +18,7 @@ MARKED = (*FIELDS, "reason")
 
 def parse(
     raw: DataFrame,
-    rejects: Rejects | None = None,
+    dead_letters: DeadLetterSink | None = None,
     fields: Sequence[str] = MARKED,
     then: Then | None = None,
 ) -> DataFrame:
@@ -29,10 +29,10 @@ def parse(
     ``partition``, ``offset``, ``arrival`` (timestamp), ``key``, ``value``. Name only what you need:
     each column costs time. What a click is, ``Click.from_json`` says.
 
-    Each rejected record also goes to ``rejects``, at least once, before its micro-batch is
+    Each rejected record also goes to ``dead_letters``, at least once, before its micro-batch is
     committed. ``then`` is as in ``read_records``.
     """
-    return read_records(raw, CLICKS, rejects, fields, then)
+    return read_records(raw, CLICKS, dead_letters, fields, then)
 
 
 def _doubtful(batch: pa.RecordBatch, clicks: list[Any]) -> pa.Array:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
-from workbook.decoding.records import Format, Rejects, read_records
+from workbook.decoding.records import DeadLetterSink, Format, read_records
 from workbook.events.positions import MAX_POSITION_BYTES, POSITION_SCHEMA, PlainPosition, Position
 
 FIELDS = tuple(field.split()[0] for field in POSITION_SCHEMA.split(", "))
@@ -17,7 +17,7 @@ MARKED = ("position", *FIELDS, "deleted", "reason", "offset")
 
 
 def parse(
-    raw: DataFrame, rejects: Rejects | None = None, fields: Sequence[str] = MARKED
+    raw: DataFrame, dead_letters: DeadLetterSink | None = None, fields: Sequence[str] = MARKED
 ) -> DataFrame:
     """Read records as positions; no row is dropped.
 
@@ -27,10 +27,10 @@ def parse(
     ``partition``, ``offset``, ``arrival`` (timestamp), ``key``, ``value``. What a position is,
     ``Position.from_record`` says.
 
-    A value that cannot be read goes to ``rejects``, and takes its row out of a table: nobody knows
-    any more what is true of it, and after compaction nobody could say what was.
+    A value that cannot be read goes to ``dead_letters``, and takes its row out of a table: nobody
+    knows any more what is true of it, and after compaction nobody could say what was.
     """
-    return read_records(raw, POSITIONS, rejects, fields)
+    return read_records(raw, POSITIONS, dead_letters, fields)
 
 
 def _doubtful(batch: pa.RecordBatch, positions: list[Any]) -> pa.Array:

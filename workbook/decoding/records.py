@@ -29,7 +29,7 @@ Batches = Iterator[pa.RecordBatch]
 _ARROW = {"BIGINT": pa.int64(), "STRING": pa.string(), "BOOLEAN": pa.bool_()}
 
 
-class Rejects(AbstractContextManager[Any], Protocol):
+class DeadLetterSink(AbstractContextManager[Any], Protocol):
     """Takes what cannot be read; leaving its context means that everything has been delivered.
 
     It travels to Spark's workers by pickle, and each task enters a copy of its own.
@@ -79,7 +79,7 @@ class Then:
 def read_records(
     raw: DataFrame,
     form: Format,
-    rejects: Rejects | None,
+    dead_letters: DeadLetterSink | None,
     fields: Sequence[str],
     then: Then | None = None,
 ) -> DataFrame:
@@ -92,12 +92,12 @@ def read_records(
     another operator would.
 
     As many tasks read as Spark has cores, since one with Python costs about 50 ms; a task reads
-    several partitions, one after the other. Each rejected record also goes to ``rejects``, at
+    several partitions, one after the other. Each rejected record also goes to ``dead_letters``, at
     least once: a task ends, and with it a micro-batch is committed, only when all its rejected
     records have been delivered.
     """
     key = ["key"] if form.key_field in fields else []
-    needed = {*form.looks_at, *key, *(RECORD if rejects else ()), *fields}
+    needed = {*form.looks_at, *key, *(RECORD if dead_letters else ()), *fields}
     now = ["now"] if "now" in needed or "arrival" in form.looks_at else []
     record = (
         raw.withColumn("arrival", F.col("timestamp"))
@@ -106,8 +106,8 @@ def read_records(
     )
 
     def read(batches: Batches) -> Batches:
-        with rejects or nullcontext():
-            marked = (_marked(batch, form, rejects, fields) for batch in batches)
+        with dead_letters or nullcontext():
+            marked = (_marked(batch, form, dead_letters, fields) for batch in batches)
             yield from then.make(marked) if then else marked
 
     schema = ", ".join(f"{field} {form.types[field]}" for field in fields)
@@ -132,14 +132,14 @@ def _decoder(plain: type[msgspec.Struct]) -> Callable[[Any], Any]:
 
 
 def _marked(
-    batch: pa.RecordBatch, form: Format, rejects: Rejects | None, fields: Sequence[str]
+    batch: pa.RecordBatch, form: Format, dead_letters: DeadLetterSink | None, fields: Sequence[str]
 ) -> pa.RecordBatch:
     """One batch of records as one of ``fields``."""
     events, reasons = _read(batch, form)
     for row, reason in reasons.items():
-        if rejects is not None:
+        if dead_letters is not None:
             record = {name: batch.column(name)[row].as_py() for name in RECORD[:-1]}
-            rejects.send({**record, "arrival": arrivals(batch)[row].as_py()}, reason)
+            dead_letters.send({**record, "arrival": arrivals(batch)[row].as_py()}, reason)
     columns = [_column(field, batch, form, events, reasons) for field in fields]
     return pa.RecordBatch.from_arrays(columns, names=list(fields))
 

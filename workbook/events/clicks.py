@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any, Literal
@@ -10,7 +9,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from workbook.errors import Rejected
-from workbook.events.fields import bigint, json_object, text
+from workbook.events.fields import bigint, compact_json, json_object, text
 from workbook.events.reasons import Reason
 
 MAX_AHEAD_MS = 5 * 60 * 1000
@@ -57,7 +56,7 @@ class Click:
         }
         if self.tab_id is not None:
             fields["tab_id"] = self.tab_id
-        return json.dumps(fields, separators=(",", ":"), ensure_ascii=False).encode()
+        return compact_json(fields).encode()
 
     @classmethod
     def from_json(cls, value: bytes | None, arrival: int, now: int | None = None) -> Click:

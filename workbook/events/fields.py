@@ -15,6 +15,10 @@ _HIGH, _LOW = r"\\u[dD][89abAB][0-9a-fA-F]{2}", r"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 _HALF_PAIR = re.compile(f"{_HIGH}(?!{_LOW})|(?<!{_HIGH}){_LOW}")
 
 
+compact_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+"""Writes JSON without spaces; raises ``ValueError`` for a number that JSON lacks."""
+
+
 def json_object(value: bytes | None) -> dict[str, Any]:
     """The one JSON object, in UTF-8, that the bytes are, or Rejected."""
     if not value:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Literal
@@ -10,7 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from workbook.errors import Rejected
-from workbook.events.fields import json_object, name
+from workbook.events.fields import compact_json, json_object, name
 from workbook.events.reasons import Reason
 
 
@@ -55,7 +54,7 @@ class Position:
             "amount": self.amount,
             "exchange": self.exchange,
         }
-        return json.dumps(fields, separators=(",", ":"), ensure_ascii=False).encode()
+        return compact_json(fields).encode()
 
     @classmethod
     def from_record(cls, key: bytes | None, value: bytes | None) -> Position | None:

@@ -154,7 +154,7 @@ def run_spark(plan: Plan, at: At) -> None:
 
     with start_completed(
         views, emit, letters, plan.config, plan.source, checkpoint,
-        every="0 seconds", at=hook, tell=tell,
+        every="0 seconds", at=hook, on_sums=tell,
     ) as running:  # fmt: skip
         while not done.wait(0.1):
             running.check()
@@ -163,7 +163,7 @@ def run_spark(plan: Plan, at: At) -> None:
 def run_table(plan: Plan, at: At) -> None:
     """The table of share holders, in small micro-batches, into a topic and a store."""
     from workbook.decoding.positions import parse
-    from workbook.pipelines.share_holders import NEEDED, us_share_holders
+    from workbook.pipelines.share_holders import REQUIRED_COLUMNS, us_share_holders
     from workbook.sinks.store import Store
     from workbook.sinks.table_topic import TableTopic
     from workbook.spark import session
@@ -182,7 +182,7 @@ def run_table(plan: Plan, at: At) -> None:
         at(point)
 
     raw = kafka_stream(spark, broker, plan.source, max_per_batch=TABLE_BATCH)
-    holders = us_share_holders(parse(raw, DeadLetters(plan.config, plan.letters), NEEDED))
+    holders = us_share_holders(parse(raw, DeadLetters(plan.config, plan.letters), REQUIRED_COLUMNS))
     if plan.point == "mid-batch":
         holders = middle.through(holders)
     topic = TableTopic(plan.config, plan.target, "client")

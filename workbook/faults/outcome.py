@@ -14,7 +14,7 @@ from workbook.ledgers.findings import SHOWN
 
 BY_HAND, NEVER = "by hand", "never"
 KILL, RESTART = "the kill", "the start again"
-FINDINGS = ("lost", "doubled", "both", "neither")
+FINDINGS = ("lost", "duplicated", "both", "neither")
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,9 @@ class Outcome:
     """One crash, judged; ``point`` may also be "by hand" or "never", then ``passes`` is 0.
 
     ``seconds`` has a row per second of the input: second, expected (page views), emitted (the
-    count of every emission in its order, as text), last (0 where there is none), lost, doubled,
+    count of every emission in its order, as text), last (0 where there is none), lost, duplicated,
     meaning. ``lost`` has a row per event (event_id, timestamp in ms, second) that is missing for
-    a reader who keeps the last value of each key; ``doubled`` a row per event counted once more
+    a reader who keeps the last value of each key; ``duplicated`` a row per event counted once more
     by a reader who adds up, with the offset of that emission. ``recovery`` is the time from
     ``since`` ("the kill" or "the start again") to the first metric after it in seconds; None where
     there was none.
@@ -36,13 +36,13 @@ class Outcome:
     passes: int
     seconds: pd.DataFrame = field(repr=False)
     lost: pd.DataFrame = field(repr=False)
-    doubled: pd.DataFrame = field(repr=False)
+    duplicated: pd.DataFrame = field(repr=False)
     recovery: float | None = None
     since: str = KILL
 
     @property
     def promised(self) -> tuple[str, ...]:
-        """What this version promises not to let happen: none, one or both of lost and doubled."""
+        """What this version rules out: none, one or both of lost and duplicated."""
         return PROMISES.get(self.version, ())
 
     @property
@@ -52,12 +52,12 @@ class Outcome:
 
     @property
     def found(self) -> str:
-        """What the crash did to the page views: lost, doubled, both or neither."""
-        names = [name for name in ("lost", "doubled") if len(getattr(self, name))]
+        """What the crash did to the page views: lost, duplicated, both or neither."""
+        names = [name for name in ("lost", "duplicated") if len(getattr(self, name))]
         return {0: "neither", 1: "".join(names), 2: "both"}[len(names)]
 
     def against(self, prediction: object) -> str:
-        """A prediction (lost, doubled, both, neither; or ... for none) beside what was found."""
+        """A prediction (lost, duplicated, both, neither; or ... for none) beside what was found."""
         if prediction is ...:
             return f"You predicted nothing. The ledger found: {self.found}."
         if prediction not in FINDINGS:
@@ -71,7 +71,7 @@ class Outcome:
         if len(self._told):
             lines += ["", self._told.to_string(index=False), ""]
         lines += self._sentences()
-        for name in ("lost", "doubled"):
+        for name in ("lost", "duplicated"):
             events = getattr(self, name)
             if len(events):
                 lines += ["", _first(name, events), _shown(events).to_string(index=False)]
@@ -82,7 +82,7 @@ class Outcome:
         events = "".join(
             f"<details><summary>{_first(name, events)}</summary>"
             f"{_shown(events).to_html(index=False)}</details>"
-            for name in ("lost", "doubled")
+            for name in ("lost", "duplicated")
             if len(events := getattr(self, name))
         )
         return f"<p><b>{escape(self._headline())}</b></p>{self._table()}{told}{events}"
@@ -106,10 +106,10 @@ class Outcome:
         return _clock(wrong[["second", "expected", "emitted", "last", "meaning"]])
 
     def _headline(self) -> str:
-        # The mark is for the promise: doubled events are no fault where only "lost" is promised.
+        # The mark is for the promise: duplicated events are no fault where only "lost" is promised.
         mark = ("✓" if self.kept else "✗") if self.promised else "·"
         return (
-            f"{mark} {len(self.lost):,} lost, {len(self.doubled):,} doubled of "
+            f"{mark} {len(self.lost):,} lost, {len(self.duplicated):,} duplicated of "
             f"{self.seconds['expected'].sum():,} page views: {self.version}, {self._killed()}"
         )
 
@@ -157,7 +157,7 @@ def _clock(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def judge(expected: pd.DataFrame, metrics: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """``seconds``, ``lost`` and ``doubled`` of an ``Outcome``.
+    """``seconds``, ``lost`` and ``duplicated`` of an ``Outcome``.
 
     ``expected`` has the page views that count: event_id, timestamp (ms), second. ``metrics`` are
     those of ``read_metrics``, in their order; seconds in which nothing is expected are left out.
@@ -166,26 +166,26 @@ def judge(expected: pd.DataFrame, metrics: pd.DataFrame) -> dict[str, pd.DataFra
     ledger = Ledger(expected[["event_id", "timestamp", "second"]])
     kept = told.drop_duplicates("second", keep="last")
     lost = ledger.judge(_events(kept)).lost[["event_id", "timestamp", "second"]]
-    doubled = ledger.judge(_events(told)).duplicated[["event_id", "second", "offset"]]
+    duplicated = ledger.judge(_events(told)).duplicated[["event_id", "second", "offset"]]
     counts = told.groupby("second")["views"].agg(list)
     frame = pd.DataFrame({"expected": expected.groupby("second").size()})
-    for name, events in (("lost", lost), ("doubled", doubled)):
+    for name, events in (("lost", lost), ("duplicated", duplicated)):
         frame[name] = events.groupby("second").size().reindex(frame.index, fill_value=0)
     rows = [
-        (second, row.expected, counts.get(second, []), row.lost, row.doubled)
+        (second, row.expected, counts.get(second, []), row.lost, row.duplicated)
         for second, row in zip(frame.index, frame.itertuples(), strict=True)
     ]
-    return {"seconds": _seconds(rows), "lost": lost, "doubled": doubled}
+    return {"seconds": _seconds(rows), "lost": lost, "duplicated": duplicated}
 
 
 def _seconds(rows: list[tuple[int, int, list[int], int, int]]) -> pd.DataFrame:
-    columns = ["second", "expected", "emitted", "last", "lost", "doubled", "meaning"]
+    columns = ["second", "expected", "emitted", "last", "lost", "duplicated", "meaning"]
     told = [
         (
             second, expected, ", ".join(map(str, emitted)) or "–", emitted[-1] if emitted else 0,
-            lost, doubled, meaning(expected, emitted, lost, doubled),
+            lost, duplicated, meaning(expected, emitted, lost, duplicated),
         )
-        for second, expected, emitted, lost, doubled in rows
+        for second, expected, emitted, lost, duplicated in rows
     ]  # fmt: skip
     return pd.DataFrame(told, columns=columns)
 
@@ -197,15 +197,17 @@ def _events(metrics: pd.DataFrame) -> pd.DataFrame:
     return events.astype("int64")[["event_id", "second", "offset"]]
 
 
-def meaning(expected: int, emitted: list[int], lost: int, doubled: int) -> str:
+def meaning(expected: int, emitted: list[int], lost: int, duplicated: int) -> str:
     """What became of a second, in words."""
     if not emitted:
         return "never told: all lost"
     if emitted == [expected] and not lost:
         return "right"
     if not lost:
-        return f"the last value is right; who adds up counts {doubled} twice"
+        return f"the last value is right; who adds up counts {duplicated} twice"
     if len(emitted) == 1:
         return f"told in part: {lost} lost"
     words = f"a part replaced what was told before: {lost} lost"
-    return words + (f"; who adds up counts {doubled} twice" if doubled else "; the parts add up")
+    return words + (
+        f"; who adds up counts {duplicated} twice" if duplicated else "; the parts add up"
+    )

@@ -60,7 +60,7 @@ POINTS = {
 
 PROMISES = {
     "on-delivery": ("lost",),
-    "transactions": ("lost", "doubled"),
+    "transactions": ("lost", "duplicated"),
     "spark": ("lost",),
 }
 """What a version promises not to let happen; the others promise nothing."""

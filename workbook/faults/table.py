@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 import shutil
 import time
@@ -10,7 +9,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import Any
 
 import pandas as pd
 from confluent_kafka import KafkaException, Message
@@ -20,7 +18,7 @@ from workbook.faults.plan import EVENTS, STORE, TABLE, WHERE_IN_TABLE, Plan
 from workbook.faults.victim import Victim
 from workbook.generators.positions import PositionStream
 from workbook.kafka.broker import Broker
-from workbook.kafka.readers import read_dead_letters, read_messages
+from workbook.kafka.readers import latest_rows, read_dead_letters, read_messages
 from workbook.kafka.stream_producer import generate
 from workbook.ledgers.tables import TableLedger, TableVerdict
 from workbook.sinks.store import Store
@@ -151,7 +149,7 @@ class _Lab:
             self.points,
             self.seed,
             ledger.judge(pd.DataFrame(store.all(), columns=COLUMNS)),
-            ledger.judge(pd.DataFrame(_latest(told).values(), columns=COLUMNS)),
+            ledger.judge(pd.DataFrame(latest_rows(told).values(), columns=COLUMNS)),
             rejected=int(self.expected["reason"].notna().sum()),
             letters=len(letters.drop_duplicates(["partition", "offset"])),
             recoveries=self._recoveries(told),
@@ -194,14 +192,3 @@ class _Lab:
             names = (self.source.name, self.source.dead_letters.name, self.target.name)
             with suppress(KafkaException):
                 self.broker.delete(names)
-
-
-def _latest(told: list[Message]) -> dict[str, dict[str, Any]]:
-    """What a reader knows who keeps the last record of each client."""
-    known: dict[str, dict[str, Any]] = {}
-    for message in told:
-        client, value = (message.key() or b"").decode(), message.value()
-        known.pop(client, None)
-        if value is not None:
-            known[client] = json.loads(value)
-    return known

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbook.events.clicks import MAX_AHEAD_MS, ClickType
+from workbook.events.fields import compact_json
 from workbook.events.reasons import Reason
 from workbook.generators.rates import RateCurve
 from workbook.generators.streams import Ints, PacedStream, hashed, require_ids
@@ -37,7 +38,7 @@ Fields = dict[str, Any]
 
 
 def _encode(fields: Fields) -> bytes:
-    return json.dumps(fields, separators=(",", ":"), ensure_ascii=False).encode()
+    return compact_json(fields).encode()
 
 
 SPOILED: tuple[tuple[Reason, Callable[[Fields], bytes | None]], ...] = (

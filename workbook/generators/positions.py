@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbook.events.fields import compact_json
 from workbook.events.positions import MAX_AMOUNT, MAX_POSITION_BYTES, Exchange
 from workbook.events.reasons import Reason
 from workbook.generators.murmur2 import partition_of
@@ -41,7 +42,7 @@ Record = tuple[bytes, bytes]
 
 
 def _encode(fields: Fields) -> bytes:
-    return json.dumps(fields, separators=(",", ":"), ensure_ascii=False).encode()
+    return compact_json(fields).encode()
 
 
 def _with(**changed: Any) -> Callable[[bytes, Fields], Record]:

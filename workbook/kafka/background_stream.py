@@ -1,4 +1,4 @@
-"""Visitors that keep coming, in real time, while a notebook goes on."""
+"""BackgroundStream that keep coming, in real time, while a notebook goes on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RANDOM_END = re.compile(r"\.[0-9a-f]{4}$")
 """What ``topics.new_topic`` appends to tell one run's topic from the next one's."""
 
 
-class Visitors:
+class BackgroundStream:
     """A stream whose events arrive in real time, from a thread of its own, until ``stop``.
 
     Where a cell is run again they would be twice as many: new visitors end those that still come
@@ -29,10 +29,10 @@ class Visitors:
         self._error: list[Exception] = []
         self._work = (config, topic, stream)
         self._thread = threading.Thread(target=self._send, daemon=True)
-        place = RANDOM_END.sub("", topic)
-        if place in _coming:
-            _coming[place]._over.set()
-        _coming[place] = self
+        stem = RANDOM_END.sub("", topic)
+        if stem in _coming:
+            _coming[stem]._over.set()
+        _coming[stem] = self
         self._thread.start()
 
     def stop(self) -> Sent:
@@ -55,5 +55,5 @@ class Visitors:
         self.sent = sent
 
 
-_coming: dict[str, Visitors] = {}
+_coming: dict[str, BackgroundStream] = {}
 """Topic without its random end to the latest visitors."""

@@ -92,7 +92,7 @@ class Broker:
             return all(
                 name in topics
                 and topics[name].partitions
-                and all(place.leader >= 0 for place in topics[name].partitions.values())
+                and all(partition.leader >= 0 for partition in topics[name].partitions.values())
                 for name in names
             )
 
@@ -147,8 +147,8 @@ class Broker:
         elsewhere = dict.fromkeys(m[1] for m in numbered if m and m[1] not in self.bootstrap)
         if elsewhere and not login:
             return self._sends_on(elsewhere)
-        told = [p for p in problems if p.code() != KafkaError._ALL_BROKERS_DOWN]
-        why = (login or told)[0].str().replace(". ", ", ")
+        causes = [p for p in problems if p.code() != KafkaError._ALL_BROKERS_DOWN]
+        why = (login or causes)[0].str().replace(". ", ", ")
         if login:
             return BrokerUnreachable(
                 f"The broker at {self.bootstrap} refuses the login ({why}). "

@@ -103,6 +103,6 @@ def _segment_ms(admin: AdminClient, topic: str) -> int:
 
 def _newest(admin: AdminClient, topic: str, partitions: range) -> int:
     """The highest timestamp (ms) of the topic's records; below 0 where there is none."""
-    places = {TopicPartition(topic, p): OffsetSpec.max_timestamp() for p in partitions}
-    found = admin.list_offsets(places, request_timeout=ANSWER_S)
+    wanted = {TopicPartition(topic, p): OffsetSpec.max_timestamp() for p in partitions}
+    found = admin.list_offsets(wanted, request_timeout=ANSWER_S)
     return max(int(offset.result().timestamp) for offset in found.values())

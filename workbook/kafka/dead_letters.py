@@ -18,10 +18,10 @@ from hashlib import sha256
 from types import TracebackType
 from typing import Any
 
-from confluent_kafka import KafkaError, Message, Producer
+from confluent_kafka import KafkaError, Message
 
 from workbook.errors import BrokerUnreachable, RecordRefused, Rejected
-from workbook.kafka.producer import ANY_SIZE, TOO_LARGE
+from workbook.kafka.producer import TOO_LARGE, DeliveringProducer
 
 _SILENT = {KafkaError._MSG_TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN}
 
@@ -71,7 +71,8 @@ class DeadLetters:
         self._patience, self._lost, self._why = patience, 0, ""
         self._config = config
         self._too_large: deque[Letter] = deque()
-        self._producer: Producer | None = None  # most tasks meet no bad record and need none
+        # Most tasks meet no bad record and need none.
+        self._producer: DeliveringProducer | None = None
 
     def __call__(self, message: Message, why: Rejected) -> None:
         """Send one message of a consumer."""
@@ -94,14 +95,14 @@ class DeadLetters:
         self._producer = self._producer or self._connect()
         self._produce(self._producer, Letter(record["key"], record["value"], headers))
         self.asked += 1
-        self._producer.poll(0)
+        self._producer.poll()
         self._send_smaller(self._producer)
 
     def close(self) -> None:
         """Wait for the broker to have every letter."""
         if self._producer is None:
             return
-        waiting = self._flush(self._producer)
+        waiting = self._producer.flush()
         self._send_smaller(self._producer)
         lost, why = self._lost, self._why
         self._lost, self._why = 0, ""  # told once: who goes on starts anew
@@ -119,41 +120,27 @@ class DeadLetters:
                 "(python -m workbook doctor)."
             )
 
-    def _connect(self) -> Producer:
-        waiting = {
-            "message.timeout.ms": str(int(self._patience * 1000)),
-            # The default waits up to ten seconds between two tries to reach a broker.
-            "reconnect.backoff.max.ms": "1000",
-        }
-        return Producer({"acks": "all", "log_level": "0", **ANY_SIZE, **waiting, **self._config})
+    def _connect(self) -> DeliveringProducer:
+        return DeliveringProducer(self._config, self.topic, patience=self._patience)
 
-    def _produce(self, producer: Producer, letter: Letter, most: int = MOST) -> None:
-        part, told = letter.cut(most), partial(self._delivered, letter)
-        record: dict[str, Any] = {
-            "key": part.key,
-            "value": part.value,
-            "headers": dict(part.headers),
-        }
-        try:
-            producer.produce(self.topic, **record, on_delivery=told)
-        except BufferError:
-            self._flush(producer)
-            producer.produce(self.topic, **record, on_delivery=told)
+    def _produce(self, producer: DeliveringProducer, letter: Letter, most: int = MOST) -> None:
+        part, report = letter.cut(most), partial(self._delivered, letter)
+        producer.produce(part.value, part.key, headers=part.headers, report=report)
 
-    def _send_smaller(self, producer: Producer) -> None:
+    def _send_smaller(self, producer: DeliveringProducer) -> None:
         """Send again what was too large: whole, since its batch may have been; then cut."""
         while self._too_large:
-            self._flush(producer)  # what still waits would share a batch with it
+            producer.flush()  # what still waits would share a batch with it
             letter = self._too_large.popleft()
             most = min(letter.size, MOST)
             while not self._takes(producer, letter, most):
                 most //= 2
 
-    def _takes(self, producer: Producer, letter: Letter, most: int) -> bool:
+    def _takes(self, producer: DeliveringProducer, letter: Letter, most: int) -> bool:
         """Send a letter by itself; False if the broker finds it too large, and it can be cut."""
         others = len(self._too_large)
         self._produce(producer, letter, most)
-        self._flush(producer)
+        producer.flush()
         if len(self._too_large) == others:
             return True
         self._too_large.pop()
@@ -161,10 +148,7 @@ class DeadLetters:
             self._why = "even without key and value they are too large"
         return most == 0
 
-    def _flush(self, producer: Producer) -> int:
-        return producer.flush(self._patience + 1)
-
-    def _delivered(self, letter: Letter, error: KafkaError | None, _: Message) -> None:
+    def _delivered(self, letter: Letter, error: KafkaError | None, _: Message | None) -> None:
         if error is None:
             self.sent += 1
         elif error.code() in TOO_LARGE:
@@ -183,7 +167,7 @@ class DeadLetters:
         if kind is None:
             self.close()
         elif self._producer:  # what went wrong first is the news; still try to deliver
-            self._flush(self._producer)
+            self._producer.flush()
 
     def __reduce__(self) -> tuple[type[DeadLetters], tuple[Any, ...]]:
         return DeadLetters, (self._config, self.topic, self._patience)

@@ -20,7 +20,7 @@ Offsets = dict[tuple[str, int], int]
 """Topic and partition to an offset."""
 
 
-class Ends:
+class EndOffsets:
     """The end offsets of a topic, at most ``EVERY_S`` old while its broker answers.
 
     Raises as ``require_topic`` does, at the beginning only. ``clock`` gives seconds.
@@ -30,7 +30,7 @@ class Ends:
         self, config: Mapping[str, Any], topic: str, clock: Callable[[], float] = time.monotonic
     ) -> None:
         partitions = range(require_topic(config, topic))
-        self._places = [TopicPartition(topic, number) for number in partitions]
+        self._partitions = [TopicPartition(topic, number) for number in partitions]
         self._admin = AdminClient({**config, "log_level": 0})
         self._answers: dict[TopicPartition, Future[Any]] = {}
         self._clock, self._due, self.silent = clock, -math.inf, False
@@ -45,15 +45,15 @@ class Ends:
             ends, self._answers = self._take(), {}
         if not self._answers and self._clock() >= self._due:
             self._due = self._clock() + EVERY_S
-            wanted = {place: OffsetSpec.latest() for place in self._places}
+            wanted = {partition: OffsetSpec.latest() for partition in self._partitions}
             self._answers = self._admin.list_offsets(wanted, request_timeout=ANSWER_S)
         return ends
 
     def _take(self) -> Offsets:
         try:
             ends = {
-                (place.topic, place.partition): int(answer.result().offset)
-                for place, answer in self._answers.items()
+                (partition.topic, partition.partition): int(answer.result().offset)
+                for partition, answer in self._answers.items()
             }
         except KafkaException:
             self.silent = True

@@ -6,13 +6,14 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from confluent_kafka import KafkaError, Message, Producer
 
 from workbook.errors import BrokerUnreachable
 from workbook.events.metrics import EVENTS, Metric
-from workbook.kafka.producer import ANY_SIZE
+from workbook.kafka.producer import DeliveringProducer
 
 
 def record(metric: Metric, event_ids: Sequence[int] = ()) -> dict[str, Any]:
@@ -48,11 +49,15 @@ class MetricsProducer:
     ) -> None:
         self.topic, self.delivered = topic, 0
         self._with_events, self._patience, self._clock = with_events, patience, clock
-        # The default waits up to ten seconds between two tries to reach a broker.
-        waiting = {"reconnect.backoff.max.ms": 1000, "log_level": 0}
-        self._config = {"acks": "all", "linger.ms": 0, **ANY_SIZE, **waiting, **config}
-        self._why = ""
-        self._producer = connect(self._config)
+        self._why, self._bootstrap = "", config.get("bootstrap.servers")
+        self._producer = DeliveringProducer(
+            config,
+            topic,
+            {"linger.ms": 0},
+            patience=patience,
+            connect=connect,
+            on_full=self._check,
+        )
         self._waiting: deque[_Sent] = deque()
         self._again: deque[_Sent] = deque()
 
@@ -68,7 +73,7 @@ class MetricsProducer:
 
     def serve(self) -> None:
         """Let the callbacks of deliveries run; raises when a metric cannot be delivered."""
-        self._producer.poll(0)
+        self._producer.poll()
         for _ in range(len(self._again)):
             self._produce(self._again.popleft())
         while self._waiting and self._waiting[0].delivered:
@@ -86,19 +91,9 @@ class MetricsProducer:
             raise self._gave_up(len(self._waiting))
 
     def _produce(self, sent: _Sent) -> None:
-        while True:
-            try:
-                self._producer.produce(
-                    self.topic,
-                    **sent.record,
-                    on_delivery=lambda error, message: self._heard(sent, error, message),
-                )
-                return
-            except BufferError:
-                self._producer.poll(0.1)  # the queue is full: let the broker catch up
-                self._check()
+        self._producer.produce(**sent.record, report=partial(self._report, sent))
 
-    def _heard(self, sent: _Sent, error: KafkaError | None, _: Message) -> None:
+    def _report(self, sent: _Sent, error: KafkaError | None, _: Message | None) -> None:
         if error is None:
             sent.delivered = True
             self.delivered += 1
@@ -113,7 +108,7 @@ class MetricsProducer:
 
     def _gave_up(self, waiting: int) -> BrokerUnreachable:
         return BrokerUnreachable(
-            f"Expected {self._config.get('bootstrap.servers')} to take {waiting} metrics into "
+            f"Expected {self._bootstrap} to take {waiting} metrics into "
             f"{self.topic!r}, but it did not within {self._patience:.0f} s "
             f"({self._why or 'no answer'}). Nothing behind them was committed: check that broker "
             "and topic exist (python -m workbook doctor), and start again."

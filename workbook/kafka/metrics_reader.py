@@ -27,8 +27,8 @@ def read_metrics(config: dict[str, Any], topic: str) -> pd.DataFrame:
             m = Metric.from_record(message.key(), message.value())
         except Rejected:
             continue
-        place = (message.offset(), message.timestamp()[1])
-        rows.append((m.second, m.partition, m.views, *place, _event_ids(message)))
+        where = (message.offset(), message.timestamp()[1])
+        rows.append((m.second, m.partition, m.views, *where, _event_ids(message)))
     return pd.DataFrame(rows, columns=columns)
 
 

@@ -40,7 +40,7 @@ def partition_offsets(
     try:
         wanted = [TopicPartition(topic, partition) for partition in partitions]
         committed = _committed(reader, wanted) if group else wanted
-        return [_offsets(reader, place, group) for place in committed]
+        return [_offsets(reader, topic_partition, group) for topic_partition in committed]
     finally:
         reader.close()
 
@@ -58,9 +58,11 @@ class Unread:
 
     def __call__(self, partition: int, offset: int) -> int:
         """Ask the broker now."""
-        place = TopicPartition(self.topic, partition)
+        topic_partition = TopicPartition(self.topic, partition)
         try:
-            _, end = _kept(tuple(self.config.items())).get_watermark_offsets(place, ANSWER_S)
+            _, end = _kept(tuple(self.config.items())).get_watermark_offsets(
+                topic_partition, ANSWER_S
+            )
         except KafkaException:
             return 2**62
         return max(end - offset, 0)
@@ -92,10 +94,16 @@ _STARTING = {
 }
 
 
-def _offsets(reader: Consumer, place: TopicPartition, group: str | None) -> PartitionOffsets:
-    begin, end = reader.get_watermark_offsets(place, timeout=ANSWER_S)
-    known = group is not None and place.offset != OFFSET_INVALID
-    committed = place.offset if known else None
+def _offsets(
+    reader: Consumer, topic_partition: TopicPartition, group: str | None
+) -> PartitionOffsets:
+    begin, end = reader.get_watermark_offsets(topic_partition, timeout=ANSWER_S)
+    known = group is not None and topic_partition.offset != OFFSET_INVALID
+    committed = topic_partition.offset if known else None
     return PartitionOffsets(
-        place.partition, begin, end, committed, end - (begin if committed is None else committed)
+        topic_partition.partition,
+        begin,
+        end,
+        committed,
+        end - (begin if committed is None else committed),
     )

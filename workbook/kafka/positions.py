@@ -1,4 +1,4 @@
-"""Single positions into Kafka. For traders that keep sending, ``Visitors`` takes any stream."""
+"""Single positions into Kafka; a ``BackgroundStream`` sends them all the time."""
 
 from __future__ import annotations
 

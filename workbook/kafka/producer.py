@@ -1,54 +1,136 @@
-"""What all producers share: settings, and what was delivered."""
+"""One producer under all that is sent: idempotent, with back-pressure, each delivery reported."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType, TracebackType
+from typing import Any, Self
 
-from confluent_kafka import KafkaError, Message, Producer
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from workbook.errors import BrokerUnreachable
-from workbook.kafka.probe import require_topic
 
-ANY_SIZE = {
+PATIENCE_S = 60.0
+"""How long a producer retries a silent broker before it gives a record up."""
+
+SETTINGS = {
+    # Without idempotence a retry may overtake or duplicate records.
+    "enable.idempotence": True,
+    "partitioner": "murmur2_random",  # the Java client's: the same key, the same partition
     # A broker's limit is for compressed records. It shall decide, and not the client's own limit,
     # whose default is below it and for the bare ones.
     "message.max.bytes": 128 << 20,
     "compression.type": "zstd",
+    # The default waits up to ten seconds between two tries to reach a broker.
+    "reconnect.backoff.max.ms": 1000,
+    "log_level": 0,  # what goes wrong is raised, not printed between a learner's cells
 }
 
 TOO_LARGE = {KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.RECORD_LIST_TOO_LARGE}
 """How a broker refuses a record for its size, or a batch of them for that of all together."""
 
+Report = Callable[[KafkaError | None, Message | None], None]
+"""Called once the broker has a record, without an error; or with the one that lost it."""
 
-@dataclass(slots=True)
-class Deliveries:
-    """Hears of every record the broker did not take; librdkafka reports only those."""
 
-    failed: int = 0
-    first: str = ""
+class DeliveringProducer:
+    """Produces to a topic, and waits where its queue is full.
 
-    def __call__(self, error: KafkaError | None, message: Message) -> None:
-        if error is not None:
-            self.failed += 1
-            self.first = self.first or f"{message.topic()}[{message.partition()}]: {error.str()}"
+    A record that the broker has not taken within ``patience`` seconds is lost, and reported so.
+    ``config`` is a client configuration of librdkafka; it wins over ``settings``, and these over
+    ``SETTINGS``. ``on_full`` is called again and again while the queue is full; it may raise.
+    """
+
+    def __init__(
+        self,
+        config: Mapping[str, Any],
+        topic: str,
+        settings: Mapping[str, Any] = MappingProxyType({}),
+        *,
+        patience: float = PATIENCE_S,
+        connect: Callable[[dict[str, Any]], Any] = Producer,
+        on_full: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.topic, self.failed, self.first_failure = topic, 0, ""
+        self._patience, self._on_full = patience, on_full
+        given_up = {"message.timeout.ms": int(patience * 1000)}
+        self._producer = connect({**SETTINGS, **given_up, **settings, **config})
+
+    def produce(
+        self,
+        value: bytes | None,
+        key: bytes | None = None,
+        partition: int = -1,
+        *,
+        timestamp: int = 0,
+        headers: Mapping[str, str | bytes] | None = None,
+        report: Report | None = None,
+    ) -> None:
+        """Hand a record to the producer; -1: the key chooses the partition.
+
+        ``report`` is called by a later ``poll`` or ``flush``. Without it, failures are counted.
+        """
+        self.produce_all([(value, key, partition, timestamp)], headers, report)
+
+    def produce_all(
+        self,
+        records: Iterable[tuple[bytes | None, bytes | None, int, int]],
+        headers: Mapping[str, str | bytes] | None = None,
+        report: Report | None = None,
+    ) -> None:
+        """Hand over many records: value, key, partition, timestamp (ms; 0 for now)."""
+        produce, report = self._producer.produce, report or self._count
+        more: dict[str, Any] = {"on_delivery": report}
+        if headers is not None:
+            more["headers"] = headers
+        for value, key, partition, timestamp in records:
+            while True:
+                try:
+                    produce(self.topic, value, key, partition, timestamp=timestamp, **more)
+                    break
+                except BufferError:
+                    self.poll(0.1)  # let the broker catch up
+                    self._on_full()
+                except KafkaException as refused:
+                    report(refused.args[0], None)
+                    break
+
+    def poll(self, seconds: float = 0) -> None:
+        """Let the reports of deliveries run."""
+        self._producer.poll(seconds)
+
+    def flush(self, seconds: float | None = None) -> int:
+        """Wait until each record has been delivered or given up; returns how many still wait."""
+        return self._producer.flush(self._patience + 1 if seconds is None else seconds) or 0
 
     def check(self, left: int = 0) -> None:
         """Raise BrokerUnreachable when records were refused, or ``left`` still wait."""
         if self.failed or left:
             raise BrokerUnreachable(
                 f"at least {self.failed + left:,} records were not delivered "
-                f"({self.first or 'no answer in time'}). Is the broker still running, and is "
-                "its disk full? Nothing after the first failure can be trusted: use a new topic."
+                f"({self.first_failure or 'no answer in time'}). Is the broker still running, and "
+                "is its disk full? Nothing after the first failure can be trusted: use a new topic."
             )
 
+    def close(self) -> None:
+        """Deliver everything; raises as ``check`` does."""
+        while (left := self.flush(0.5)) and not self.failed:
+            pass  # each record is delivered or given up in time: this ends
+        self.check(left)
 
-def connect(config: Mapping[str, Any], topic: str, **settings: Any) -> Producer:
-    """A producer whose broker answers and whose topic exists.
+    def _count(self, error: KafkaError | None, message: Message | None) -> None:
+        if error is not None:
+            self.failed += 1
+            where = f"{self.topic}[{message.partition()}]" if message else self.topic
+            self.first_failure = self.first_failure or f"{where}: {error.str()}"
 
-    ``config`` is a client configuration of librdkafka; it wins over ``settings``. Raises
-    BrokerUnreachable within ten seconds, or TopicMissing.
-    """
-    require_topic(config, topic)
-    return Producer({**settings, **config})
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -13,7 +13,9 @@ from workbook.errors import BrokerUnreachable
 
 API_VERSIONS, FETCH = 18, 1
 TLS_ALERT = b"\x15"
-CURRENT, TOO_OLD = "4.0 or newer", "older than 2.1"
+OLDEST_FETCH = 10
+"""Since Kafka 2.1 a broker answers this version of a fetch."""
+
 Versions = dict[int, tuple[int, int]]
 
 NOT_KAFKA = "Check KAFKA_BOOTSTRAP_SERVERS: this is the port of another program."
@@ -70,15 +72,15 @@ def host_and_port(address: str) -> tuple[str, int] | None:
     return (host, int(port)) if host and port.isdecimal() and int(port) < 2**16 else None
 
 
-def require_new_enough(bootstrap: str, within: float) -> str:
-    """The release of the broker that answers; raises ``BrokerUnreachable`` if it is too old."""
-    release = kafka_release(api_versions(bootstrap, within))
-    if release == TOO_OLD:
+def require_new_enough(bootstrap: str, within: float) -> None:
+    """Raise ``BrokerUnreachable`` if the broker is too old for Kafka's clients."""
+    _, newest = api_versions(bootstrap, within).get(FETCH, (0, 0))
+    if newest < OLDEST_FETCH:
         raise BrokerUnreachable(
-            f"The Kafka broker at {bootstrap} is {TOO_OLD}, the lab is made for {CURRENT}. "
-            "Use the version of docker-compose.yml, or unset KAFKA_BOOTSTRAP_SERVERS."
+            f"The Kafka broker at {bootstrap} is older than 2.1, and today's clients of Kafka "
+            "cannot work with it. Use the version of docker-compose.yml, or unset "
+            "KAFKA_BOOTSTRAP_SERVERS."
         )
-    return release
 
 
 def listens(host: str, port: int, within: float = 1.5) -> bool:
@@ -86,14 +88,6 @@ def listens(host: str, port: int, within: float = 1.5) -> bool:
     with suppress(OSError), connect(host, port, within):
         return True
     return False
-
-
-def kafka_release(versions: Versions) -> str:
-    """The releases that speak so: ``CURRENT``, ``2.1 to 3.9`` or ``TOO_OLD``."""
-    oldest, newest = versions.get(FETCH, (0, 0))
-    if oldest >= 4:  # Kafka 4.0 dropped what was older than this
-        return CURRENT
-    return "2.1 to 3.9" if newest >= 10 else TOO_OLD
 
 
 def _ask(link: socket.socket, address: str) -> Versions:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pandas as pd
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message
-from confluent_kafka import TopicPartition as Place
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    Consumer,
+    KafkaError,
+    KafkaException,
+    Message,
+    TopicPartition,
+)
 
 from workbook.kafka.probe import UNKNOWN, missing, require_topic, unreachable
 
@@ -34,10 +41,10 @@ FAST_PLAIN = {
 _DOWN = {KafkaError._ALL_BROKERS_DOWN, KafkaError._TRANSPORT, KafkaError._RESOLVE}
 
 
-Listener = Callable[[Consumer, list[Place]], None]
+Listener = Callable[[Consumer, list[TopicPartition]], None]
 
 
-def _nothing(reader: Consumer, places: list[Place]) -> None:
+def _nothing(reader: Consumer, partitions: list[TopicPartition]) -> None:
     """Listens to no change of the assignment."""
 
 
@@ -58,9 +65,9 @@ class PatientConsumer(Consumer):
         super().__init__({**config, "error_cb": self._trouble})
         self._config, self._patience, self._clock = config, patience, clock
         self._down_since: float | None = None
-        self._gone: Callable[[list[Place]], None] = lambda places: None
+        self._gone: Callable[[list[TopicPartition]], None] = lambda partitions: None
 
-    def when_gone(self, forget: Callable[[list[Place]], None]) -> None:
+    def when_gone(self, forget: Callable[[list[TopicPartition]], None]) -> None:
         """Call ``forget`` with the partitions that this reader has to give away, or has lost."""
         self._gone = forget
 
@@ -74,11 +81,11 @@ class PatientConsumer(Consumer):
         """As ever; who waits by ``when_gone`` is called after these listeners."""
 
         def then_gone(listener: Listener) -> Listener:
-            def told(reader: Consumer, places: list[Place]) -> None:
-                listener(reader, places)
-                self._gone(places)
+            def called(reader: Consumer, partitions: list[TopicPartition]) -> None:
+                listener(reader, partitions)
+                self._gone(partitions)
 
-            return told
+            return called
 
         revoked = on_revoke or _nothing
         super().subscribe(
@@ -161,10 +168,10 @@ def _read_to_end(
 ) -> list[Message]:
     ends: dict[int, int] = {}
     for number in range(partitions):
-        first, end = _range(reader, Place(topic, number), until)
+        first, end = _range(reader, TopicPartition(topic, number), until)
         if end > first:
             ends[number] = end
-    reader.assign([Place(topic, number, OFFSET_BEGINNING) for number in ends])
+    reader.assign([TopicPartition(topic, number, OFFSET_BEGINNING) for number in ends])
     found: list[Message] = []
     while ends:
         if time.monotonic() > until:
@@ -174,11 +181,11 @@ def _read_to_end(
     return found
 
 
-def _range(reader: Consumer, place: Place, until: float) -> tuple[int, int]:
+def _range(reader: Consumer, partition: TopicPartition, until: float) -> tuple[int, int]:
     """Where a partition begins and ends; asked again while it has no leader yet."""
     while True:
         try:
-            return reader.get_watermark_offsets(place, timeout=5)
+            return reader.get_watermark_offsets(partition, timeout=5)
         except KafkaException as failure:
             if not failure.args[0].retriable() or time.monotonic() > until:
                 raise
@@ -212,6 +219,17 @@ def read_all(config: dict[str, str], topic: str) -> pd.DataFrame:
         for m in read_messages(config, topic)
     ]
     return pd.DataFrame(rows, columns=["partition", "offset", "timestamp", "key", "value"])
+
+
+def latest_rows(messages: Iterable[Message]) -> dict[str, Any]:
+    """Return of each key (text) the JSON of its last record; a tombstone takes its key out."""
+    known: dict[str, Any] = {}
+    for message in messages:
+        key, value = (message.key() or b"").decode(), message.value()
+        known.pop(key, None)
+        if value is not None:
+            known[key] = json.loads(value)
+    return known
 
 
 def read_dead_letters(config: dict[str, str], topic: str) -> pd.DataFrame:

@@ -35,6 +35,6 @@ def send_too_late(
             for offset in sorted(offsets):
                 if (partition, offset) not in found:
                     gone = {"key": None, "value": None, "arrival": -1}
-                    place = {"topic": topic, "partition": partition, "offset": offset}
-                    letters.send({**gone, **place}, Reason.TOO_LATE.value)
+                    where = {"topic": topic, "partition": partition, "offset": offset}
+                    letters.send({**gone, **where}, Reason.TOO_LATE.value)
     return sum(map(len, wanted.values()))

@@ -12,8 +12,6 @@ import pandas as pd
 from workbook.events.reasons import Reason
 from workbook.ledgers.findings import Findings
 
-NOT_JUDGED = "Dead letters were not judged: none were given."
-
 MEANINGS = {
     "lost": "expected, but observed less often than that, or never",
     "too_late": "expected and not observed, but a dead letter says that it came too late",

@@ -13,7 +13,7 @@ from workbook.errors import Rejected
 from workbook.events.positions import US, Position, position_id
 from workbook.ledgers.findings import Findings
 
-NEEDED = ("position", "partition", "client", "ticker", "exchange", "deleted")
+REQUIRED_COLUMNS = ("position", "partition", "client", "ticker", "exchange", "deleted")
 
 MEANINGS = {
     "missing": "a client holds this position, but the table does not say so",
@@ -69,7 +69,7 @@ class TableLedger:
     """
 
     def __init__(self, expected: pd.DataFrame) -> None:
-        missing = [column for column in NEEDED if column not in expected]
+        missing = [column for column in REQUIRED_COLUMNS if column not in expected]
         if missing:
             raise ValueError(f"the table's ledger needs {missing}, and has {list(expected)}")
         records = expected.reset_index(drop=True)

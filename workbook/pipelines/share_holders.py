@@ -6,9 +6,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.events.positions import US
-from workbook.tables.ktable import KTable, ktable, set_of
+from workbook.tables.ktable import KTable, collect_set, ktable
 
-NEEDED = ("position", "client", "ticker", "exchange", "deleted", "offset")
+REQUIRED_COLUMNS = ("position", "client", "ticker", "exchange", "deleted", "offset")
 """What the pipeline needs of the parsed positions."""
 
 MOVE_SCHEMA = "client STRING, position STRING, ticker STRING, deleted BOOLEAN"
@@ -37,7 +37,9 @@ def holders_by_moves(raw: DataFrame) -> DataFrame:
     """
     fields = F.from_json(F.col("value").cast("string"), MOVE_SCHEMA)
     table = ktable(raw.select(fields.alias("move"), "offset").select("move.*", "offset"), KEYS)
-    return table.group_by("client").reduce(positions=set_of("position"), tickers=set_of("ticker"))
+    return table.group_by("client").aggregate(
+        positions=collect_set("position"), tickers=collect_set("ticker")
+    )
 
 
 def us_share_holders(parsed: DataFrame, *, per_update: bool = False) -> DataFrame:
@@ -48,5 +50,7 @@ def us_share_holders(parsed: DataFrame, *, per_update: bool = False) -> DataFram
     return (
         us_positions(parsed)
         .group_by("client")
-        .reduce(per_update=per_update, positions=set_of("position"), tickers=set_of("ticker"))
+        .aggregate(
+            per_update=per_update, positions=collect_set("position"), tickers=collect_set("ticker")
+        )
     )

@@ -11,7 +11,8 @@ from pyspark.sql import functions as F  # noqa: N812
 from workbook.events.metrics import COMPLETE
 from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.too_late import send_too_late
-from workbook.spark.queries import Running, facts_of_query, in_rocksdb
+from workbook.spark.queries import QueryGroup, facts_of_query
+from workbook.spark.state_store import in_rocksdb
 
 EVERY = "2 seconds"
 
@@ -26,8 +27,8 @@ def start_completed(
     *,
     every: str = EVERY,
     at: Callable[[str], None] = lambda point: None,
-    tell: Callable[[dict[str, int]], None] = lambda sums: None,
-) -> Running:
+    on_sums: Callable[[dict[str, int]], None] = lambda sums: None,
+) -> QueryGroup:
     """Hand the completed seconds of ``completed_views`` to ``emit``, micro-batch by micro-batch.
 
     ``emit`` gets ``second``, ``partition`` (null where counts are of all), ``views`` and
@@ -35,7 +36,8 @@ def start_completed(
     settings) and goes to ``letters`` first. Both happen at least once: a micro-batch that was
     written but not committed to the checkpoint is written again. ``every`` is the least time
     between two micro-batches, also between two that read nothing; each takes about half a second
-    of a core. ``tell`` gets the sums so far, ``at`` is called at named points, for the crash lab.
+    of a core. ``on_sums`` gets the sums so far, ``at`` is called at named points, for the crash
+    lab.
     """
 
     def write(batch: DataFrame, batch_id: int) -> None:
@@ -52,9 +54,9 @@ def start_completed(
             batch.unpersist()
         at("before-checkpoint")
         if rows:
-            tell({row["kind"]: row["views"] for row in rows if row["offsets"] is None})
+            on_sums({row["kind"]: row["views"] for row in rows if row["offsets"] is None})
 
     with in_rocksdb(views.sparkSession):
         writer = views.writeStream.outputMode("update").trigger(processingTime=every)
         made_for = facts_of_query("seconds", views)
-        return Running([writer.foreachBatch(write)], checkpoint, made_for)
+        return QueryGroup([writer.foreachBatch(write)], checkpoint, made_for)

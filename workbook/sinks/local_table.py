@@ -48,14 +48,3 @@ class LocalTable:
 
     def __len__(self) -> int:
         return len(self._rows)
-
-
-class Collected:
-    """Every row of every batch, in order: a sink for tests and for looking closely."""
-
-    def __init__(self) -> None:
-        self.rows: list[dict[str, Any]] = []
-
-    def write(self, batch: DataFrame, batch_id: int) -> None:
-        """For ``foreachBatch``."""
-        self.rows.extend(row.asDict(recursive=True) for row in batch.collect())

@@ -15,6 +15,7 @@ import pandas as pd
 import pyarrow as pa
 
 from workbook.errors import CannotGoOn, NoSuchState
+from workbook.events.fields import compact_json
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS store (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -115,8 +116,8 @@ class Store:
         return found
 
     def _connect(self) -> sqlite3.Connection:
-        place = f"{self.path.absolute().as_uri()}?mode={self._mode}"
-        return sqlite3.connect(place, timeout=30, isolation_level=None, uri=True)
+        uri = f"{self.path.absolute().as_uri()}?mode={self._mode}"
+        return sqlite3.connect(uri, timeout=30, isolation_level=None, uri=True)
 
     def _require_file(self) -> None:
         if not self.path.is_file():
@@ -145,12 +146,9 @@ def keyed_json(
 
 def _json(row: dict[str, Any]) -> str:
     try:
-        return _ENCODE(row)
+        return compact_json(row)
     except ValueError:
-        return _ENCODE(_without_nan(row))
-
-
-_ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+        return compact_json(_without_nan(row))
 
 
 def _without_nan(value: Any) -> Any:

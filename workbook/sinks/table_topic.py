@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
-from confluent_kafka import KafkaError, KafkaException, Message, Producer
+from confluent_kafka import KafkaError, Message
 
 from workbook.errors import BrokerUnreachable
 from workbook.kafka.dead_letters import DeadLetters, identity
 from workbook.kafka.probe import require_topic
-from workbook.kafka.producer import ANY_SIZE, TOO_LARGE
+from workbook.kafka.producer import TOO_LARGE, DeliveringProducer
 from workbook.sinks.store import keyed_json
 
 ROW_TOO_LARGE = "row too large for a record of its topic"
@@ -32,7 +33,7 @@ class TableTopic:
 
     A row that the broker finds too large, even compressed, must not leave the former one as it
     was, for that is wrong now: a tombstone takes its place, with the header ``reason`` and with
-    length and hash of the row, and the row goes to ``rejects``, if there are any. (Without
+    length and hash of the row, and the row goes to ``dead_letters``, if there are any. (Without
     ``tombstones`` it is the row without its long columns, ``deleted``.) The next change of the
     row is written as ever.
 
@@ -51,22 +52,16 @@ class TableTopic:
         *,
         tombstones: bool = True,
         patience: float = 60.0,
-        rejects: DeadLetters | None = None,
+        dead_letters: DeadLetters | None = None,
     ) -> None:
         require_topic(config, topic)
         self.topic, self.key, self.written = topic, key, 0
         self._tombstones, self._patience, self._refused = tombstones, patience, ""
-        self._rejects = rejects
+        self._dead_letters = dead_letters
         self._too_large: set[bytes] = set()
-        waiting = {
-            "message.timeout.ms": int(patience * 1000),
-            "reconnect.backoff.max.ms": 1000,
-            "log_level": 0,
-        }
-        bulk = {**ANY_SIZE, "enable.idempotence": True, "linger.ms": 5, "compression.type": "lz4"}
-        place = {"partitioner": "murmur2_random"}  # the Java client's: same key, same partition
-        self._config = {**bulk, **place, **waiting, **config}
-        self._producer = Producer(self._config)
+        self._bootstrap = config.get("bootstrap.servers")
+        bulk = {"linger.ms": 5, "compression.type": "lz4"}
+        self._producer = DeliveringProducer(config, topic, bulk, patience=patience)
 
     def apply(self, changes: pa.Table, query: str, batch_id: int) -> None:
         """Send a micro-batch; all of it is delivered on return."""
@@ -83,8 +78,8 @@ class TableTopic:
         for key, value in rows:
             if key in again:  # all of a key's rows, since their order counts
                 self._send_alone(key, value)
-        if self._rejects is not None:
-            self._rejects.close()
+        if self._dead_letters is not None:
+            self._dead_letters.close()
 
     def _send_alone(self, key: bytes, value: bytes | None) -> None:
         """Send a row again: maybe it was its batch that was too large. If not, say so instead."""
@@ -96,9 +91,9 @@ class TableTopic:
         headers = {f"value-{what}": fact for what, fact in identity(value).items()}
         self._send(key, self._instead(value), {"reason": ROW_TOO_LARGE, **headers})
         self._flush()
-        if self._rejects is not None:
-            place = {"topic": self.topic, "partition": -1, "offset": -1, "arrival": -1}
-            self._rejects.send({"key": key, "value": value, **place}, ROW_TOO_LARGE)
+        if self._dead_letters is not None:
+            where = {"topic": self.topic, "partition": -1, "offset": -1, "arrival": -1}
+            self._dead_letters.send({"key": key, "value": value, **where}, ROW_TOO_LARGE)
 
     def _instead(self, value: bytes) -> bytes | None:
         if self._tombstones:
@@ -108,35 +103,22 @@ class TableTopic:
         return json.dumps({**short, "deleted": True}).encode()
 
     def _flush(self) -> None:
-        left = self._producer.flush(self._patience + 1)
+        left = self._producer.flush()
         if left or self._refused:
             raise BrokerUnreachable(
-                f"Expected {self._config.get('bootstrap.servers')} to take a table's changes into "
+                f"Expected {self._bootstrap} to take a table's changes into "
                 f"{self.topic!r}, but it did not within {self._patience:.0f} s "
                 f"({self._refused or 'no answer'}). Check that broker and topic exist (workbook "
                 "doctor), and start again: with the same checkpoint nothing is lost."
             )
 
     def _send(self, key: bytes, value: bytes | None, headers: Mapping[str, str] = _NONE) -> None:
-        record: dict[str, Any] = {"key": key, "value": value, "headers": dict(headers)}
-        while True:
-            try:
-                self._producer.produce(self.topic, **record, on_delivery=self._heard)
-                return
-            except BufferError:
-                self._producer.poll(0.1)  # the queue is full: let the broker catch up
-            except KafkaException as failure:
-                self._heard_of(key, failure.args[0])
-                return
+        self._producer.produce(value, key, headers=headers, report=partial(self._report, key))
 
-    def _heard(self, error: KafkaError | None, message: Message) -> None:
+    def _report(self, key: bytes, error: KafkaError | None, _: Message | None) -> None:
         if error is None:
             self.written += 1
-        else:
-            self._heard_of(message.key() or b"", error)
-
-    def _heard_of(self, key: bytes, error: KafkaError) -> None:
-        if error.code() in TOO_LARGE:
+        elif error.code() in TOO_LARGE:
             self._too_large.add(key)
         else:
             self._refused = error.str()

@@ -30,48 +30,48 @@ _NONE = "nothing"
 # --- the record -------------------------------------------------------------------------------
 
 
-def begun(place: Path) -> bool:
+def begun(checkpoint: Path) -> bool:
     """Whether a query has begun to read in this checkpoint folder."""
-    return any(place.glob("[0-9]*/offsets/[0-9]*"))
+    return any(checkpoint.glob("[0-9]*/offsets/[0-9]*"))
 
 
-def require(place: Path, facts: Facts) -> None:
+def require(checkpoint: Path, facts: Facts) -> None:
     """Refuse to go on with a checkpoint that was made for something else.
 
     ``facts`` may be some of those that will be recorded, as far as they are known before Spark
     starts. A checkpoint in which nothing has begun fits everything. Raises ``CannotGoOn``.
     """
-    if begun(place):
-        _compare(place, {name: _recorded(place).get(name) for name in facts}, facts)
+    if begun(checkpoint):
+        _compare(checkpoint, {name: _recorded(checkpoint).get(name) for name in facts}, facts)
 
 
-def record(place: Path, facts: Facts) -> None:
+def record(checkpoint: Path, facts: Facts) -> None:
     """Record all the facts before the first start; afterwards, refuse any difference.
 
     Raises ``CannotGoOn``, also for a checkpoint that has begun without such a record.
     """
-    if begun(place):
-        _compare(place, _recorded(place), facts)
+    if begun(checkpoint):
+        _compare(checkpoint, _recorded(checkpoint), facts)
         return
-    place.mkdir(parents=True, exist_ok=True)
-    unfinished = place / f"{RECORD}.unfinished"
+    checkpoint.mkdir(parents=True, exist_ok=True)
+    unfinished = checkpoint / f"{RECORD}.unfinished"
     unfinished.write_text(json.dumps(facts, indent=1, ensure_ascii=False), encoding="utf-8")
-    unfinished.replace(place / RECORD)
+    unfinished.replace(checkpoint / RECORD)
 
 
-def _recorded(place: Path) -> dict[str, Any]:
+def _recorded(checkpoint: Path) -> dict[str, Any]:
     try:
-        return dict(json.loads((place / RECORD).read_text(encoding="utf-8")))
+        return dict(json.loads((checkpoint / RECORD).read_text(encoding="utf-8")))
     except (FileNotFoundError, ValueError, TypeError) as error:
         came = "there is none" if isinstance(error, FileNotFoundError) else "it cannot be read"
         raise CannotGoOn(
-            f"Expected {place / RECORD} to say what this checkpoint was made for, but {came}: it "
-            "is of an older version, or was damaged, and might give wrong results. Use a new "
+            f"Expected {checkpoint / RECORD} to say what this checkpoint was made for, but {came}: "
+            "it is of an older version, or was damaged, and might give wrong results. Use a new "
             "folder for the checkpoint: its query reads the topic from the beginning."
         ) from None
 
 
-def _compare(place: Path, made_for: Facts, facts: Facts) -> None:
+def _compare(checkpoint: Path, made_for: Facts, facts: Facts) -> None:
     facts = json.loads(json.dumps(facts))  # tuples as lists, as they are recorded
     differing = [
         f"\n  {name}: made for {_text(made_for.get(name))}, came {_text(facts.get(name))}"
@@ -80,8 +80,8 @@ def _compare(place: Path, made_for: Facts, facts: Facts) -> None:
     ]
     if differing:
         raise CannotGoOn(
-            f"Expected the query that the checkpoint {place} was made for, but another one came:"
-            f"{''.join(differing)}\nAsk for the same again, or use a new folder for the "
+            f"Expected the query that the checkpoint {checkpoint} was made for, but another one "
+            f"came:{''.join(differing)}\nAsk for the same again, or use a new folder for the "
             "checkpoint: its query reads the topic from the beginning."
         )
 

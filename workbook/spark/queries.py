@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import ClassVar, Protocol
@@ -12,13 +12,14 @@ from typing import ClassVar, Protocol
 import pyarrow as pa
 from py4j.protocol import Py4JNetworkError
 from pyspark.errors import StreamingQueryException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 
 from workbook.errors import BrokerUnreachable, QueryEnded
 from workbook.spark import checkpoints
 from workbook.spark.checkpoints import Facts
 from workbook.spark.source import Kafka
+from workbook.spark.state_store import in_rocksdb
 
 # What Kafka's Java client says when nobody answers, and what our dead letters say.
 _SILENCE = (
@@ -33,7 +34,7 @@ _SILENCE = (
 _GONE = (Py4JNetworkError, ConnectionError)
 
 
-class Running:
+class QueryGroup:
     """Some queries as one: if one ends, all end, and its error surfaces here.
 
     Each query keeps its offsets and state in a folder of its own below ``checkpoint``. Starting
@@ -42,25 +43,25 @@ class Running:
     in the checkpoint; another time it must be the same, or ``CannotGoOn`` is raised.
     """
 
-    places: ClassVar[dict[Path, Running]] = {}
+    by_folder: ClassVar[dict[Path, QueryGroup]] = {}
 
     def __init__(
         self, writers: list[DataStreamWriter], checkpoint: Path, made_for: Facts | None = None
     ) -> None:
         made_for = made_for or {}
         checkpoints.require(checkpoint, made_for)  # before anything that runs there is ended
-        former = Running.places.pop(checkpoint.parent, None)
+        former = QueryGroup.by_folder.pop(checkpoint.parent, None)
         if former is not None:
             former.stop()
         checkpoints.record(checkpoint, made_for)
-        Running.places[checkpoint.parent] = self
+        QueryGroup.by_folder[checkpoint.parent] = self
         self.queries: list[StreamingQuery] = []
         self._over = threading.Event()
         self._watcher = threading.Thread(target=self._watch, daemon=True)
         try:
             for number, writer in enumerate(writers):
-                place = str(checkpoint / str(number))
-                self.queries.append(writer.option("checkpointLocation", place).start())
+                folder = str(checkpoint / str(number))
+                self.queries.append(writer.option("checkpointLocation", folder).start())
         except BaseException:
             self.stop()
             raise
@@ -120,7 +121,7 @@ class Running:
             if not self.is_active:
                 self.stop()
 
-    def __enter__(self) -> Running:
+    def __enter__(self) -> QueryGroup:
         return self
 
     def __exit__(
@@ -140,14 +141,14 @@ class BatchSink(Protocol):
 
 def start_counting(
     counts: DataFrame, table: BatchSink, checkpoint: Path, made_for: Facts | None = None
-) -> Running:
+) -> QueryGroup:
     """Bring the changed rows of ``counts`` into the table, micro-batch by micro-batch.
 
     With the same checkpoint the query goes on where it stopped, with a new one it starts anew.
     ``made_for`` is what the checkpoint must remember beside what ``checkpoints.facts_of`` finds.
     """
     writer = counts.writeStream.outputMode("update").foreachBatch(table.write)
-    return Running([writer], checkpoint, facts_of_query("counts", counts, made_for))
+    return QueryGroup([writer], checkpoint, facts_of_query("counts", counts, made_for))
 
 
 def start_metrics(
@@ -158,7 +159,7 @@ def start_metrics(
     at: Callable[[str], None] = lambda point: None,
     patience: float = 60.0,
     made_for: Facts | None = None,
-) -> Running:
+) -> QueryGroup:
     """Append each batch of ``records`` (key, value, optionally headers) to a Kafka topic.
 
     At least once: a batch that was written but not committed to the checkpoint is written again.
@@ -173,7 +174,7 @@ def start_metrics(
         at("before-checkpoint")
 
     writer = records.writeStream.outputMode("append").foreachBatch(write)
-    return Running([writer], checkpoint, facts_of_query("records", records, made_for))
+    return QueryGroup([writer], checkpoint, facts_of_query("records", records, made_for))
 
 
 def appender(broker: Kafka, topic: str, patience: float = 60.0) -> Callable[[DataFrame], None]:
@@ -206,7 +207,7 @@ def start_table(
     checkpoint: Path | str,
     every: str = "0 seconds",
     at: Callable[[str], None] = lambda point: None,
-) -> Running:
+) -> QueryGroup:
     """Bring a table's changes into each of the sinks, micro-batch by micro-batch.
 
     ``every`` is the least time between two micro-batches: what Kafka Streams calls the commit
@@ -226,24 +227,12 @@ def start_table(
     writer = changes.writeStream.outputMode("update").trigger(processingTime=every)
     with in_rocksdb(changes.sparkSession):
         made_for = facts_of_query("table", changes)
-        return Running([writer.foreachBatch(write)], Path(checkpoint), made_for)
+        return QueryGroup([writer.foreachBatch(write)], Path(checkpoint), made_for)
 
 
 def facts_of_query(kind: str, rows: DataFrame, more: Facts | None = None) -> Facts:
     """What a query of this kind over these rows is made for."""
     return {"query": kind, **checkpoints.facts_of(rows), **(more or {})}
-
-
-@contextmanager
-def in_rocksdb(spark: SparkSession) -> Iterator[None]:
-    """Queries started meanwhile keep their state in RocksDB, as transformWithState wants it."""
-    name = "spark.sql.streaming.stateStore.providerClass"
-    before = spark.conf.get(name)
-    spark.conf.set(name, "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider")
-    try:
-        yield
-    finally:
-        spark.conf.set(name, before or "")
 
 
 def _named(failure: BaseException) -> BaseException:

@@ -25,7 +25,7 @@ from pyspark.sql import SparkSession
 
 from workbook.errors import SparkFailed
 from workbook.kafka import protocol
-from workbook.spark import warm_up
+from workbook.spark import state_store, warm_up
 from workbook.stack.client import lease, scratch_dir
 from workbook.stack.folders import cache_dir
 from workbook.stack.jars import class_path
@@ -50,12 +50,6 @@ LATE_C2 = [
 
 HERE = r"local(\[.*\])?|local-cluster\[.*\]|spark://(127(\.\d+){3}|localhost|\[::1\])(:\d+)?"
 """The masters on this machine that no other one can reach."""
-
-STATE_STORES = {
-    "memory": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
-    "rocksdb": warm_up.ROCKSDB,
-}
-"""In memory is fast; RocksDB is for state that does not fit, and for transformWithState."""
 
 
 def spark_session(name: str = "workbook", *, quiet: bool = False) -> SparkSession:
@@ -100,11 +94,6 @@ def stop_spark(spark: SparkSession, within: float = END_S) -> None:
         java.stdin.close()  # its sign to exit
         java.wait(within)
     end_now(processes)
-
-
-def choose_state_store(spark: SparkSession, store: str) -> None:
-    """Keep the state of queries started from now on in ``memory`` or in ``rocksdb``."""
-    spark.conf.set("spark.sql.streaming.stateStore.providerClass", STATE_STORES[store])
 
 
 def checkpoint(name: str, *, fresh: bool = True) -> Path:
@@ -202,8 +191,8 @@ def _require_master(master: str) -> None:
     """Ask a standalone master for a connection, since Spark itself would wait for minutes."""
     if not master.startswith("spark://"):
         return
-    for place in master.removeprefix("spark://").split(","):
-        address = protocol.host_and_port(place)
+    for named in master.removeprefix("spark://").split(","):
+        address = protocol.host_and_port(named)
         if address and protocol.listens(*address, ANSWER_S):
             return
     raise SparkFailed(
@@ -279,7 +268,7 @@ def _settings(scratch: Path, flags: list[str]) -> dict[str, str]:
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(min(cores, 4)),
-        "spark.sql.streaming.stateStore.providerClass": STATE_STORES["memory"],
+        state_store.PROVIDER: state_store.IN_MEMORY,
         "spark.sql.streaming.forceDeleteTempCheckpointLocation": "true",
         # A restart needs the last two micro-batches, and whoever looks into the state of a running
         # query the one that was the last when looking began. By default a hundred are kept.

@@ -10,7 +10,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 
-ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+from workbook.spark.state_store import PROVIDER, ROCKSDB
 
 
 def run_all(spark: SparkSession) -> None:
@@ -18,11 +18,11 @@ def run_all(spark: SparkSession) -> None:
     rate = spark.readStream.format("rate").load()
     parsed = rate.selectExpr("from_json('{\"a\": 1}', 'a BIGINT') AS click", "timestamp", "value")
     _run(parsed.groupBy("click.a").count())
-    spark.conf.set("spark.sql.streaming.stateStore.providerClass", ROCKSDB)
+    spark.conf.set(PROVIDER, ROCKSDB)
     packed = rate.selectExpr("CAST(value % 2 AS INT) AS bucket", "CAST('x' AS BINARY) AS rows")
     kept = packed.mapInArrow(_same, packed.schema).groupBy("bucket")
-    told = kept.transformWithState(_Keeper(), packed.schema, "Update", "None")
-    _run(told.mapInArrow(_same, packed.schema))
+    changes = kept.transformWithState(_Keeper(), packed.schema, "Update", "None")
+    _run(changes.mapInArrow(_same, packed.schema))
 
 
 def start_workers(spark: SparkSession) -> None:
@@ -32,8 +32,8 @@ def start_workers(spark: SparkSession) -> None:
 
 
 def _run(changes: DataFrame) -> None:
-    with tempfile.TemporaryDirectory() as place:
-        writer = changes.writeStream.outputMode("update").option("checkpointLocation", place)
+    with tempfile.TemporaryDirectory() as checkpoint:
+        writer = changes.writeStream.outputMode("update").option("checkpointLocation", checkpoint)
         query = writer.foreachBatch(lambda batch, _: batch.toArrow()).start()
         query.processAllAvailable()
         query.stop()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from workbook.kafka.stream_producer import Stream
-    from workbook.spark.queries import Running
+    from workbook.spark.queries import QueryGroup
     from workbook.spark.source import Kafka
     from workbook.systems.progress import Progress
     from workbook.topics import Topic
@@ -62,7 +62,7 @@ class Started:
     ``store`` is the file in which its table can be asked for.
     """
 
-    queries: Running
+    queries: QueryGroup
     progress: Progress
     summary: Callable[[], list[str]]
     store: Path | None = None

@@ -172,7 +172,7 @@ def _start_seconds(
         options.source,
         checkpoint,
         at=on_point,
-        tell=progress.know_sums,
+        on_sums=progress.know_sums,
     )
     return Started(
         queries, progress, lambda: [f"Since the checkpoint began: {progress.balance()}."]

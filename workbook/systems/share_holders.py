@@ -140,10 +140,12 @@ class ShareHolders(System):
         letters = DeadLetters(config, options.dead_letters)
         raw = kafka_stream(spark, broker, options.source)
         holders = share_holders.us_share_holders(
-            positions.parse(raw, letters, share_holders.NEEDED)
+            positions.parse(raw, letters, share_holders.REQUIRED_COLUMNS)
         )
         store = Store(_store(options, checkpoint), "client")
-        out = TableTopic(config, options.out, "client", rejects=letters) if options.out else None
+        out = (
+            TableTopic(config, options.out, "client", dead_letters=letters) if options.out else None
+        )
         progress = TableProgress(store, out)
         spark.streams.addListener(progress)
         sinks: list[TableSink] = [*([out] if out else []), store]

@@ -75,7 +75,7 @@ class Total:
     column: str
 
     def __str__(self) -> str:
-        return f"total({self.column})"
+        return f"sum_of({self.column})"
 
     def returns(self, schema: StructType) -> DataType:
         """A bigint; raises ``CannotSubtract`` for what is no whole number."""
@@ -107,7 +107,7 @@ class Total:
         if len(beyond):
             group, found = beyond.select(GROUP, RESULT).row(0)
             raise SumTooLarge(
-                f"Expected sums between -2^63 and 2^63 - 1, but total({self.column!r}) of group "
+                f"Expected sums between -2^63 and 2^63 - 1, but sum_of({self.column!r}) of group "
                 f"{group!r} is {found}. Add up a larger unit (thousands), or use fold(...) with a "
                 "result like 'decimal(38,0)'."
             )
@@ -173,7 +173,7 @@ class Fold:
         return f"fold({by}, from {plain(self.start)}, returns {self.kind})"
 
     def returns(self, schema: StructType) -> DataType:
-        """What the fold was told."""
+        """Return the type given as ``returns``."""
         return DataType.fromDDL(self.kind)
 
     def merge(

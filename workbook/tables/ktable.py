@@ -1,12 +1,12 @@
 """A table that follows a changelog, and its rows grouped and reduced with a way back.
 
-The idea is Kafka Streams' KTable: filter, groupBy, reduce with an adder and a subtractor, as D.
+The idea is Kafka Streams' KTable: filter, groupBy, aggregate with an adder and a subtractor, as D.
 Lebrero showed it for US share holders. Here:
 
     ktable(positions, key="position")
         .filter("exchange IN ('NYSE', 'NASDAQ')")
         .group_by("client")
-        .reduce(positions=set_of("position"))
+        .aggregate(positions=collect_set("position"))
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ BUCKETS = 8
 """Buckets of keys: at least as many as the cluster's cores, and fixed for a checkpoint."""
 
 
-# --- what to reduce to ------------------------------------------------------------------------
+# --- aggregates ------------------------------------------------------------------------------
 
 
 def count() -> Aggregate:
@@ -43,7 +43,7 @@ def count() -> Aggregate:
     return Count()
 
 
-def total(column: str) -> Aggregate:
+def sum_of(column: str) -> Aggregate:
     """The sum of a column of whole numbers, up to 2^63 - 1; null where all of them are.
 
     The query ends with ``SumTooLarge`` where a sum is beyond that.
@@ -51,12 +51,12 @@ def total(column: str) -> Aggregate:
     return Total(column)
 
 
-def set_of(column: str) -> Aggregate:
+def collect_set(column: str) -> Aggregate:
     """The different values of a column, sorted: added by union, taken out by difference.
 
     A value that two rows of the group share stays until both have gone.
     """
-    return Elements(column, "set_of", pl.col("element").sort())
+    return Elements(column, "collect_set", pl.col("element").sort())
 
 
 def max_of(column: str, *, recompute: bool = False) -> Aggregate:
@@ -67,7 +67,7 @@ def max_of(column: str, *, recompute: bool = False) -> Aggregate:
     if not recompute:
         raise CannotSubtract(
             f"A maximum has no subtractor: when the largest {column!r} goes, nothing in the "
-            "maximum itself says which is the next. Expected set_of, total or count, or "
+            "maximum itself says which is the next. Expected collect_set, total or count, or "
             f"max_of({column!r}, recompute=True), which keeps every value of the group in its "
             "state and looks for the largest again."
         )
@@ -88,7 +88,7 @@ def fold(
     subtractor is not called. A group without rows begins anew, too.
 
     ``returns`` is Spark's type of the value; a set is shown as a sorted list, None last. A group
-    whose value is None or holds nothing is told as deleted.
+    whose value is None or holds nothing is emitted as deleted.
     """
     return Fold(adder, subtractor, start, returns)
 
@@ -126,15 +126,15 @@ class KTable:
         """
         keys, columns = self.keys, self.columns
         packs = self._packed(columns, F.lit(0), F.col(DELETED), squeeze=True)
-        told = stateful(
+        emitted = stateful(
             packs,
             lambda tables, batch: steps.newest(tables, batch, keys, columns),
             ["rows"],
             self.buckets,
         )
-        told = self._marked(told, columns, gives="changes")
+        emitted = self._marked(emitted, columns, gives="changes")
         fields = [self.changelog.schema[name] for name in columns]
-        return unpack(told, StructType([*fields, StructField("deleted", BooleanType())]))
+        return unpack(emitted, StructType([*fields, StructField("deleted", BooleanType())]))
 
     def group_by(self, column: str) -> GroupedTable:
         """The rows by a column; one without a value there belongs to no group."""
@@ -210,7 +210,7 @@ class GroupedTable:
     table: KTable
     column: str
 
-    def reduce(self, *, per_update: bool = False, **aggregates: Aggregate) -> DataFrame:
+    def aggregate(self, *, per_update: bool = False, **aggregates: Aggregate) -> DataFrame:
         """Reduce each group: an update takes the old row out before the new one goes in.
 
         A row per group that changed in a micro-batch: the group's column, one per aggregate by
@@ -264,20 +264,20 @@ class GroupedTable:
 
     def _packed(self, columns: Sequence[str], *, squeeze: bool) -> DataFrame:
         group = F.col(self.column)
-        place = F.crc32(group.cast("string").cast("binary"))
+        hashed = F.crc32(group.cast("string").cast("binary"))
         return self.table._packed(
-            columns, F.coalesce(place, F.lit(0)), F.col(DELETED) | group.isNull(), squeeze=squeeze
+            columns, F.coalesce(hashed, F.lit(0)), F.col(DELETED) | group.isNull(), squeeze=squeeze
         )
 
     def _columns(self, aggregates: Mapping[str, Aggregate]) -> list[str]:
         """The columns of the table that are needed: keys, group, what the aggregates look at."""
         if not aggregates:
-            raise ValueError("Expected something to reduce to, for example positions=count().")
+            raise ValueError("Expected something to aggregate, for example positions=count().")
         unfit = [name for name, how in aggregates.items() if not hasattr(how, "merge")]
         if unfit:
             raise ValueError(
                 f"Expected aggregates, but {unfit[0]} is {aggregates[unfit[0]]!r}. Use count(), "
-                "total(column), set_of(column), max_of(column, recompute=True) or fold(...)."
+                "sum_of(column), collect_set(column), max_of(column, recompute=True) or fold(...)."
             )
         taken = {self.column, *RESERVED, *self.table.keys} & set(aggregates)
         if taken:

@@ -28,10 +28,10 @@ def state_of(spark: SparkSession, checkpoint: Path, name: str = TABLE) -> pd.Dat
     looking inside, a store is for asking. Raises ``NoSuchState`` before the first micro-batch is
     committed, and for another name.
     """
-    place = str(checkpoint / "0")
-    operator, variable = _find(spark, place, name)
+    folder = str(checkpoint / "0")
+    operator, variable = _find(spark, folder, name)
     options = {"operatorId": str(operator), "stateVarName": variable}
-    kept = spark.read.format("statestore").options(**options).load(place)
+    kept = spark.read.format("statestore").options(**options).load(folder)
     rows = kept.selectExpr("key.bucket", "partition_id AS partition", "value.rows").collect()
     frames = [
         unpacked(row["rows"]).with_columns(bucket=row["bucket"], partition=row["partition"])
@@ -43,23 +43,23 @@ def state_of(spark: SparkSession, checkpoint: Path, name: str = TABLE) -> pd.Dat
     return found.rename(_NAMES, strict=False).to_pandas()
 
 
-def _find(spark: SparkSession, place: str, name: str) -> tuple[int, str]:
+def _find(spark: SparkSession, folder: str, name: str) -> tuple[int, str]:
     """The operator and the variable that hold the table of this name."""
-    known = _tables(spark, place)
+    known = _tables(spark, folder)
     if name not in known:
         raise NoSuchState(
-            f"Expected a table in the state of {place}, but there is none named {name!r}: it has "
+            f"Expected a table in the state of {folder}, but there is none named {name!r}: it has "
             f"{sorted(known) or 'none yet'}. A query has state once its first micro-batch is "
             "committed; call process_all() first."
         )
     return known[name]
 
 
-def _tables(spark: SparkSession, place: str) -> dict[str, tuple[int, str]]:
+def _tables(spark: SparkSession, folder: str) -> dict[str, tuple[int, str]]:
     """Every table by its name: the changelog's is kept by the operator that reads first."""
-    if not any(Path(place, "commits").glob("[0-9]*")):
+    if not any(Path(folder, "commits").glob("[0-9]*")):
         return {}
-    operators = spark.read.format("state-metadata").load(place).collect()
+    operators = spark.read.format("state-metadata").load(folder).collect()
     first = max(row["operatorId"] for row in operators)
     found = {TABLE: (first, "rows")}
     for row in operators:

@@ -1,7 +1,7 @@
 """What a batch does to a table, and to the groups over it: tables of Polars in, tables out.
 
 No Spark in here: each function takes the state before and a batch, and gives the state after and
-what is told of it.
+what it emits.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ def last(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
 def newest(
     tables: Tables, batch: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]
 ) -> tuple[Tables, pl.DataFrame]:
-    """The rows that changed, with ``deleted``: as ``KTable.changes`` tells it."""
+    """The rows that changed, with ``deleted``: as ``KTable.changes`` emits them."""
     after, went, came = _compared(tables, batch, keys, columns)
     closed = went.join(came, on=keys, how="anti").select(
         *keys, *(pl.lit(None, went.schema[c]).alias(c) for c in columns if c not in keys)
     )
-    told = [
+    emitted = [
         came.select(columns).with_columns(deleted=False),
         closed.select(columns).with_columns(deleted=True),
     ]
-    return after, pl.concat(told)
+    return after, pl.concat(emitted)
 
 
 def differences(
@@ -48,8 +48,8 @@ def differences(
 ) -> tuple[Tables, pl.DataFrame]:
     """Each old row that went (-1) and each new one that came (+1), in the bucket of its group."""
     after, went, came = _compared(tables, batch, keys, columns)
-    told = [_signed(went, -1), _signed(came, 1)]
-    return after, pl.concat(told)
+    emitted = [_signed(went, -1), _signed(came, 1)]
+    return after, pl.concat(emitted)
 
 
 def moves(
@@ -62,11 +62,11 @@ def moves(
     """Of each group and key the row that came, or ``deleted`` where it left the group."""
     after, went, came = _compared(tables, batch, keys, columns)
     left = went.join(came, on=list({group, *keys}), how="anti")
-    told = [
+    emitted = [
         came.select(columns).with_columns(deleted=False),
         left.select(columns).with_columns(deleted=True),
     ]
-    return after, pl.concat(told)
+    return after, pl.concat(emitted)
 
 
 def every_difference(
@@ -84,9 +84,9 @@ def every_difference(
     ]
     went = both.with_columns(former).filter(pl.col(ORDER).is_not_null() & ~pl.col(DELETED))
     came = both.filter(pl.col(ORDER).is_not_null() & ~pl.col(DELETED))
-    told = pl.concat([_signed(went, -1), _signed(came, 1)])
+    emitted = pl.concat([_signed(went, -1), _signed(came, 1)])
     after, _, _ = _compared(tables, batch, keys, columns)
-    return after, in_order(told, keys)
+    return after, in_order(emitted, keys)
 
 
 def in_order(changes: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
@@ -148,10 +148,10 @@ def reducer(
         changes = in_order(changes, keys) if ordered else changes
         if per_update:
             named = [key for key in keys if key != group]
-            after, told = _reduced_one_by_one(tables, changes, aggregates, named)
+            after, emitted = _reduced_one_by_one(tables, changes, aggregates, named)
         else:
-            after, told = _reduced(tables, changes, aggregates)
-        return after, told.rename({GROUP: group})
+            after, emitted = _reduced(tables, changes, aggregates)
+        return after, emitted.rename({GROUP: group})
 
     return reduce
 
@@ -161,16 +161,16 @@ def _reduced(
 ) -> tuple[Tables, pl.DataFrame]:
     """Bring the changes into the groups; a row per group that they touch."""
     sizes, size = SIZE.merge(tables["rows"], changes)
-    told = size.filter(pl.col(RESULT) > 0).select(GROUP)
+    emitted = size.filter(pl.col(RESULT) > 0).select(GROUP)
     gone = size.filter(pl.col(RESULT) == 0).select(GROUP)
     after: Tables = {"rows": sizes.join(gone, on=GROUP, how="anti")}
     for name, how in aggregates.items():
         state, results = how.merge(tables[name], changes)
         after[name] = state.join(gone, on=GROUP, how="anti")
-        told = told.join(results.rename({RESULT: name}), on=GROUP, how="left")
+        emitted = emitted.join(results.rename({RESULT: name}), on=GROUP, how="left")
     empty = pl.all_horizontal(pl.col(name).is_null() for name in aggregates)
-    told = pl.concat([told, gone], how="diagonal")
-    return after, told.with_columns(empty.alias("deleted"))
+    emitted = pl.concat([emitted, gone], how="diagonal")
+    return after, emitted.with_columns(empty.alias("deleted"))
 
 
 def _reduced_one_by_one(
@@ -184,11 +184,11 @@ def _reduced_one_by_one(
     Groups do not know of each other, so the first changes of all groups are taken together, then
     the second ones, and so on.
     """
-    told, step = [], "__step"
+    emitted, step = [], "__step"
     numbered = changes.with_columns(pl.int_range(pl.len()).over(GROUP).alias(step))
     for _, nth in sorted(numbered.partition_by(step, as_dict=True).items()):
         tables, rows = _reduced(tables, nth, aggregates)
         change = pl.when(pl.col(OP) > 0).then(pl.lit("add")).otherwise(pl.lit("remove"))
         of = nth.select(GROUP, change.alias("change"), *keys, pl.col(step).alias("step"))
-        told.append(rows.join(of, on=GROUP))
-    return tables, pl.concat(told)
+        emitted.append(rows.join(of, on=GROUP))
+    return tables, pl.concat(emitted)

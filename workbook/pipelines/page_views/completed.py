@@ -20,7 +20,7 @@ from pyspark.sql.types import ArrayType, IntegerType, LongType, StringType, Stru
 from workbook.buckets.packing import PACKED, Step, packing, stateful, unpack
 from workbook.buckets.state import Tables
 from workbook.decoding.clicks import parse
-from workbook.decoding.records import Rejects, Then
+from workbook.decoding.records import DeadLetterSink, Then
 from workbook.events.clicks import ClickType
 from workbook.events.metrics import COMPLETE
 from workbook.events.reasons import Reason
@@ -49,7 +49,7 @@ _TABLES = ["open", "clocks", "sums"]
 
 def completed_views(
     raw: DataFrame,
-    rejects: Rejects | None,
+    dead_letters: DeadLetterSink | None,
     lateness: str = "5 seconds",
     *,
     unread: Unread,
@@ -58,7 +58,7 @@ def completed_views(
 ) -> DataFrame:
     """What became of the page views of each second, micro-batch by micro-batch.
 
-    In: the columns of Spark's Kafka source; what is no click goes to ``rejects``, as by
+    In: the columns of Spark's Kafka source; what is no click goes to ``dead_letters``, as by
     ``clicks.parse``. Out, by ``kind``:
 
     - ``complete``: ``second`` (bigint, since 1970) with its ``views`` (bigint), once and for all.
@@ -79,11 +79,11 @@ def completed_views(
     behind = milliseconds(lateness)
     fields = (*FIELDS, *(["event_id"] if with_events else []))
     make = packing(1, partial(_per_second_in_ms, with_events=with_events))
-    packs = parse(raw, rejects, fields, Then(make, PACKED))
+    packs = parse(raw, dead_letters, fields, Then(make, PACKED))
     step = partial(complete, behind=behind, unread=unread, by_partition=by_partition)
     idle = partial(nothing_came, step)
-    told = unpack(stateful(packs, step, _TABLES, 1, idle), RESULT)
-    return marked(told, facts(lateness, by_partition=by_partition) | {"events": with_events})
+    emitted = unpack(stateful(packs, step, _TABLES, 1, idle), RESULT)
+    return marked(emitted, facts(lateness, by_partition=by_partition) | {"events": with_events})
 
 
 def facts(lateness: str, *, by_partition: bool) -> dict[str, Any]:
@@ -147,7 +147,7 @@ _ALL = [
 def complete(
     tables: Tables, batch: pl.DataFrame, *, behind: int, unread: Unread, by_partition: bool
 ) -> tuple[Tables, pl.DataFrame]:
-    """One micro-batch: the state before and what came in, the state after and what is told."""
+    """One micro-batch: the state before and what came in, the state after and what is emitted."""
     now = int(batch["now"].max())  # type: ignore[arg-type]
     batch = batch.filter(pl.col("clicks") > 0)
     sums, closed, since = _sums(tables["sums"], now)
@@ -177,8 +177,8 @@ def complete(
         "sums": pl.DataFrame({**sums, "closed": closed, "now": now}),
     }
     marks = {"clock": closed * 1000, "slowest": partition}
-    told = [_seconds(done, by_partition), _late(late), _told(sums | marks)]
-    return after, pl.concat(told, how="diagonal_relaxed")
+    emitted = [_seconds(done, by_partition), _late(late), _told(sums | marks)]
+    return after, pl.concat(emitted, how="diagonal_relaxed")
 
 
 _PER_SECOND: dict[str, Any] = {

@@ -33,14 +33,6 @@ def count_step(counts: Counts, click: Click) -> Counts:
     return counts
 
 
-def count_clicks(clicks: Iterable[Click]) -> Counts:
-    """Views per page name over a list of clicks: the whole idea without any Kafka."""
-    counts: Counts = {}
-    for click in clicks:
-        count_step(counts, click)
-    return counts
-
-
 def count_page_views(
     consumer: Polls,
     until: Callable[[Counts], bool],
@@ -110,12 +102,6 @@ def page_views(parsed: DataFrame) -> DataFrame:
     """
     seen = parsed.where(F.col("reason").isNull() & (F.col("click_type") == ClickType.PAGE.value))
     return seen.groupBy("name").agg(F.count("*").alias("views"))
-
-
-def total_views(parsed: DataFrame) -> DataFrame:
-    """All page views so far: one row with ``views`` (bigint)."""
-    seen = parsed.where(F.col("reason").isNull() & (F.col("click_type") == ClickType.PAGE.value))
-    return seen.groupBy().agg(F.count("*").alias("views"))
 
 
 def views_per_second(

@@ -281,7 +281,7 @@ set_with_counts = Problem(
     "ids had one only because each comes once. Whatever is to be subtracted must remember as "
     "much as it takes to undo: here a number for each ticker.\n\n"
     "Counts that have come to zero should go as well, or the state grows with every ticker that "
-    'anybody ever held. `set_of("ticker")` of the package does both.',
+    'anybody ever held. `collect_set("ticker")` of the package does both.',
 )
 
 # --- a subtractor -------------------------------------------------------------------------------
