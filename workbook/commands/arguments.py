@@ -17,7 +17,7 @@ class Parser(argparse.ArgumentParser):
 
     def refuse(self, unknown: list[str]) -> None:
         """End the program, and offer what is nearest to the first word that is not known."""
-        near = get_close_matches(unknown[0], self._option_string_actions, n=1, cutoff=0.8)
+        near = get_close_matches(unknown[0], self._option_string_actions, n=1, cutoff=0.85)
         self.error(f"unknown: {' '.join(unknown)}" + (f". Is it {near[0]}?" if near else ""))
 
     def error(self, message: str) -> None:  # type: ignore[override]
