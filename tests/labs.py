@@ -42,7 +42,7 @@ class OwnLab:
 
     def __init__(self) -> None:
         self.name = f"t-{secrets.token_hex(4)}"
-        self.env = {**os.environ, "WORKBOOK_LAB": self.name}
+        self.env = {**os.environ, "WORKBOOK_LAB": self.name, "WORKBOOK_GRACE_S": "1"}
         self.folder = Path(tempfile.gettempdir()) / f"workbook-{os.getuid()}-{self.name}"
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:

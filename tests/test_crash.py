@@ -18,9 +18,9 @@ from workbook.faults.outcome import Outcome, judge
 from workbook.faults.plan import EVENTS, POINTS, VERSIONS, draw, where
 from workbook.kafka.broker import Broker
 
+BEFORE_CHECKPOINT, MID_BATCH = ("spark", "before-checkpoint"), ("spark", "mid-batch")
 MATRIX = [
-    ("spark", "before-checkpoint"),  # these first: they take longest
-    ("spark", "mid-batch"),
+    BEFORE_CHECKPOINT,  # first: it takes longest
     ("auto-commit", "after-poll"),
     ("auto-commit", "after-commit"),
     ("after-poll", "after-send"),
@@ -65,11 +65,21 @@ def test_commit_after_poll_loses_and_never_doubles(matrix) -> None:
 
 
 def test_what_was_written_but_not_committed_comes_again(matrix) -> None:
-    for cell in (("on-delivery", "before-commit"), MATRIX[0], MATRIX[1]):
-        outcome = matrix[cell].result(timeout=600)
-        assert len(outcome.duplicated), str(outcome)
-        again = outcome.seconds[outcome.seconds.duplicated > 0]
-        assert (again["last"] == again.expected).all()
+    for cell in (("on-delivery", "before-commit"), BEFORE_CHECKPOINT):
+        _came_again(matrix[cell].result(timeout=600))
+
+
+@pytest.mark.slow
+def test_what_was_written_in_the_middle_of_a_micro_batch_comes_again(broker: Broker) -> None:
+    outcome = crash(broker, *MID_BATCH, SEED)
+    assert outcome.kept, str(outcome)
+    _came_again(outcome)
+
+
+def _came_again(outcome: Outcome) -> None:
+    assert len(outcome.duplicated), str(outcome)
+    again = outcome.seconds[outcome.seconds.duplicated > 0]
+    assert (again["last"] == again.expected).all()
 
 
 # --- step by step -----------------------------------------------------------------------------

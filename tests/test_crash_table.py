@@ -13,15 +13,21 @@ from workbook.faults.table import crash_table
 from workbook.kafka.broker import Broker
 
 
-def test_the_table_equals_a_recomputation_after_a_crash_at_every_point(broker: Broker) -> None:
-    told: list[str] = []
-    points = list(WHERE_IN_TABLE)
-    outcome = crash_table(broker, points, seed=5, progress=told.append)
+@pytest.mark.parametrize(
+    "points",
+    [
+        pytest.param(["mid-batch", "before-checkpoint"], id="two points"),
+        pytest.param(list(WHERE_IN_TABLE), id="every point", marks=pytest.mark.slow),
+    ],
+)
+def test_the_table_equals_a_recomputation_after_crashes(broker: Broker, points: list[str]) -> None:
+    said: list[str] = []
+    outcome = crash_table(broker, points, seed=5, progress=said.append)
     assert outcome.kept, str(outcome)
     assert outcome.rejected > 20
     assert len(outcome.recoveries) == len(points)
-    assert str(outcome).startswith("✓ share holders, killed 6 times")
-    assert len(told) == 2 + len(points)
+    assert str(outcome).startswith(f"✓ share holders, killed {len(points)} times")
+    assert len(said) == 2 + len(points)
 
 
 def test_a_point_that_there_is_not_is_refused(broker: Broker) -> None:

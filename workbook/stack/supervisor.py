@@ -28,7 +28,7 @@ from workbook.errors import ServerFailed, WorkbookError
 from workbook.stack import folders, jars, kafka, started
 from workbook.stack.process import end_tree, spawn
 
-GRACE = 3.0
+GRACE = float(os.environ.get("WORKBOOK_GRACE_S", "3"))
 """Seconds without a user before the servers end: enough for a kernel to restart."""
 
 STARTERS = {"kafka": kafka.start}
