@@ -16,6 +16,7 @@ import pytest
 from workbook.cli import main
 from workbook.commands import run
 from workbook.commands.console import ENDINGS
+from workbook.errors import CannotGoOn
 from workbook.systems.options import place, seconds_in, span, topic, whole
 
 
@@ -158,14 +159,14 @@ def help_of(*words: str) -> str:
 @pytest.mark.parametrize(
     ("command", "count"),
     [
-        ("lab", 1),
-        ("generate clicks", 12),
-        ("generate positions", 13),
-        ("run page_views", 7),
-        ("run share_holders", 7),
-        ("store", 0),
-        ("metrics", 1),
-        ("crash", 3),
+        ("lab", 2),
+        ("generate clicks", 13),
+        ("generate positions", 14),
+        ("run page_views", 8),
+        ("run share_holders", 8),
+        ("store", 1),
+        ("metrics", 2),
+        ("crash", 4),
     ],
 )
 def test_every_option_has_its_meaning_and_its_default(
@@ -180,6 +181,15 @@ def test_every_option_has_its_meaning_and_its_default(
         assert "default" in told.lower(), told
         assert len(told.split()) > 6, told
     assert len(options) == count
+
+
+def test_where_an_error_came_from_is_shown_on_request(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("run", "share_holders", "--store", str(file))
+    assert "a file of another kind" in refused(capsys, *words)
+    with pytest.raises(CannotGoOn, match="a file of another kind"):
+        main([*words, "--traceback"])
 
 
 def test_help_says_what_is_to_be_typed() -> None:

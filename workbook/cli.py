@@ -32,6 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(options.command(options) or 0)
     except WorkbookError as error:
+        if hasattr(options, "traceback"):
+            raise
         print(f"\n{fitted(str(error))}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -44,6 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser(words: Sequence[str]) -> Parser:
     program = typed()
     parser = Parser(
+        traceback=False,
         prog=program,
         description="Stateful stream processing on a real Kafka and a real Spark.",
         epilog=f"What each of them takes: {program} COMMAND --help",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from difflib import get_close_matches
+from typing import Any
 
 from workbook.commands.console import typed
 from workbook.systems import STREAMS, SYSTEMS
@@ -14,6 +15,16 @@ FOREVER = "default: until Ctrl-C or SIGTERM"
 
 class Parser(argparse.ArgumentParser):
     """Says in a line what is wrong, and where more is told, instead of all that can be typed."""
+
+    def __init__(self, *, traceback: bool = True, **how: Any) -> None:
+        super().__init__(**how)
+        if traceback:
+            self.add_argument(
+                "--traceback",
+                action="store_true",
+                default=argparse.SUPPRESS,
+                help="show where an error came from; default: what is wrong, and the next step",
+            )
 
     def refuse(self, unknown: list[str]) -> None:
         """End the program, and offer what is nearest to the first word that is not known."""
@@ -33,6 +44,7 @@ def add_generate(parser: argparse.ArgumentParser) -> None:
             name, help=stream.does, description=f"Send {stream.does}, to a topic."
         )
         made.set_defaults(stream=name, parser=made)
+        made.usage = f"{made.prog} [options]"
         _with_examples(made, stream.example)
         _add_generate_options(made, name)
         of_the_stream = made.add_argument_group(name)
@@ -102,6 +114,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
             name, help=system.does, description=f"{system.does[0].upper()}{system.does[1:]}."
         )
         made.set_defaults(system=name, parser=made)
+        made.usage = f"{made.prog} [options]"
         _with_examples(made, *system.examples)
         _add_run_options(made, system.reads)
         system.add_options(made)
