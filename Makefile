@@ -31,7 +31,7 @@ test-all: test slow
 slow: .venv/ready
 	$(PYTEST) tests -m slow --durations=20
 
-# Every version killed at every point, ten times each: writes docs/crash-matrix.md (45 minutes).
+# Every variant killed at every point, ten times each: writes docs/crash-matrix.md (45 minutes).
 crash-matrix: .venv/ready
 	$(BIN)/python benchmarks/crash_matrix.py $(if $(SEEDS),--seeds $(SEEDS))
 

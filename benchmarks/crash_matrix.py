@@ -1,9 +1,9 @@
-"""Every version of the page view pipeline, killed at every point, with several seeds each.
+"""Every variant of the page view pipeline, killed at every point, with several seeds each.
 
-    .venv/bin/python benchmarks/crash_matrix.py [--seeds 10] [--versions spark ...] [--write FILE]
+    .venv/bin/python benchmarks/crash_matrix.py [--seeds 10] [--variants spark ...] [--write FILE]
 
 Each crash is kill -9 and a restart; the ledger says which page views were lost or duplicated.
-Writes docs/crash-matrix.md. Ends with 1 where a version breaks its promise, where auto-commit loses
+Writes docs/crash-matrix.md. Ends with 1 where a variant breaks its promise, where auto-commit loses
 nothing in all of its runs (then the lesson would be a lie), or where a run gave no verdict.
 """
 
@@ -27,7 +27,7 @@ os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
 
 from workbook.errors import WorkbookError
 from workbook.faults.lab import crash
-from workbook.faults.plan import EVENTS, POINTS, PROMISES, SECONDS, VERSIONS, where
+from workbook.faults.plan import EVENTS, POINTS, PROMISES, SECONDS, VARIANTS, where
 from workbook.kafka.broker import Broker
 from workbook.stack import jars
 from workbook.stack.broker import kafka
@@ -39,7 +39,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "crash-matrix.md"
 class Run:
     """What one crash came to; ``failure`` says why there is no verdict."""
 
-    version: str
+    variant: str
     point: str
     seed: int
     lost: int = 0
@@ -50,7 +50,7 @@ class Run:
 
     def __str__(self) -> str:
         told = self.failure or f"{self.lost} lost, {self.duplicated} duplicated"
-        return f"{self.version}, {self.point}, seed {self.seed}: {told}"
+        return f"{self.variant}, {self.point}, seed {self.seed}: {told}"
 
 
 def run(broker: Broker, what: tuple[str, str, int]) -> Run:
@@ -62,15 +62,15 @@ def run(broker: Broker, what: tuple[str, str, int]) -> Run:
     return Run(*what, len(found.lost), len(found.duplicated), found.recovery, found.kept)
 
 
-def measure(broker: Broker, versions: Iterable[str], seeds: int) -> list[Run]:
+def measure(broker: Broker, variants: Iterable[str], seeds: int) -> list[Run]:
     """All crashes: the loops two at a time, Spark one at a time."""
     done: list[Run] = []
     for spark in (False, True):
         todo = [
-            (version, point, seed)
-            for version in versions
-            if (version == "spark") == spark
-            for point in POINTS[version]
+            (variant, point, seed)
+            for variant in variants
+            if (variant == "spark") == spark
+            for point in POINTS[variant]
             for seed in range(1, seeds + 1)
         ]
         with ThreadPoolExecutor(1 if spark else 2) as pool:
@@ -83,7 +83,7 @@ def measure(broker: Broker, versions: Iterable[str], seeds: int) -> list[Run]:
 def problems(runs: list[Run]) -> list[str]:
     """What makes the matrix one that must not be believed or shown."""
     found = [f"broken promise or no verdict: {r}" for r in runs if not r.kept]
-    auto = [r for r in runs if r.version == "auto-commit"]
+    auto = [r for r in runs if r.variant == "auto-commit"]
     if auto and not any(r.lost for r in auto):
         found.append("auto-commit lost nothing in any run: the lesson would be a lie")
     return found
@@ -94,8 +94,8 @@ def problems(runs: list[Run]) -> list[str]:
 
 def page(runs: list[Run], seeds: int, minutes: float) -> str:
     """The whole of docs/crash-matrix.md."""
-    versions = [v for v in VERSIONS if any(r.version == v for r in runs)]
-    loops = [v for v in versions if v != "spark"]
+    variants = [v for v in VARIANTS if any(r.variant == v for r in runs)]
+    loops = [v for v in variants if v != "spark"]
     lines = [
         "# The crash matrix",
         "",
@@ -111,26 +111,26 @@ def page(runs: list[Run], seeds: int, minutes: float) -> str:
         "the runs there were any.",
         "",
     ]
-    for group in filter(None, (loops, [v for v in versions if v == "spark"])):
+    for group in filter(None, (loops, [v for v in variants if v == "spark"])):
         points = list(dict.fromkeys(p for v in group for p in POINTS[v]))
         # In the order in which a loop passes them, though auto-commit lacks one.
         points.sort(key=lambda p: max(POINTS[v].index(p) for v in group if p in POINTS[v]))
         lines += [*_table(runs, group, points), ""]
         lines += [f"- `{point}`: {where(group[-1], point)}." for point in points] + [""]
-    lines += [*_promises(versions), "", *_recovery(runs, versions), ""]
+    lines += [*_promises(variants), "", *_recovery(runs, variants), ""]
     lines += [f"**{problem}**" for problem in problems(runs)]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _table(runs: list[Run], versions: list[str], points: list[str]) -> list[str]:
+def _table(runs: list[Run], variants: list[str], points: list[str]) -> list[str]:
     head = [
         "| | " + " | ".join(f"`{p}`" for p in points) + " |",
         "| --- |" + " --- |" * len(points),
     ]
     rows = []
-    for version in versions:
-        cells = [_cell([r for r in runs if (r.version, r.point) == (version, p)]) for p in points]
-        rows.append(f"| **{version}** | " + " | ".join(cells) + " |")
+    for variant in variants:
+        cells = [_cell([r for r in runs if (r.variant, r.point) == (variant, p)]) for p in points]
+        rows.append(f"| **{variant}** | " + " | ".join(cells) + " |")
     return head + rows
 
 
@@ -146,12 +146,12 @@ def _cell(runs: list[Run]) -> str:
     )
 
 
-def _promises(versions: list[str]) -> list[str]:
-    told = ["What each version does, and what it promises:", ""]
-    for version in versions:
-        promise = " or ".join(PROMISES.get(version, ()))
+def _promises(variants: list[str]) -> list[str]:
+    told = ["What each variant does, and what it promises:", ""]
+    for variant in variants:
+        promise = " or ".join(PROMISES.get(variant, ()))
         told.append(
-            f"- **{version}**: {VERSIONS[version]}. Promises "
+            f"- **{variant}**: {VARIANTS[variant]}. Promises "
             + (f"that nothing is {promise}." if promise else "nothing.")
         )
     told += [
@@ -163,13 +163,13 @@ def _promises(versions: list[str]) -> list[str]:
     return told
 
 
-def _recovery(runs: list[Run], versions: list[str]) -> list[str]:
+def _recovery(runs: list[Run], variants: list[str]) -> list[str]:
     lines = ["| from kill -9 to the next metric | median | range |", "| --- | --- | --- |"]
-    for version in versions:
-        times = [r.recovery for r in runs if r.version == version and r.recovery is not None]
+    for variant in variants:
+        times = [r.recovery for r in runs if r.variant == variant and r.recovery is not None]
         if times:
             span = f"{min(times):.1f} to {max(times):.1f} s"
-            lines.append(f"| {version} | {statistics.median(times):.1f} s | {span} |")
+            lines.append(f"| {variant} | {statistics.median(times):.1f} s | {span} |")
     return [
         *lines,
         "",
@@ -182,7 +182,7 @@ def main() -> int:
     options = arguments()
     began = time.monotonic()
     jars.prefetch()
-    runs = measure(kafka("bench"), options.versions, options.seeds)
+    runs = measure(kafka("bench"), options.variants, options.seeds)
     options.write.write_text(page(runs, options.seeds, (time.monotonic() - began) / 60))
     print(f"\nWritten to {options.write}")
     for problem in problems(runs):
@@ -193,7 +193,7 @@ def main() -> int:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--versions", nargs="+", choices=list(VERSIONS), default=list(VERSIONS))
+    parser.add_argument("--variants", nargs="+", choices=list(VARIANTS), default=list(VARIANTS))
     parser.add_argument("--write", type=Path, default=PAGE)
     return parser.parse_args()
 

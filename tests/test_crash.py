@@ -15,7 +15,7 @@ from workbook import faults
 from workbook.errors import CrashFailed, NoSuchCrash
 from workbook.faults.lab import CrashLab, crash
 from workbook.faults.outcome import Outcome, judge
-from workbook.faults.plan import EVENTS, POINTS, VERSIONS, draw, where
+from workbook.faults.plan import EVENTS, POINTS, VARIANTS, draw, where
 from workbook.kafka.broker import Broker
 
 BEFORE_CHECKPOINT, MID_BATCH = ("spark", "before-checkpoint"), ("spark", "mid-batch")
@@ -43,11 +43,11 @@ def matrix(broker: Broker) -> Iterator[dict[tuple[str, str], Future[Outcome]]]:
         yield {cell: pool.submit(crash, broker, *cell, SEED) for cell in MATRIX}
 
 
-@pytest.mark.parametrize(("version", "point"), MATRIX)
-def test_a_crash_costs_no_more_than_promised(matrix, version: str, point: str) -> None:
-    outcome = matrix[version, point].result(timeout=600)
+@pytest.mark.parametrize(("variant", "point"), MATRIX)
+def test_a_crash_costs_no_more_than_promised(matrix, variant: str, point: str) -> None:
+    outcome = matrix[variant, point].result(timeout=600)
     assert outcome.kept, str(outcome)
-    assert (outcome.version, outcome.point) == (version, point)
+    assert (outcome.variant, outcome.point) == (variant, point)
     assert outcome.recovery > 0
     assert len(outcome.seconds) == 40
 
@@ -175,16 +175,16 @@ def test_nothing_is_left_when_the_parent_is_killed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "point", "told"),
+    ("variant", "point", "told"),
     [
         ("autocommit", "after-poll", "Choose one of: auto-commit, after-poll, on-delivery"),
         ("auto-commit", "before-commit", "does not pass 'before-commit'"),
         ("spark", "after-send", "Choose one of: before-send, mid-batch, before-checkpoint"),
     ],
 )
-def test_a_crash_that_there_is_not(broker: Broker, version: str, point: str, told: str) -> None:
+def test_a_crash_that_there_is_not(broker: Broker, variant: str, point: str, told: str) -> None:
     with pytest.raises(NoSuchCrash, match=told):
-        crash(broker, version, point)
+        crash(broker, variant, point)
 
 
 def test_the_command_refuses_before_it_starts_anything() -> None:
@@ -197,13 +197,13 @@ def test_the_command_refuses_before_it_starts_anything() -> None:
 
 
 def test_the_pass_is_drawn_from_the_seed() -> None:
-    for version in VERSIONS:
-        for point in POINTS[version]:
-            drawn = [draw(version, point, seed) for seed in range(30)]
-            assert drawn == [draw(version, point, seed) for seed in range(30)]
+    for variant in VARIANTS:
+        for point in POINTS[variant]:
+            drawn = [draw(variant, point, seed) for seed in range(30)]
+            assert drawn == [draw(variant, point, seed) for seed in range(30)]
             assert len(set(drawn)) > 3
             assert 1 <= min(drawn) <= max(drawn) < EVENTS
-            assert where(version, point)
+            assert where(variant, point)
 
 
 def metrics(*emitted: tuple[int, list[int]]) -> pd.DataFrame:
@@ -216,13 +216,13 @@ def metrics(*emitted: tuple[int, list[int]]) -> pd.DataFrame:
     )
 
 
-def outcome_of(*emitted: tuple[int, list[int]], version: str = "on-delivery") -> Outcome:
+def outcome_of(*emitted: tuple[int, list[int]], variant: str = "on-delivery") -> Outcome:
     """Second 1 has the page views 1 to 4, second 2 has 5 and 6."""
     ids = [1, 2, 3, 4, 5, 6]
     seconds = [1, 1, 1, 1, 2, 2]
     expected = pd.DataFrame({"event_id": ids, "timestamp": [s * 1000 for s in seconds]})
     judged = judge(expected.assign(second=seconds), metrics(*emitted))
-    return Outcome(version, "after-send", 7, 5, **judged)
+    return Outcome(variant, "after-send", 7, 5, **judged)
 
 
 RIGHT = (2, [5, 6])
@@ -267,13 +267,13 @@ def test_the_mark_is_for_the_promise() -> None:
     twice, part = [(1, [1, 2, 3, 4])] * 2, [(1, [3, 4])]
     assert str(outcome_of(*twice, RIGHT)).startswith("✓ 0 lost, 4 duplicated of 6 page views")
     assert str(outcome_of(*part, RIGHT)).startswith("✗ 2 lost")
-    assert str(outcome_of(*twice, RIGHT, version="transactions")).startswith("✗ 0 lost, 4")
-    assert str(outcome_of(*part, RIGHT, version="auto-commit")).startswith("· 2 lost")
+    assert str(outcome_of(*twice, RIGHT, variant="transactions")).startswith("✗ 0 lost, 4")
+    assert str(outcome_of(*part, RIGHT, variant="auto-commit")).startswith("· 2 lost")
 
 
 def test_neither_is_told_in_one_sentence() -> None:
     whole = (1, [1, 2, 3, 4])
-    kept, lucky = outcome_of(whole, RIGHT), outcome_of(whole, RIGHT, version="auto-commit")
+    kept, lucky = outcome_of(whole, RIGHT), outcome_of(whole, RIGHT, variant="auto-commit")
     assert "All 2 seconds were told once, and right." in str(kept)
     assert "and right: by luck, for nothing is promised." in str(lucky)
     assert "<table" not in kept._repr_html_()

@@ -39,6 +39,6 @@ def test_the_command_knows_the_points_of_the_table() -> None:
     parser = argparse.ArgumentParser()
     faults.add_arguments(parser)
     assert all(point in parser.format_help() for point in WHERE_IN_TABLE)
-    options = parser.parse_args(["share_holders", "--version", "spark"])
-    with pytest.raises(NoSuchCrash, match="has no version 'spark'"):
+    options = parser.parse_args(["share_holders", "--variant", "spark"])
+    with pytest.raises(NoSuchCrash, match="has no variant 'spark'"):
         faults.command(options)

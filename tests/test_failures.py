@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbook.commands.failures import LONGEST, cause, query_failed
+from workbook.spark.failures import LONGEST, cause, query_failed
 
 PROXY = (
     "[STREAM_FAILED] Query [id = 1] terminated with exception: [FOREACH_BATCH_USER_FUNCTION_ERROR] "

@@ -10,13 +10,13 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from workbook.commands.console import Ending, end_like_ctrl_c, typed
-from workbook.commands.failures import query_failed
 from workbook.commands.following import Writes, follow
 from workbook.errors import WorkbookError
 from workbook.kafka.end_offsets import EndOffsets
 from workbook.kafka.identity import topic_facts
 from workbook.kafka.probe import require_topic
 from workbook.spark import checkpoints, session
+from workbook.spark.failures import query_failed
 from workbook.stack.broker import Broker, kafka
 from workbook.systems import SYSTEMS
 from workbook.systems.base import System

@@ -10,13 +10,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from workbook.faults.command import add_arguments, command
-from workbook.faults.plan import POINTS, VERSIONS
+from workbook.faults.plan import POINTS, VARIANTS
 
 if TYPE_CHECKING:
     from workbook.faults.lab import CrashLab, crash
     from workbook.faults.outcome import Outcome
 
-__all__ = ["POINTS", "VERSIONS", "CrashLab", "Outcome", "add_arguments", "command", "crash"]
+__all__ = ["POINTS", "VARIANTS", "CrashLab", "Outcome", "add_arguments", "command", "crash"]
 
 _LATER = {"CrashLab": "lab", "crash": "lab", "Outcome": "outcome"}
 

@@ -64,7 +64,7 @@ def run_loop(plan: Plan, at: At) -> None:
         letters(message, why)
         letters.close()  # delivered, before anything behind it can be committed
 
-    if plan.version == "transactions":
+    if plan.variant == "transactions":
         _transactions(plan, reader, reject, at)
     else:
         metrics = MetricsProducer(plan.config, plan.target, with_events=True)
@@ -72,7 +72,7 @@ def run_loop(plan: Plan, at: At) -> None:
             "auto-commit": loops.auto_commit,
             "after-poll": loops.commit_after_poll,
             "on-delivery": loops.commit_on_delivery,
-        }[plan.version]
+        }[plan.variant]
         loop(reader, metrics, reader.finished, reject, at)
         metrics.close()
     reader.close()
@@ -83,7 +83,7 @@ def _reader(plan: Plan, at: At) -> PatientConsumer:
         if error is None:
             at("after-commit")
 
-    auto = plan.version == "auto-commit"
+    auto = plan.variant == "auto-commit"
     settings: dict[str, Any] = {
         "group.id": plan.group,
         # The same member again: after kill -9 nobody waits for the session's time-out.
@@ -201,9 +201,9 @@ def main() -> None:
     plan = Plan.from_json(sys.stdin.buffer.readline())
     die_with_parent(Path(plan.folder))
     at = KillAt(plan)
-    if plan.version == TABLE:
+    if plan.variant == TABLE:
         run_table(plan, at)
-    elif plan.version == "spark":
+    elif plan.variant == "spark":
         run_spark(plan, at)
     else:
         run_loop(plan, at)

@@ -7,7 +7,7 @@ import signal
 from collections.abc import Callable
 
 from workbook.errors import NoSuchCrash
-from workbook.faults.plan import POINTS, VERSIONS, WHERE_IN_TABLE, require, where
+from workbook.faults.plan import POINTS, VARIANTS, WHERE_IN_TABLE, require, where
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,10 +19,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "pipeline", choices=["page_views", "share_holders"], help="which one to kill"
     )
     parser.add_argument(
-        "--version",
-        choices=list(VERSIONS),
+        "--variant",
+        choices=list(VARIANTS),
         metavar="NAME",
-        help=f"of page_views: {', '.join(VERSIONS)}; default: on-delivery",
+        help=f"of page_views: {', '.join(VARIANTS)}; default: on-delivery",
     )
     parser.add_argument(
         "--point", metavar="NAME", help="where kill -9 comes, see below; default: a telling one"
@@ -38,16 +38,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _points() -> str:
     lines = []
-    for version, does in VERSIONS.items():
-        lines += ["", f"points of {version} ({does}):"]
-        lines += [f"  {point:<18}{where(version, point)}" for point in POINTS[version]]
+    for variant, does in VARIANTS.items():
+        lines += ["", f"points of {variant} ({does}):"]
+        lines += [f"  {point:<18}{where(variant, point)}" for point in POINTS[variant]]
     lines += ["", "points of share_holders (default: all of them, one after the other):"]
     lines += [f"  {point:<18}{words}" for point, words in WHERE_IN_TABLE.items()]
     return "\n".join(lines)
 
 
 def command(options: argparse.Namespace) -> int:
-    """Crash, restart, judge; 0 if the version kept what it promises."""
+    """Crash, restart, judge; 0 if the variant kept what it promises."""
     crashes = _crash_table if options.pipeline == "share_holders" else _crash_page_views
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
@@ -59,11 +59,11 @@ def _crash_page_views(options: argparse.Namespace, tell: Callable[[str], None]) 
     from workbook.stack.broker import kafka
     from workbook.stack.jars import prefetch
 
-    version = options.version or "on-delivery"
-    point = options.point or POINTS[version][-2]
-    require(version, point)
+    variant = options.variant or "on-delivery"
+    point = options.point or POINTS[variant][-2]
+    require(variant, point)
     prefetch()
-    outcome = crash(kafka("crash"), version, point, options.seed, progress=tell)
+    outcome = crash(kafka("crash"), variant, point, options.seed, progress=tell)
     print(f"\n{outcome}")
     return 0 if outcome.kept else 1
 
@@ -73,8 +73,8 @@ def _crash_table(options: argparse.Namespace, tell: Callable[[str], None]) -> in
     from workbook.stack.broker import kafka
     from workbook.stack.jars import prefetch
 
-    if options.version:
-        raise NoSuchCrash(f"share_holders has no version {options.version!r}: leave --version out.")
+    if options.variant:
+        raise NoSuchCrash(f"share_holders has no variant {options.variant!r}: leave --variant out.")
     prefetch()
     points = [options.point] if options.point else list(WHERE_IN_TABLE)
     outcome = crash_table(kafka("crash"), points, options.seed, tell)

@@ -34,18 +34,18 @@ PATIENCE_S = 300.0
 
 
 class CrashLab:
-    """One input, one version of the pipeline in a process of its own, and what comes out.
+    """One input, one variant of the pipeline in a process of its own, and what comes out.
 
     Making one creates its topics and fills the clicks: 2,000 of them in 40 s of event time, 1 %
     bad, and a page view one minute later that completes the last second. ``start`` it, ``crash``
     it (or give a ``point`` at which it kills itself, and ``wait_for_crash``), ``restart`` it,
     ``finish`` it, and ask for the ``outcome``. As a context manager, or by ``close``, it ends and
     takes its topics along where the lab started the broker. Its process ends with this one, and
-    when a second lab of the version is made, as by running a cell again; not so with
+    when a second lab of the variant is made, as by running a cell again; not so with
     ``replaces=False``, which ends none and is ended by none.
 
     ``pace`` are seconds of waiting per record: 0.004 leaves time to press a button. Raises
-    ``NoSuchCrash`` for a version or a point that there is not, ``CrashFailed`` for a step that
+    ``NoSuchCrash`` for a variant or a point that there is not, ``CrashFailed`` for a step that
     does not fit, or when the pipeline ends by itself.
     """
 
@@ -54,18 +54,18 @@ class CrashLab:
     def __init__(
         self,
         broker: Broker,
-        version: str = "on-delivery",
+        variant: str = "on-delivery",
         point: str | None = None,
         seed: int = 7,
         *,
         pace: float = PACE_S,
         replaces: bool = True,
     ) -> None:
-        require(version, point)
-        self.version, self.point, self.seed = version, point, seed
-        self.passes = draw(version, point, seed) if point else 0
+        require(variant, point)
+        self.variant, self.point, self.seed = variant, point, seed
+        self.passes = draw(variant, point, seed) if point else 0
         self.clicks, self.metrics = new_topic("clicks", "crash"), new_topic("metrics", "crash")
-        self.group = f"{version}.{secrets.token_hex(4)}"
+        self.group = f"{variant}.{secrets.token_hex(4)}"
         self._broker = broker
         self._victim: Victim | None = None
         self._killed_at: float | None = None
@@ -77,7 +77,7 @@ class CrashLab:
         broker.create(self.clicks, self.clicks.dead_letters, self.metrics)
         self.expected = material.fill(broker.client_config(), self.clicks.name, seed)
         self._plan = Plan(
-            version=version,
+            variant=variant,
             config=broker.client_config(),
             source=self.clicks.name,
             target=self.metrics.name,
@@ -133,7 +133,7 @@ class CrashLab:
         self._started()
         metrics = read_metrics(self._broker.client_config(), self.metrics.name)
         return Outcome(
-            self.version,
+            self.variant,
             self.point or (NEVER if self.killed_at is None else BY_HAND),
             self.seed,
             self.passes,
@@ -192,7 +192,7 @@ class CrashLab:
         if victim is None or victim.code in (None, 0) or victim.killed:
             return
         raise CrashFailed(
-            f"The pipeline {self.version!r} ended by itself. It said:\n{victim.last_words()}"
+            f"The pipeline {self.variant!r} ended by itself. It said:\n{victim.last_words()}"
         )
 
     @property
@@ -203,7 +203,7 @@ class CrashLab:
     def offsets(self) -> PartitionOffsets:
         """How far the clicks go and how far they are committed, in Kafka or in the checkpoint."""
         found = partition_offsets(self._broker.client_config(), self.clicks.name, self.group)[0]
-        if self.version != "spark":
+        if self.variant != "spark":
             return found
         committed = material.committed(self.checkpoint, self.clicks.name)
         lag = found.end - (found.begin if committed is None else committed)
@@ -212,9 +212,9 @@ class CrashLab:
     # --- inside -------------------------------------------------------------------------------
 
     def _replace_the_former(self) -> None:
-        """End the process of the version's last lab; a view of its topics may still be open."""
-        former = CrashLab.latest.get(self.version)
-        CrashLab.latest[self.version] = self
+        """End the process of the variant's last lab; a view of its topics may still be open."""
+        former = CrashLab.latest.get(self.variant)
+        CrashLab.latest[self.variant] = self
         if former is not None:
             former._end()
 
@@ -232,7 +232,7 @@ class CrashLab:
         victim = self._started()
         if not victim.ended(within):
             raise CrashFailed(
-                f"Expected the pipeline {self.version!r} to end within {within:.0f} s, but it runs "
+                f"Expected the pipeline {self.variant!r} to end within {within:.0f} s, but it runs "
                 f"on: {self.offsets()}. Is the machine very busy? Wait for it again. "
                 f"It said:\n{victim.last_words()}"
             )
@@ -240,7 +240,7 @@ class CrashLab:
 
     def _require(self, condition: bool, deed: str, reason: str) -> None:
         if not condition:
-            raise CrashFailed(f"The crash lab of {self.version!r} cannot {deed}: {reason}.")
+            raise CrashFailed(f"The crash lab of {self.variant!r} cannot {deed}: {reason}.")
 
     def __enter__(self) -> CrashLab:
         return self
@@ -253,13 +253,13 @@ class CrashLab:
 
 def crash(
     broker: Broker,
-    version: str,
+    variant: str,
     point: str,
     seed: int = 7,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Outcome:
     """Run, kill at the point, run again to the end, and judge; raises as ``CrashLab``."""
-    with CrashLab(broker, version, point, seed, replaces=False) as lab:
+    with CrashLab(broker, variant, point, seed, replaces=False) as lab:
         lab.start()
         progress(f"The pipeline runs: {len(lab.expected):,} page views wait to be counted.")
         lab.wait_for_crash()

@@ -30,7 +30,7 @@ class Outcome:
     there was none.
     """
 
-    version: str
+    variant: str
     point: str
     seed: int
     passes: int
@@ -42,12 +42,12 @@ class Outcome:
 
     @property
     def promised(self) -> tuple[str, ...]:
-        """What this version rules out: none, one or both of lost and duplicated."""
-        return PROMISES.get(self.version, ())
+        """What this variant rules out: none, one or both of lost and duplicated."""
+        return PROMISES.get(self.variant, ())
 
     @property
     def kept(self) -> bool:
-        """The version did what it promises; true also of one that promises nothing."""
+        """The variant did what it promises; true also of one that promises nothing."""
         return not any(len(getattr(self, name)) for name in self.promised)
 
     @property
@@ -110,7 +110,7 @@ class Outcome:
         mark = ("✓" if self.kept else "✗") if self.promised else "·"
         return (
             f"{mark} {len(self.lost):,} lost, {len(self.duplicated):,} duplicated of "
-            f"{self.seconds['expected'].sum():,} page views: {self.version}, {self._killed()}"
+            f"{self.seconds['expected'].sum():,} page views: {self.variant}, {self._killed()}"
         )
 
     def _killed(self) -> str:
@@ -118,12 +118,12 @@ class Outcome:
             return "not killed"
         if not self.passes:
             return f"killed {self.point}"
-        return f"killed at {self.point}, pass {self.passes:,} ({where(self.version, self.point)})"
+        return f"killed at {self.point}, pass {self.passes:,} ({where(self.variant, self.point)})"
 
     def _sentences(self) -> list[str]:
         promise = " or ".join(self.promised)
         if not promise:
-            promised = "This version promises nothing."
+            promised = "This variant promises nothing."
         else:
             promised = f"Promised: nothing {promise}. " + ("✓ kept" if self.kept else "✗ broken")
         told = [self._others(), promised]

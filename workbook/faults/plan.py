@@ -1,4 +1,4 @@
-"""Who can be crashed where: versions, points, and what a process of the lab is told."""
+"""Who can be crashed where: variants, points, and what a process of the lab is told."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 from workbook.errors import NoSuchCrash
 
-VERSIONS = {
+VARIANTS = {
     "auto-commit": "Kafka's client commits every 100 ms whatever it has handed out",
     "after-poll": "each record is committed before it is counted",
     "on-delivery": "a second is committed once its metric has been delivered",
@@ -35,7 +35,7 @@ WHERE_ON_SPARK = {
 """The same for Spark."""
 
 TABLE, STORE = "share-holders", "store.db"
-"""The table of share holders as a version of its own, and its store in the lab's folder."""
+"""The table of share holders as a variant of its own, and its store in the lab's folder."""
 
 WHERE_IN_TABLE = {
     "before-compute": "a micro-batch has been planned, nothing of it computed",
@@ -56,14 +56,14 @@ POINTS = {
     "transactions": _LOOP,
     "spark": tuple(WHERE_ON_SPARK),
 }
-"""The points that each version passes, in their order."""
+"""The points that each variant passes, in their order."""
 
 PROMISES = {
     "on-delivery": ("lost",),
     "transactions": ("lost", "duplicated"),
     "spark": ("lost",),
 }
-"""What a version promises not to let happen; the others promise nothing."""
+"""What a variant promises not to let happen; the others promise nothing."""
 
 EVENTS, SECONDS = 2000, 40
 """So many clicks in so many seconds of event time are in the topic before anything starts."""
@@ -80,7 +80,7 @@ class Plan:
     ``point`` the process kills itself when it passes there for the ``passes``-th time.
     """
 
-    version: str
+    variant: str
     config: dict[str, str]
     source: str
     target: str
@@ -102,33 +102,33 @@ class Plan:
         return cls(**json.loads(line))
 
 
-def require(version: str, point: str | None = None) -> None:
-    """Raise ``NoSuchCrash`` unless there is such a version, and it passes such a point."""
-    if version not in VERSIONS:
-        raise NoSuchCrash(f"There is no version {version!r}. Choose one of: {', '.join(VERSIONS)}.")
-    if point is not None and point not in POINTS[version]:
+def require(variant: str, point: str | None = None) -> None:
+    """Raise ``NoSuchCrash`` unless there is such a variant, and it passes such a point."""
+    if variant not in VARIANTS:
+        raise NoSuchCrash(f"There is no variant {variant!r}. Choose one of: {', '.join(VARIANTS)}.")
+    if point is not None and point not in POINTS[variant]:
         raise NoSuchCrash(
-            f"The version {version!r} does not pass {point!r}. "
-            f"Choose one of: {', '.join(POINTS[version])}."
+            f"The variant {variant!r} does not pass {point!r}. "
+            f"Choose one of: {', '.join(POINTS[variant])}."
         )
 
 
-def where(version: str, point: str) -> str:
+def where(variant: str, point: str) -> str:
     """The point in words."""
-    return (WHERE_ON_SPARK if version == "spark" else WHERE)[point]
+    return (WHERE_ON_SPARK if variant == "spark" else WHERE)[point]
 
 
-def draw(version: str, point: str, seed: int) -> int:
+def draw(variant: str, point: str, seed: int) -> int:
     """At which pass of the point the kill comes: well after the beginning, well before the end."""
-    first, last = _passes(version, point)
-    return random.Random(f"{version} {point} {seed}").randint(first, last)
+    first, last = _passes(variant, point)
+    return random.Random(f"{variant} {point} {seed}").randint(first, last)
 
 
-def _passes(version: str, point: str) -> tuple[int, int]:
-    if version == "spark":
+def _passes(variant: str, point: str) -> tuple[int, int]:
+    if variant == "spark":
         return 3, EVENTS // BATCH - 3
-    if version == "auto-commit" and point == "after-commit":
+    if variant == "auto-commit" and point == "after-commit":
         return 2, 9  # about every 100 ms
-    by_record = point == "after-poll" or (version == "after-poll" and "commit" in point)
+    by_record = point == "after-poll" or (variant == "after-poll" and "commit" in point)
     total = EVENTS if by_record else SECONDS
     return total * 15 // 100, total * 85 // 100

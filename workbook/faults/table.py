@@ -162,7 +162,7 @@ class _Lab:
 
     def _plan(self) -> Plan:
         return Plan(
-            version=TABLE,
+            variant=TABLE,
             config=self.broker.client_config(),
             source=self.source.name,
             target=self.target.name,

@@ -11,7 +11,11 @@ from pathlib import Path
 
 from workbook.faults.kills import NOTE, kill_family
 from workbook.faults.plan import Plan
+from workbook.spark.failures import cause
 from workbook.stack.folders import ROOT
+
+TAIL = 400
+"""So many lines at the end of its log are searched for what made it end."""
 
 
 class Victim:
@@ -75,7 +79,9 @@ class Victim:
         return True
 
     def last_words(self) -> str:
-        """The end of what it and its forerunners said."""
+        """What made it end, where it says so, and the end of what it and its forerunners said."""
         log = self._folder / "log"
         lines = log.read_text(errors="replace").splitlines() if log.exists() else []
-        return "\n".join(f"  {line}" for line in lines[-8:]) or "  nothing"
+        end = lines[-TAIL:]
+        why = [cause("\n".join(end)), "..."] if any("Traceback" in line for line in end) else []
+        return "\n".join(f"  {line}" for line in [*why, *end[-8:]]) or "  nothing"
