@@ -280,7 +280,7 @@ def test_a_table_of_another_shape_does_not_go_on_with_a_checkpoint(feed: Feed) -
         r"filters: made for nothing, came \(exchange = 'NYSE'\)": lambda rows: (
             table(rows).filter("exchange = 'NYSE'").group_by("client").aggregate(n=count())
         ),
-        "n = count, came n = total": lambda rows: (
+        "n = count, came n = sum_of": lambda rows: (
             table(rows).group_by("client").aggregate(n=sum_of("amount"))
         ),
     }
