@@ -16,7 +16,7 @@ import pytest
 from confluent_kafka import Producer
 from labs import end, read_until, until, workbook
 
-from workbook.commands.following import Writes
+from workbook.commands.live_line import Writes
 from workbook.commands.metrics import Known, in_order
 from workbook.errors import TopicMissing
 from workbook.events.clicks import Click, ClickType

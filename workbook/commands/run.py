@@ -10,7 +10,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from workbook.commands.console import Ending, end_like_ctrl_c, typed
-from workbook.commands.following import Writes, follow
+from workbook.commands.live_line import Writes, follow
 from workbook.errors import WorkbookError
 from workbook.kafka.end_offsets import EndOffsets
 from workbook.kafka.identity import topic_facts
