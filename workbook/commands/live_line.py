@@ -6,8 +6,10 @@ import threading
 import time
 
 from workbook.commands.console import Ending, Line
+from workbook.commands.screen import Screen
 from workbook.kafka.end_offsets import EndOffsets
 from workbook.spark.queries import QueryGroup
+from workbook.systems.base import Started
 from workbook.systems.progress import Progress
 
 TICK_S = 0.2
@@ -39,23 +41,27 @@ class Writes:
 
 
 def follow(
-    running: QueryGroup,
-    progress: Progress,
+    started: Started,
     writes: Writes,
     ends: EndOffsets,
     ending: Ending,
 ) -> None:
-    """Show how the query gets on until it is asked to end, and let it end well."""
+    """Show how the system gets on until it is asked to end, and let it end well."""
+    running, progress = started.queries, started.progress
     line = Line()
-    try:
-        while not running.wait(TICK_S) and not ending.has_come():
-            progress.know(ends.look())
-            progress.silent = ends.silent
-            line.show(str(progress))
-        _finish(running, writes, progress)
-    finally:
-        running.stop()
-    progress.ended.wait(2)  # what it hears comes a moment later
+    with Screen() as screen:
+        try:
+            while not running.wait(TICK_S) and not ending.has_come():
+                progress.know(ends.look())
+                progress.silent = ends.silent
+                if screen.is_there:
+                    screen.show(started.shown, str(progress))
+                else:
+                    line.show(str(progress))
+            _finish(running, writes, progress)
+        finally:
+            running.stop()
+        progress.ended.wait(2)  # what it hears comes a moment later
     line.show(f"{progress}", last=True)
 
 

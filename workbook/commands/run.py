@@ -76,7 +76,7 @@ def _run(broker: Broker, system: System, options: Namespace) -> None:
         if started.store is not None:
             print(f"Ask its store meanwhile: {typed()} store {shlex.quote(str(started.store))}")
         progress = started.progress
-        follow(started.queries, progress, writes, EndOffsets(config, options.source), ending)
+        follow(started, writes, EndOffsets(config, options.source), ending)
         print(f"Ended: {progress.messages:,} messages read from {options.source}.")
         print("\n".join(started.summary()))
     finally:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -56,14 +56,24 @@ def share(name: str, says: str) -> StreamOption:
 
 
 @dataclass(frozen=True)
-class Started:
-    """A system that runs: its queries, how they get on, and what is said at the end.
+class Shown:
+    """A table for the terminal: its columns, and rows in the order in which they are shown."""
 
-    ``store`` is the file in which its table can be asked for.
+    columns: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Started:
+    """A system that runs: its queries, how they get on, and what is shown meanwhile.
+
+    ``summary`` says at the end what came out. ``store`` is the file in which its table can be
+    asked for.
     """
 
     queries: QueryGroup
     progress: Progress
+    shown: Callable[[], Shown]
     summary: Callable[[], list[str]]
     store: Path | None = None
 

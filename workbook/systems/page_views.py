@@ -11,6 +11,7 @@ from workbook.errors import WorkbookError
 from workbook.systems.base import (
     GeneratedStream,
     OnPoint,
+    Shown,
     Started,
     StreamOption,
     System,
@@ -175,7 +176,10 @@ def _start_seconds(
         on_sums=progress.know_sums,
     )
     return Started(
-        queries, progress, lambda: [f"Since the checkpoint began: {progress.balance()}."]
+        queries,
+        progress,
+        lambda: Shown(("since the checkpoint began", "messages"), progress.parts()),
+        lambda: [f"Since the checkpoint began: {progress.balance()}."],
     )
 
 
@@ -204,9 +208,15 @@ def _start_pages(
     counts = page_views(parsed).withColumn("deleted", lit(False))
     queries = start_table(checkpoints.marked(counts, PAGES), [store], checkpoint, at=on_point)
 
+    def pages() -> list[dict[str, Any]]:
+        return sorted(store.all(), key=lambda row: (-row["views"], row["name"]))
+
+    def shown() -> Shown:
+        rows = [(row["name"], f"{row['views']:,}") for row in pages()]
+        return Shown(("page", "views"), rows)
+
     def summary() -> list[str]:
-        rows = sorted(store.all(), key=lambda row: (-row["views"], row["name"]))
-        lines = [f"  {row['name']:<24} {row['views']:>9,}" for row in rows]
+        lines = [f"  {row['name']:<24} {row['views']:>9,}" for row in pages()]
         return ["Views of each page since the checkpoint began:", *(lines or ["  none yet"])]
 
-    return Started(queries, progress, summary, store.path)
+    return Started(queries, progress, shown, summary, store.path)

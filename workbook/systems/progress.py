@@ -119,6 +119,11 @@ class SecondsProgress(Progress):
         parts = [f"{self.sums[name]:,} {_WORDS.get(name, name)}" for name in SUMS[1:]]
         return f"{self.sums['read']:,} read = {' + '.join(parts)}"
 
+    def parts(self) -> list[tuple[str, str]]:
+        """Return the sums, each with its name, the largest first below all that was read."""
+        named = sorted(((self.sums[n], _WORDS.get(n, n)) for n in SUMS[1:]), reverse=True)
+        return [("read", f"{self.sums['read']:,}"), *((name, f"{n:,}") for n, name in named)]
+
     def know_sums(self, sums: dict[str, int]) -> None:
         """Note the sums that a micro-batch gave."""
         self.sums = sums

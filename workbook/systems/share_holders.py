@@ -11,6 +11,7 @@ from workbook.errors import CannotGoOn, TopicMissing
 from workbook.systems.base import (
     GeneratedStream,
     OnPoint,
+    Shown,
     Started,
     StreamOption,
     System,
@@ -152,13 +153,17 @@ class ShareHolders(System):
         every = f"{options.every or 0} seconds"
         queries = start_table(holders, sinks, checkpoint, every, on_point)
 
+        def shown() -> Shown:
+            rows = [(row["client"], ", ".join(row["tickers"])) for row in store.some(SHOWN)]
+            return Shown(("client", "US shares"), rows)
+
         def summary() -> list[str]:
             lines = [f"  {row['client']}: {', '.join(row['tickers'])}" for row in store.some(SHOWN)]
             more = ["  ..."] if len(store) > SHOWN else []
             end = ":" if lines else "."
             return [f"{len(store):,} clients hold US shares{end}", *lines, *more]
 
-        return Started(queries, progress, summary, store.path)
+        return Started(queries, progress, shown, summary, store.path)
 
 
 def _store(options: Namespace, checkpoint: Path) -> Path:
