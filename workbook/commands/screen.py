@@ -34,10 +34,12 @@ class Screen:
         self._clock, self._due = clock, 0.0
 
     def show(self, table: Callable[[], Shown], line: str) -> None:
-        """Draw both, unless they have just been drawn."""
+        """Draw both, unless they have just been drawn; a table without rows is left out."""
         if self._clock() >= self._due:
             self._due = self._clock() + TERMINAL_S
-            self._live.update(Group(drawn(table()), Text(line)), refresh=True)
+            shown = table()
+            above = [drawn(shown)] if shown.rows else []
+            self._live.update(Group(*above, Text(line)), refresh=True)
 
     def __enter__(self) -> Self:
         if self.is_there:
