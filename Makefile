@@ -16,7 +16,7 @@ lint: .venv/ready
 
 # Tests and notebooks run in so many processes, each with a lab of its own.
 WORKERS ?= 2
-PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 unit: .venv/ready
 	$(PYTEST) tests --durations=20
