@@ -24,7 +24,7 @@ GOOD = (
 
 
 def changed(old: str, new: str) -> str:
-    """A good click with one thing replaced; refuses to change nothing."""
+    """Return a good click with one thing replaced; refuse to change nothing."""
     if old not in GOOD:
         raise ValueError(f"{old!r} does not stand in {GOOD}")
     return GOOD.replace(old, new)
@@ -113,7 +113,7 @@ def records() -> list[dict[str, object]]:
 
 
 def text() -> str:
-    """The whole file."""
+    """Return the whole file."""
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records())
 
 

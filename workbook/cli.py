@@ -149,7 +149,7 @@ def _down(options: argparse.Namespace) -> None:
 
 
 def _later(module: str, function: str) -> Command:
-    """A command whose module, and with it Kafka's client or Spark, is imported when it runs."""
+    """Return a command that imports its module, and with it Kafka's client or Spark, when run."""
 
     def command(options: argparse.Namespace) -> int | None:
         result: int | None = getattr(import_module(f"workbook.{module}"), function)(options)

@@ -43,12 +43,12 @@ class Topic:
 
 
 def new_topic(stream: str, notebook: str, partitions: int = 1) -> Topic:
-    """A topic of this notebook and this run: ``clicks.01-page-view-counter.k3f9``."""
+    """Return a topic of this notebook and this run: ``clicks.01-page-view-counter.k3f9``."""
     return Topic(f"{stream}.{notebook.replace('_', '-')}.{secrets.token_hex(2)}", partitions)
 
 
 def compacted(name: str, partitions: int = 1, *, soon: bool = False) -> Topic:
-    """A topic that keeps the latest record of each key; with ``soon`` it does so while you watch.
+    """Return a topic that keeps each key's latest record; with ``soon``, while you watch.
 
     Without ``soon`` the broker's defaults decide when, and a few megabytes may stay for days.
     """
@@ -58,5 +58,5 @@ def compacted(name: str, partitions: int = 1, *, soon: bool = False) -> Topic:
 def new_compacted_topic(
     stream: str, notebook: str, partitions: int = 1, *, soon: bool = False
 ) -> Topic:
-    """A compacted topic of this notebook and this run."""
+    """Return a compacted topic of this notebook and this run."""
     return compacted(new_topic(stream, notebook).name, partitions, soon=soon)

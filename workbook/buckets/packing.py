@@ -32,28 +32,28 @@ Idle = Callable[[Tables, int], "tuple[Tables, pl.DataFrame]"]
 
 
 def packed(frame: pl.DataFrame) -> bytes:
-    """A table as bytes (an Arrow stream)."""
+    """Serialize a table as an Arrow stream."""
     target = io.BytesIO()
     frame.rechunk().write_ipc_stream(target, compression="lz4")
     return target.getvalue()
 
 
 def unpacked(data: bytes) -> pl.DataFrame:
-    """The table of such bytes."""
+    """Deserialize a table that ``packed`` wrote."""
     return pl.read_ipc_stream(io.BytesIO(data))
 
 
 def pack(
     rows: DataFrame, buckets: int, squeeze: Callable[[pl.DataFrame], pl.DataFrame]
 ) -> DataFrame:
-    """Rows with a number in ``__bucket`` as bucket and packed rows, squeezed within each task."""
+    """Pack rows by the number in ``__bucket``, squeezed within each task: bucket, packed rows."""
     return rows.mapInArrow(packing(buckets, squeeze), PACKED)
 
 
 def packing(
     buckets: int, squeeze: Callable[[pl.DataFrame], pl.DataFrame]
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """What ``pack`` does in each task."""
+    """Return the function that ``pack`` runs in each task."""
 
     def pack_task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         found = [batch for batch in batches if batch.num_rows]
@@ -65,7 +65,7 @@ def packing(
 
 
 def unpack(packs: DataFrame, schema: StructType, pickled: Sequence[str] = ()) -> DataFrame:
-    """The rows of the packs; ``pickled`` columns hold values of Python, whatever Spark's type."""
+    """Return the packs' rows; ``pickled`` columns hold Python values, whatever Spark's type."""
     kinds = to_arrow_schema(schema)
 
     def unpack_task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -107,7 +107,7 @@ def stateful(
 
 
 def _worker(step: Step, idle: Idle | None, buckets: int) -> Work:
-    """The steps on packed tables, as a ``Bucket`` has them."""
+    """Wrap the steps to work on packed tables, as a ``Bucket`` calls them."""
 
     def work(state: Packs, packs: list[bytes], now: int) -> tuple[Packs, list[tuple[int, bytes]]]:
         before = {name: None if data is None else unpacked(data) for name, data in state.items()}
@@ -126,7 +126,7 @@ def _worker(step: Step, idle: Idle | None, buckets: int) -> Work:
 
 
 def _in_buckets(frame: pl.DataFrame, buckets: int) -> pa.RecordBatch:
-    """A row per bucket: its number, and the frame's rows that belong there."""
+    """Split a frame into one row per bucket: its number, and its rows as bytes."""
     if BUCKET not in frame.columns:
         parts = {(0,): frame}
     else:

@@ -148,7 +148,7 @@ def _add_run_options(parser: argparse.ArgumentParser, reads: str) -> None:
 
 
 def add_store(parser: argparse.ArgumentParser) -> None:
-    """What ``workbook store`` takes."""
+    """Add the arguments of ``workbook store``."""
     _with_examples(parser, "store state/share_holders/store.db c00017")
     parser.add_argument("file", type=place, help="the store's file, as `run` says")
     parser.add_argument(
@@ -160,7 +160,7 @@ def add_store(parser: argparse.ArgumentParser) -> None:
 
 
 def add_metrics(parser: argparse.ArgumentParser) -> None:
-    """What ``workbook metrics`` takes."""
+    """Add the arguments of ``workbook metrics``."""
     _with_examples(parser, "metrics metrics")
     parser.add_argument("topic", type=topic, help="what `run page_views --out` writes to")
     parser.add_argument("--seconds", type=positive, help=f"end after so long; {FOREVER}")

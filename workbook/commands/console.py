@@ -41,7 +41,7 @@ def fitted(text: str) -> str:
 
 
 def end_like_ctrl_c() -> None:
-    """Whatever asks this process to end raises KeyboardInterrupt."""
+    """Raise KeyboardInterrupt for whatever signal asks this process to end."""
     # Set by hand, because a script that starts us in the background has Ctrl-C ignored.
     for number in ENDINGS:
         signal.signal(number, signal.default_int_handler)
@@ -61,7 +61,7 @@ class Ending:
             signal.signal(number, self._note)
 
     def has_come(self) -> bool:
-        """True once it is time."""
+        """Return True once a signal asked for the end, or the seconds are over."""
         return self._asked or (self._deadline is not None and time.monotonic() > self._deadline)
 
     def _note(self, number: int, frame: FrameType | None) -> None:

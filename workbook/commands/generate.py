@@ -57,7 +57,7 @@ def generate(options: Namespace) -> int:
 
 
 def stream_of(options: Namespace) -> Stream:
-    """The stream that the options describe; raises NoSuchStream where they describe none."""
+    """Return the stream that the options describe, or raise NoSuchStream."""
     kind = STREAMS[options.stream]
     names = (*COMMON, *(option.name for option in kind.options))
     chosen = {name: getattr(options, name) for name in names if hasattr(options, name)}

@@ -50,7 +50,7 @@ def lab(options: Namespace) -> None:
 
 
 def _notebooks() -> Path:
-    """The folder of the learner's copies, brought up to date."""
+    """Update the folder of the learner's copies, and return its path."""
     mine = Path(os.environ.get("WORKBOOK_NOTEBOOKS") or folders.ROOT / "my_notebooks").absolute()
     try:
         return notebook_copies.refresh(folders.ROOT / "notebooks", mine)

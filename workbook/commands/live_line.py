@@ -25,7 +25,7 @@ class Writes:
         self._first: str | None = None
 
     def pass_by(self, point: str) -> None:
-        """Called at each point; raises, which ends the query, where a batch may not begin."""
+        """Count each micro-batch at its first point; once closed, raise, which ends the query."""
         self._first = self._first or point
         if point != self._first:
             return
@@ -35,7 +35,7 @@ class Writes:
             self.begun += 1
 
     def close(self) -> None:
-        """From now on none begins."""
+        """Let no further micro-batch begin."""
         with self._lock:
             self._closed = True
 

@@ -42,7 +42,7 @@ def follow(options: Namespace) -> None:
 
 
 def _gathered(reader: PatientConsumer, ending: Ending) -> list[Metric]:
-    """The metrics that come one upon the other: a micro-batch writes its seconds in any order."""
+    """Return the metrics of one burst: a micro-batch writes its seconds in any order."""
     found, deadline = [], time.monotonic() + LONGEST_S
     message = reader.poll(QUIET_S)
     while message is not None:
@@ -55,7 +55,7 @@ def _gathered(reader: PatientConsumer, ending: Ending) -> list[Metric]:
 
 
 def in_order(known: Known, metrics: Iterable[Metric]) -> list[str]:
-    """The lines for metrics, second by second; those of one second as they were written."""
+    """Return the metrics' lines by second; those of one second in the order they were written."""
     told = [(metric.second, known.take(metric)) for metric in metrics]
     return [line for _, line in sorted(told, key=itemgetter(0)) if line is not None]
 
@@ -71,7 +71,7 @@ class Known:
         self._warned = False
 
     def take(self, metric: Metric) -> str | None:
-        """The line for a metric; None where it tells nothing new: at least once, it came again."""
+        """Return a metric's line, or None if it changes nothing: at least once, it came again."""
         views = self._seconds.setdefault(metric.second, {})
         known, before, former = bool(views), _views(views), views.get(metric.partition)
         views[metric.partition] = metric.views
@@ -88,18 +88,18 @@ class Known:
 
 
 def _views(views: dict[int | None, int]) -> int:
-    """The total where there is one, else the sum of the partitions."""
+    """Return the total where there is one, else the sum over the partitions."""
     total = views.get(None)
     return sum(views.values()) if total is None else total
 
 
 def as_line(second: int, views: int) -> str:
-    """``1700000000 22:13:20 42``: the second, its time of day (UTC), its page views."""
+    """Format a count as ``1700000000 22:13:20 42``: second, time of day (UTC), page views."""
     return f"{second} {time.strftime('%H:%M:%S', time.gmtime(second % 86_400))} {views}"
 
 
 def _metric(message: Message) -> Metric | None:
-    """What a record says; one that is no metric is named on stderr, with its place."""
+    """Parse a metric; print a record that isn't one to stderr, with its offset, and return None."""
     try:
         return Metric.from_record(message.key(), message.value())
     except Rejected as why:

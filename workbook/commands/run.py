@@ -84,7 +84,7 @@ def _run(broker: Broker, system: System, options: Namespace) -> None:
 
 
 def _checkpoint(options: Namespace) -> Path:
-    """Where offsets and state are kept; says so."""
+    """Return the folder for offsets and state, and print it."""
     if options.checkpoint is None:
         print("It starts with the first record, in a fresh checkpoint (--checkpoint keeps one).")
         return session.checkpoint(options.system)

@@ -23,7 +23,7 @@ def start(options: Namespace) -> None:
 
 
 def _running_lab(deed: str) -> client.Lease:
-    """The lab's supervisor; refuses for a broker that is not the lab's, and starts nothing."""
+    """Connect to the lab's supervisor, starting nothing; refuse a broker that isn't the lab's."""
     if named := broker.external():
         named.require_ours(deed)
     try:

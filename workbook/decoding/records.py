@@ -83,7 +83,7 @@ def read_records(
     fields: Sequence[str],
     then: Then | None = None,
 ) -> DataFrame:
-    """The columns of Spark's Kafka source as ``fields``; no row is dropped.
+    """Decode Spark's Kafka source into the columns ``fields``, without dropping a row.
 
     Fields are those of the form and its ``key_field`` (null where rejected), ``deleted`` (true
     where there is no event: a tombstone, or rejected), ``reason`` (null where accepted), the
@@ -117,12 +117,12 @@ def read_records(
 
 
 def arrivals(batch: pa.RecordBatch) -> pa.Array:
-    """When the records arrived, in ms since 1970."""
+    """Return when the records arrived, in ms since 1970."""
     return pc.divide(batch.column("arrival").cast(pa.int64()), 1000)
 
 
 def planned(batch: pa.RecordBatch) -> int:
-    """When the micro-batch of these records was planned, in ms since 1970."""
+    """Return when the micro-batch of these records was planned, in ms since 1970."""
     return batch.column("now")[0].value // 1000 if batch.num_rows else 0
 
 
@@ -134,7 +134,7 @@ def _decoder(plain: type[msgspec.Struct]) -> Callable[[Any], Any]:
 def _marked(
     batch: pa.RecordBatch, form: Format, dead_letters: DeadLetterSink | None, fields: Sequence[str]
 ) -> pa.RecordBatch:
-    """One batch of records as one of ``fields``."""
+    """Convert a batch of records to one of ``fields``."""
     events, reasons = _read(batch, form)
     for row, reason in reasons.items():
         if dead_letters is not None:
@@ -145,7 +145,7 @@ def _marked(
 
 
 def _read(batch: pa.RecordBatch, form: Format) -> tuple[list[Any], dict[int, str]]:
-    """An event per record (None where there is none), and the reason by row of those rejected."""
+    """Return an event per record (None where there is none), and the rejected rows' reasons."""
     values, decode = batch.column("value").to_pylist(), _decoder(form.plain)
     events: list[Any] = []
     left = iter(values)
@@ -187,7 +187,7 @@ def _column(
 
 
 def _text(keys: pa.Array) -> pa.Array:
-    """Keys as text; null where one is no UTF-8."""
+    """Decode keys as text; null where one isn't UTF-8."""
     try:
         return keys.cast(pa.string())
     except pa.ArrowInvalid:

@@ -46,7 +46,7 @@ class Click:
         return self.timestamp // 1000
 
     def to_json(self) -> bytes:
-        """The click as a Kafka record value."""
+        """Encode the click as a Kafka record value."""
         fields: dict[str, Any] = {
             "event_id": self.event_id,
             "click_type": self.click_type.value,

@@ -20,7 +20,7 @@ compact_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow
 
 
 def json_object(value: bytes | None) -> dict[str, Any]:
-    """The one JSON object, in UTF-8, that the bytes are, or Rejected."""
+    """Parse bytes that are one JSON object in UTF-8, or raise Rejected."""
     if not value:
         raise Rejected(Reason.EMPTY)
     try:
@@ -51,7 +51,7 @@ def text(fields: dict[str, Any], name: str) -> str:
 
 
 def name(fields: dict[str, Any], name: str) -> str:
-    """A text that is not empty: a client without a name is no client."""
+    """Return a text field that isn't empty, or raise Rejected: a client needs a name."""
     value = text(fields, name)
     if not value:
         raise Rejected(Reason.MISSING)
@@ -59,7 +59,7 @@ def name(fields: dict[str, Any], name: str) -> str:
 
 
 def bigint(fields: dict[str, Any], name: str) -> int:
-    """A whole number that Spark's BIGINT holds; a bool is an int to Python alone."""
+    """Return a whole number that fits Spark's BIGINT; reject a bool, an int to Python alone."""
     value = fields.get(name)
     if type(value) is not int or not -(2**63) <= value < 2**63:
         raise Rejected(Reason.MISSING)

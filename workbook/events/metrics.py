@@ -32,12 +32,12 @@ class Metric:
     partition: int | None = None
 
     def key(self) -> bytes:
-        """What the record replaces: the same key, the same count."""
+        """Encode second and partition as the record's key: the same key replaces the same count."""
         place = "" if self.partition is None else f"/{self.partition}"
         return f"{self.second}{place}".encode()
 
     def value(self) -> bytes:
-        """The count."""
+        """Encode the count as the record's value."""
         return str(self.views).encode()
 
     @classmethod

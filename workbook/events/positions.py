@@ -47,7 +47,7 @@ class Position:
     exchange: str
 
     def to_json(self) -> bytes:
-        """The position as a Kafka record value."""
+        """Encode the position as a Kafka record value."""
         fields = {
             "client": self.client,
             "ticker": self.ticker,
@@ -77,7 +77,7 @@ class Position:
 
 
 def position_id(key: bytes | None) -> str:
-    """The id in a record's key, or ``Rejected``."""
+    """Decode the id in a record's key, or raise ``Rejected``."""
     try:
         text = (key or b"").decode("utf-8")
     except UnicodeDecodeError:

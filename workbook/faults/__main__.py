@@ -38,7 +38,7 @@ class Paced:
         self._next: int | None = None
 
     def poll(self, timeout: float) -> Message | None:
-        """As the reader's, a little later."""
+        """Poll as the reader does, a little later."""
         time.sleep(self._plan.pace)
         message = self._reader.poll(timeout)
         if message is not None:
@@ -49,7 +49,7 @@ class Paced:
         return message
 
     def finished(self) -> bool:
-        """The last record has been handed out, now or in a former life."""
+        """Return True once the last record was handed out, in this process or an earlier one."""
         return self._next is not None and self._next >= self._plan.end
 
     def __getattr__(self, name: str) -> Any:
@@ -57,7 +57,7 @@ class Paced:
 
 
 def run_loop(plan: Plan, at: At) -> None:
-    """One of the loops by hand, from where its group has committed to the end of the input."""
+    """Run one of the loops by hand, from its group's committed offset to the end of the input."""
     reader, letters = Paced(_reader(plan, at), plan), DeadLetters(plan.config, plan.letters)
 
     def reject(message: Any, why: Rejected) -> None:
@@ -112,7 +112,7 @@ def _transactions(
 
 
 def run_spark(plan: Plan, at: At) -> None:
-    """The same on Spark, in small micro-batches, with the checkpoint in the lab's folder."""
+    """Count on Spark, in small micro-batches, with the checkpoint in the lab's folder."""
     from workbook.kafka.offsets import Unread
     from workbook.pipelines.page_views.completed import completed_views
     from workbook.sinks.completed import start_completed
@@ -161,7 +161,7 @@ def run_spark(plan: Plan, at: At) -> None:
 
 
 def run_table(plan: Plan, at: At) -> None:
-    """The table of share holders, in small micro-batches, into a topic and a store."""
+    """Run the table of share holders, in small micro-batches, into a topic and a store."""
     from workbook.decoding.positions import parse
     from workbook.pipelines.share_holders import REQUIRED_COLUMNS, us_share_holders
     from workbook.sinks.store import Store

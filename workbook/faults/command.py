@@ -11,7 +11,7 @@ from workbook.faults.plan import POINTS, VARIANTS, WHERE_IN_TABLE, require, wher
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What ``workbook crash`` takes."""
+    """Add the arguments of ``workbook crash``."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = _points()
     parser.usage = f"{parser.prog} page_views|share_holders [options]"

@@ -79,14 +79,14 @@ class KillMidBatch:
         return Path(self._plan.folder) / "armed"
 
     def arm(self) -> None:
-        """A micro-batch begins."""
+        """Count a micro-batch before it begins; arm the kill from the chosen one on."""
         self._batches += 1
         if self._batches >= self._plan.passes:
             self._claim.with_suffix(".taken").unlink(missing_ok=True)
             self._claim.write_text(str(self._end()))
 
     def through(self, records: DataFrame) -> DataFrame:
-        """The same records, by tasks of which one may kill."""
+        """Pass the records through tasks of which one may kill."""
         schema = records.schema
         return records.repartition(2, "key").mapInArrow(self._pass_on, schema)
 
@@ -117,7 +117,7 @@ class KillMidBatch:
         kill_family(self._driver, Path(self._plan.folder))
 
     def _end(self) -> int:
-        """The end of the metrics topic."""
+        """Return the end offset of the metrics topic."""
         reader = Consumer({**self._plan.config, "group.id": "workbook-offsets", "log_level": 0})
         try:
             place = TopicPartition(self._plan.target, 0)
@@ -138,13 +138,13 @@ class KillInTask:
         self._batches = 0
 
     def arm(self) -> None:
-        """A micro-batch begins."""
+        """Count a micro-batch before it begins; arm the kill in the chosen one."""
         self._batches += 1
         if self._batches == self._plan.passes:
             (Path(self._plan.folder) / "armed").touch()
 
     def through(self, changes: DataFrame) -> DataFrame:
-        """The same rows, by tasks of which one may kill."""
+        """Pass the rows through tasks of which one may kill."""
         return changes.mapInArrow(self._pass_on, changes.schema)
 
     def _pass_on(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -125,7 +125,7 @@ class CrashLab:
         self._require(self.finished, "finish", "it was killed: restart it first")
 
     def outcome(self, since: str = RESTART) -> Outcome:
-        """What came out, judged; all of the input is in it once it has ``finished``.
+        """Judge what came out; all of the input is in it once it has ``finished``.
 
         ``since`` is where the recovery begins: at the start again, since somebody may have looked
         at the dead pipeline for a while, or at the kill.
@@ -201,7 +201,7 @@ class CrashLab:
         return self._folder / "checkpoint" / "0"
 
     def offsets(self) -> PartitionOffsets:
-        """How far the clicks go and how far they are committed, in Kafka or in the checkpoint."""
+        """Return how far clicks go, and are committed, in Kafka or in the checkpoint."""
         found = partition_offsets(self._broker.client_config(), self.clicks.name, self.group)[0]
         if self.variant != "spark":
             return found

@@ -30,7 +30,7 @@ def fill(config: dict[str, Any], topic: str, seed: int) -> pd.DataFrame:
 
 
 def _close(config: dict[str, Any], topic: str, at: int) -> None:
-    """One more page view, so much later that all seconds before it are complete."""
+    """Send one more page view, so much later that all seconds before it are complete."""
     click = Click(EVENTS, ClickType.PAGE, "/closing", at, "crash lab")
     producer = Producer({**config, "log_level": 0})
     producer.produce(topic, click.to_json(), partition=0, timestamp=at)
@@ -41,7 +41,7 @@ def _close(config: dict[str, Any], topic: str, at: int) -> None:
 
 
 def committed(checkpoint: Path, topic: str) -> int | None:
-    """The offset behind the last micro-batch that a query's checkpoint calls committed."""
+    """Return the offset behind the last micro-batch that a checkpoint calls committed, or None."""
     done = [int(file.name) for file in (checkpoint / "commits").glob("[0-9]*")]
     if not done:
         return None
@@ -50,7 +50,7 @@ def committed(checkpoint: Path, topic: str) -> int | None:
 
 
 def recovery(killed_at: float | None, metrics: pd.DataFrame) -> float | None:
-    """Seconds from the kill to the first metric behind it, by the records' own timestamps."""
+    """Return the seconds from the kill to the first metric after it, by record timestamps."""
     if killed_at is None:
         return None
     after = metrics["timestamp"][metrics["timestamp"] > killed_at * 1000]

@@ -57,7 +57,7 @@ class Outcome:
         return {0: "neither", 1: "".join(names), 2: "both"}[len(names)]
 
     def against(self, prediction: object) -> str:
-        """A prediction (lost, duplicated, both, neither; or ... for none) beside what was found."""
+        """Compare a prediction (lost, duplicated, both, neither; ... for none) with the outcome."""
         if prediction is ...:
             return f"You predicted nothing. The ledger found: {self.found}."
         if prediction not in FINDINGS:
@@ -88,7 +88,7 @@ class Outcome:
         return f"<p><b>{escape(self._headline())}</b></p>{self._table()}{told}{events}"
 
     def _table(self) -> str:
-        """The seconds that are not right, in cells that wrap: the last column is a sentence."""
+        """Render the wrong seconds, in cells that wrap: the last column is a sentence."""
         if self._told.empty:
             return ""
         style = "style='text-align:left; white-space:normal'"
@@ -151,13 +151,13 @@ def _shown(events: pd.DataFrame) -> pd.DataFrame:
 
 
 def _clock(frame: pd.DataFrame) -> pd.DataFrame:
-    """The same with the time of day in place of the ten digits of a second."""
+    """Replace the ten digits of a second by the time of day."""
     times = [time.strftime("%H:%M:%S", time.gmtime(second)) for second in frame["second"]]
     return frame.assign(second=times).rename(columns={"second": "second (UTC)"})
 
 
 def judge(expected: pd.DataFrame, metrics: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """``seconds``, ``lost`` and ``duplicated`` of an ``Outcome``.
+    """Return ``seconds``, ``lost`` and ``duplicated`` of an ``Outcome``.
 
     ``expected`` has the page views that count: event_id, timestamp (ms), second. ``metrics`` are
     those of ``read_metrics``, in their order; seconds in which nothing is expected are left out.
@@ -191,14 +191,14 @@ def _seconds(rows: list[tuple[int, int, list[int], int, int]]) -> pd.DataFrame:
 
 
 def _events(metrics: pd.DataFrame) -> pd.DataFrame:
-    """A row per event of each emission: event_id, second, offset."""
+    """Return a row per event of each emission: event_id, second, offset."""
     events = metrics[["second", "offset", "event_ids"]].explode("event_ids")
     events = events.dropna(subset="event_ids").rename(columns={"event_ids": "event_id"})
     return events.astype("int64")[["event_id", "second", "offset"]]
 
 
 def meaning(expected: int, emitted: list[int], lost: int, duplicated: int) -> str:
-    """What became of a second, in words."""
+    """Describe what became of a second."""
     if not emitted:
         return "never told: all lost"
     if emitted == [expected] and not lost:

@@ -93,12 +93,12 @@ class Plan:
     passes: int = 0
 
     def to_json(self) -> bytes:
-        """One line for the process's standard input."""
+        """Encode the plan as one line for the process's standard input."""
         return json.dumps(asdict(self)).encode() + b"\n"
 
     @classmethod
     def from_json(cls, line: bytes) -> Plan:
-        """The plan of such a line."""
+        """Parse a plan from its line of JSON."""
         return cls(**json.loads(line))
 
 
@@ -114,12 +114,12 @@ def require(variant: str, point: str | None = None) -> None:
 
 
 def where(variant: str, point: str) -> str:
-    """The point in words."""
+    """Describe the point in words."""
     return (WHERE_ON_SPARK if variant == "spark" else WHERE)[point]
 
 
 def draw(variant: str, point: str, seed: int) -> int:
-    """At which pass of the point the kill comes: well after the beginning, well before the end."""
+    """Draw the pass of the point at which the kill comes: well within the run."""
     first, last = _passes(variant, point)
     return random.Random(f"{variant} {point} {seed}").randint(first, last)
 

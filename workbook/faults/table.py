@@ -140,7 +140,7 @@ class _Lab:
             raise CrashFailed(f"The table ended by itself. It said:\n{victim.last_words()}")
 
     def outcome(self) -> TableOutcome:
-        """What store, topic and dead letters hold, against the ledger."""
+        """Judge what store, topic and dead letters hold, against the ledger."""
         config, ledger = self.broker.client_config(), TableLedger(self.expected)
         told = read_messages(config, self.target.name)
         letters = read_dead_letters(config, self.source.dead_letters.name)

@@ -79,7 +79,7 @@ class Victim:
         return True
 
     def last_words(self) -> str:
-        """What made it end, where it says so, and the end of what it and its forerunners said."""
+        """Return the cause of its end, where known, and its and its predecessors' last lines."""
         log = self._folder / "log"
         lines = log.read_text(errors="replace").splitlines() if log.exists() else []
         end = lines[-TAIL:]

@@ -92,7 +92,7 @@ class ClickStream(PacedStream):
         return RateCurve(self.rate, self.daily, self.day_s, self.gap_every_s, self.gap_s)
 
     def expected(self, first: int, last: int) -> pd.DataFrame:
-        """What is sent for the ids from ``first`` up to but not including ``last``, for a Ledger.
+        """Return the facts of the messages for ids ``first`` to ``last`` (excluded), for a Ledger.
 
         A row per message, in the order of sending: event_id, partition, arrival and timestamp
         (ms), reason (None when good), duplicate (bool), click_type (as generated, also where
@@ -113,7 +113,7 @@ class ClickStream(PacedStream):
         return pd.DataFrame(facts).astype({"partition": np.int32})
 
     def block(self, first: int, last: int) -> pa.Table:
-        """The messages themselves: the columns of ``expected``, and key and value (bytes or null).
+        """Return the messages: the columns of ``expected``, and key and value (bytes or null).
 
         The key is the visitor's tab id; visitors without one have none.
         """
@@ -128,7 +128,7 @@ class ClickStream(PacedStream):
         return table.append_column("value", self._values(facts, visitors))
 
     def _messages(self, first: int, last: int) -> tuple[Ints, Ints]:
-        """Of each message its place (the id at whose arrival it is sent) and its event id."""
+        """Return each message's place (the id at whose arrival it is sent) and its event id."""
         require_ids(first, last)
         ids = np.arange(max(first - MAX_BEHIND, 0), last)
         again = ids[self._draw("again", ids) < self.duplicate_share]
@@ -151,12 +151,12 @@ class ClickStream(PacedStream):
         return np.select(by_kind, [future, negative], times)
 
     def _spoiled(self, ids: Ints) -> Ints:
-        """The index into SPOILED, or -1 for a good event."""
+        """Return the index into SPOILED, or -1 for a good event."""
         kinds = self._hash("kind", ids) % len(SPOILED)
         return np.where(self._draw("bad", ids) < self.bad_share, kinds, -1)
 
     def _values(self, facts: pd.DataFrame, visitors: Ints) -> pa.Array:
-        """The JSON of Click.to_json, joined from whole columns; bad events are spoiled after."""
+        """Join the JSON of Click.to_json from whole columns, and spoil the bad events after."""
         ids = facts.event_id.to_numpy()
         tails, _ = _visitors(self.seed, self.visitors)
         names = self._hash("name", ids) % len(NAMES)
@@ -194,7 +194,7 @@ def _names() -> pa.Array:
 
 @lru_cache(maxsize=8)
 def _visitors(seed: int, visitors: int) -> tuple[pa.Array, pa.Array]:
-    """Of each visitor the end of the JSON (browser, tab id) and the key; one in ten has no tab."""
+    """Return each visitor's end of the JSON (browser, tab id) and key; one in ten has no tab."""
     ids = np.arange(visitors)
     browsers = [BROWSERS[b] for b in hashed(seed, "browser", ids) % len(BROWSERS)]
     tabs = [f"tab-{v:05d}" if h % 10 else None for v, h in enumerate(hashed(seed, "tab", ids))]

@@ -14,13 +14,13 @@ FACTOR = np.uint32(0x5BD1E995)
 
 
 def partition_of(keys: Sequence[bytes], partitions: int) -> npt.NDArray[np.int32]:
-    """The partition of each key, as the Java client and librdkafka's ``murmur2`` choose it."""
+    """Return each key's partition, as the Java client and librdkafka's ``murmur2`` choose it."""
     positive = murmur2(keys) & np.uint32(0x7FFFFFFF)
     return (positive % np.uint32(partitions)).astype(np.int32)
 
 
 def murmur2(keys: Sequence[bytes]) -> Words:
-    """MurmurHash2 (A. Appleby, 2008) with the seed that Kafka uses."""
+    """Compute MurmurHash2 (A. Appleby, 2008) with the seed that Kafka uses."""
     lengths = np.array([len(key) for key in keys], dtype=np.int64)
     hashes = np.zeros(len(keys), dtype=np.uint32)
     for length in np.unique(lengths).tolist():
@@ -33,7 +33,7 @@ def murmur2(keys: Sequence[bytes]) -> Words:
 
 
 def _of_length(letters: Words) -> Words:
-    """``letters`` has a row per key; all of them are of one length."""
+    """Hash keys of one length; ``letters`` has a row per key."""
     count, length = letters.shape
     h = np.full(count, SEED ^ np.uint32(length), dtype=np.uint32)
     whole = length // 4 * 4
@@ -47,7 +47,7 @@ def _of_length(letters: Words) -> Words:
 
 
 def _word(letters: Words) -> Words:
-    """Up to four bytes as a number, the lowest first."""
+    """Return up to four bytes as a number, the lowest first."""
     word = np.zeros(len(letters), dtype=np.uint32)
     for place in range(letters.shape[1]):
         word |= letters[:, place] << np.uint32(8 * place)

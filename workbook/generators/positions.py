@@ -104,7 +104,7 @@ class PositionStream(PacedStream):
         _ = self.curve  # refuses a rate that cannot be
 
     def expected(self, first: int, last: int) -> pd.DataFrame:
-        """What is sent for the ids from ``first`` up to but not including ``last``.
+        """Return the facts of the messages for ids ``first`` to ``last`` (excluded).
 
         For a TableLedger. A row per message, in the order of sending: event_id, position (None
         where the key cannot be read), partition, arrival (ms), client, ticker, amount, exchange
@@ -118,7 +118,7 @@ class PositionStream(PacedStream):
         return frame
 
     def block(self, first: int, last: int) -> pa.Table:
-        """The messages themselves: the columns of ``expected``, and key and value (bytes or null).
+        """Return the messages: the columns of ``expected``, and key and value (bytes or null).
 
         The key is the position's id, a null value its tombstone.
         """
@@ -138,7 +138,7 @@ class PositionStream(PacedStream):
         return facts.append_column("key", keys).append_column("value", values)
 
     def _sent(self, first: int, last: int) -> Ints:
-        """The event id of each message."""
+        """Return the event id of each message."""
         require_ids(first, last)
         ids = np.arange(first, last)
         again = (self._draw("again", ids) < self.duplicate_share) & (self._spoiled(ids) < 0)
@@ -165,7 +165,7 @@ class PositionStream(PacedStream):
         )
 
     def _values(self, ids: Ints) -> pa.Array:
-        """The JSON of Position.to_json, joined from whole columns."""
+        """Join the JSON of Position.to_json from whole columns."""
         place = self._place(ids)
         share = pa.array(self._share(ids, place))
         return pc.binary_join_element_wise(
@@ -178,7 +178,7 @@ class PositionStream(PacedStream):
         ).cast(pa.binary())
 
     def _place(self, ids: Ints) -> Ints:
-        """The number of the position."""
+        """Return the number of each event's position."""
         return self._hash("position", ids) % self.positions
 
     def _names(self, ids: Ints, place: Ints) -> pa.Array:
@@ -190,7 +190,7 @@ class PositionStream(PacedStream):
         return self._hash("share", epoch) % len(SHARES)
 
     def _epoch(self, what: str, share: float, ids: Ints, place: Ints) -> Ints:
-        """A number for each stretch of a position's life in which something stays as it is.
+        """Return a number for each stretch of a position's life in which something stays as it is.
 
         All stretches are of one length, but begin elsewhere for each position. So the event alone
         tells what the events before it have come to.
@@ -205,7 +205,7 @@ class PositionStream(PacedStream):
         return self._draw("closed", ids) < self.closed_share
 
     def _spoiled(self, ids: Ints) -> Ints:
-        """The index into SPOILED, or -1 for a good event."""
+        """Return the index into SPOILED, or -1 for a good event."""
         kinds = self._hash("kind", ids) % len(SPOILED)
         return np.where(self._draw("bad", ids) < self.bad_share, kinds, -1)
 
@@ -214,7 +214,7 @@ _REASONS = pa.array([*(reason.value for reason, _ in SPOILED), None], pa.string(
 
 
 def _only(mask: pa.Array, column: pa.Array) -> pa.Array:
-    """The column, null where the mask is false."""
+    """Return the column, null where the mask is false."""
     return pc.if_else(mask, column, pa.scalar(None, column.type))
 
 

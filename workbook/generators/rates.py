@@ -43,7 +43,7 @@ class RateCurve:
             )
 
     def arrived_by(self, seconds: float) -> float:
-        """How many events the curve has let in from its start to ``seconds``."""
+        """Return how many events the curve has let in from its start to ``seconds``."""
         days = 1
         while days * self.day_s < seconds:
             days *= 2
@@ -51,7 +51,7 @@ class RateCurve:
         return float(np.interp(seconds, times, counts))
 
     def time_of(self, counts: Floats) -> Floats:
-        """The seconds after the start at which so many events had arrived (the inverse)."""
+        """Return the seconds after the start at which so many events had arrived (the inverse)."""
         highest, days = float(counts.max(initial=0.0)), 1
         while _knots(self, days)[1][-1] <= highest:
             days *= 2
@@ -61,7 +61,7 @@ class RateCurve:
 
 @lru_cache(maxsize=32)
 def _knots(curve: RateCurve, days: int) -> tuple[Floats, Floats]:
-    """Times (s) and events so far at the ends of the pieces on which the rate is constant.
+    """Return times (s) and events so far at the ends of the pieces with a constant rate.
 
     More days only append: what the first knots say never depends on how far we look, which is
     what lets an event's arrival depend on its id alone.

@@ -36,7 +36,7 @@ class PacedStream:
         return RateCurve(self.rate)
 
     def ending_by(self, now_ms: int, count: int, speed: float | None = None) -> Self:
-        """The same stream, started so that its virtual clock never passes the real one.
+        """Return the stream, started so that its virtual clock never passes the real one.
 
         Unpaced (``speed`` None), the first ``count`` events end at ``now_ms``; sent with a speed
         factor from ``now_ms`` on, the last of them arrives just when it is sent.
@@ -46,11 +46,11 @@ class PacedStream:
         return replace(self, start_ms=now_ms - math.ceil(span * ahead))
 
     def arrivals(self, ids: Ints) -> Ints:
-        """When the events arrive on the virtual clock (ms since 1970), rising with the id."""
+        """Return the events' arrivals on the virtual clock (ms since 1970), rising with the id."""
         return self.start_ms + self._offsets(ids)
 
     def due(self, now_ms: float) -> int:
-        """How many events have arrived when the virtual clock shows ``now_ms``."""
+        """Return how many events have arrived when the virtual clock shows ``now_ms``."""
         passed = (now_ms - self.start_ms) / 1000
         if passed < 0:
             return 0
@@ -67,7 +67,7 @@ class PacedStream:
         return hashed(self.seed, what, ids)
 
     def _draw(self, what: str, ids: Ints) -> Floats:
-        """Evenly spread between 0 and 1 (exclusive)."""
+        """Draw numbers evenly spread between 0 and 1 (exclusive)."""
         return (hashed(self.seed, what, ids) >> 10) * 2.0**-53
 
     def _need_shares(self, *names: str) -> None:
@@ -91,7 +91,7 @@ GOLDEN = 0x9E3779B97F4A7C15
 
 
 def hashed(seed: int, what: str, ids: Ints) -> Ints:
-    """63 random-looking bits for each id and purpose (splitmix64: Steele, Lea, Flood, 2014)."""
+    """Return 63 random-looking bits per id and purpose (splitmix64: Steele, Lea, Flood, 2014)."""
     state = np.array([seed % 2**64, zlib.crc32(what.encode())], dtype=np.uint64)
     start = _mix(_mix(state[:1]) + state[1:])
     return (_mix(start + ids.astype(np.uint64) * np.uint64(GOLDEN)) >> np.uint64(1)).view(np.int64)

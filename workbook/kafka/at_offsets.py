@@ -18,7 +18,7 @@ def records_at(
     offsets: Mapping[int, Sequence[int]],
     patience: float = PATIENCE_S,
 ) -> Iterator[Message]:
-    """The records at these ``offsets`` of partitions; one that the topic no longer has is left out.
+    """Yield the records at these ``offsets`` of partitions; skip those the topic no longer has.
 
     Raises ``BrokerUnreachable`` when nothing has come for ``patience`` seconds.
     """

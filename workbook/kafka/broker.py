@@ -54,11 +54,11 @@ class Broker:
     ours: bool = False
 
     def client_config(self) -> dict[str, str]:
-        """Settings for confluent-kafka's clients."""
+        """Return the settings for confluent-kafka's clients."""
         return {"bootstrap.servers": self.bootstrap, **self.security}
 
     def spark_options(self) -> dict[str, str]:
-        """Options for Spark's Kafka source and sink."""
+        """Return the options for Spark's Kafka source and sink."""
         options = {"kafka.bootstrap.servers": self.bootstrap}
         for name in ("security.protocol", "sasl.mechanism"):
             if name in self.security:
@@ -84,7 +84,7 @@ class Broker:
         self._wait_for({topic.name for topic in topics}, admin)
 
     def _wait_for(self, names: set[str], admin: AdminClient) -> None:
-        """The controller knows a topic a moment before the broker shows it, led, to clients."""
+        """Wait until clients see the topics with leaders: the controller knows them earlier."""
         deadline = time.monotonic() + CREATED_WITHIN
 
         def shown() -> bool:
@@ -182,7 +182,7 @@ class Broker:
 
 
 def external() -> Broker | None:
-    """The broker that KAFKA_BOOTSTRAP_SERVERS names, if it is set."""
+    """Return the broker that KAFKA_BOOTSTRAP_SERVERS names, if it is set."""
     bootstrap = os.environ.get("KAFKA_BOOTSTRAP_SERVERS")
     if not bootstrap:
         return None

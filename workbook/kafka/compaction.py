@@ -88,7 +88,7 @@ def wait_until_compacted(
 
 
 def _segment_ms(admin: AdminClient, topic: str) -> int:
-    """After how many ms a segment is closed; a compacted one at the latest by its lag."""
+    """Return after how many ms a segment is closed; a compacted one at the latest by its lag."""
     resource = ConfigResource(ResourceType.TOPIC, topic)
     [found] = admin.describe_configs([resource], request_timeout=ANSWER_S).values()
     settings = found.result()
@@ -102,7 +102,7 @@ def _segment_ms(admin: AdminClient, topic: str) -> int:
 
 
 def _newest(admin: AdminClient, topic: str, partitions: range) -> int:
-    """The highest timestamp (ms) of the topic's records; below 0 where there is none."""
+    """Return the highest timestamp (ms) of the topic's records; below 0 where there is none."""
     wanted = {TopicPartition(topic, p): OffsetSpec.max_timestamp() for p in partitions}
     found = admin.list_offsets(wanted, request_timeout=ANSWER_S)
     return max(int(offset.result().timestamp) for offset in found.values())

@@ -43,7 +43,7 @@ class Letter:
         return max(len(self.key or b""), len(self.value or b""))
 
     def cut(self, most: int) -> Letter:
-        """The same with ``most`` bytes of each; headers say how long the whole was."""
+        """Cut key and value to ``most`` bytes each; headers say how long the whole was."""
         headers = dict(self.headers)
         for name, whole in (("key", self.key), ("value", self.value)):
             if whole is not None and len(whole) > most:
@@ -52,7 +52,7 @@ class Letter:
 
 
 def identity(whole: bytes) -> dict[str, str]:
-    """What identifies bytes of which only a part is at hand: their length and their SHA-256."""
+    """Identify bytes of which only a part is at hand, by their length and their SHA-256."""
     return {"length": str(len(whole)), "sha256": sha256(whole).hexdigest()}
 
 

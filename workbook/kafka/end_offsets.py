@@ -36,7 +36,7 @@ class EndOffsets:
         self._clock, self._due, self.silent = clock, -math.inf, False
 
     def look(self) -> Offsets:
-        """The answer to the last question, once: empty if there is none (yet). Asks the next one.
+        """Return the last question's answer, once: empty if there is none (yet). Ask the next one.
 
         ``silent`` says whether the last question was in vain.
         """

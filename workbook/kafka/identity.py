@@ -12,7 +12,7 @@ from workbook.kafka.probe import ANSWER_S, require_topic, unreachable
 
 
 def topic_facts(config: Mapping[str, Any], topic: str, timeout: float = ANSWER_S) -> dict[str, str]:
-    """What a checkpoint must remember of a topic: ``topic``, ``topic id``, ``cluster``.
+    """Return what a checkpoint must remember of a topic: ``topic``, ``topic id``, ``cluster``.
 
     Offsets mean something only for the very topic, on the very cluster, that they were read from.
     Raises ``BrokerUnreachable`` after ``timeout`` seconds, ``TopicMissing`` at once.

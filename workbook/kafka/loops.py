@@ -65,7 +65,7 @@ class Loop:
 def within(
     seconds: float, until: Callable[[T], bool], clock: Callable[[], float] = time.monotonic
 ) -> Callable[[T], bool]:
-    """The same condition, but with a deadline: TimeoutError instead of waiting for ever."""
+    """Give a condition a deadline: raise TimeoutError instead of waiting forever."""
     deadline = clock() + seconds
 
     def checked(state: T) -> bool:

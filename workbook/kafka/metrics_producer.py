@@ -17,7 +17,7 @@ from workbook.kafka.producer import DeliveringProducer
 
 
 def record(metric: Metric, event_ids: Sequence[int] = ()) -> dict[str, Any]:
-    """Key, value and, if there are event ids, the header with them, as ``produce`` takes them."""
+    """Return key, value and, for event ids, their header, as ``produce`` takes them."""
     headers = {EVENTS: ",".join(map(str, event_ids)).encode()} if event_ids else {}
     return {"key": metric.key(), "value": metric.value(), "headers": headers}
 

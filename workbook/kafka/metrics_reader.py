@@ -14,8 +14,10 @@ from workbook.kafka.readers import read_messages
 
 
 def read_metrics(config: dict[str, Any], topic: str) -> pd.DataFrame:
-    """All metrics of a topic in their order: second, partition (of the clicks; may be null),
-    views, offset, timestamp (ms), event_ids (array of bigint; empty where the header is missing).
+    """Read all metrics of a topic, in their order, as a table.
+
+    Columns: second, partition (of the clicks; may be null), views, offset, timestamp (ms),
+    event_ids (array of bigint; empty where the header is missing).
 
     Records that are no metrics are left out. Transactions that were not committed are not seen,
     unless ``config`` says ``isolation.level`` read_uncommitted. Raises as ``read_messages``.

@@ -27,14 +27,14 @@ class PartitionOffsets:
     lag: int
 
     def as_row(self) -> dict[str, Any]:
-        """The fields by name, for a table; a dash where nothing is committed."""
+        """Return the fields by name, for a table; a dash where nothing is committed."""
         return {**asdict(self), "committed": "–" if self.committed is None else self.committed}
 
 
 def partition_offsets(
     config: dict[str, str], topic: str, group: str | None = None
 ) -> list[PartitionOffsets]:
-    """The offsets of every partition; raises ``TopicMissing`` and ``BrokerUnreachable``."""
+    """Return the offsets of every partition; raise ``TopicMissing`` or ``BrokerUnreachable``."""
     partitions = range(require_topic(config, topic))
     reader = Consumer({**config, "group.id": group or "workbook-offsets", "log_level": 0})
     try:
@@ -70,13 +70,13 @@ class Unread:
 
 @lru_cache(maxsize=1)
 def _kept(config: tuple[tuple[str, str], ...]) -> Consumer:
-    """One for the life of a worker: it's asked in every micro-batch."""
+    """Return a consumer for the life of a worker: it's asked in every micro-batch."""
     settings = {"isolation.level": "read_uncommitted", "group.id": "workbook-offsets"}
     return Consumer({**settings, **dict(config), "log_level": 0})
 
 
 def _committed(reader: Consumer, wanted: list[TopicPartition]) -> list[TopicPartition]:
-    """Where the group has committed; a coordinator that is only just starting is asked again."""
+    """Return where the group has committed; ask a coordinator that is just starting again."""
     deadline = time.monotonic() + ANSWER_S
     while True:
         try:

@@ -18,7 +18,7 @@ UNKNOWN = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC}
 
 
 def require_topic(config: Mapping[str, Any], topic: str, timeout: float = ANSWER_S) -> int:
-    """The number of the topic's partitions.
+    """Return the number of the topic's partitions.
 
     Raises ``BrokerUnreachable`` after ``timeout`` seconds, ``TopicMissing`` at once.
     """
@@ -35,7 +35,7 @@ def require_topic(config: Mapping[str, Any], topic: str, timeout: float = ANSWER
 
 
 def unreachable(config: Mapping[str, Any], seconds: float) -> BrokerUnreachable:
-    """The error for a broker that said nothing for ``seconds``."""
+    """Return the error for a broker that did not answer for ``seconds``."""
     return BrokerUnreachable(
         f"Expected a Kafka broker at {config.get('bootstrap.servers')}, but none answered for "
         f"{seconds:.0f} s. Check that it runs (python -m workbook doctor), and the address and "
@@ -44,7 +44,7 @@ def unreachable(config: Mapping[str, Any], seconds: float) -> BrokerUnreachable:
 
 
 def missing(config: Mapping[str, Any], topic: str) -> TopicMissing:
-    """The error for a topic that the broker does not have; names those that it may be."""
+    """Return the error for a topic that the broker does not have, with the names it may be."""
     known = _known(config)
     advice = "Check the name, and that this is the broker you mean"
     if near := near_misses(topic, known):
@@ -63,7 +63,7 @@ def missing(config: Mapping[str, Any], topic: str) -> TopicMissing:
 
 
 def near_misses(topic: str, known: Iterable[str]) -> list[str]:
-    """Up to three known topics whose name, or the part of it before the first dot, is alike."""
+    """Return up to three topics whose name, or the part before its first dot, is alike."""
     stems = {name: name.partition(".")[0] for name in known if not name.endswith(".dead-letters")}
     alike = get_close_matches(topic, {*stems, *stems.values()}, n=3, cutoff=0.7)
     names = [name for name in alike if name in stems]
@@ -71,7 +71,7 @@ def near_misses(topic: str, known: Iterable[str]) -> list[str]:
 
 
 def _known(config: Mapping[str, Any]) -> list[str]:
-    """The names of the broker's topics but Kafka's own; none where it does not answer any more."""
+    """Return the broker's topic names except Kafka's own; none where it no longer answers."""
     try:
         listed = AdminClient(dict(config) | {"log_level": "0"}).list_topics(timeout=ANSWER_S)
     except KafkaException:

@@ -37,7 +37,7 @@ def api_versions(bootstrap: str, within: float) -> Versions:
 
 
 def reach(bootstrap: str, within: float) -> tuple[socket.socket, str]:
-    """A connection to the first server that accepts one, and its address.
+    """Connect to the first server that accepts; return the connection, and the address.
 
     Raises ``BrokerUnreachable``, which says of each why there is none.
     """
@@ -56,7 +56,7 @@ def reach(bootstrap: str, within: float) -> tuple[socket.socket, str]:
 
 
 def connect(host: str, port: int, within: float = 1.5) -> socket.socket:
-    """A connection; raises ``OSError`` (a ``gaierror`` for an unknown name) that says why not."""
+    """Connect, or raise an ``OSError`` (a ``gaierror`` for an unknown name) that says why not."""
     try:
         return socket.create_connection((host, port), within)
     except (socket.gaierror, UnicodeError):  # the latter for a name with an empty part: a..b
@@ -66,7 +66,7 @@ def connect(host: str, port: int, within: float = 1.5) -> socket.socket:
 
 
 def host_and_port(address: str) -> tuple[str, int] | None:
-    """The two parts of ``host:port``, brackets around the host taken off; None if it is not so."""
+    """Split ``host:port``, without brackets around the host; return None if it is not so."""
     host, _, port = address.strip().rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
     return (host, int(port)) if host and port.isdecimal() and int(port) < 2**16 else None
@@ -84,7 +84,7 @@ def require_new_enough(bootstrap: str, within: float) -> None:
 
 
 def listens(host: str, port: int, within: float = 1.5) -> bool:
-    """Whether something accepts connections there."""
+    """Return True if something accepts connections there."""
     with suppress(OSError), connect(host, port, within):
         return True
     return False

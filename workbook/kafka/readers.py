@@ -45,7 +45,7 @@ Listener = Callable[[Consumer, list[TopicPartition]], None]
 
 
 def _nothing(reader: Consumer, partitions: list[TopicPartition]) -> None:
-    """Listens to no change of the assignment."""
+    """Ignore a change of the assignment."""
 
 
 class PatientConsumer(Consumer):
@@ -78,7 +78,7 @@ class PatientConsumer(Consumer):
         on_revoke: Listener | None = None,
         on_lost: Listener | None = None,
     ) -> None:
-        """As ever; who waits by ``when_gone`` is called after these listeners."""
+        """Subscribe as ever; callbacks given to ``when_gone`` run after these listeners."""
 
         def then_gone(listener: Listener) -> Listener:
             def called(reader: Consumer, partitions: list[TopicPartition]) -> None:
@@ -93,7 +93,7 @@ class PatientConsumer(Consumer):
         )
 
     def poll(self, timeout: float = -1) -> Message | None:
-        """The next message, or None after ``timeout`` seconds without one."""
+        """Return the next message, or None after ``timeout`` seconds without one."""
         message = super().poll(timeout)
         if message is None:
             self._check()
@@ -113,7 +113,7 @@ class PatientConsumer(Consumer):
             self._down_since = self._clock()
 
     def _check(self) -> None:
-        """Idle is no trouble; idle since the client complained may be: ask the broker."""
+        """Ask the broker if the client has complained; being idle is no trouble in itself."""
         since = self._down_since
         if since is None:
             return
@@ -128,7 +128,7 @@ class PatientConsumer(Consumer):
 def consumer(
     config: dict[str, str], topic: str, group: str | None = None, patience: float = PATIENCE_S
 ) -> PatientConsumer:
-    """A consumer of the topic from its first record on; close it when you are done.
+    """Return a consumer of the topic from its first record on; close it when you are done.
 
     With a ``group`` it goes on where the group committed last, without one it starts anew each
     time. Raises ``TopicMissing`` and ``BrokerUnreachable`` within ten seconds.
@@ -147,7 +147,7 @@ def consumer(
 def read_messages(
     config: dict[str, str], topic: str, deadline: float = PATIENCE_S, batch: int = 10_000
 ) -> list[Message]:
-    """All records the topic holds at the time of the call, partition by partition in order.
+    """Read all records the topic holds at the time of the call, each partition in order.
 
     Raises ``TopicMissing``, and ``BrokerUnreachable`` when ``deadline`` seconds were not enough.
     """
@@ -182,7 +182,7 @@ def _read_to_end(
 
 
 def _range(reader: Consumer, partition: TopicPartition, until: float) -> tuple[int, int]:
-    """Where a partition begins and ends; asked again while it has no leader yet."""
+    """Return where a partition begins and ends; ask again while it has no leader yet."""
     while True:
         try:
             return reader.get_watermark_offsets(partition, timeout=5)
@@ -210,7 +210,7 @@ def _take(message: Message, ends: dict[int, int], found: list[Message]) -> None:
 
 
 def read_all(config: dict[str, str], topic: str) -> pd.DataFrame:
-    """All records of the topic as a table: partition, offset, timestamp (ms), key, value (bytes).
+    """Read a topic as a table: partition, offset, timestamp (ms), key, value (bytes).
 
     An empty topic gives an empty table. Raises as ``read_messages`` does.
     """
@@ -233,8 +233,10 @@ def latest_rows(messages: Iterable[Message]) -> dict[str, Any]:
 
 
 def read_dead_letters(config: dict[str, str], topic: str) -> pd.DataFrame:
-    """Dead letters as a table: reason, topic, partition, offset, arrival (ms), key, value (bytes),
-    length (bytes of the whole value, where it had to be cut for its size).
+    """Read dead letters as a table.
+
+    Columns: reason, topic, partition, offset, arrival (ms), key, value (bytes), length (bytes of
+    the whole value, where it had to be cut for its size).
 
     Partition and offset are those of the record that was rejected. Raises as ``read_messages``.
     """

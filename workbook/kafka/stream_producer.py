@@ -37,13 +37,13 @@ class Stream(Protocol):
         """When the virtual clock starts (ms since 1970)."""
 
     def block(self, first: int, last: int) -> pa.Table:
-        """The messages of these event ids: partition, arrival (ms), key and value."""
+        """Return the messages of these event ids: partition, arrival (ms), key and value."""
 
     def due(self, now_ms: float) -> int:
-        """How many events have arrived at this virtual time."""
+        """Return how many events have arrived at this virtual time."""
 
     def ending_by(self, now_ms: int, count: int, speed: float | None = None) -> Self:
-        """The same stream, started so that its virtual clock never passes the real one."""
+        """Return the stream, started so that its virtual clock never passes the real one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def _blocks(
     clock: Callable[[], float],
     sleep: Callable[[float], None],
 ) -> Iterator[tuple[int, int]]:
-    """Which ids to send next: first, last; waits for those whose time has not come."""
+    """Yield which ids to send next: first, last; wait for those whose time has not come."""
     first = 0
     while first < count and not until():
         last = min(count, first + BLOCK)

@@ -159,7 +159,7 @@ class Ledger:
 
 
 def _too_late(rejected: pd.DataFrame | None) -> set[int]:
-    """The ids of the events that came too late, as their dead letters have them."""
+    """Return the ids of the events that came too late, from their dead letters."""
     if rejected is None:
         return set()
     late = rejected[rejected["reason"] == Reason.TOO_LATE.value]
@@ -170,7 +170,7 @@ def _too_late(rejected: pd.DataFrame | None) -> set[int]:
 
 
 def _event_id(value: bytes | None) -> int | None:
-    """The id in a click's JSON; None where the bytes are gone or have been cut."""
+    """Return the id in a click's JSON; None where the bytes are gone or have been cut."""
     try:
         return int(json.loads(value or b"")["event_id"])
     except (ValueError, KeyError, TypeError):

@@ -80,7 +80,7 @@ class TableLedger:
         self.records = records.sort_values(["partition", "offset"], kind="stable")
 
     def latest(self, offsets: Offsets | None = None) -> pd.DataFrame:
-        """The table itself: of each open position its latest record, sorted by position.
+        """Return the table itself: the latest record of each open position, sorted by position.
 
         ``offsets`` maps a partition to the offset up to which, but not including it, records
         count; a partition it does not name has not been read. None counts all records. (Spark names
@@ -90,7 +90,7 @@ class TableLedger:
         return last[~last["deleted"]].reset_index(drop=True)
 
     def holders(self, offsets: Offsets | None = None) -> pd.DataFrame:
-        """Who holds US shares: client (the index), positions and tickers (sorted lists)."""
+        """Return who holds US shares: client (the index), positions and tickers (sorted lists)."""
         held = self._held(offsets)
         lists = {"positions": _lists(held, "position"), "tickers": _lists(held, "ticker")}
         return pd.DataFrame(lists).rename_axis("client")
@@ -122,7 +122,7 @@ class TableLedger:
         )
 
     def _last(self, offsets: Offsets | None) -> pd.DataFrame:
-        """Of each position the latest record, also where that took the row out."""
+        """Return each position's latest record, also where that took the row out."""
         records = self.records
         if offsets is not None:
             named = {int(partition): offset for partition, offset in offsets.items()}
@@ -137,7 +137,7 @@ class TableLedger:
 
 
 def records_of(topic: pd.DataFrame) -> pd.DataFrame:
-    """What the ledger expects, from the records of a topic as they are.
+    """Convert a topic's records, as they are, into what the ledger expects.
 
     In: partition, offset, key and value (bytes or None), as ``kafka.readers.read_all`` gives
     them. Out: those of TableLedger, and amount (NA where there is none).
@@ -170,13 +170,13 @@ def _us(last: pd.DataFrame) -> pd.DataFrame:
 
 
 def _lists(held: pd.DataFrame, column: str) -> pd.Series:
-    """Client to the different values of a column, sorted."""
+    """Map each client to the different values of a column, sorted."""
     pairs = held[["client", column]].drop_duplicates().sort_values(["client", column])
     return pairs.groupby("client")[column].agg(list)
 
 
 def _table(observed: Table | pd.DataFrame) -> pd.DataFrame:
-    """A row per client who is in the table: client, positions (list), perhaps tickers."""
+    """Return a row per client in the table: client, positions (list), perhaps tickers."""
     if not isinstance(observed, pd.DataFrame):
         rows = [(client, list(positions)) for client, positions in observed.items()]
         return pd.DataFrame(rows, columns=["client", "positions"])
@@ -200,7 +200,7 @@ def _collections(table: pd.DataFrame) -> list[str]:
 
 
 def _list(cell: object) -> list[str]:
-    """A cell as a list: Spark and Arrow give arrays, a missing one is None or NaN."""
+    """Return a cell as a list: Spark and Arrow give arrays, a missing one is None or NaN."""
     return list(cell) if isinstance(cell, Iterable | np.ndarray) else []
 
 
@@ -215,7 +215,7 @@ def _repeated(said: pd.DataFrame) -> pd.DataFrame:
 
 
 def _explained(stale: pd.DataFrame, last: pd.DataFrame) -> pd.DataFrame:
-    """Pairs that are not true, each with the record that made them so."""
+    """Return the pairs that are not true, each with the record that made them so."""
     columns = ["position", "client", "exchange", "deleted", "reason", "partition", "offset"]
     now = last[columns].rename(columns={"client": "now"})
     found = stale.merge(now, on="position", how="left")

@@ -16,12 +16,12 @@ KEYS = ("client", "position")
 
 
 def us_positions(parsed: DataFrame) -> KTable:
-    """The table of open positions in US shares, by position."""
+    """Return the table of open positions in US shares, by position."""
     return ktable(parsed, key="position").filter(F.col("exchange").isin(*US))
 
 
 def moves(parsed: DataFrame) -> DataFrame:
-    """Which US position came to which client or left one: a changelog by client and position.
+    """Return which US position joined or left a client: a changelog by client and position.
 
     Columns: ``client``, ``position``, ``ticker`` (null where deleted), ``deleted`` (boolean). It is
     what goes into a topic that is partitioned by client, as Kafka Streams' repartition topic.
@@ -30,7 +30,7 @@ def moves(parsed: DataFrame) -> DataFrame:
 
 
 def holders_by_moves(raw: DataFrame) -> DataFrame:
-    """Who holds US shares, of the clients in these partitions of a topic of ``moves``.
+    """Return who holds US shares, of the clients in these partitions of a topic of ``moves``.
 
     In: the columns of Spark's Kafka source; values are JSON. Out: as ``us_share_holders``. A move
     that comes again changes nothing.
@@ -43,7 +43,7 @@ def holders_by_moves(raw: DataFrame) -> DataFrame:
 
 
 def us_share_holders(parsed: DataFrame, *, per_update: bool = False) -> DataFrame:
-    """Who holds US shares: ``client``, ``positions`` and ``tickers`` (arrays of string, sorted).
+    """Return who holds US shares: ``client``, ``positions``, ``tickers`` (sorted string arrays).
 
     ``deleted`` (boolean) is true where a client holds none any more; then the arrays are null.
     """

@@ -33,17 +33,17 @@ class LocalTable:
             self.version += 1
 
     def write(self, batch: DataFrame, batch_id: int) -> None:
-        """For ``foreachBatch`` of a query in complete or update mode."""
+        """Write a micro-batch: for ``foreachBatch`` of a query in complete or update mode."""
         # The whole batch, never take(): a stateful query wants all its partitions read.
         self.upsert(row.asDict() for row in batch.collect())
 
     def rows(self) -> list[dict[str, Any]]:
-        """A copy of the rows, in the order in which their keys first came."""
+        """Return a copy of the rows, in the order in which their keys first came."""
         with self._lock:
             return [dict(row) for row in self._rows.values()]
 
     def to_pandas(self) -> pd.DataFrame:
-        """The rows as a table of pandas."""
+        """Return the rows as a pandas DataFrame."""
         return pd.DataFrame(self.rows())
 
     def __len__(self) -> int:

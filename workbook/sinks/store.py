@@ -48,22 +48,22 @@ class Store:
     # --- reading ------------------------------------------------------------------------------
 
     def get(self, key: str) -> dict[str, Any] | None:
-        """The row of one key, or None."""
+        """Return the row of one key, or None."""
         found = self._reader().execute("SELECT value FROM store WHERE key = ?", (key,)).fetchone()
         return None if found is None else json.loads(found[0])
 
     def all(self) -> list[dict[str, Any]]:
-        """Every row, in the order of the keys."""
+        """Return every row, in the order of the keys."""
         rows = self._reader().execute("SELECT value FROM store ORDER BY key").fetchall()
         return [json.loads(value) for (value,) in rows]
 
     def some(self, most: int) -> list[dict[str, Any]]:
-        """The first rows in the order of the keys, ``most`` of them."""
+        """Return the first ``most`` rows in the order of the keys."""
         asked = "SELECT value FROM store ORDER BY key LIMIT ?"
         return [json.loads(value) for (value,) in self._reader().execute(asked, (most,))]
 
     def to_pandas(self) -> pd.DataFrame:
-        """The rows as a table of pandas."""
+        """Return the rows as a pandas DataFrame."""
         return pd.DataFrame(self.all())
 
     def __len__(self) -> int:
@@ -94,7 +94,7 @@ class Store:
             connection.execute("INSERT OR REPLACE INTO written VALUES (?, ?)", (query, batch_id))
 
     def _last(self, connection: sqlite3.Connection, query: str) -> int:
-        """The last micro-batch of the query that is in the store; -1 for none."""
+        """Return the last micro-batch of the query that is in the store; -1 for none."""
         asked = "SELECT batch FROM written WHERE query = ?"
         found = connection.execute(asked, (query,)).fetchone()
         return -1 if found is None else int(found[0])
@@ -109,7 +109,7 @@ class Store:
             )
 
     def _reader(self) -> sqlite3.Connection:
-        """One connection per thread, as SQLite wants it."""
+        """Return this thread's connection: SQLite wants one per thread."""
         found: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if found is None:
             found = self._local.connection = self._connect()
@@ -130,7 +130,7 @@ class Store:
 def keyed_json(
     changes: pa.Table, key: str, *, tombstones: bool = True
 ) -> Iterator[tuple[str, str | None]]:
-    """Of each changed row its key and its JSON, in their order; None where it is ``deleted``.
+    """Yield each changed row's key and JSON, in their order; None where it is ``deleted``.
 
     Without ``tombstones`` the JSON says itself whether it is ``deleted``.
 
@@ -152,7 +152,7 @@ def _json(row: dict[str, Any]) -> str:
 
 
 def _without_nan(value: Any) -> Any:
-    """Numbers that JSON lacks as Spark writes them: "NaN", "Infinity" and "-Infinity"."""
+    """Replace numbers that JSON lacks as Spark does: "NaN", "Infinity" and "-Infinity"."""
     if isinstance(value, dict):
         return {key: _without_nan(each) for key, each in value.items()}
     if isinstance(value, list):

@@ -31,7 +31,7 @@ _NONE = "nothing"
 
 
 def begun(checkpoint: Path) -> bool:
-    """Whether a query has begun to read in this checkpoint folder."""
+    """Return True if a query has begun to read in this checkpoint folder."""
     return any(checkpoint.glob("[0-9]*/offsets/[0-9]*"))
 
 
@@ -96,12 +96,12 @@ def _text(value: Any) -> str:
 
 
 def marked(rows: DataFrame, facts: Facts) -> DataFrame:
-    """The same rows; ``facts_of`` finds the facts in everything that is made of them."""
+    """Mark rows with facts; ``facts_of`` finds them in everything that is made of these rows."""
     return rows.alias(_MARK + json.dumps(facts))
 
 
 def facts_of(rows: DataFrame) -> dict[str, Any]:
-    """What a query over these rows is made for; a list where several say something of a name."""
+    """Collect the facts in the plan of these rows; a list where several differ under one name."""
     found: dict[str, list[Any]] = {}
     for facts in _all_facts(_plan(rows)):
         for name, value in facts.items():
@@ -111,7 +111,7 @@ def facts_of(rows: DataFrame) -> dict[str, Any]:
 
 
 def computed(rows: DataFrame) -> list[str]:
-    """What SQL has made of the rows since they were read: filters, columns, joins, and so on.
+    """Return what SQL has made of the rows since they were read: filters, columns, joins, ...
 
     A function of Python is known by its fingerprint. What ``mapInPandas`` and its kin do, and all
     below them, isn't seen: a pipeline of such a kind marks its rows itself. Nor is what a table
@@ -121,7 +121,7 @@ def computed(rows: DataFrame) -> list[str]:
 
 
 def condition_text(rows: DataFrame, holds: Any) -> str:
-    """A condition on these rows as Spark understands it: the same text however it was written."""
+    """Return a condition as Spark understands it: the same text however it was written."""
     node = _plan(rows.where(holds))
     while node.nodeName() != "Filter":  # where Spark has added a projection of its own
         node = node.children().apply(0)
@@ -172,7 +172,7 @@ def _computed(node: Any) -> Iterator[str]:
 
 
 def _sql(expression: Any) -> str:
-    """An expression as SQL, with what isn't seen there: Python functions, subqueries, variables."""
+    """Return an expression as SQL, with what SQL hides: Python functions, subqueries, variables."""
     return " ".join([expression.sql(), *_unseen(expression, [])])
 
 
@@ -195,5 +195,5 @@ def _unseen(expression: Any, variables: list[int]) -> Iterator[str]:
 
 
 def _all(sequence: Any) -> Iterator[Any]:
-    """The members of a sequence of Scala."""
+    """Iterate over a Scala sequence."""
     return (sequence.apply(n) for n in range(sequence.size()))

@@ -28,7 +28,7 @@ _NAMES_ONE = re.compile(r"[\w.$]+(?:Exception|Error)\b")
 
 
 def query_failed(told: str) -> SparkFailed:
-    """The error for a query that ended; ``told`` is all that Spark said, traces included."""
+    """Return the error for a query that ended; ``told`` is all Spark's output, traces included."""
     if any(words in told for words in _NOT_HELD):
         return SparkFailed(
             "The checkpoint begins at an offset of the topic that this broker does not hold: it "
@@ -47,7 +47,7 @@ def query_failed(told: str) -> SparkFailed:
 
 
 def cause(told: str, words: tuple[str, ...] = ()) -> str:
-    """The line that tells most.
+    """Return the most telling line.
 
     One that holds the first of the ``words`` that is found, else an error of this package, which
     says what to do, else the last "Caused by:", else the first that names an exception and is not

@@ -47,7 +47,7 @@ _UNSEEN = {  # attributes that say where something stands, or describe it
 
 
 def fingerprint(function: Callable[..., Any]) -> str:
-    """Its name, and a hash of its code and of the values and functions that it uses.
+    """Return a function's name and a hash of its code, and of the values and functions it uses.
 
     The same wherever it stands, in a module or in a cell; other for another Python, which is named.
     Raises ``CannotFingerprint`` where it uses more than a million objects, or a long circle.
@@ -58,7 +58,7 @@ def fingerprint(function: Callable[..., Any]) -> str:
 
 
 def plain(value: Any) -> str:
-    """A value as text that is the same in every process: as written, or its type and a hash."""
+    """Format a value the same in every process: as written, or as its type and a hash."""
     if type(value) in _PLAIN:
         return repr(value)
     if type(value) is dict:
@@ -97,7 +97,7 @@ class _Node:
 
 
 def _digest(thing: Any) -> str:
-    """A hash that depends neither on the order in which objects are met nor on their ids."""
+    """Hash a thing by neither the order in which objects are met nor their ids."""
     nodes: dict[int, _Node] = {}
     alive, level, depth = [], [thing], 0
     while level:
@@ -131,7 +131,7 @@ def _node(thing: Any) -> _Node:
 
 
 def _labels(nodes: dict[int, _Node]) -> tuple[dict[int, str], list[int]]:
-    """A hash of each, from the bottom up; and those that have none, since they reach a circle."""
+    """Return the nodes' hashes, from the bottom up, and the nodes without: they reach a circle."""
     labels: dict[int, str] = {}
     waiting, before = list(reversed(nodes)), 0
     while len(waiting) != before:
@@ -147,7 +147,7 @@ def _labels(nodes: dict[int, _Node]) -> tuple[dict[int, str], list[int]]:
 
 
 def _leaf(value: Any) -> str | None:
-    """The text of a plain value, or of a tuple of them."""
+    """Return the text of a plain value, or of a tuple of them; else None."""
     if type(value) in _PLAIN:
         # An integer of more than 4,300 digits has no other text.
         return f"{type(value).__name__} {hex(value) if type(value) is int else repr(value)}"
@@ -220,7 +220,7 @@ def _function(function: FunctionType) -> _Seen:
 
 
 def _code(code: CodeType) -> Iterator[Any]:
-    """The instructions with their constants, which leaves out what isn't loaded: a docstring."""
+    """Yield the instructions with their constants; what isn't loaded, a docstring, is left out."""
     yield (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount)
     yield code.co_flags & _SHAPE
     yield from (code.co_names, code.co_varnames, code.co_cellvars, code.co_freevars)
@@ -231,7 +231,7 @@ def _code(code: CodeType) -> Iterator[Any]:
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
-    """The code of a function, and of those that are written in it."""
+    """Yield the code of a function, and of those that are written in it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -245,7 +245,7 @@ def _closure(function: FunctionType) -> Iterator[tuple[str, Any]]:
 
 
 def _used(function: FunctionType) -> dict[str, Any]:
-    """What its names mean that it has not made itself; of its modules, what it names."""
+    """Return what the function's names mean outside it; of modules, the attributes it names."""
     codes = list(_codes(function.__code__))
     attributes = sorted({name for code in codes for name in code.co_names})
     todo = [found for code in codes for found in _global(code, function.__globals__)]
@@ -277,13 +277,13 @@ def _global(code: CodeType, around: dict[str, Any]) -> Iterator[tuple[str, Any]]
 
 
 def _name(thing: Any) -> str:
-    """The name of a class or function, with its module where that is a library."""
+    """Return the name of a class or function, with its module where that is a library."""
     module = _library(thing)
     return f"{module}.{thing.__qualname__}" if module else str(thing.__name__)
 
 
 def _is_known(thing: Any) -> bool:
-    """Whether it is found in a library by its own name."""
+    """Return True if a thing is found in a library by its own name."""
     found: Any = sys.modules.get(_library(thing) or "")
     for name in getattr(thing, "__qualname__", "").split("."):
         found = getattr(found, name, None)
@@ -291,7 +291,7 @@ def _is_known(thing: Any) -> bool:
 
 
 def _library(thing: Any) -> str | None:
-    """The module that a thing is or is of, where it is one of a library; None for one's own."""
+    """Return the library module that a thing is or belongs to; None for one's own."""
     is_module = isinstance(thing, ModuleType)
     name: str | None = thing.__name__ if is_module else getattr(thing, "__module__", None)
     module = thing if is_module else sys.modules.get(name or "")

@@ -178,7 +178,7 @@ def start_metrics(
 
 
 def appender(broker: Kafka, topic: str, patience: float = 60.0) -> Callable[[DataFrame], None]:
-    """A function that appends rows (key, value, optionally headers) to a Kafka topic."""
+    """Return a function that appends rows (key, value, optionally headers) to a Kafka topic."""
     options = {
         "kafka.request.timeout.ms": str(int(patience * 500)),
         "kafka.max.block.ms": str(int(patience * 1000)),
@@ -231,7 +231,7 @@ def start_table(
 
 
 def facts_of_query(kind: str, rows: DataFrame, more: Facts | None = None) -> Facts:
-    """What a query of this kind over these rows is made for."""
+    """Return the facts of a query of this kind over these rows."""
     return {"query": kind, **checkpoints.facts_of(rows), **(more or {})}
 
 

@@ -53,7 +53,7 @@ HERE = r"local(\[.*\])?|local-cluster\[.*\]|spark://(127(\.\d+){3}|localhost|\[:
 
 
 def spark_session(name: str = "workbook", *, quiet: bool = False) -> SparkSession:
-    """A Spark session with the Kafka source, on UTC, with quiet logs; the running one if any.
+    """Return the running Spark session, or start one with the Kafka source, UTC and quiet logs.
 
     ``SPARK_MASTER`` chooses the cluster (default ``local[*]``), ``SPARK_DRIVER_MEMORY`` the
     driver's heap (default ``2g``). Logs are in ``spark.log`` of the process's scratch folder.
@@ -97,7 +97,7 @@ def stop_spark(spark: SparkSession, within: float = END_S) -> None:
 
 
 def checkpoint(name: str, *, fresh: bool = True) -> Path:
-    """A checkpoint folder of this process for a query: a ``fresh`` one, or the last one again.
+    """Return a checkpoint folder of this process: a ``fresh`` one, or the query's last again.
 
     Fresh means another folder: a query that still runs keeps its own.
     """
@@ -110,7 +110,7 @@ def checkpoint(name: str, *, fresh: bool = True) -> Path:
 
 
 def class_archive() -> Path:
-    """Where Java keeps Spark's classes ready to be mapped; made by ``make_class_archive``.
+    """Return where Java keeps Spark's classes ready to map; ``make_class_archive`` makes it.
 
     With it a session starts in two thirds of the time. Java checks that it fits, and does without
     if it does not.
@@ -182,7 +182,7 @@ def _start_java(settings: dict[str, str]) -> None:
 
 
 def _start_workers(spark: SparkSession) -> None:
-    """Meanwhile, so that the first query need not wait for Python's imports."""
+    """Start Python workers early, so that the first query need not wait for their imports."""
     with suppress(Exception):  # the session may be on its way out, and nobody has asked for this
         warm_up.start_workers(spark)
 
@@ -212,7 +212,7 @@ def _not_started(error: Exception, log: Path) -> SparkFailed:
 
 
 def _settle_environment() -> None:
-    """What must hold for Spark's processes and for this one, whatever the user's shell says."""
+    """Set what Spark's processes and this one need, whatever the user's shell says."""
     # Workers must run this very Python, or they miss its packages.
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ["PYTHONPATH"] = os.pathsep.join(_paths())  # and this very package
@@ -226,7 +226,7 @@ def _settle_environment() -> None:
 
 
 def runs_here(master: str) -> bool:
-    """Whether all of Spark runs on this machine, so that loopback is all that it needs."""
+    """Return True if all of Spark runs on this machine, so that loopback is all that it needs."""
     return re.fullmatch(HERE, master) is not None
 
 
@@ -283,7 +283,7 @@ def _settings(scratch: Path, flags: list[str]) -> dict[str, str]:
 
 
 def _quoted(option: str) -> str:
-    """Spark splits Java options at blanks, and a folder's name may hold one."""
+    """Quote a Java option: Spark splits them at blanks, and a folder's name may hold one."""
     return '"' + option.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 

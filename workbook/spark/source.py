@@ -30,10 +30,10 @@ class Kafka(Protocol):
     """A broker, as far as readers and sinks need to know it."""
 
     def client_config(self) -> dict[str, str]:
-        """Settings for confluent-kafka."""
+        """Return the settings for confluent-kafka."""
 
     def spark_options(self) -> dict[str, str]:
-        """Options for Spark's Kafka source and sink."""
+        """Return the options for Spark's Kafka source and sink."""
 
 
 def kafka_stream(
@@ -45,7 +45,7 @@ def kafka_stream(
     patience: float = PATIENCE_S,
     partitions: Sequence[int] | None = None,
 ) -> DataFrame:
-    """The topic as a stream with the columns of Spark's Kafka source (key, value, topic, …).
+    """Read a topic as a stream with the columns of Spark's Kafka source (key, value, topic, …).
 
     With ``partitions`` only those of them, as one instance of several reads. ``max_per_batch``
     records at most per micro-batch, so that memory stays bounded. A query fails once the broker
@@ -66,14 +66,14 @@ def kafka_stream(
 
 
 def kafka_table(spark: SparkSession, broker: Kafka, topic: str) -> DataFrame:
-    """What the topic holds, as a table with the same columns; raises as ``kafka_stream`` does."""
+    """Read a topic as a table with the same columns; raise as ``kafka_stream`` does."""
     require_topic(broker.client_config(), topic)
     options = {**FAST, **waiting(PATIENCE_S), **broker.spark_options(), "subscribe": topic}
     return spark.read.format("kafka").options(**options).load()
 
 
 def waiting(patience: float) -> dict[str, str]:
-    """Options of Spark's Kafka source that make it give up after about ``patience`` seconds."""
+    """Return options by which Spark's Kafka source gives up after about ``patience`` seconds."""
     whole = str(int(patience * 1000))
     return {
         "kafka.default.api.timeout.ms": whole,

@@ -14,7 +14,7 @@ ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvi
 
 @contextmanager
 def in_rocksdb(spark: SparkSession) -> Iterator[None]:
-    """Queries started meanwhile keep their state in RocksDB, as transformWithState wants it."""
+    """Run the block, and let queries started in it keep their state in RocksDB."""
     before = spark.conf.get(PROVIDER)
     spark.conf.set(PROVIDER, ROCKSDB)
     try:

@@ -14,7 +14,7 @@ from workbook.spark.state_store import PROVIDER, ROCKSDB
 
 
 def run_all(spark: SparkSession) -> None:
-    """An aggregation, and state kept by Python; each to its end."""
+    """Run an aggregation, and state kept by Python, each to its end."""
     rate = spark.readStream.format("rate").load()
     parsed = rate.selectExpr("from_json('{\"a\": 1}', 'a BIGINT') AS click", "timestamp", "value")
     _run(parsed.groupBy("click.a").count())

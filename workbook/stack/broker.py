@@ -7,7 +7,7 @@ from workbook.stack.client import lease
 
 
 def kafka(role: str = "kernel") -> Broker:
-    """The broker of KAFKA_BOOTSTRAP_SERVERS, else the lab's own, which starts when first asked for.
+    """Return the broker of KAFKA_BOOTSTRAP_SERVERS, else the lab's own, started on first use.
 
     Raises ``BrokerUnreachable`` within ten seconds if the former does not answer.
     """

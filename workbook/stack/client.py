@@ -68,7 +68,7 @@ _owner = 0
 
 
 def lease(role: str = "kernel") -> Lease:
-    """The one lease of this process."""
+    """Return the one lease of this process."""
     global _current, _owner
     if _current is None or _owner != os.getpid():  # a fork must not share its parent's
         _current, _owner = Lease(role), os.getpid()
@@ -76,17 +76,17 @@ def lease(role: str = "kernel") -> Lease:
 
 
 def scratch_dir() -> Path:
-    """A folder for this process's temporary files, removed with it."""
+    """Return a folder for this process's temporary files, removed with it."""
     return Path(lease().ask("scratch"))
 
 
 def is_running() -> bool:
-    """Whether this checkout has a supervisor now."""
+    """Return True if this checkout has a supervisor now."""
     return status() is not None
 
 
 def status(patience: float | None = None) -> dict[str, Any] | None:
-    """What the supervisor says of itself, see ``Supervisor._status``; None if there is none.
+    """Return the supervisor's status, see ``Supervisor._status``; None if there is none.
 
     Raises ``ServerFailed`` if it takes longer than ``patience`` seconds to answer.
     """

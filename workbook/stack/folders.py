@@ -23,25 +23,25 @@ LONGEST_SOCKET = 99
 
 
 def cache_dir() -> Path:
-    """The folder for jars; ``WORKBOOK_CACHE`` moves it."""
+    """Return the folder for jars; ``WORKBOOK_CACHE`` moves it."""
     chosen = os.environ.get("WORKBOOK_CACHE")
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(chosen) if chosen else Path(base) / "workbook"
 
 
 def lab_name() -> str:
-    """One name per checkout, so that two clones do not share servers; ``WORKBOOK_LAB`` sets it."""
+    """Name the lab after its checkout, so that clones share no servers, or by ``WORKBOOK_LAB``."""
     return os.environ.get("WORKBOOK_LAB") or hashlib.sha256(bytes(ROOT)).hexdigest()[:8]
 
 
 def run_dir() -> Path:
-    """The temporary folder of this lab: socket, logs, server data, Spark's scratch space."""
+    """Return this lab's temporary folder: socket, logs, server data, Spark's scratch space."""
     # Short, because the path of a Unix socket may not exceed about 100 characters.
     return Path(tempfile.gettempdir()) / f"workbook-{os.getuid()}-{lab_name()}"
 
 
 def socket_path() -> str:
-    """Where the supervisor listens; raises ``ServerFailed`` if the path is longer than may be."""
+    """Return where the supervisor listens; raise ``ServerFailed`` if that path is too long."""
     path = str(run_dir() / "socket")
     if len(os.fsencode(path)) > LONGEST_SOCKET:
         raise ServerFailed(

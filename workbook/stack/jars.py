@@ -40,24 +40,24 @@ class Jar:
 
 
 def locked(group: str | None = None) -> list[Jar]:
-    """The jars of jars.lock, of one group (``kafka``, ``spark``) or of all."""
+    """Return the jars of jars.lock, of one group (``kafka``, ``spark``) or of all."""
     lines = LOCK.read_text().splitlines()
     jars = [Jar(*line.split()) for line in lines if line and not line.startswith("#")]
     return [jar for jar in jars if group in (None, jar.group)]
 
 
 def fingerprint() -> str:
-    """A short sum over jars.lock: two labs with the same one run the same versions."""
+    """Return a short sum over jars.lock: two labs with the same one run the same versions."""
     return _sha256(LOCK)[:12]
 
 
 def missing() -> list[Jar]:
-    """The jars that are not in the cache."""
+    """Return the jars that are not in the cache."""
     return [jar for jar in locked() if not jar.path.exists()]
 
 
 def class_path(group: str) -> list[Path]:
-    """The checked files of a group; raises ``JarsMissing`` or ``JarsDamaged`` with the fix."""
+    """Return a group's files, checked; raise ``JarsMissing`` or ``JarsDamaged`` with the fix."""
     jars = locked(group)
     missing = [jar for jar in jars if not jar.path.exists()]
     if missing:
@@ -130,7 +130,7 @@ def resolve(
 
 
 def ivy_module(coordinates: Iterable[str], *, transitive: bool) -> str:
-    """An ivy.xml that asks for Maven coordinates ``group:artifact:version``."""
+    """Return an ivy.xml that asks for Maven coordinates ``group:artifact:version``."""
     wants = "".join(
         f'<dependency org="{group}" name="{artifact}" rev="{version}" '
         f'transitive="{str(transitive).lower()}" '
@@ -147,7 +147,7 @@ def ivy_module(coordinates: Iterable[str], *, transitive: bool) -> str:
 
 
 def ivy_jar() -> Path:
-    """The resolver that PySpark ships."""
+    """Return the path of the resolver that PySpark ships."""
     spec = find_spec("pyspark")
     if spec is None or spec.origin is None:
         raise JarsMissing("PySpark is not installed in this Python. Run: make lab")

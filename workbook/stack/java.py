@@ -28,7 +28,7 @@ class Java:
 
 
 def find_java(within: float = 60) -> Java:
-    """The Java of JAVA_HOME, else of PATH; raises ``JavaUnusable`` with the fix.
+    """Find the Java of JAVA_HOME, else of PATH; raise ``JavaUnusable`` with the fix.
 
     ``within`` is how many seconds it may take to say its version.
     """
@@ -46,7 +46,7 @@ def find_java(within: float = 60) -> Java:
 
 
 def environment() -> dict[str, str]:
-    """The environment for a Java process.
+    """Return the environment for a Java process.
 
     Java takes letters of file names and rules of spelling from the locale (17 cannot open a folder
     with an umlaut under LC_ALL=C, and Turkish has another capital i): give it a plain one.

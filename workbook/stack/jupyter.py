@@ -78,7 +78,7 @@ def prepare_spark(lease: Lease) -> None:
 
 
 def redirect(server: Jupyter, folder: Path) -> Path:
-    """A page that leads a browser to JupyterLab; only this user can read it.
+    """Write a page that leads a browser to JupyterLab; only this user can read it.
 
     Every user of the machine sees a browser's command line, so the token must not stand there.
     The page is in the folder of the notebooks, since some browsers see no hidden or temporary one.
@@ -96,7 +96,7 @@ def redirect(server: Jupyter, folder: Path) -> Path:
 
 
 def listen_address() -> str:
-    """Loopback, unless ``WORKBOOK_LISTEN`` says otherwise: in a container it is 0.0.0.0."""
+    """Return loopback, unless ``WORKBOOK_LISTEN`` says otherwise: in a container 0.0.0.0."""
     return os.environ.get("WORKBOOK_LISTEN") or ports.LOOPBACK
 
 
@@ -132,7 +132,7 @@ def _answers(port: int, token: str, pid: int) -> bool:
 
 
 def _runs(pid: int) -> bool:
-    """Whether the process lives; one that has ended stays as a zombie of the supervisor."""
+    """Return True if the process lives; an ended one stays as a zombie of the supervisor."""
     try:
         return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:

@@ -113,7 +113,7 @@ async def _run(
 
 
 def _escaped(folder: Path) -> str:
-    """A path for a properties file, which Java reads as Latin-1 with JSON's escapes."""
+    """Escape a path for a properties file, which Java reads as Latin-1 with JSON's escapes."""
     return json.dumps(os.fsencode(folder).decode())[1:-1]
 
 

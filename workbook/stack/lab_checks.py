@@ -31,14 +31,14 @@ ON_THIS_MACHINE = r"local(\[(\*|[1-9]\d*)(\s*,\s*\d+)?\])?|local-cluster\[.+\]"
 
 
 def jar_files() -> Iterator[Finding]:
-    """Every jar is in the cache and has its recorded sum."""
+    """Check that every jar is in the cache and has its recorded sum."""
     for group in sorted({jar.group for jar in jars.locked()}):
         jars.class_path(group)
     yield Finding("jars", "ok", f"{len(jars.locked())} jars, all sums as recorded")
 
 
 def network() -> Iterator[Finding]:
-    """The network is there as long as it is needed: until all jars are."""
+    """Check the network as long as it is needed: until all jars are there."""
     missing = jars.missing()
     if not missing:
         said = "not needed: all jars are in the cache"
@@ -55,7 +55,7 @@ def network() -> Iterator[Finding]:
 
 
 def spark_master() -> Iterator[Finding]:
-    """``SPARK_MASTER`` is one that Spark knows, and a standalone one accepts connections."""
+    """Check that Spark knows ``SPARK_MASTER``, and that a standalone one accepts connections."""
     master = os.environ.get("SPARK_MASTER") or "local[*]"
     if re.fullmatch(ON_THIS_MACHINE, master):
         yield Finding("Spark master", "ok", f"{master}: Spark runs on this machine")
@@ -71,7 +71,7 @@ def spark_master() -> Iterator[Finding]:
 
 
 def ports_free() -> Iterator[Finding]:
-    """Kafka's usual port is free; if not, who has it."""
+    """Check that Kafka's usual port is free; if not, find who has it."""
     if broker.external():
         yield Finding("ports", "ok", "not needed: KAFKA_BOOTSTRAP_SERVERS is set")
     elif ports.is_free(kafka.PORT):
@@ -81,7 +81,7 @@ def ports_free() -> Iterator[Finding]:
 
 
 def kafka_answers() -> Iterator[Finding]:
-    """The broker in use answers, lets us in, and is of a version that the lab can work with."""
+    """Check that the broker in use answers, lets us in, and has a version the lab works with."""
     named = broker.external()
     if named:
         if _wants_tls(named):  # then `check` leaves it to the client, whose words are less plain
@@ -105,7 +105,7 @@ def kafka_answers() -> Iterator[Finding]:
 
 
 def supervisor() -> Iterator[Finding]:
-    """The process that owns the servers answers, and runs the versions of this checkout."""
+    """Check that the servers' supervisor answers, and runs the versions of this checkout."""
     status = client.status(ANSWER_WITHIN)
     if status is None:
         yield Finding("supervisor", "ok", STARTS)
@@ -119,7 +119,7 @@ def supervisor() -> Iterator[Finding]:
 
 
 def other_labs() -> Iterator[Finding]:
-    """Other labs that run on this machine now: they share its memory and its cores."""
+    """Note other labs that run on this machine now: they share its memory and its cores."""
     mine = folders.run_dir()
     others = [f for f in mine.parent.glob(f"workbook-{os.getuid()}-*") if f != mine]
     running = [folder for folder in others if _is_own(folder) and _listens(folder)]
@@ -131,7 +131,7 @@ def other_labs() -> Iterator[Finding]:
 
 
 def leftovers() -> Iterator[Finding]:
-    """Nothing is left of a lab, or of a process, that was killed."""
+    """Check that nothing is left of a lab, or of a process, that was killed."""
     folder = folders.run_dir()
     running = client.status(ANSWER_WITHIN) is not None
     found = [] if running else list(_of_a_killed_lab(folder))
@@ -181,7 +181,7 @@ def _holder_of(port: int) -> Finding:
 
 
 def _own_kafka() -> str | None:
-    """Where the lab's own broker is, as far as the supervisor can be asked for it."""
+    """Return the address of the lab's own broker, as far as the supervisor can be asked for it."""
     with suppress(ServerFailed):  # the check of the supervisor says so
         return ((client.status(ANSWER_WITHIN) or {}).get("servers") or {}).get("kafka")
     return None
@@ -195,7 +195,7 @@ def _listeners(port: int) -> Iterator[psutil.Process]:
 
 
 def _run_folder(word: str) -> Path | None:
-    """The run folder of a lab that a server's command line names, if it does."""
+    """Return the run folder of a lab that a server's command line names, or None."""
     marked = (p for p in Path(word).parents if p.name.startswith(f"workbook-{os.getuid()}-"))
     return next(marked, None) if word.startswith(os.sep) else None
 
@@ -206,7 +206,7 @@ def _end(folder: Path) -> str:
 
 
 def _others(users: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Who uses the lab besides this process; one who only asks for its status does not."""
+    """Yield who uses the lab besides this process, without those who only ask for its status."""
     return (u for u in users if u["pid"] != os.getpid() and u["role"] not in ("probe", "?"))
 
 
@@ -231,7 +231,7 @@ def _wants_tls(named: broker.Broker) -> bool:
 
 
 def _is_own(folder: Path) -> bool:
-    """Whether a lab of this user is there, and not what somebody put there under its name."""
+    """Return True if a lab of this user is there, and not what somebody put under its name."""
     try:
         folders.require_own(folder)
     except ServerFailed:

@@ -47,7 +47,7 @@ OVERRIDDEN = {
 
 
 def python() -> Iterator[Finding]:
-    """Python is new enough."""
+    """Check that Python is new enough."""
     version = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info[:2] < OLDEST_PYTHON:
         yield Finding("Python", "fault", f"{version} is too old", "Use Python 3.11 or newer.")
@@ -56,7 +56,7 @@ def python() -> Iterator[Finding]:
 
 
 def java() -> Iterator[Finding]:
-    """There is a Java that can run Spark and Kafka."""
+    """Check that there is a Java that can run Spark and Kafka."""
     found = find_java(JAVA_WITHIN)
     if found.major > NEWEST_JAVA:
         said = f"{found.major} at {found.command} is newer than Spark was tested with"
@@ -66,7 +66,7 @@ def java() -> Iterator[Finding]:
 
 
 def memory() -> Iterator[Finding]:
-    """There is memory for a broker, a Spark and a notebook."""
+    """Check that there is memory for a broker, a Spark and a notebook."""
     machine = psutil.virtual_memory().available / 2**30
     free = min(machine, _container_gb("max", inf) - _container_gb("current", 0))
     where = "in this container" if free < machine else "on this machine"
@@ -79,7 +79,7 @@ def memory() -> Iterator[Finding]:
 
 
 def spark_memory() -> Iterator[Finding]:
-    """``SPARK_DRIVER_MEMORY`` is a size that Java reads, and that this machine has."""
+    """Check that ``SPARK_DRIVER_MEMORY`` is a size that Java reads, and that fits this machine."""
     asked = os.environ.get("SPARK_DRIVER_MEMORY")
     if not asked:
         yield Finding("Spark memory", "ok", "2g: SPARK_DRIVER_MEMORY is not set")
@@ -101,7 +101,7 @@ def spark_memory() -> Iterator[Finding]:
 
 
 def disk() -> Iterator[Finding]:
-    """There is room where the lab writes."""
+    """Check that there is room where the lab writes."""
     for name, folder in (("TMPDIR", folders.run_dir()), ("WORKBOOK_CACHE", folders.cache_dir())):
         there = _existing(folder)
         free = shutil.disk_usage(there).free / 2**30
@@ -114,7 +114,7 @@ def disk() -> Iterator[Finding]:
 
 
 def cache() -> Iterator[Finding]:
-    """The cache can be written."""
+    """Check that the cache can be written."""
     folder = folders.cache_dir()
     yield _unwritable("cache", folder, "WORKBOOK_CACHE") or Finding(
         "cache", "ok", f"{folder} can be written"
@@ -122,7 +122,7 @@ def cache() -> Iterator[Finding]:
 
 
 def notebooks() -> Iterator[Finding]:
-    """The folder of the learner's copies is there, or can be made, and can be written."""
+    """Check that the folder of the learner's copies exists or can be made, and can be written."""
     chosen = os.environ.get("WORKBOOK_NOTEBOOKS")
     folder = Path(chosen or folders.ROOT / "my_notebooks").absolute()
     if fault := _unwritable("notebooks", folder, "WORKBOOK_NOTEBOOKS"):
@@ -136,7 +136,7 @@ def notebooks() -> Iterator[Finding]:
 
 
 def lab_folders() -> Iterator[Finding]:
-    """No folder is another's, or has a name that Java, Spark or a socket cannot stand."""
+    """Check that no folder is another's, or has a name that Java, Spark or a socket refuses."""
     folders.socket_path()
     folders.require_own(folders.run_dir())
     # A class path is split at colons, Spark's list of jars at commas: neither knows an escape.
@@ -150,7 +150,7 @@ def lab_folders() -> Iterator[Finding]:
 
 
 def time_zone() -> Iterator[Finding]:
-    """The time zone exists; Spark's session is on UTC whatever it is."""
+    """Check that the time zone exists; Spark's session is on UTC whatever it is."""
     zone = os.environ.get("TZ", "").lstrip(":")
     offset = time.localtime().tm_gmtoff
     if zone and not _is_zone(zone):
@@ -167,7 +167,7 @@ def time_zone() -> Iterator[Finding]:
 
 
 def language() -> Iterator[Finding]:
-    """The locale can write every letter; the lab's own servers do not depend on it."""
+    """Check that the locale can write every letter; the lab's own servers do not depend on it."""
     chosen = next(
         (f"{n}={os.environ[n]}" for n in ("LC_ALL", "LC_CTYPE", "LANG") if os.environ.get(n)),
         "LANG is not set",
@@ -187,7 +187,7 @@ def language() -> Iterator[Finding]:
 
 
 def environment() -> Iterator[Finding]:
-    """No variable points Spark elsewhere; the session overrides those that do."""
+    """Check that no variable points Spark elsewhere; the session overrides those that do."""
     import pyspark
 
     right = {"SPARK_HOME": str(Path(pyspark.__file__).parent)}
@@ -204,7 +204,7 @@ def environment() -> Iterator[Finding]:
 
 
 def _container_gb(figure: str, otherwise: float) -> float:
-    """The ``max`` of a container's memory or its ``current`` use, in GiB, where there is such."""
+    """Return a container's memory ``max`` or ``current`` use in GiB, else ``otherwise``."""
     try:
         return int((CONTAINER / f"memory.{figure}").read_text()) / 2**30
     except (OSError, ValueError):
@@ -212,7 +212,7 @@ def _container_gb(figure: str, otherwise: float) -> float:
 
 
 def _unwritable(subject: str, folder: Path, name: str) -> Finding | None:
-    """A fault if nothing can be written to a folder, which the variable ``name`` moves."""
+    """Return a fault if nothing can be written to a folder, which the variable ``name`` moves."""
     try:
         with tempfile.TemporaryFile(dir=_existing(folder)):
             return None

@@ -63,7 +63,7 @@ def _worked_in(copy: Path, made_from: dict[str, str]) -> bool:
 
 
 def _digest(notebook: Path) -> str:
-    """What the cells say; outputs and the state of widgets do not count as work."""
+    """Hash the cells' text; outputs and the state of widgets do not count as work."""
     try:
         cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
         told = [(cell["cell_type"], "".join(cell["source"])) for cell in cells]

@@ -21,18 +21,18 @@ CONDA = ROOT / "environment.yml"
 
 
 def pins() -> dict[str, Any]:
-    """The parsed pyproject.toml."""
+    """Parse pyproject.toml."""
     return tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
 def locked_packages(lock: str) -> list[str]:
-    """The requirement lines of a lock, environment markers kept, hashes dropped."""
+    """Return the requirement lines of a lock, environment markers kept, hashes dropped."""
     lines = [line.removesuffix("\\").strip() for line in lock.splitlines()]
     return [line for line in lines if line and not line.startswith(("#", "--hash"))]
 
 
 def environment_yml(lock: str) -> str:
-    """A conda environment with the pinned Python and Java and every package of the lock."""
+    """Return a conda environment with the pinned Python and Java and every package of the lock."""
     ours = pins()["tool"]["workbook"]
     packages = "".join(f'      - "{line}"\n' for line in locked_packages(lock))
     return (
@@ -48,7 +48,7 @@ def environment_yml(lock: str) -> str:
 
 
 def python_lock() -> str:
-    """Every Python package with its hashes, for all platforms."""
+    """Return every Python package with its hashes, for all platforms."""
     command = [
         *("uv", "pip", "compile", "--quiet", "--universal", "--generate-hashes", "--all-extras"),
         *("--no-annotate", "--no-header", "--python-version", pins()["tool"]["workbook"]["python"]),
@@ -58,7 +58,7 @@ def python_lock() -> str:
 
 
 def jar_lock() -> str:
-    """Every jar with its group and SHA-256 sum.
+    """Return every jar with its group and SHA-256 sum.
 
     Servers need their dependencies too; Spark brings its own, so its jars come alone.
     """

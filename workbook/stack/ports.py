@@ -8,7 +8,7 @@ LOOPBACK = "127.0.0.1"
 
 
 def is_free(port: int) -> bool:
-    """Whether a server could listen on this port of the loopback address now."""
+    """Return True if a server could listen on this port of the loopback address now."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -19,7 +19,7 @@ def is_free(port: int) -> bool:
 
 
 def choose(preferred: int) -> int:
-    """The preferred port, or another free one if it is taken."""
+    """Return the preferred port, or another free one if it is taken."""
     if is_free(preferred):
         return preferred
     with socket.socket() as probe:
@@ -28,7 +28,7 @@ def choose(preferred: int) -> int:
 
 
 def answers(port: int) -> bool:
-    """Whether something accepts connections on this port."""
+    """Return True if something accepts connections on this port."""
     with socket.socket() as probe:
         probe.settimeout(0.5)
         return probe.connect_ex((LOOPBACK, port)) == 0

@@ -55,7 +55,7 @@ def spawn(
 
 
 def family(process: psutil.Process | int) -> list[psutil.Process]:
-    """A process, if it lives, and all its descendants."""
+    """Return a process, if it lives, and all its descendants."""
     with suppress(psutil.Error):
         root = psutil.Process(process) if isinstance(process, int) else process
         return [root, *root.children(recursive=True)]
@@ -76,7 +76,7 @@ def end_tree(process: psutil.Process, patience: float = 10) -> None:
 
 
 def end_now(processes: Iterable[psutil.Process]) -> None:
-    """SIGKILL to each, and wait until they are gone."""
+    """Send SIGKILL to each, and wait until they are gone."""
     victims = list(processes)
     for victim in victims:
         with suppress(psutil.Error):  # gone, or another user's, as `sudo` in a terminal makes them
@@ -85,7 +85,7 @@ def end_now(processes: Iterable[psutil.Process]) -> None:
 
 
 def failure(name: str, process: subprocess.Popen[bytes] | None, log: Path) -> ServerFailed:
-    """What to say of a server that did not come up: how it ended and the end of its log."""
+    """Return the error for a server that did not come up: how it ended, and the end of its log."""
     lines = log.read_text(errors="replace").splitlines() if log.exists() else []
     code = process.poll() if process else None
     state = "did not answer in time" if code is None else f"ended with code {code}"

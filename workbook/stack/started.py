@@ -28,13 +28,13 @@ def note(folder: Path, process: psutil.Process) -> None:
 
 
 def alive(folder: Path) -> list[psutil.Process]:
-    """What still runs of that, with all descendants."""
+    """Return the noted processes that still run, with all descendants."""
     found = dict.fromkeys(p for started in _noted(folder) for p in family(started))
     return [p for p in found if p.pid != os.getpid()]
 
 
 def bystanders(folder: Path) -> list[str]:
-    """Other processes that name the run folder, to be told of and left alone."""
+    """Return other processes that name the run folder, to be reported and left alone."""
     ours = {os.getpid(), *(process.pid for process in alive(folder))}
     return [
         f"process {process.pid} ({process.info['name']}, of {process.info['username']})"

@@ -24,12 +24,12 @@ export PATH={bin}:"$PATH"
 
 
 def search_path() -> str:
-    """``PATH`` with the environment's commands first."""
+    """Return ``PATH`` with the environment's commands first."""
     return os.pathsep.join([str(BIN), os.environ.get("PATH", os.defpath)])
 
 
 def shell(folder: Path) -> list[str]:
-    """The command of an interactive shell; its start files are written into ``folder``.
+    """Return the command of an interactive shell; write its start files into ``folder``.
 
     No login shell, which is JupyterLab's default: it would set ``PATH`` anew.
     """

@@ -13,7 +13,7 @@ DECLARED = ("name", "does", "reads", "examples", "streams")
 
 
 def by_name(systems: Iterable[System]) -> dict[str, System]:
-    """The systems by their names; raises ValueError where two have one, or one lacks something."""
+    """Return the systems by name; raise ValueError if two share one, or one lacks something."""
     found: dict[str, System] = {}
     for system in systems:
         what = type(system).__name__

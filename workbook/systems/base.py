@@ -51,7 +51,7 @@ class GeneratedStream:
 
 
 def share(name: str, says: str) -> StreamOption:
-    """An option that is a share of all, from 0 to 1."""
+    """Return an option that is a share of all, from 0 to 1."""
     return StreamOption(f"{name}_share", float, "0..1", says)
 
 

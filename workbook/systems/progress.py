@@ -84,19 +84,19 @@ class Progress(StreamingQueryListener):
         return sum(count for _, count in self._recent) / max(now - self._recent[0][0], 0.001)
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802
-        """Nothing to note."""
+        """Ignore the start."""
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802
-        """A micro-batch has ended."""
+        """Take the progress of a micro-batch that has ended."""
         self.take(event.progress)
 
     def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802
-        """Nothing has come for some seconds."""
+        """Reset the rate after some seconds without a micro-batch."""
         self._recent.clear()
         self.rate = 0.0
 
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802
-        """No micro-batch will come any more."""
+        """Note that no micro-batch will come any more."""
         self.ended.set()
 
 
@@ -115,7 +115,7 @@ class SecondsProgress(Progress):
         return f"{self._pace()}, {self.balance()}, {complete}{waits}"
 
     def balance(self) -> str:
-        """What became of every record read since the checkpoint began."""
+        """Account for every record read since the checkpoint began."""
         parts = [f"{self.sums[name]:,} {_WORDS.get(name, name)}" for name in SUMS[1:]]
         return f"{self.sums['read']:,} read = {' + '.join(parts)}"
 
@@ -157,7 +157,7 @@ class ViewsProgress(Progress):
 
 
 def _offsets(batch: Any, name: str) -> Offsets:
-    """What the sources of a batch give as ``{"clicks":{"0":17}}``, all in one."""
+    """Merge the offsets of a batch's sources, each given as ``{"clicks":{"0":17}}``."""
     told = [json.loads(getattr(source, name) or "{}") or {} for source in batch.sources]
     return {
         (topic, int(partition)): offset
@@ -172,7 +172,7 @@ def _seconds(moment: str) -> float:
 
 
 def _readable(time_ms: int) -> str:
-    """``2026-01-01 00:00:05 UTC``."""
+    """Format a time as ``2026-01-01 00:00:05 UTC``."""
     if not time_ms:
         return "no second yet"
     return f"{datetime.fromtimestamp(time_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"

@@ -30,12 +30,12 @@ class Aggregate(Protocol):
         """The column of the table that it looks at; empty for none, "*" for all."""
 
     def returns(self, schema: StructType) -> DataType:
-        """The type of the result over a table of this schema; raises where that cannot be."""
+        """Return the type of the result over a table of this schema; raise where that cannot be."""
 
     def merge(
         self, state: pl.DataFrame | None, changes: pl.DataFrame
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """State and changes (``__group``, columns, ``__op``) to the new state and the results.
+        """Merge changes (``__group``, columns, ``__op``) into the state; return it and the results.
 
         The changes come in order. The results have ``__group`` and ``__result`` for each group that
         the changes touch; a group without a result may be missing.
@@ -55,13 +55,13 @@ class Count:
         return "count"
 
     def returns(self, schema: StructType) -> DataType:
-        """A bigint."""
+        """Return bigint."""
         return LongType()
 
     def merge(
         self, state: pl.DataFrame | None, changes: pl.DataFrame
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """As ``Aggregate`` says."""
+        """Merge as ``Aggregate`` says."""
         fresh = changes.group_by(GROUP).agg(pl.col(OP).cast(pl.Int64).sum().alias(RESULT))
         touched, rest = _split(state, fresh)
         after = pl.concat([touched, fresh]).group_by(GROUP).agg(pl.col(RESULT).sum())
@@ -78,7 +78,7 @@ class Total:
         return f"sum_of({self.column})"
 
     def returns(self, schema: StructType) -> DataType:
-        """A bigint; raises ``CannotSubtract`` for what is no whole number."""
+        """Return bigint; raise ``CannotSubtract`` for what isn't a whole number."""
         if not isinstance(schema[self.column].dataType, IntegralType):
             raise CannotSubtract(
                 f"Expected a column of whole numbers to add up, but {self.column!r} is "
@@ -90,7 +90,7 @@ class Total:
     def merge(
         self, state: pl.DataFrame | None, changes: pl.DataFrame
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """As ``Aggregate`` says; raises ``SumTooLarge`` for what is no bigint any more."""
+        """Merge as ``Aggregate`` says; raise ``SumTooLarge`` for what no bigint holds any more."""
         known = changes.drop_nulls(self.column)
         amount = pl.col(self.column).cast(pl.Int128) * pl.col(OP)
         fresh = known.group_by(GROUP).agg(
@@ -133,14 +133,14 @@ class Elements:
         return f"{self.name}({self.column})"
 
     def returns(self, schema: StructType) -> DataType:
-        """The type of the column, or an array of it."""
+        """Return the type of the column, or an array of it."""
         kind = schema[self.column].dataType
         return ArrayType(kind) if self.is_list else kind
 
     def merge(
         self, state: pl.DataFrame | None, changes: pl.DataFrame
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """As ``Aggregate`` says."""
+        """Merge as ``Aggregate`` says."""
         named = changes.select(
             GROUP, pl.col(self.column).alias(_ELEMENT), pl.col(OP).cast(pl.Int64).alias(_TIMES)
         )
@@ -179,7 +179,7 @@ class Fold:
     def merge(
         self, state: pl.DataFrame | None, changes: pl.DataFrame
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """As ``Aggregate`` says, in the order of the changes; results hold the values pickled."""
+        """Merge as ``Aggregate`` says, in the order of the changes; results hold pickled values."""
         rested = () if state is None else state.iter_rows()
         kept = {group: (value, number) for group, value, number in rested}
         groups: dict[Any, tuple[Any, int]] = {}
@@ -196,7 +196,7 @@ class Fold:
         return _folded(kind, kept | found), _results(kind, shown)
 
     def _step(self, value: Any, number: int, row: Mapping[str, Any], sign: int) -> tuple[Any, int]:
-        """As Kafka Streams has it: from nothing an adder begins anew, and nothing is taken out."""
+        """Add or subtract a row as Kafka Streams does: with no value, only an adder runs."""
         number += sign
         if sign > 0:
             # A copy, since the functions may change it in place.
@@ -222,7 +222,7 @@ def _pickled(value: Any) -> bytes | None:
 
 
 def _shown(value: Any) -> Any:
-    """As Arrow takes it, which knows neither sets nor dictionaries; None for what holds nothing."""
+    """Convert to what Arrow takes, which knows neither sets nor dictionaries; None for nothing."""
     if isinstance(value, Sized) and not len(value):
         return None
     if isinstance(value, set | frozenset):
@@ -231,7 +231,7 @@ def _shown(value: Any) -> Any:
 
 
 def _split(state: pl.DataFrame | None, changes: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The rows of the state whose group the changes touch, and the others."""
+    """Split the state into the rows whose group the changes touch, and the others."""
     if state is None:
         return changes.clear(), changes.clear()
     groups = changes.select(pl.col(GROUP).unique())

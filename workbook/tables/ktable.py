@@ -39,12 +39,12 @@ BUCKETS = 8
 
 
 def count() -> Aggregate:
-    """How many rows the group has."""
+    """Count the group's rows."""
     return Count()
 
 
 def sum_of(column: str) -> Aggregate:
-    """The sum of a column of whole numbers, up to 2^63 - 1; null where all of them are.
+    """Add up a column of whole numbers, up to 2^63 - 1; null where all of them are.
 
     The query ends with ``SumTooLarge`` where a sum is beyond that.
     """
@@ -52,7 +52,7 @@ def sum_of(column: str) -> Aggregate:
 
 
 def collect_set(column: str) -> Aggregate:
-    """The different values of a column, sorted: added by union, taken out by difference.
+    """Collect the different values of a column, sorted: add by union, subtract by difference.
 
     A value that two rows of the group share stays until both have gone.
     """
@@ -60,7 +60,7 @@ def collect_set(column: str) -> Aggregate:
 
 
 def max_of(column: str, *, recompute: bool = False) -> Aggregate:
-    """The largest value of a column, found anew among all of them: ``recompute=True``.
+    """Find the largest value of a column anew among all of them: ``recompute=True``.
 
     Raises ``CannotSubtract`` without it, since a maximum alone has no subtractor.
     """
@@ -80,7 +80,7 @@ def fold(
     start: Any,
     returns: str,
 ) -> Aggregate:
-    """Any pair of functions ``(value, row) -> value``, from ``start``, in plain Python: slower.
+    """Aggregate by any two functions ``(value, row) -> value``, from ``start``: plain, slower.
 
     Both are called for every update of the changelog, in the order of its offsets, an update's old
     row first; so the value is the same whether results are asked ``per_update`` or not. As in Kafka
@@ -108,7 +108,7 @@ class KTable:
     facts: Facts
 
     def filter(self, condition: str | Column) -> KTable:
-        """Only rows for which the condition holds: one that stops to hold is a delete."""
+        """Keep rows for which the condition holds; a row that no longer does becomes a delete."""
         holds = F.expr(condition) if isinstance(condition, str) else condition
         gone = F.col(DELETED) | ~F.coalesce(holds, F.lit(False))
         filters = [*self.facts["filters"], condition_text(self.changelog, holds)]
@@ -119,7 +119,7 @@ class KTable:
         )
 
     def changes(self) -> DataFrame:
-        """What changes in the table, at most a row per key and micro-batch.
+        """Return the table's changes, at most a row per key and micro-batch.
 
         Columns: the keys, the other columns (null where deleted), ``deleted`` (boolean). A row
         that never was in the table, or is the same as before, changes nothing.
@@ -137,7 +137,7 @@ class KTable:
         return unpack(emitted, StructType([*fields, StructField("deleted", BooleanType())]))
 
     def group_by(self, column: str) -> GroupedTable:
-        """The rows by a column; one without a value there belongs to no group."""
+        """Group the rows by a column; one without a value there belongs to no group."""
         if not isinstance(column, str):
             raise ValueError(
                 f"Expected the name of one column, but got {column!r}. For a group of several make "
@@ -146,14 +146,14 @@ class KTable:
         return GroupedTable(self, column)
 
     def _marked(self, rows: DataFrame, columns: Sequence[str], **more: Any) -> DataFrame:
-        """Rows that say what their query is made for: see ``checkpoints``."""
+        """Mark rows with what their query is made for: see ``checkpoints``."""
         kinds = (f"{c} {self.changelog.schema[c].dataType.simpleString()}" for c in columns)
         return marked(rows, {**self.facts, "columns": list(kinds), **more})
 
     def _packed(
         self, columns: Sequence[str], group: Column, deleted: Column, *, squeeze: bool
     ) -> DataFrame:
-        """The changelog in buckets of keys; ``squeeze`` keeps the last row per key of a task."""
+        """Pack the changelog into buckets of keys; ``squeeze`` keeps a task's last row per key."""
         keys = list(self.keys)
         text = F.concat_ws("\0", *(F.col(key).cast("string") for key in keys))
         rows = self.changelog.where(F.concat(*keys).isNotNull()).select(
@@ -173,7 +173,7 @@ def ktable(
     deleted: str = "deleted",
     buckets: int = BUCKETS,
 ) -> KTable:
-    """A table from a changelog: of each key the row with the highest ``order`` counts.
+    """Build a table from a changelog: of each key the row with the highest ``order`` counts.
 
     ``changelog`` has the key columns, a column ``deleted`` (true: the row goes, as by a
     tombstone), ``order`` (bigint, rising per key as a partition's offsets do) and the columns of
@@ -244,7 +244,7 @@ class GroupedTable:
         return unpack(reduced, self._schema(aggregates, per_update), pickled=folds)
 
     def changelog(self, *columns: str) -> DataFrame:
-        """The changes as a changelog of its own: who came into which group, and who left one.
+        """Return the changes as a changelog by group: which rows joined a group, and which left it.
 
         Columns: the group's, the keys, ``columns``, ``deleted`` (boolean): the rows of a topic that
         is partitioned by group, whose readers each see whole groups. As a table by group and keys
@@ -270,7 +270,7 @@ class GroupedTable:
         )
 
     def _columns(self, aggregates: Mapping[str, Aggregate]) -> list[str]:
-        """The columns of the table that are needed: keys, group, what the aggregates look at."""
+        """Return the columns that are needed: keys, group, what the aggregates look at."""
         if not aggregates:
             raise ValueError("Expected something to aggregate, for example positions=count().")
         unfit = [name for name, how in aggregates.items() if not hasattr(how, "merge")]

@@ -20,7 +20,7 @@ _NAMES = {GROUP: "group", RESULT: "value"}
 
 
 def state_of(spark: SparkSession, checkpoint: Path, name: str = TABLE) -> pd.DataFrame:
-    """One of the tables in the state of a query, as of its last committed micro-batch.
+    """Read one of the tables in a query's state, as of its last committed micro-batch.
 
     ``name`` is "table" (the latest row per key: what the subtractor takes out), "groups" (how many
     rows each group has) or that of an aggregate (what it keeps of each group). ``bucket`` and
@@ -44,7 +44,7 @@ def state_of(spark: SparkSession, checkpoint: Path, name: str = TABLE) -> pd.Dat
 
 
 def _find(spark: SparkSession, folder: str, name: str) -> tuple[int, str]:
-    """The operator and the variable that hold the table of this name."""
+    """Find the operator and the variable that hold the table of this name."""
     known = _tables(spark, folder)
     if name not in known:
         raise NoSuchState(
@@ -56,7 +56,7 @@ def _find(spark: SparkSession, folder: str, name: str) -> tuple[int, str]:
 
 
 def _tables(spark: SparkSession, folder: str) -> dict[str, tuple[int, str]]:
-    """Every table by its name: the changelog's is kept by the operator that reads first."""
+    """Find every table by its name: the operator that reads first keeps the changelog's."""
     if not any(Path(folder, "commits").glob("[0-9]*")):
         return {}
     operators = spark.read.format("state-metadata").load(folder).collect()

@@ -21,7 +21,7 @@ SIZE = Count()
 
 
 def last(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Of each key the row with the highest order."""
+    """Keep each key's row with the highest order."""
     return rows.sort(ORDER, maintain_order=True).unique(keys, keep="last")
 
 
@@ -31,7 +31,7 @@ def last(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
 def newest(
     tables: Tables, batch: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]
 ) -> tuple[Tables, pl.DataFrame]:
-    """The rows that changed, with ``deleted``: as ``KTable.changes`` emits them."""
+    """Emit the rows that changed, with ``deleted``, as ``KTable.changes`` does."""
     after, went, came = _compared(tables, batch, keys, columns)
     closed = went.join(came, on=keys, how="anti").select(
         *keys, *(pl.lit(None, went.schema[c]).alias(c) for c in columns if c not in keys)
@@ -46,7 +46,7 @@ def newest(
 def differences(
     tables: Tables, batch: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]
 ) -> tuple[Tables, pl.DataFrame]:
-    """Each old row that went (-1) and each new one that came (+1), in the bucket of its group."""
+    """Emit each old row that went (-1) and each new one that came (+1), by its group's bucket."""
     after, went, came = _compared(tables, batch, keys, columns)
     emitted = [_signed(went, -1), _signed(came, 1)]
     return after, pl.concat(emitted)
@@ -59,7 +59,7 @@ def moves(
     columns: Sequence[str],
     group: str,
 ) -> tuple[Tables, pl.DataFrame]:
-    """Of each group and key the row that came, or ``deleted`` where it left the group."""
+    """Emit by group and key the row that came, or ``deleted`` where it left the group."""
     after, went, came = _compared(tables, batch, keys, columns)
     left = went.join(came, on=list({group, *keys}), how="anti")
     emitted = [
@@ -72,7 +72,7 @@ def moves(
 def every_difference(
     tables: Tables, batch: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]
 ) -> tuple[Tables, pl.DataFrame]:
-    """The same for every single row of the batch, in order, also one that is as before."""
+    """Emit the differences of every single row, in order, also of one that is as before."""
     old, _ = _split(tables["rows"], batch, keys, columns)
     rows = batch.select(*columns, GROUP_BUCKET, DELETED, ORDER)
     before = old.with_columns(
@@ -90,7 +90,7 @@ def every_difference(
 
 
 def in_order(changes: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Changes as they happened; of a key its old row goes before the new one comes.
+    """Sort changes as they happened; a key's old row goes before the new one comes.
 
     Offsets of two partitions may be equal: then the keys decide, so that a micro-batch which comes
     again has the same order.
@@ -101,7 +101,7 @@ def in_order(changes: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
 def _compared(
     tables: Tables, batch: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]
 ) -> tuple[Tables, pl.DataFrame, pl.DataFrame]:
-    """The table after the batch; the old rows that are no longer true; the new ones that are."""
+    """Return the table after the batch, the old rows that are no longer true, and the new ones."""
     new = last(batch, keys)
     old, rest = _split(tables["rows"], batch, keys, columns)
     live = new.filter(~pl.col(DELETED)).select(*columns, GROUP_BUCKET, ORDER)
@@ -114,7 +114,7 @@ def _compared(
 def _split(
     state: pl.DataFrame | None, batch: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The rows of the state whose keys are in the batch, and the others."""
+    """Split the state into the rows whose keys are in the batch, and the others."""
     if state is None:
         empty = batch.select(*columns, GROUP_BUCKET).clear()
         return empty, empty
@@ -140,7 +140,7 @@ def reducer(
     *,
     per_update: bool = False,
 ) -> Callable[[Tables, pl.DataFrame], tuple[Tables, pl.DataFrame]]:
-    """A step that brings changes into the groups by column ``group``: at once, or one by one."""
+    """Return a step that brings changes into the groups by ``group``: at once, or one by one."""
     ordered = per_update or any(isinstance(how, Fold) for how in aggregates.values())
 
     def reduce(tables: Tables, batch: pl.DataFrame) -> tuple[Tables, pl.DataFrame]:
@@ -179,7 +179,7 @@ def _reduced_one_by_one(
     aggregates: Mapping[str, Aggregate],
     keys: Sequence[str],
 ) -> tuple[Tables, pl.DataFrame]:
-    """A row for every single change, in order within its group.
+    """Emit a row for every single change, in order within its group.
 
     Groups do not know of each other, so the first changes of all groups are taken together, then
     the second ones, and so on.

@@ -29,7 +29,7 @@ class TableStep:
         }
 
     def rows(self) -> list[dict[str, str]]:
-        """The three texts of each key that stands anywhere, in the order of the keys."""
+        """Return the three texts of each key that stands anywhere, in the order of the keys."""
         keys = sorted({key for column in self._cells.values() for key in column})
         return [
             {self._key: key, **{name: column.get(key, "") for name, column in self._cells.items()}}

@@ -23,7 +23,7 @@ NUMBERS = 8
 
 
 def per_second(series: Mapping[str, Series], caption: str, shown: int = SHOWN_S) -> str:
-    """Counts per second by name as HTML: the last ``shown`` seconds, newest at the right.
+    """Draw counts per second by name as HTML: the last ``shown`` seconds, newest at the right.
 
     Seconds without a count are drawn as 0, up to the last one of each series. A series that has
     no count yet is named all the same.
@@ -39,7 +39,7 @@ def per_second(series: Mapping[str, Series], caption: str, shown: int = SHOWN_S)
 
 
 def in_words(series: Mapping[str, Series], after: int = 0) -> str:
-    """The newest count of each series and its mean over the seconds ``after`` one, in words."""
+    """Describe each series: its newest count, and its mean over the seconds past ``after``."""
     said = []
     for name, counts in series.items():
         if not counts:
@@ -77,7 +77,7 @@ def _png(series: Mapping[str, Series], last: int, shown: int) -> bytes:
 
 
 def _rows(series: Mapping[str, Series], last: int) -> list[dict[str, int | str]]:
-    """A row for each series, a column for each of the last seconds."""
+    """Return a row for each series, a column for each of the last seconds."""
     seconds = range(last - NUMBERS + 1, last + 1)
     return [
         {"per second": name, **{f"{second % 10_000}": counts.get(second, "") for second in seconds}}

@@ -49,7 +49,7 @@ class Crashes(Protocol):
         """When it was killed, also after it was started again."""
 
     def offsets(self) -> Offsets:
-        """Of its clicks."""
+        """Return the offsets of the clicks."""
 
     def start(self) -> None:
         """Start it for the first time."""

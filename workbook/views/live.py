@@ -122,7 +122,7 @@ _of_cell: dict[str, tuple[str, list[Live]]] = {}
 
 
 def _end_those_of_earlier_runs(view: Live) -> None:
-    """A cell that is run again shows new views in place of its old ones, whose threads must end."""
+    """End the views of the cell's earlier run, and their threads: the new ones take their place."""
     parent: dict[str, Any] = getattr(get_ipython(), "get_parent", dict)()
     cell = parent.get("metadata", {}).get("cellId")
     if cell is None:  # no notebook, or one that does not name its cells
@@ -137,7 +137,7 @@ def _end_those_of_earlier_runs(view: Live) -> None:
 
 
 def _said(error: Exception) -> str:
-    """``ZeroDivisionError: division by zero.``: its type too, and a whole sentence."""
+    """Format an error as a sentence with its type: ``ZeroDivisionError: division by zero.``"""
     said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return said if said.endswith((".", "!", "?")) else f"{said}."
 

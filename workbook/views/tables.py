@@ -8,7 +8,7 @@ from typing import Any
 
 
 def table(rows: Sequence[Mapping[str, Any]], caption: str, empty: str = "no rows yet") -> str:
-    """Rows of the same keys as an HTML table; numbers with thousands separators."""
+    """Render rows of the same keys as an HTML table; numbers with thousands separators."""
     head = f"<caption style='text-align:left; white-space:nowrap'>{html.escape(caption)}</caption>"
     if not rows:
         return f"<table>{head}<tr><td><i>{html.escape(empty)}</i></td></tr></table>"
@@ -20,7 +20,7 @@ def table(rows: Sequence[Mapping[str, Any]], caption: str, empty: str = "no rows
 
 
 def bars(counts: Mapping[str, int], caption: str, width: int = 24) -> str:
-    """Counts by name as rows with a bar of text, so that the numbers stand beside their picture."""
+    """Show counts by name as rows with a bar of text, so the numbers stand beside their picture."""
     top = max(counts.values(), default=0) or 1
     rows = [
         {"name": name, "count": count, "": "█" * max(1, round(width * count / top))}
@@ -30,7 +30,7 @@ def bars(counts: Mapping[str, int], caption: str, width: int = 24) -> str:
 
 
 def _head(name: str, value: Any) -> str:
-    """As the cells below it stand."""
+    """Align a head as the cells below it stand."""
     side = "right" if _is_number(value) else "left"
     return f"<th style='text-align:{side}; padding:0 0.6em'>{html.escape(str(name))}</th>"
 

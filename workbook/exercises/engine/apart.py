@@ -64,7 +64,7 @@ def apart(work: Work) -> Ended:
 
 
 def _in_child(work: Work) -> tuple[Ended, bool]:
-    """How it ended, and whether it used a processor."""
+    """Return how the work ended, and whether it used a processor."""
     from_child, to_parent = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of threads: see above
@@ -105,7 +105,7 @@ def _as_child(work: Work, to_parent: int) -> None:
 
 
 def _become_harmless() -> None:
-    """Ctrl-C is for the parent; nothing of the parent's is written to, asked for or destroyed."""
+    """Leave Ctrl-C to the parent; write to, ask for and destroy nothing of the parent's."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.freeze()
     sys.stdout, sys.stderr = io.StringIO(), io.StringIO()

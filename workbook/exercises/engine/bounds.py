@@ -34,7 +34,7 @@ class Large:
 
 
 def bounded(value: Any) -> Any:
-    """The value itself if it is of a size that can be worked with, else a ``Large`` for it."""
+    """Return the value itself if its size can be worked with, else a ``Large`` for it."""
     size = oversize(value)
     if not size:
         return value
@@ -42,7 +42,7 @@ def bounded(value: Any) -> Any:
 
 
 def oversize(value: Any, parts_left: int = MOST_PARTS) -> str:
-    """By which measure a value is too large, or ''.
+    """Return the measure by which a value is too large, or ''.
 
     The walk is over what Python's own containers and texts hold, and ends at the limit. Anything
     else counts as one part: arrays and frames cut what they show by themselves.
@@ -69,18 +69,18 @@ def oversize(value: Any, parts_left: int = MOST_PARTS) -> str:
 
 
 def _base(value: Any) -> type | None:
-    """Which of Python's own containers or texts a value is, whatever its class has changed."""
+    """Return which of Python's own containers or texts a value is, whatever its class changed."""
     return next((base for base in type(value).__mro__ if base in _HOLDERS + _TEXTS), None)
 
 
 def length(value: Any) -> int:
-    """The length of one of Python's own containers or texts; 0 of anything else."""
+    """Return the length of one of Python's own containers or texts; 0 for anything else."""
     base: Any = _base(value)
     return base.__len__(value) if base is not None else 0
 
 
 def parts(value: Any) -> Iterable[Any]:
-    """What one of Python's own containers holds, keys and values; of anything else nothing."""
+    """Return what one of Python's own containers holds, keys and values; else nothing."""
     base: Any = _base(value)
     if base is dict:
         return chain.from_iterable(dict.items(value))
@@ -88,7 +88,7 @@ def parts(value: Any) -> Iterable[Any]:
 
 
 def _small_parts(value: Any) -> Iterator[Any]:
-    """The parts at the beginning of a value, up to the first that is large itself."""
+    """Return the parts at the beginning of a value, up to the first that is large itself."""
     return takewhile(lambda part: not oversize(part, parts_left=20), parts(value))
 
 

@@ -97,9 +97,9 @@ class Endless:
 
 
 def collected(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, with its iterable run to a list: for answers that may `yield` or not.
+    """Wrap a function to run its iterable to a list: for answers that may `yield` or not.
 
-    A dictionary or a set stays as it is, for it is no sequence of what it was asked for.
+    A dictionary or a set stays as it is, because it isn't the sequence that was asked for.
     """
 
     @functools.wraps(function)
@@ -138,7 +138,7 @@ class Classes:
 
 
 def _vars(kind: type) -> dict[str, Any]:
-    """What stands in a class, without what Python notes there when a value is copied."""
+    """Return a class's attributes, without what Python adds when a value is copied."""
     return {name: value for name, value in vars(kind).items() if name != "__slotnames__"}
 
 
@@ -147,7 +147,7 @@ def _is_as(now: dict[str, Any], before: dict[str, Any]) -> bool:
 
 
 def _classes(value: Any) -> Iterator[type]:
-    """The classes of all that the arguments of a case hold, but for Python's own."""
+    """Yield the classes of all that the arguments of a case hold, except Python's own."""
     for part in parts(value):
         yield from _classes(part)
     if is_dataclass(value):
@@ -158,18 +158,18 @@ def _classes(value: Any) -> Iterator[type]:
 
 
 def _kept(value: Any) -> Any:
-    """A copy where one can be made: the answer may hold on to what it returned, and change it."""
+    """Copy a value where possible: the answer may keep what it returned, and change it."""
     made = guarded(copy.deepcopy, value)
     return value if made.error is not None or made.timed_out else made.value
 
 
 def same(left: Any, right: Any) -> bool:
-    """Whether two values are equal; those that refuse to say so (arrays, frames) are not."""
+    """Return True if two values are equal; those that refuse to say (arrays, frames) are not."""
     return guarded(lambda: bool(left == right)).value is True
 
 
 def alike(left: Any, right: Any) -> bool:
-    """Equal, or looking equal: errors and what has no `__eq__` are equal only to themselves."""
+    """Return True if two values are equal or look equal; errors equal only themselves."""
     return same(left, right) or (type(left) is type(right) and in_full(left) == in_full(right))
 
 

@@ -17,7 +17,7 @@ from workbook.exercises.engine.showing import error_line, type_name
 
 
 def usual_cause(tried: Attempt) -> str:
-    """The likely cause that can be told from how a call went, whatever the exercise; or ''."""
+    """Return the likely cause that shows in how a call went, whatever the exercise; or ''."""
     if tried.timed_out:
         return "It does not come to an end: does its loop reach the last element, or stop at all?"
     if tried.changed_class:
@@ -91,7 +91,7 @@ _GIVES_NONE = (
 
 
 def cause_of_none(answer: Any, args: tuple[Any, ...], otherwise: str) -> str:
-    """The cause of a None: '' where what is returned says so itself, as in `row or None`."""
+    """Return the cause of a None: '' where the expression says so itself, as in `row or None`."""
     if getattr(answer, "__name__", "") == "<lambda>" and otherwise != NO_RETURN:
         named = getattr(getattr(inspect.unwrap(answer), "__code__", None), "co_names", ())
         return _GIVES_NONE if _IN_PLACE.intersection(named) else ""
@@ -109,7 +109,7 @@ _IN_PLACE = {
 
 
 def _changes_in_place(*returned: ast.expr | None) -> bool:
-    """Whether what is returned may be the None of a method that changes a value in place."""
+    """Return True if a returned value may be the None of a method that changes in place."""
     for each in returned:
         if isinstance(each, ast.IfExp) and _changes_in_place(each.body, each.orelse):
             return True
@@ -121,7 +121,7 @@ def _changes_in_place(*returned: ast.expr | None) -> bool:
 
 
 def is_plain_none(tried: Attempt) -> bool:
-    """Whether a call came back with None, and nothing else explains it."""
+    """Return True if a call came back with None, and nothing else explains it."""
     ended = tried.error is None and not tried.timed_out and not tried.changed_class
     return ended and tried.value is None and not tried.printed
 
@@ -142,14 +142,14 @@ def other_type(value: Any, expected: Any) -> str:
 
 
 def _as_lists(value: Any) -> Any:
-    """The value with each tuple and list in it as a list."""
+    """Turn each tuple and list in the value into a list."""
     if isinstance(value, (list, tuple)):
         return [_as_lists(item) for item in value]
     return value
 
 
 def other_numbers(value: Any, expected: Any) -> str:
-    """What is wrong where 10.0 or True equals the whole number that is asked for."""
+    """Return the cause where 10.0 or True equals the whole number that is asked for, or ''."""
     asked = set(_numbers(expected))
     for kind in set(_numbers(value)) - asked:
         if int in asked:
@@ -158,7 +158,7 @@ def other_numbers(value: Any, expected: Any) -> str:
 
 
 def _numbers(value: Any) -> Iterator[type]:
-    """The types of all the numbers in a value."""
+    """Yield the type of each number in a value."""
     if isinstance(value, (int, float)):
         yield type(value)
     for part in parts(value):

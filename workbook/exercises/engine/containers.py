@@ -10,7 +10,7 @@ from workbook.exercises.engine.showing import type_name
 
 
 def numbers_as_text(value: Any, expected: Any) -> str:
-    """What is wrong where numbers that are right are given as text; or ''."""
+    """Return the cause where right numbers are given as text, or ''."""
     if not same(_with_texts(value), _with_texts(expected)):
         return ""
     return (
@@ -20,7 +20,7 @@ def numbers_as_text(value: Any, expected: Any) -> str:
 
 
 def other_container(value: Any, expected: Any) -> str:
-    """What is wrong where the right value lies in something else, or lacks what holds it; or ''."""
+    """Return the cause where the right value lies in another container, or lacks one; or ''."""
     asked = type_name(expected)
     if isinstance(value, (list, tuple)):
         if isinstance(expected, (set, dict)) and _same_elements(value, _elements(expected)):
@@ -34,7 +34,7 @@ def other_container(value: Any, expected: Any) -> str:
 
 
 def _with_texts(value: Any) -> Any:
-    """The value with each number in it as text, and each tuple as a list."""
+    """Turn each number in the value into text, and each tuple into a list."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return str(value)
     if isinstance(value, dict):
@@ -49,7 +49,7 @@ def _elements(holder: Any) -> Iterable[Any]:
 
 
 def _same_elements(left: Iterable[Any], right: Iterable[Any]) -> bool:
-    """Whether these are the same elements, none of them twice, in any order."""
+    """Return True if these are the same elements, none of them twice, in any order."""
     mine, asked = list(left), list(right)
     if len(mine) != len(asked):
         return False
@@ -57,5 +57,5 @@ def _same_elements(left: Iterable[Any], right: Iterable[Any]) -> bool:
 
 
 def _is(left: Any, right: Any) -> bool:
-    """Equal and of one type: 0 is no False, and an empty list no value that was forgotten."""
+    """Return True if values are equal and of one type: 0 isn't False."""
     return type(left) is type(right) and same(left, right)

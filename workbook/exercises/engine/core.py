@@ -44,7 +44,7 @@ class Problem:
     _passed: bool = field(default=False, init=False, repr=False)
 
     def check(self, answer: Any = ..., **given: Any) -> Card:
-        """One of three outcomes: not attempted, not yet (with the likely cause), correct."""
+        """Return one of three outcomes: not attempted, not yet (with the likely cause), correct."""
         if self.untouched(answer):
             return self._open()
         try:
@@ -61,7 +61,7 @@ class Problem:
         return Card(State.NOT_YET, self.name, (*found.parts(), *warning(answer)))
 
     def hint(self, number: int | None = None) -> Card:
-        """The next hint, or the one with this number (from 1)."""
+        """Show the next hint, or the one with this number (from 1)."""
         wanted = self._hints_shown + 1 if number is None else number
         if wanted > len(self.hints):
             return Card(State.HINT, self.name, (Part("", _NO_MORE_HINTS),))
@@ -74,12 +74,12 @@ class Problem:
         )
 
     def solution(self) -> Card:
-        """The reference, folded in a notebook."""
+        """Show the reference, folded in a notebook."""
         text = as_a_cell(self.reference, self.stub)
         return Card(State.SOLUTION, self.name, (Part("", text, code=True),))
 
     def resolve(self, answer: Any) -> Any:
-        """The learner's answer if it has passed its check, else the reference.
+        """Return the learner's answer if it has passed its check, else the reference.
 
         Unless that answer has passed, one printed line says that the reference stands in, and why.
         So what comes after an exercise runs whatever was written in it.
@@ -90,7 +90,7 @@ class Problem:
         return answer
 
     def _doubt(self, answer: Any) -> str:
-        """What is to be said of an answer that did not pass; nothing of one that did."""
+        """Return a line about an answer that did not pass; '' for one that did."""
         if self.untouched(answer):
             return _EMPTY
         if answer is self._checked:
@@ -98,7 +98,7 @@ class Problem:
         return _REFERENCE if answer is self.reference else _UNCHECKED
 
     def untouched(self, answer: Any) -> bool:
-        """Whether nothing was written yet: ``...``, the stub's own body, or one without a step.
+        """Return True if nothing was written yet: ``...``, the stub's own body, or no step at all.
 
         Compiled code is compared, so a docstring, a comment or a renamed parameter is no attempt,
         and a single ``print`` is one.
@@ -143,7 +143,7 @@ Steps = list[tuple[str, Any]]
 
 
 def _steps(code: CodeType) -> Steps:
-    """The instructions of a code object without their places, so that equal bodies are equal."""
+    """Return a code object's instructions without their places, so that equal bodies are equal."""
     return [
         (i.opname, _steps(i.argval) if isinstance(i.argval, CodeType) else i.argrepr)
         for i in dis.get_instructions(code)
@@ -155,7 +155,7 @@ _NOTHING = (_steps((lambda: None).__code__), _steps((lambda: ...).__code__))
 
 
 def _stub_steps(stub: str) -> list[Steps]:
-    """The bodies in a stub; compiled only, because names in its annotations may not exist here."""
+    """Compile the bodies in a stub, without running it: names in its annotations may not exist."""
     module = compile(stub, "<stub>", "exec", dont_inherit=True)
     codes = (c for c in module.co_consts if isinstance(c, CodeType))
     return [_steps(c) for c in codes if not c.co_name.startswith("__")]

@@ -19,7 +19,7 @@ _NAMES = ("/home", "/shoes", "/hats/42", "shoes", "start", "buy", "/buy", "add-t
 
 
 def one_after_another(*checks: Check) -> Check:
-    """One check of several: the first that finds something decides."""
+    """Combine several checks: the first that finds something decides."""
 
     def diagnose(answer: Any) -> NotYet | None:
         return next((found for check in checks if (found := check(answer))), None)

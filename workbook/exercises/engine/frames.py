@@ -63,7 +63,7 @@ def by_rows(
     streams: bool = True,
     renamed: Callable[[Row], Row] | None = None,
 ) -> Callable[..., NotYet | None]:
-    """A check that hands a function a batch DataFrame of ``rows`` and compares what it returns.
+    """Build a check that hands a function a batch DataFrame of ``rows`` and compares its result.
 
     ``columns`` are those asked for with their types, as in ``"name STRING, views BIGINT"``, in any
     order; a mistake's model goes from rows to rows. ``cause`` is said if no mistake explains the
@@ -127,7 +127,7 @@ _BY_NAME = (
 
 
 def difference(columns: Sequence[str], found: Sequence[Row], expected: Sequence[Row]) -> Rows:
-    """Two frames as one table, each row marked by where it stands (after chispa)."""
+    """Show two frames as one table, each row marked by where it stands (after chispa)."""
     yours, asked = Counter(found), Counter(expected)
     parts = {"in both": yours & asked, "missing": asked - yours, "only in yours": yours - asked}
     return (("row", *columns), *(line for part in parts.items() for line in _lines(*part, columns)))
@@ -142,7 +142,7 @@ def _lines(where: str, counted: Counter[Row], columns: Sequence[str]) -> list[tu
 
 
 def _described(answer: Callable[..., Any], frame: DataFrame) -> Attempt:
-    """The answer called with a stream: nothing is run there, so a long wait is an endless loop."""
+    """Call the answer with a stream: nothing runs there, so a long wait is an endless loop."""
     spark = frame.sparkSession
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is said of a stream would only confuse
@@ -163,7 +163,7 @@ def _warm_up(frame: DataFrame) -> None:
 def _collect(
     answer: Callable[..., Any], frame: DataFrame, columns: Sequence[str]
 ) -> tuple[DataFrame, list[Row]] | NotYet:
-    """The answer's frame and its rows in the order of ``columns``, or what is wrong with it."""
+    """Return the answer's frame and its rows in the order of ``columns``, or what is wrong."""
     from pyspark.sql import DataFrame
 
     spark = frame.sparkSession
@@ -179,14 +179,14 @@ def _collect(
 
 
 def _hashable(value: Any) -> Any:
-    """A row whose lists and maps, which Python can't count, are tuples."""
+    """Turn a row's lists and maps, which Python can't count, into tuples."""
     if isinstance(value, dict):
         return tuple(sorted(((k, _hashable(v)) for k, v in value.items()), key=repr))
     return tuple(map(_hashable, value)) if isinstance(value, (list, tuple)) else value
 
 
 def _without_a_filter(frame: DataFrame) -> str:
-    """Why there is no row where nothing filters; or ''."""
+    """Return why there is no row where nothing filters, or ''."""
     plan = frame._jdf.queryExecution().analyzed().toString()
     return "" if re.search(r"\b(Filter|Join|Limit)", plan) else _NO_ROW
 
@@ -237,7 +237,7 @@ def _other_columns(found: Sequence[str], asked: Sequence[str]) -> NotYet:
 
 
 def _other_type(frame: DataFrame, asked: dict[str, str]) -> str:
-    """Names the first column whose type is of another kind than the one asked for; or ''."""
+    """Name the first column whose type is of another kind than the one asked for; or ''."""
     for name, type_ in asked.items():
         found = frame.schema[name].dataType.simpleString()
         if _kind(found) != _kind(type_.lower()):
@@ -254,7 +254,7 @@ def _other_type(frame: DataFrame, asked: dict[str, str]) -> str:
 
 
 def _kind(type_: str) -> str:
-    """Whole numbers of any width are one kind: Spark chooses between them by itself."""
+    """Return a type's kind: whole numbers of any width are one, since Spark chooses the width."""
     whole = re.fullmatch(r"tinyint|smallint|int|bigint|decimal\(\d+,0\)", type_)
     return "a whole number" if whole else type_
 

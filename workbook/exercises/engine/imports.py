@@ -41,7 +41,7 @@ def _imports(function: Any, seen: set[CodeType]) -> Iterator[tuple[str, tuple[st
 
 
 def _all_codes(code: CodeType) -> Iterator[CodeType]:
-    """The code of a function, and of the functions in it."""
+    """Yield the code of a function, and of the functions in it."""
     yield code
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
@@ -49,7 +49,7 @@ def _all_codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _imports_of(code: CodeType) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Each module that is imported, and the names that are taken from it."""
+    """Yield each module that is imported, and the names that are taken from it."""
     before: Any = None
     for step in dis.get_instructions(code):
         if step.opname == "IMPORT_NAME":

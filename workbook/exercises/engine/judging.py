@@ -55,7 +55,7 @@ class NotYet:
     afterwards: str = ""
 
     def parts(self) -> tuple[Part, ...]:
-        """The parts of a card; what is empty is left out."""
+        """Return the parts of a card that aren't empty."""
         values = {
             "Where in your cell": self.where,
             "Input": self.given,
@@ -94,14 +94,14 @@ class Mistake:
 def same_idea(
     *models: Callable[..., Any], cause: str, shows: Callable[..., bool] = lambda *args: True
 ) -> list[Mistake]:
-    """One wrong idea that can be written in several ways."""
+    """Return the mistakes of one wrong idea that can be written in several ways."""
     return [Mistake(model, cause, shows) for model in models]
 
 
 def by_cases(
     cases: Sequence[Case], mistakes: Sequence[Mistake] = (), *, any_iterable: bool = False
 ) -> Callable[[Any], NotYet | None]:
-    """A check that calls a function with each case's arguments, twice, on copies.
+    """Build a check that calls a function with each case's arguments, twice, on copies.
 
     With ``any_iterable`` an answer may return a list or any other sequence, or `yield`: what it
     gives is run to a list (of at most ``MOST`` elements) before it is compared.
@@ -191,19 +191,19 @@ def _judged(
 
 
 def _right_at_first(case: Case, tried: Attempt) -> bool:
-    """Whether only the second call went wrong: no idea that gives other values explains that."""
+    """Return True if only the second call went wrong, which no idea with other values explains."""
     return tried.unsteady and same(tried.value, case.expected)
 
 
 def _always_none(answer: Any, judged: Sequence[tuple[Case, Attempt]]) -> str:
-    """The cause of an answer that never gives a value, or ''; that it prints says more."""
+    """Return the cause of an answer that always gives None and prints nothing, or ''."""
     always = all(a.error is None and a.value is None for _, a in judged)
     (case, first) = judged[0]
     return cause_of_none(answer, case.args, NO_RETURN) if always and not first.printed else ""
 
 
 def not_callable_so(answer: Any, args: tuple[Any, ...]) -> NotYet | None:
-    """What is wrong if the answer cannot be called with these arguments at all."""
+    """Check that the answer can be called with these arguments; return what is wrong if not."""
     if not callable(answer):
         return NotYet(
             "A function is asked for. Pass the function itself, by its name and without "
@@ -227,7 +227,7 @@ def not_callable_so(answer: Any, args: tuple[Any, ...]) -> NotYet | None:
 def known_mistake(
     mistakes: Sequence[Mistake], inputs: Sequence[tuple[Any, ...]], results: Sequence[Any]
 ) -> str:
-    """The cause of the first mistake whose model gives these results for these inputs, or ''."""
+    """Return the cause of the first mistake whose model gives these results, or ''."""
     mistake = find_mistake(mistakes, inputs, results)
     return mistake.cause if mistake else ""
 
@@ -235,7 +235,7 @@ def known_mistake(
 def find_mistake(
     mistakes: Sequence[Mistake], inputs: Sequence[tuple[Any, ...]], results: Sequence[Any]
 ) -> Mistake | None:
-    """The first mistake whose model gives these results for these inputs."""
+    """Return the first mistake whose model gives these results for these inputs."""
     for mistake in mistakes:
         modelled = (attempt(mistake.model, *copy.deepcopy(args)).result for args in inputs)
         if all(alike(m, r) for m, r in zip(modelled, results, strict=True)):
@@ -262,7 +262,7 @@ def _not_yet(answer: Any, case: Case, tried: Attempt, known: str) -> NotYet:
 
 
 def _right_but_changed(answer: Any, case: Case, tried: Attempt) -> NotYet:
-    """What is wrong is not the value, so the input is shown before and after it."""
+    """Report that only the input was changed, by showing it before and after."""
     return NotYet(
         "The value is right, but it changes the input it was given. Build a new value and leave "
         "the input alone.",

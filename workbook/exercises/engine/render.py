@@ -50,7 +50,7 @@ class Card:
         return self.state is State.CORRECT
 
     def part(self, label: str) -> str:
-        """The text of the part with this label, or an empty string."""
+        """Return the text of the part with this label, or an empty string."""
         return next((p.text for p in self.parts if p.label == label), "")
 
     def __repr__(self) -> str:
@@ -87,14 +87,14 @@ def _part_as_html(part: Part) -> str:
 
 
 def _paragraph(text: str) -> str:
-    """As code where all of its lines are indented, else as prose."""
+    """Render as code where all of its lines are indented, else as prose."""
     if all(line.startswith("    ") for line in text.split("\n")):
         return f"<pre>{html.escape(textwrap.dedent(text))}</pre>"
     return f"<p>{_prose(text)}</p>"
 
 
 def _prose(text: str) -> str:
-    """Escaped text in which `code` between backticks is set as code and lines stay lines."""
+    """Escape text, set `code` between backticks as code, and keep its lines."""
     marked = re.sub(r"`([^`\n]+)`", r"<code>\1</code>", html.escape(text))
     return marked.replace("\n", "<br>")
 

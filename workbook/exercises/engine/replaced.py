@@ -11,7 +11,7 @@ SPARKS = "pyspark.sql.functions"
 
 
 def replaced(answer: Any) -> list[str]:
-    """The built-in names that are Spark's functions where the answer was written."""
+    """Return the built-in names that are Spark's functions where the answer was written."""
     names: dict[str, Any] = getattr(answer, "__globals__", {})
     return sorted(
         name
@@ -21,7 +21,7 @@ def replaced(answer: Any) -> list[str]:
 
 
 def warning(answer: Any) -> tuple[Part, ...]:
-    """What to say of it now, because it breaks cells far below; nothing where all is well."""
+    """Warn of replaced built-ins now, because they break cells far below."""
     names = replaced(answer)
     if not names:
         return ()

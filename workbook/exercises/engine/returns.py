@@ -14,7 +14,7 @@ from workbook.exercises.engine.guard import guarded
 
 
 def returned_at(function: Callable[..., Any], args: tuple[Any, ...]) -> ast.Return | None:
-    """The `return` by which a call of a function left it; None where it fell out at its end."""
+    """Return the `return` by which a call left its function; None where it fell out at the end."""
     function = inspect.unwrap(function)
     if not inspect.isfunction(function):
         return None
@@ -23,7 +23,7 @@ def returned_at(function: Callable[..., Any], args: tuple[Any, ...]) -> ast.Retu
 
 
 def _last_line(function: Callable[..., Any], code: CodeType, args: tuple[Any, ...]) -> int:
-    """The line, counted from the function's first, in which a call ended; 0 if it did not."""
+    """Return the line, counted from the function's first, in which a call ended; 0 if it didn't."""
     last = 0
 
     def trace(frame: FrameType, event: str, arg: Any) -> Any:

@@ -18,7 +18,7 @@ def count_pages(
     accepted: Callable[[Row], bool] = lambda row: row[6] is None,
     counts: Callable[[Row], int] = lambda row: 1,
 ) -> list[Row]:
-    """Pairs of key and views, of rows in the order of the fields of ``Click``, then reason."""
+    """Count pairs of key and views; rows have the fields of ``Click`` in order, then reason."""
     views: Counter[Any] = Counter()
     for row in rows:
         if row[1] in click_types and accepted(row):
@@ -27,10 +27,10 @@ def count_pages(
 
 
 def named_as_page(row: Row) -> bool:
-    """Whether an accepted row looks like a page by its name."""
+    """Return True if an accepted row looks like a page by its name."""
     return row[6] is None and row[2].startswith("/")
 
 
 def second_or_null(row: Row) -> int | None:
-    """The second of a row, which has none where it was rejected."""
+    """Return the second of a row; None where it was rejected."""
     return None if row[3] is None else row[3] // 1000

@@ -39,7 +39,7 @@ class _Text:
 
 
 def show(value: Any, most_lines: int = MOST_LINES) -> str:
-    """A value as text: each click on a line, cut where long. A click's browser is left out."""
+    """Format a value as text: each click on a line, without its browser, cut where long."""
     shown = guarded(_formatted, value)
     if shown.error is not None or shown.timed_out:
         return f"<a {type(value).__name__} that cannot be shown>"
@@ -47,7 +47,7 @@ def show(value: Any, most_lines: int = MOST_LINES) -> str:
 
 
 def in_full(value: Any) -> str:
-    """A value as text with all that belongs to it, but not where in memory it lies."""
+    """Format a value with all that belongs to it, except its address in memory."""
     said = guarded(repr, bounded(value))
     if said.error is not None or said.timed_out:
         return f"<a {type(value).__name__} that cannot be shown>"
@@ -55,14 +55,14 @@ def in_full(value: Any) -> str:
 
 
 def type_name(value: Any) -> str:
-    """The name of its type, with the library's where it has one: ``pandas.DataFrame``."""
+    """Return the name of a value's type, with its library if it has one: ``pandas.DataFrame``."""
     kind = type(value)
     library = str(kind.__module__).partition(".")[0]
     return kind.__name__ if library in ("builtins", "__main__") else f"{library}.{kind.__name__}"
 
 
 def arguments(answer: Any, args: tuple[Any, ...]) -> str:
-    """The arguments, under the learner's own parameter names where they are known."""
+    """Format the arguments, under the learner's own parameter names where they are known."""
     most = 2 * MOST_LINES
     try:
         named = inspect.signature(answer).bind(*args).arguments
@@ -72,14 +72,14 @@ def arguments(answer: Any, args: tuple[Any, ...]) -> str:
 
 
 def error_line(error: BaseException | None) -> str:
-    """An error's type and the first line of its message."""
+    """Return an error's type and the first line of its message."""
     said = guarded(str, error).value
     lines = said.strip().splitlines() if isinstance(said, str) else []
     return type(error).__name__ + (f": {lines[0][:300]}" if lines else "")
 
 
 def place(error: BaseException | None, answer: Any) -> str:
-    """The line of the answer's own cell (or file) where an error came from, or ''.
+    """Return the line of the answer's own cell (or file) where an error came from, or ''.
 
     It is the innermost one there: what a library did further in is not the learner's to read.
     """
@@ -95,7 +95,7 @@ def place(error: BaseException | None, answer: Any) -> str:
 
 
 def _file(answer: Any) -> str | None:
-    """The file of a function; a notebook's cell has one of its own, known to ``linecache``."""
+    """Return the file of a function; a notebook's cell has one of its own, see ``linecache``."""
     function = inspect.unwrap(answer)
     while isinstance(function, functools.partial):
         function = function.func
@@ -108,7 +108,7 @@ def _formatted(value: Any) -> str:
 
 
 def _first(value: Any, room: int = _FIRST) -> Any:
-    """The beginning of a value, made of what can be written at once."""
+    """Return the beginning of a value, made of what can be written at once."""
     if isinstance(value, Click):
         return _click(value)
     if isinstance(value, Enum) and isinstance(value, str):
@@ -157,7 +157,7 @@ def _first_of_dict(value: dict[Any, Any], room: int) -> Any:
 
 
 def _click(click: Click) -> _Text:
-    """A click on one line, in place of one that pprint would spread over six."""
+    """Format a click on one line, in place of one that pprint would spread over six."""
     told = {f.name: getattr(click, f.name) for f in fields(click) if f.name != "browser"}
     told["click_type"] = str(click.click_type)
     shown = ", ".join(f"{n}={_first(v)!r}" for n, v in told.items() if v is not None)
@@ -165,7 +165,7 @@ def _click(click: Click) -> _Text:
 
 
 def _cut(text: str, most_lines: int, count: str) -> str:
-    """The first lines of a text, and how much there is; a long line counts as several."""
+    """Return the first lines of a text, and how much there is; a long line counts as several."""
     lines = text.split("\n")
     for number, line in enumerate(lines):
         if most_lines < 1:
@@ -177,7 +177,7 @@ def _cut(text: str, most_lines: int, count: str) -> str:
 
 
 def _count(value: Any) -> str:
-    """How much a value holds, in brackets; nothing where that cannot be counted."""
+    """Return how much a value holds, in brackets; '' where that cannot be counted."""
     if isinstance(value, (str, bytes, bytearray)):
         return f"({length(value):,} {'characters' if isinstance(value, str) else 'bytes'})"
     return f"({length(value):,} elements)" if isinstance(value, (list, tuple, dict, set)) else ""

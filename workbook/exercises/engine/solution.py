@@ -16,7 +16,7 @@ from workbook.exercises.engine.showing import show
 
 
 def as_a_cell(reference: Any, stub: str) -> str:
-    """A reference as text that runs in the notebook, under the name that the stub gives it.
+    """Return a reference as text that runs in the notebook, under the name in the stub.
 
     What it takes from its own module comes with it: as the import that stands there, or as the
     line (or the function) that defines it there.
@@ -31,7 +31,7 @@ def as_a_cell(reference: Any, stub: str) -> str:
 
 
 def stub_name(stub: str) -> str:
-    """The name that a stub defines: of its function, or of its variable."""
+    """Return the name that a stub defines: of its function, or of its variable."""
     defined = ast.parse(stub).body[-1]
     if isinstance(defined, ast.Assign):
         return ast.unparse(defined.targets[0])
@@ -56,7 +56,7 @@ class _Module:
                 self._definitions[ast.unparse(node.target)] = segment
 
     def needed(self, text: str) -> list[str]:
-        """The imports, as one piece of text, and the definitions that a text lacks."""
+        """Return the imports, as one piece of text, and the definitions that a text lacks."""
         imports: dict[str, set[str]] = {}
         definitions: dict[str, str] = {}
         waiting = [text]
@@ -74,13 +74,13 @@ class _Module:
 
 
 def _as_isort(line: str) -> tuple[bool, bool, str]:
-    """Python's own modules first, as in the notebooks' cells."""
+    """Return a sort key that puts Python's own modules first, as in the notebooks' cells."""
     own = line.split()[1].partition(".")[0] in sys.stdlib_module_names
     return not own, line.startswith("from"), line
 
 
 def _imported(node: ast.Import | ast.ImportFrom) -> dict[str, tuple[str, str]]:
-    """For each name that an import defines: the words before it, and how it is named there."""
+    """Map each name that an import defines to the words before it, and to its text there."""
     source = f"from {node.module} import" if isinstance(node, ast.ImportFrom) else "import"
     return {
         (alias.asname or alias.name).partition(".")[0]: (source, ast.unparse(alias))
@@ -89,7 +89,7 @@ def _imported(node: ast.Import | ast.ImportFrom) -> dict[str, tuple[str, str]]:
 
 
 def _unknown(text: str) -> set[str]:
-    """The names that a text takes from outside."""
+    """Return the names that a text takes from outside."""
     module = compile(text, "<solution>", "exec", dont_inherit=True)
     defined = {i.argval for i in dis.get_instructions(module) if i.opname == "STORE_NAME"}
     return set(_global_names(module)) - defined - set(dir(builtins))
@@ -105,7 +105,7 @@ def _global_names(code: CodeType) -> Iterator[str]:
 
 
 def without_annotations(text: str) -> str:
-    """The text of a function or an assignment with all else as it was written."""
+    """Remove the annotations from a function or an assignment; all else stays as written."""
     cuts = []
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.arg) and node.annotation is not None:
@@ -121,7 +121,7 @@ def without_annotations(text: str) -> str:
 
 
 def _renamed(text: str, old: str, new: str) -> str:
-    """The text with another name for the function that it defines, also where it calls itself."""
+    """Rename the function that the text defines, also where it calls itself."""
     cuts = []
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef) and node.name == old:
@@ -144,6 +144,6 @@ def _end(text: str, node: ast.expr) -> int:
 
 
 def _place(text: str, line: int, column: int) -> int:
-    """Where in a text a line and a column are; `ast` counts columns in bytes."""
+    """Return the place of a line and a column in a text; `ast` counts columns in bytes."""
     lines = text.splitlines(keepends=True)
     return len("".join(lines[: line - 1])) + len(lines[line - 1].encode()[:column].decode())

@@ -23,7 +23,7 @@ def remember(name: str, answer: Any) -> None:
 
 
 def recall(name: str) -> str | None:
-    """The text of the answer that passed last, None if there is none."""
+    """Return the text of the answer that passed last, or None."""
     file = _file()
     return _read(file).get(name) if file else None
 

@@ -25,7 +25,7 @@ _WORKER_ENDED = (
 
 
 def _or_text(named: Mapping[str, str]) -> str:
-    """Advice for a word in SQL that looks like no column: it may be text without its quotes."""
+    """Advise on a word in SQL that looks like no column: it may be text without its quotes."""
     word = named["objectName"].strip("`")
     columns = re.findall(r"`([^`]+)`", named["proposal"])
     if not word.isidentifier() or difflib.get_close_matches(word.lower(), columns):
@@ -98,7 +98,7 @@ def worker_line(error: BaseException | None) -> str:
 
 
 def _without_brackets(condition: Any, named: Mapping[str, str]) -> bool:
-    """Whether a text was taken for a truth value, as in ``type == "Page" & reason.isNull()``."""
+    """Return True if a text was taken for a truth value: ``type == "Page" & reason.isNull()``."""
     if condition == "CAST_INVALID_INPUT":
         return "BOOLEAN" in named.get("targetType", "")
     mismatch = str(condition).startswith("DATATYPE_MISMATCH")
@@ -116,12 +116,12 @@ def _wrong_type(named: Mapping[str, str]) -> str:
 
 
 def _of(error: BaseException | None, name: str) -> Any:
-    """What a method of Spark's errors gives; None where the error has no such method."""
+    """Call a method of Spark's errors; return None where the error has no such method."""
     method = getattr(error, name, None)
     return method() if method else None
 
 
 def _first_sentence(error: BaseException | None) -> str:
-    """The message without its condition, its SQL state and the plan."""
+    """Return the message without its condition, its SQL state and the plan."""
     lines = str(error).strip().splitlines() or [""]
     return re.sub(r"^\[[A-Z_.0-9]+\] | SQLSTATE: \w+.*$|;$", "", lines[0])[:300]

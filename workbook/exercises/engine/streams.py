@@ -70,14 +70,14 @@ _REFUSED = (
 
 
 def stream_like(table: DataFrame) -> DataFrame:
-    """A streaming DataFrame with the columns of ``table``; it is described, and never run."""
+    """Return a stream with the columns of ``table``, to be described and never run."""
     rate = table.sparkSession.readStream.format("rate").load()
     empty = (f"CAST(NULL AS {f.dataType.simpleString()}) AS {f.name}" for f in table.schema)
     return rate.selectExpr(*empty)
 
 
 def cause_on_a_stream(described: Attempt) -> str:
-    """Why the query of an answer, called with ``stream_like``, would not start; or ''."""
+    """Return why an answer's query, called with ``stream_like``, would not start; or ''."""
     if cause := cause_of_running(described, streaming=True):
         return cause
     plan = _plan(described.value)
@@ -92,7 +92,7 @@ def cause_on_a_stream(described: Attempt) -> str:
 
 
 def cause_of_running(described: Attempt, *, streaming: bool = False) -> str:
-    """Whether an answer runs its query, or takes its rows from elsewhere; or ''.
+    """Return the cause if an answer runs its query, or takes its rows from elsewhere; or ''.
 
     What is not for ``streaming`` may stand in a subquery, where Spark allows no stream.
     """
@@ -105,7 +105,7 @@ def cause_of_running(described: Attempt, *, streaming: bool = False) -> str:
 
 
 def cause_of_luck(frame: DataFrame) -> str:
-    """Whether the rows hang on an order that a shuffle may lose, sorted before the first; or ''."""
+    """Return the cause if rows hang on an order that a shuffle may lose, or ''."""
     taken = re.search(r"Deduplicate|\b(first|last|any_value)\(", plan := _plan(frame).toString())
     return _LUCK if taken and "Sort [" in plan[taken.start() :] else ""
 

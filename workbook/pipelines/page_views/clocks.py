@@ -80,7 +80,7 @@ def advance(
 
 
 def slowest(clocks: Mapping[int, Clock], now: int) -> tuple[int, int]:
-    """The time up to which all partitions have come (ms), and the one that has come least far.
+    """Return the time (ms) that all partitions have reached, and the slowest partition.
 
     Spark gives each partition that has unread records a part of every micro-batch. So one that has
     given nothing for ``IDLE_MS`` has been read to its end. What comes next will arrive from now on:
@@ -96,7 +96,7 @@ def _time(clock: Clock, now: int) -> int:
 
 
 def _moved(known: Clock, read: pl.DataFrame, now: int, unread: Callable[[], int]) -> Clock:
-    """The clock after what was read."""
+    """Advance the clock by what was read."""
     came = read.select("second", "recent").explode("recent").drop_nulls().sort("recent")["second"]
     recent = np.append(np.array(known.recent, np.int64), came.to_numpy())[-RECENT:]
     time, newest = known.time, int(read["newest"].max())  # type: ignore[arg-type]

@@ -56,7 +56,7 @@ def completed_views(
     by_partition: bool = False,
     with_events: bool = False,
 ) -> DataFrame:
-    """What became of the page views of each second, micro-batch by micro-batch.
+    """Emit each second's page views once it is complete, and those that came too late.
 
     In: the columns of Spark's Kafka source; what is no click goes to ``dead_letters``, as by
     ``clicks.parse``. Out, by ``kind``:
@@ -87,12 +87,12 @@ def completed_views(
 
 
 def facts(lateness: str, *, by_partition: bool) -> dict[str, Any]:
-    """What a checkpoint must remember of these options."""
+    """Return what a checkpoint must remember of these options."""
     return {"lateness in ms": milliseconds(lateness), "by partition": by_partition}
 
 
 def milliseconds(lateness: str) -> int:
-    """A length of time such as "5 seconds" in ms; raises ValueError for anything else."""
+    """Convert a length of time such as "5 seconds" to ms; raise ValueError for anything else."""
     try:
         length = pd.Timedelta(lateness)
         if pd.isna(length) or length < pd.Timedelta(0) or lateness.strip().isdecimal():
@@ -113,7 +113,7 @@ def _per_second_in_ms(rows: pl.DataFrame, with_events: bool) -> pl.DataFrame:
 
 
 def per_second(rows: pl.DataFrame, with_events: bool = False) -> pl.DataFrame:
-    """A row per partition and second of what a task has read; no second for what was rejected."""
+    """Group what a task has read by partition and second; rejected rows have no second."""
     page, time = pl.col("click_type") == ClickType.PAGE.value, pl.col("timestamp")
     to_the_end = pl.int_range(pl.len(), 0, -1).over("partition")
     good = rows.filter(pl.col("reason").is_null()).with_columns(
@@ -147,7 +147,7 @@ _ALL = [
 def complete(
     tables: Tables, batch: pl.DataFrame, *, behind: int, unread: Unread, by_partition: bool
 ) -> tuple[Tables, pl.DataFrame]:
-    """One micro-batch: the state before and what came in, the state after and what is emitted."""
+    """Process one micro-batch: take the state and what came in, return the state and the output."""
     now = int(batch["now"].max())  # type: ignore[arg-type]
     batch = batch.filter(pl.col("clicks") > 0)
     sums, closed, since = _sums(tables["sums"], now)
@@ -200,7 +200,7 @@ _OPEN = ["second", "partition", "views", "event_ids"]
 
 
 def _added(rows: pl.DataFrame, by: tuple[str, ...] = ("second", "partition")) -> pl.DataFrame:
-    """Rows of the same second (and partition) as one."""
+    """Add up rows of the same second (and partition)."""
     if not len(rows):
         return rows
     ids = pl.col("event_ids").explode().drop_nulls()
@@ -217,7 +217,7 @@ def nothing_came(step: Step, tables: Tables, now: int) -> tuple[Tables, pl.DataF
 
 
 def _sums(table: pl.DataFrame | None, now: int) -> tuple[dict[str, int], int, int]:
-    """The sums so far, the second before which all are complete, and when that was (ms)."""
+    """Return the sums so far, the second before which all are complete, and when that was (ms)."""
     if table is None:
         return dict.fromkeys(SUMS, 0), 0, now
     sums = table.row(0, named=True)
@@ -234,7 +234,7 @@ def _clocks(table: pl.DataFrame | None) -> dict[int, Clock]:
 
 
 def clock_table(clocks: dict[int, Clock]) -> pl.DataFrame:
-    """The clocks by partition as they stand in the state."""
+    """Return the clocks by partition as they stand in the state."""
     names = ["partition", *(f.name for f in fields(Clock))]
     kinds = dict.fromkeys(names, pl.Int64) | {"recent": pl.List(pl.Int64)}
     rows = [(p, *astuple(clock)) for p, clock in clocks.items()]

@@ -24,7 +24,7 @@ class Polls(Protocol):
 
 
 def count_step(counts: Counts, click: Click) -> Counts:
-    """One step of the fold: the counts before and one click in, the counts after out.
+    """Fold one click into the counts: return the counts after it.
 
     The dictionary is changed in place and returned, so that a million steps make no copies.
     """
@@ -59,7 +59,7 @@ def count_page_views(
 def polled_clicks(
     consumer: Polls, until: Callable[[], bool], reject: Callable[[Any, Rejected], None]
 ) -> Iterator[Click]:
-    """The clicks of a topic, one by one, until ``until()`` holds; it is asked before every poll.
+    """Yield a topic's clicks, one by one, until ``until()`` holds; ask it before every poll.
 
     ``reject(message, why)`` gets each record that is no click. Errors of the consumer
     (``BrokerUnreachable``, ``TopicMissing``) pass through.
@@ -75,7 +75,7 @@ def polled_clicks(
 
 
 def completed_seconds(clicks: Iterable[Click]) -> Iterator[tuple[int, int]]:
-    """Each second and its page views, once a page view of another second has come.
+    """Yield each second and its page views, once a page view of another second has come.
 
     In OTTO's mob programming session this was the map from second to count whose completed second
     is emitted and removed. Nothing is emitted at the first click: no second was complete.
@@ -95,7 +95,7 @@ def completed_seconds(clicks: Iterable[Click]) -> Iterator[tuple[int, int]]:
 
 
 def page_views(parsed: DataFrame) -> DataFrame:
-    """Views per page name so far: ``name`` (string), ``views`` (bigint).
+    """Count views per page name so far: ``name`` (string), ``views`` (bigint).
 
     A running aggregate over everything that arrived: it needs no watermark, because it is never
     finished, and an event dated in the far future has been rejected before it gets here.
@@ -111,7 +111,7 @@ def views_per_second(
     by_partition: bool = False,
     with_events: bool = False,
 ) -> DataFrame:
-    """Views per second of the event time: ``second`` (bigint, since 1970), ``views`` (bigint).
+    """Count views per second of event time: ``second`` (bigint, since 1970), ``views`` (bigint).
 
     ``by_partition`` adds the ``partition`` of the clicks (int) and counts each for itself,
     ``with_events`` the ``event_ids`` (array of bigint) of what was counted.

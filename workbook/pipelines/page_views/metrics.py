@@ -58,7 +58,7 @@ class Completed:
         return len(self.event_ids)
 
     def metric(self, *, by_partition: bool = False) -> Metric:
-        """What others are told; by partition where the clicks have more than one.
+        """Return the metric to publish; by partition where the clicks have more than one.
 
         Raises ``SeveralPartitions`` where that is needed and was not asked for.
         """
@@ -72,7 +72,7 @@ class Completed:
         return Metric(self.second, self.views, self.partition if by_partition else None)
 
     def restart(self) -> TopicPartition:
-        """Where to go on once this second has been delivered, as Kafka commits it."""
+        """Return where to go on once this second has been delivered, as Kafka commits it."""
         return TopicPartition(self.topic, self.partition, self.next_offset)
 
 
@@ -106,7 +106,7 @@ class Seconds:
         return Completed(second, topic, partition, offset, tuple(ids))
 
     def forget(self, partitions: Sequence[TopicPartition]) -> None:
-        """Partitions that another reader has now; it begins their open second anew."""
+        """Forget partitions that another reader has now; it begins their open second anew."""
         for place in partitions:
             self.open.pop(place.partition, None)
 
@@ -172,13 +172,13 @@ class Sends(Protocol):
 
 
 def nothing(point: str) -> None:
-    """No crash at any point."""
+    """Do nothing: no crash at any point."""
 
 
 def auto_commit(
     reader: Any, metrics: Sends, until: Until, reject: Reject, at: At = nothing
 ) -> None:
-    """Kafka's client commits every so often whatever it has handed out. Loses, and doubles."""
+    """Let Kafka's client commit every so often whatever it has handed out. Loses, and doubles."""
     for done in completed(reader, until, reject, at):
         at("before-send")
         metrics.send(done.metric(), done.event_ids)
@@ -188,7 +188,7 @@ def auto_commit(
 def commit_after_poll(
     reader: Any, metrics: Sends, until: Until, reject: Reject, at: At = nothing
 ) -> None:
-    """Each record is committed before it is counted: at most once. Loses what is in memory."""
+    """Commit each record before counting it: at most once. Loses what is in memory."""
 
     def commit(message: Message | None) -> None:
         if message is not None:
@@ -213,7 +213,7 @@ def commit_on_delivery(
     seconds: Seconds | None = None,
     settle: Callable[[], None] | None = None,
 ) -> None:
-    """A second is committed when its metric has been delivered: at least once.
+    """Commit a second when its metric has been delivered: at least once.
 
     That holds while each partition has one reader and, on more than one, ``by_partition``. Readers
     of one group ``share`` the topic, or a rebalance repeats seconds.
@@ -245,7 +245,7 @@ def commit_on_delivery(
 
 
 def _delivered(reject: Reject) -> Callable[[], None]:
-    """What waits until all that was rejected is safe: the ``close`` of dead letters."""
+    """Return what waits until all rejected records are safe: the ``close`` of dead letters."""
     close: Callable[[], None] = getattr(reject, "close", lambda: None)
     return close
 
@@ -276,7 +276,7 @@ def in_transactions(
     reject: Reject,
     at: At = nothing,
 ) -> None:
-    """Metric and offset become visible together or not at all: exactly once.
+    """Publish metric and offset together or not at all: exactly once.
 
     ``record`` says what to produce for a completed second. Readers need ``read_committed``. It
     holds while each partition has one reader, with a ``transactional.id`` of its own, and, on more
@@ -301,7 +301,7 @@ def in_transactions(
 
 
 def metric_records(counts: DataFrame) -> DataFrame:
-    """Counts per second as records for Kafka: ``key``, ``value`` (strings), as in ``Metric``.
+    """Convert counts per second to Kafka records: ``key``, ``value`` (strings), see ``Metric``.
 
     In: ``second``, ``views``, and optionally ``partition`` (then it is part of the key) and
     ``event_ids`` (then they are a header, for the ledger).

@@ -16,7 +16,7 @@ SECOND = 1_700_000_000
 
 
 def _record(after: int | str, value: bytes | None) -> Record:
-    """A metric of the second that is so far ``after`` the first; or one whose key is this text."""
+    """Build a metric of the second so far ``after`` the first, or one with this text as key."""
     key = str(SECOND + after) if isinstance(after, int) else after
     return Record(key.encode(), value)
 

@@ -25,7 +25,7 @@ class Record(NamedTuple):
 
 
 def _run(sends: Sequence[Send]) -> list[Send]:
-    """The unbroken run of delivered ones."""
+    """Return the sends before the first that isn't delivered."""
     return list(takewhile(lambda send: bool(send.delivered), sends))
 
 
@@ -38,12 +38,12 @@ def _delivered(sends: Sequence[Send]) -> list[Send]:
 
 
 def _until(sends: Sequence[Send], stop: bool | None) -> list[Send]:
-    """Those before the first one in this state."""
+    """Return the sends before the first one in this state."""
     return list(takewhile(lambda send: send.delivered is not stop, sends))
 
 
 def _first_open(sends: Sequence[Send]) -> int | None:
-    """The offset of the first one that is not delivered; the last one's if all are."""
+    """Return the first undelivered send's offset, or the last one's if all are delivered."""
     still_open = sends[len(_run(sends)) :]
     return still_open[0].next_offset if still_open else _last(sends)
 
@@ -178,7 +178,7 @@ def _set(views: dict[Any, Any], second: Any, value: Any) -> None:
 
 
 def _skip(views: dict[Any, Any], second: Any) -> None:
-    """A bad value is left out."""
+    """Leave a bad value out."""
 
 
 def _latest(
@@ -190,7 +190,7 @@ def _latest(
     on_bad: Callable[[dict[Any, Any], Any], Any] = _skip,
     stops: bool = False,
 ) -> dict[Any, Any]:
-    """What the reader knows with one idea exchanged: the model of a mistake."""
+    """Model a mistake: what the reader knows, with one idea exchanged."""
     views: dict[Any, Any] = {}
     for record in records:
         second, number = key(record.key), value(record.value)
@@ -242,7 +242,7 @@ def _unchecked(records: Sequence[Record], read: Callable[[Any], Any] = int) -> d
 
 
 def _only_value_errors(records: Sequence[Record]) -> dict[Any, Any]:
-    """``int(None)`` raises a TypeError, which is not caught."""
+    """Catch ValueError only, so that ``int(None)`` raises a TypeError."""
     for record in records:
         for part in record:
             if part is None:
@@ -251,7 +251,7 @@ def _only_value_errors(records: Sequence[Record]) -> dict[Any, Any]:
 
 
 def _digits(records: Sequence[Record]) -> dict[Any, Any]:
-    """``None.isdigit`` is an AttributeError."""
+    """Call ``isdigit`` on None, which raises an AttributeError."""
     for record in records:
         for part in record:
             part.isdigit()  # type: ignore[union-attr]
@@ -259,7 +259,7 @@ def _digits(records: Sequence[Record]) -> dict[Any, Any]:
 
 
 def _decoded(records: Sequence[Record]) -> dict[Any, Any]:
-    """Both parts are decoded before anything is asked, and not every byte is text."""
+    """Decode both parts before anything is asked: not every byte is text."""
     for record in records:
         for part in record:
             (part or b"").decode()

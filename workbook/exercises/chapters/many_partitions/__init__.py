@@ -28,7 +28,7 @@ SECOND = 1_700_000_000
 
 
 def _page(partition: int, at: int) -> Arrival:
-    """A page view at this time in ms; its id is the time too, which keeps the cases short."""
+    """Build a page view at this time in ms; its id is the time too, which keeps the cases short."""
     return partition, Click(at, ClickType.PAGE, "/home", at, "Firefox")
 
 
@@ -57,7 +57,7 @@ def completed(clicks: Iterable[Arrival], partitions: int) -> Iterator[tuple[int,
 
 
 def _drawn_arrivals() -> Iterator[Case]:
-    """Partitions that are each in order, and each at another place."""
+    """Yield partitions that are each in order, and each at another place."""
     draw = random.Random(6)
     for size in range(1, 41, 2):
         partitions, arrivals = draw.choice((1, 2, 3, 4, 6)), []
@@ -255,7 +255,7 @@ def _record(after: int, partition: int, views: int) -> Record:
 
 
 def _drawn_records() -> Iterator[Case]:
-    """Seconds of one to eleven digits, partitions of one to three."""
+    """Yield records with seconds of one to eleven digits, partitions of one to three."""
     draw = random.Random(7)
     for size in range(1, 21):
         seconds = [draw.choice((9, 10, 123, SECOND, 12_345_678_901)) for _ in range(size)]

@@ -45,7 +45,7 @@ def _completed(
     looks: Callable[[Click], bool] = lambda click: True,
     drops_late: bool = False,
 ) -> list[Pair]:
-    """The right answer with one idea exchanged: the model of a mistake."""
+    """Model a mistake: the right answer with one idea exchanged."""
     views: Counter[int] = Counter()
     clocks: dict[int, int] = {}
     emitted: list[Pair] = []
@@ -78,7 +78,7 @@ def _within_a_minute(click: Click) -> Click:
 def _second_changed(
     arrivals: Sequence[Arrival], partitions: int, turns: Callable[[Click], bool] = _is_page
 ) -> list[Pair]:
-    """Chapter 02's rule, which looks at no partition."""
+    """Apply chapter 02's rule, which looks at no partition."""
     views: Counter[int] = Counter()
     emitted: list[Pair] = []
     current: int | None = None
@@ -95,7 +95,7 @@ def _second_changed(
 def _each_alone(
     arrivals: Sequence[Arrival], partitions: int, turns: Callable[[Click], bool] = _is_page
 ) -> list[Pair]:
-    """Chapter 02's rule within each partition."""
+    """Apply chapter 02's rule within each partition."""
     views: dict[int, Counter[int]] = {}
     emitted: list[Pair] = []
     for number, click in arrivals:
@@ -115,7 +115,7 @@ def _totals(arrivals: Sequence[Arrival]) -> list[Pair]:
 def _at_the_end(
     arrivals: Sequence[Arrival], partitions: int, clock: Callable[[Iterable[int]], int] = max
 ) -> list[Pair]:
-    """One look after the last click, once all partitions have a clock."""
+    """Look once after the last click, if all partitions have a clock."""
     clocks = {number: click.epoch_second for number, click in arrivals}
     if not clocks or len(clocks) < partitions:
         return []
@@ -129,7 +129,7 @@ def _all_but_the_last(arrivals: Sequence[Arrival], partitions: int) -> list[Pair
 
 
 def _with_gaps(arrivals: Sequence[Arrival], partitions: int) -> list[Pair]:
-    """Every second between two clocks, with views or without."""
+    """Emit every second between two clocks, with views or without."""
     clocks: dict[int, int] = {}
     for number, click in arrivals:
         clocks[number] = click.epoch_second
@@ -140,7 +140,7 @@ def _with_gaps(arrivals: Sequence[Arrival], partitions: int) -> list[Pair]:
 
 
 def _between(arrivals: Sequence[Arrival], partitions: int) -> list[Pair]:
-    """The same, from the first complete second to the last one."""
+    """Add the seconds without views, from the first complete second to the last one."""
     views = dict(_completed(arrivals, partitions))
     if not views:
         return []
@@ -298,7 +298,7 @@ SHORTCUTS = [
 
 
 def _parts(record: Record) -> tuple[int, int, int]:
-    """Second, partition and views."""
+    """Parse second, partition and views."""
     second, number = record.key.split(b"/")
     return int(second), int(number), int(record.value)
 
@@ -319,7 +319,7 @@ def _read(
     result: Callable[[int, int], Any] = lambda second, number: second,
     count: Callable[[int], int] = lambda views: views,
 ) -> dict[Any, Any]:
-    """The reader with one idea exchanged: the model of a mistake."""
+    """Model a mistake: the reader with one idea exchanged."""
     known: dict[Any, tuple[int, int, int]] = {}
     for second, number, views in map(_parts, records):
         at = key(second, number, views)

@@ -34,7 +34,7 @@ def _views(
     accepted: Callable[[Row], bool] = lambda row: row[6] is None,
     counts: Callable[[Row], int] = lambda row: 1,
 ) -> list[Row]:
-    """The rows asked for with one idea exchanged: the model of a mistake."""
+    """Model a mistake: the expected rows with one idea exchanged."""
 
     def key(row: Row) -> Any:
         return second(row), number(row), besides(row)
@@ -44,7 +44,7 @@ def _views(
 
 
 def _per_second(rows: list[Row], keep: Callable[[list[int]], Any]) -> list[Row]:
-    """Grouped by the second alone, with one of its partitions, or another number, beside it."""
+    """Group by the second alone, with one of its partitions, or another number, beside it."""
     pages = [row for row in rows if row[1] == "Page" and row[6] is None]
     seconds = sorted({_second(row) for row in pages})
     numbers = [[row[7] for row in pages if _second(row) == second] for second in seconds]
@@ -52,7 +52,7 @@ def _per_second(rows: list[Row], keep: Callable[[list[int]], Any]) -> list[Row]:
 
 
 def _sums_beside(rows: list[Row]) -> list[Row]:
-    """Each partition with the views of the whole second."""
+    """Show the views of the whole second beside each partition."""
     whole: Counter[Any] = Counter()
     for second, _, views in _views(rows):
         whole[second] += views
@@ -60,7 +60,7 @@ def _sums_beside(rows: list[Row]) -> list[Row]:
 
 
 def _shown(key: Callable[[int], Any]) -> Callable[[list[Row]], list[Row]]:
-    """The right rows, each second shown in another way."""
+    """Model the right rows with each second changed by ``key``."""
     return lambda rows: sorted(((key(s), n, views) for s, n, views in _views(rows)), key=repr)
 
 

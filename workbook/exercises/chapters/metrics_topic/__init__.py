@@ -20,7 +20,7 @@ SECOND = 1_700_000_000
 
 
 def _page(after: int) -> Click:
-    """A page view so many ms after ``SECOND`` began; its id is that time too."""
+    """Build a page view so many ms after ``SECOND`` began; its id is that time too."""
     return Click(after, ClickType.PAGE, "/home", SECOND * 1000 + after, "Firefox")
 
 
@@ -51,7 +51,7 @@ def metrics(clicks: Iterable[Click]) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _drawn() -> Iterator[Case]:
-    """Streams in the order of event time, over seconds of any size."""
+    """Yield streams in the order of event time, over seconds of any size."""
     draw = random.Random(3)
     for size in range(1, 40, 2):
         at, clicks = draw.choice((59_000, 9_999_000, SECOND * 1000)), []

@@ -48,7 +48,7 @@ def _completed(
     resets: bool = True,
     to_the_end: bool = False,
 ) -> list[Pair]:
-    """The completed seconds and their views, with one idea exchanged."""
+    """Return the completed seconds and their views, with one idea exchanged."""
     current, views, done = first, 0, []
     for click in clicks:
         changed = turns(click) and of(click) != current
@@ -67,7 +67,7 @@ def _metrics(
     value: Callable[[Any], Any] = _text,
     **exchanged: Any,
 ) -> list[Pair]:
-    """What has to be produced with one idea exchanged: the model of a mistake."""
+    """Model a mistake: the metrics to produce, with one idea exchanged."""
     return [(key(second), value(views)) for second, views in _completed(clicks, **exchanged)]
 
 
@@ -98,7 +98,7 @@ def _as_json(clicks: Sequence[Click]) -> list[Pair]:
 
 
 def _each(change: Callable[[Pair], Any]) -> Callable[[Sequence[Click]], list[Any]]:
-    """The right metrics, each one changed."""
+    """Model the right metrics, each changed by ``change``."""
     return lambda clicks: [change(pair) for pair in _metrics(clicks)]
 
 
@@ -281,12 +281,12 @@ SHORTCUTS = [
 def _rows(
     key: Callable[[Any], Any] = str, value: Callable[[Any], Any] = str
 ) -> Callable[[list[Row]], list[Row]]:
-    """The rows asked for, in one of whose columns an idea is exchanged."""
+    """Model the expected rows with the key or the value changed."""
     return lambda rows: sorted(((key(s), value(v)) for s, v in rows), key=repr)
 
 
 def _double(number: int) -> str:
-    """The text that Java gives a double: with an exponent from ten million on."""
+    """Format a number as Java formats a double: with an exponent from ten million on."""
     power = len(str(number)) - 1
     return f"{float(number)}" if number < 10**7 else f"{number / 10**power!r}E{power}"
 

@@ -62,7 +62,7 @@ def _drawn_steps() -> Iterator[Case]:
 
 
 def _other_counts() -> list[Case]:
-    """The clicks of the teaching cases, after other counts."""
+    """Return the clicks of the teaching cases, after other counts."""
     return [
         Case((count, click), next_count(count, click), "The count so far may be any number.")
         for count in (1, 8, 9, 100, 999_999)

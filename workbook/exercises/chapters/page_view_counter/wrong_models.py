@@ -62,7 +62,7 @@ def _count(
     on_bad: Callable[[int], int] = lambda count: count,
     stops: bool = False,
 ) -> tuple[int, list[Any]]:
-    """The right count with one idea exchanged: the model of a mistake."""
+    """Model a mistake: the right count with one idea exchanged."""
     count, letters = 0, []
     for at, record in enumerate(records):
         try:

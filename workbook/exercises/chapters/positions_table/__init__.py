@@ -67,7 +67,7 @@ class _TheVeryTable:
 
 
 def _told_if_given_back(step: Callable[..., Any]) -> Callable[..., Any]:
-    """The step, which gives a ``_TheVeryTable`` where its table is the one that it was given."""
+    """Wrap the step: where it returns the very table it was given, return a ``_TheVeryTable``."""
 
     @functools.wraps(step)
     def call(table: Any, key: Any, value: Any) -> Any:
@@ -78,7 +78,7 @@ def _told_if_given_back(step: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _in_a_new_dictionary(answer: Any) -> NotYet | None:
-    """Also where nothing changes; an answer that gets here can be called, and gives tables."""
+    """Check for a new table even where nothing changes; the answer is known to give tables."""
     told = (
         "The table after this record is right, but it's the one that was given, and a new "
         "dictionary is asked for. Whoever changes one of the two later would change both."
@@ -228,7 +228,7 @@ def _at(exchange: str, amount: int = 20, ticker: str = "AAPL") -> dict[str, Any]
 
 
 def _drawn_changes() -> Iterator[Case]:
-    """Pairs of rows that differ in a field or two, under one condition or another."""
+    """Yield pairs of rows that differ in a field or two, under one condition or another."""
     draw = random.Random(11)
     fields = {
         "client": ("Bob", "Ida"),

@@ -33,7 +33,7 @@ def _next(
     update: Callable[[Fields | None, Fields], Any] = _replaced,
     close: Callable[[Table, str], Table] = _removed,
 ) -> Table:
-    """The right answer with one idea exchanged: the model of a mistake."""
+    """Model a mistake: the right answer with one idea exchanged."""
     if value is None:
         return close(table, key)
     return {**table, key: update(table.get(key), value)}
@@ -60,14 +60,14 @@ def _marked_if_there(table: Table, key: str) -> Table:
 
 
 def _toggled(table: Table, key: str, value: Fields | None) -> Table:
-    """A row that comes a second time is taken for one too many."""
+    """Remove a row that comes a second time, as if it were one too many."""
     if value is None or table.get(key) == value:
         return _removed(table, key)
     return {**table, key: value}
 
 
 def _by_client(table: Table, key: str, value: Fields | None) -> Table:
-    """Each client has one row: the last one."""
+    """Keep one row per client: the last one."""
     if value is None:
         return _removed(table, key)
     others = {k: row for k, row in table.items() if row["client"] != value["client"]}
@@ -180,7 +180,7 @@ def _told(
     delete: Callable[[Fields | None], Any] = lambda old: "delete",
     knows_the_same: bool = True,
 ) -> Any:
-    """The right answer with one idea exchanged: the model of a mistake."""
+    """Model a mistake: the right answer with one idea exchanged."""
     before = was(old, old is not None and keeps(old))
     if new is not None and keeps(new):
         if knows_the_same and old == new:
@@ -196,12 +196,12 @@ def _as_on_a_stream(old: Fields | None, new: Fields | None, keeps: Condition) ->
 def _tombstone_of_none(
     old: Fields | None, new: Fields | None, keeps: Condition, **more: Any
 ) -> Any:
-    """A delete whenever there is no new row, whatever downstream had."""
+    """Emit a delete whenever there is no new row, whatever downstream had."""
     return "delete" if new is None else _told(old, new, keeps, **more)
 
 
 def _not_later(old: Fields | None, new: Fields | None, keeps: Condition, **more: Any) -> Any:
-    """A row that begins to match later is not told."""
+    """Emit nothing for a row that begins to match later."""
     return _told(old, new, keeps, passes=lambda before: before or old is None, **more)
 
 

@@ -13,7 +13,7 @@ _POSITION, _CLIENT, _TICKER, _AMOUNT, _DELETED, _OFFSET = range(6)
 
 
 def _best(rows: list[Row], by: Callable[[Row], Any], key: Callable[[Row], Any]) -> list[Row]:
-    """Of each key the row that is the largest."""
+    """Return each key's largest row."""
     best: dict[Any, Row] = {}
     for row in rows:
         at = key(row)
@@ -30,7 +30,7 @@ def _latest(
     key: Callable[[Row], Any] = lambda row: row[_POSITION],
     last: Callable[[Row], bool] = lambda row: not row[_DELETED],
 ) -> list[Row]:
-    """The right answer with one idea exchanged: the model of a mistake."""
+    """Model a mistake: the right answer with one idea exchanged."""
     newest = _best([row for row in rows if first(row)], by, key)
     return _shown([row for row in newest if last(row)])
 
@@ -48,13 +48,13 @@ def _anyway(row: Row) -> bool:
 
 
 def _by_fields(row: Row) -> tuple[Any, ...]:
-    """Rows by their fields, one after the other, as Spark orders structs: null comes first."""
+    """Order rows by their fields, one after the other, as Spark orders structs: null first."""
     fields = (row[_CLIENT], row[_TICKER], row[_AMOUNT], row[_DELETED], row[_OFFSET])
     return tuple((field is not None, field) for field in fields)
 
 
 def _columns_alone(rows: list[Row]) -> list[Row]:
-    """Of each position the largest client, the largest ticker, the largest amount."""
+    """Take each position's largest client, largest ticker, largest amount."""
     found = []
     for position in {row[_POSITION] for row in rows if _live(row)}:
         own = [row for row in rows if row[_POSITION] == position and _live(row)]
@@ -68,7 +68,7 @@ def _never_closed(rows: list[Row]) -> list[Row]:
 
 
 def _in_order(rows: list[Row], first: Callable[[Row], bool] = _anyway) -> list[Row]:
-    """The row that stands first in the frame."""
+    """Keep each position's first row in the frame."""
     kept: dict[Any, Row] = {}
     for row in filter(first, rows):
         kept.setdefault(row[_POSITION], row)

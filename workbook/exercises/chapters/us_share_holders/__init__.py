@@ -79,7 +79,7 @@ NYSE = _row("Ada", "IBM", 5, "NYSE")
 
 
 def _each_field_alone() -> list[Case]:
-    """An update of each field, there and back, with all others as they were."""
+    """Return updates of each field alone, there and back."""
     values = (("ticker", "KO"), ("exchange", "NASDAQ"), ("client", "Bo"), ("amount", 6))
     there = [(field, NYSE, {**NYSE, field: value}) for field, value in values]
     return [
@@ -94,7 +94,7 @@ def _each_field_alone() -> list[Case]:
 
 
 def _names_that_are_alike() -> list[Case]:
-    """Exchanges whose names hold a part of the two that count."""
+    """Return exchanges whose names hold a part of the two that count."""
     return [
         Case(
             (None, _row("Ada", "AAPL", 10, exchange)),
@@ -201,13 +201,13 @@ def tickers(changes: Iterable[tuple[str, str]]) -> set[str]:
 
 
 def _changes(text: str) -> list[tuple[str, str]]:
-    """``+AAPL -IBM`` as changes."""
+    """Parse ``+AAPL -IBM`` as changes."""
     words = {"+": "add", "-": "remove"}
     return [(words[word[0]], word[1:]) for word in text.split()]
 
 
 def _drawn_sets() -> Iterator[Case]:
-    """Changes in which only what is held is removed."""
+    """Yield random changes that remove only what is held."""
     draw = random.Random(13)
     for size in range(1, 25):
         held: list[str] = []

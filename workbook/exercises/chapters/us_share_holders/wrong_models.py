@@ -34,7 +34,7 @@ def _changes(
     removed: Callable[[Fields], bool] = _is_us,
     added: Callable[[Fields], bool] = _is_us,
 ) -> list[Change]:
-    """The right answer with one idea exchanged: the model of a mistake."""
+    """Model a mistake: the right answer with one idea exchanged."""
     if same(old, new):
         return []
     told: list[Change] = []
@@ -46,7 +46,7 @@ def _changes(
 
 
 def _field(*names: str) -> Callable[[Row, Row], bool]:
-    """Rows are taken for the same if these fields are."""
+    """Return a comparison that takes rows for the same if these fields are."""
 
     def same(old: Row, new: Row) -> bool:
         if old is None or new is None:
@@ -77,7 +77,7 @@ def _with_update(old: Row, new: Row) -> list[Change]:
 
 
 def _new_clients_removal(old: Row, new: Row) -> list[Change]:
-    """Takes the position out of the client who gets it."""
+    """Remove the position from the client who gets it."""
     whose = new["client"] if new is not None else None
     return [(whose or c if what == "remove" else c, what, r) for c, what, r in _changes(old, new)]
 
@@ -87,7 +87,7 @@ def _new_row_removed(old: Row, new: Row) -> list[Change]:
 
 
 def _each(change: Callable[[str, str, Row], Any]) -> Callable[[Row, Row], list[Any]]:
-    """The right triples, each of them changed."""
+    """Model the right triples, each changed by ``change``."""
     return lambda old, new: [change(*told) for told in _changes(old, new)]
 
 
@@ -257,7 +257,7 @@ def _of(changes: Pairs, word: str) -> set[str]:
 
 
 def _first_only(changes: Pairs) -> set[str]:
-    """Stops after the first change."""
+    """Stop after the first change."""
     return _held(changes[:1])
 
 
@@ -315,7 +315,7 @@ Shares = Mapping[str, int]
 
 
 def _left(shares: Shares, row: Fields, by: int | None = None) -> dict[str, int]:
-    """All entries, also one that is empty."""
+    """Return all entries, also one that is empty."""
     ticker = row["ticker"]
     return {**shares, ticker: shares[ticker] - (row["amount"] if by is None else by)}
 

@@ -27,7 +27,7 @@ SECOND = 1_700_000_000
 
 
 def _page(at: int) -> Click:
-    """A page view at this time in ms; its id is the time too, which keeps the cases short."""
+    """Build a page view at this time in ms; its id is the time too, which keeps the cases short."""
     return Click(at, ClickType.PAGE, "/home", at, "Firefox")
 
 
@@ -55,7 +55,7 @@ def completed(clicks: Iterable[Click]) -> list[tuple[int, int]]:
 
 
 def _drawn_streams() -> Iterator[Case]:
-    """Streams of one to twenty clicks, some of them late, over seconds of any size."""
+    """Yield streams of one to twenty clicks, some of them late, over seconds of any size."""
     draw = random.Random(2)
     for size in range(1, 21):
         at, clicks = draw.choice((59_000, 9_999_000, SECOND * 1000)), []

@@ -41,7 +41,7 @@ def _completed(
     opens: Callable[[Any, Any], bool] = lambda current, second: True,
     bucket: Callable[[Any, Any], Any] = lambda current, second: second,
 ) -> list[Any]:
-    """The right answer with one idea exchanged: the model of a mistake."""
+    """Model a mistake: the right answer with one idea exchanged."""
     views: Counter[Any] = Counter()
     emitted: list[Any] = []
     current = first
@@ -66,12 +66,12 @@ def _merged(clicks: Sequence[Click]) -> list[Any]:
 
 
 def _with_the_unfinished(clicks: Sequence[Click], at_the_end: Callable[[], Any]) -> list[Any]:
-    """The last second too; ``at_the_end`` is what comes of that where there was no click."""
+    """Complete the last second too; where there was no click, emit ``at_the_end()``."""
     return _completed([*clicks, _END]) or [at_the_end()]
 
 
 def _at_every_click(clicks: Sequence[Click]) -> list[Any]:
-    """A second's running number for each page view; it starts again when the second changes."""
+    """Emit a second's running count for each page view; it restarts when the second changes."""
 
     def step(before: tuple[int, int], second: int) -> tuple[int, int]:
         return (second, before[1] + 1 if before[0] == second else 1)

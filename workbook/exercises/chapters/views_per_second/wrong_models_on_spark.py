@@ -32,7 +32,7 @@ _views = partial(count_pages, key=lambda row: row[3] // 1000)
 
 
 def _keyed(rows: list[Row], key: Callable[[int], Any]) -> list[Row]:
-    """The right rows, each second shown in another way."""
+    """Model the right rows with each second changed by ``key``."""
     return sorted(((key(second), views) for second, views in _views(rows)), key=repr)
 
 
