@@ -41,7 +41,7 @@ def fitted(text: str) -> str:
 
 
 def end_like_ctrl_c() -> None:
-    """Raise KeyboardInterrupt for whatever signal asks this process to end."""
+    """Let every signal that asks this process to end raise KeyboardInterrupt."""
     # Set by hand, because a script that starts us in the background has Ctrl-C ignored.
     for number in ENDINGS:
         signal.signal(number, signal.default_int_handler)

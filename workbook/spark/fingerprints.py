@@ -97,7 +97,7 @@ class _Node:
 
 
 def _digest(thing: Any) -> str:
-    """Hash a thing by neither the order in which objects are met nor their ids."""
+    """Hash a thing, whatever the ids of its objects and the order in which they are met."""
     nodes: dict[int, _Node] = {}
     alive, level, depth = [], [thing], 0
     while level:
@@ -245,7 +245,7 @@ def _closure(function: FunctionType) -> Iterator[tuple[str, Any]]:
 
 
 def _used(function: FunctionType) -> dict[str, Any]:
-    """Return what the function's names mean outside it; of modules, the attributes it names."""
+    """Return the outside values that a function's names mean; of modules, what it names."""
     codes = list(_codes(function.__code__))
     attributes = sorted({name for code in codes for name in code.co_names})
     todo = [found for code in codes for found in _global(code, function.__globals__)]

@@ -47,7 +47,7 @@ def locked(group: str | None = None) -> list[Jar]:
 
 
 def fingerprint() -> str:
-    """Return a short sum over jars.lock: two labs with the same one run the same versions."""
+    """Return a short checksum of jars.lock: labs with the same one run the same versions."""
     return _sha256(LOCK)[:12]
 
 

@@ -222,7 +222,7 @@ def _pickled(value: Any) -> bytes | None:
 
 
 def _shown(value: Any) -> Any:
-    """Convert to what Arrow takes, which knows neither sets nor dictionaries; None for nothing."""
+    """Convert sets and dictionaries, which Arrow doesn't take; return None for an empty value."""
     if isinstance(value, Sized) and not len(value):
         return None
     if isinstance(value, set | frozenset):

@@ -80,7 +80,7 @@ def fold(
     start: Any,
     returns: str,
 ) -> Aggregate:
-    """Aggregate by any two functions ``(value, row) -> value``, from ``start``: plain, slower.
+    """Aggregate by any two functions ``(value, row) -> value`` from ``start``; slow: plain Python.
 
     Both are called for every update of the changelog, in the order of its offsets, an update's old
     row first; so the value is the same whether results are asked ``per_update`` or not. As in Kafka

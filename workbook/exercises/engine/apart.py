@@ -64,7 +64,7 @@ def apart(work: Work) -> Ended:
 
 
 def _in_child(work: Work) -> tuple[Ended, bool]:
-    """Return how the work ended, and whether it used a processor."""
+    """Run the work in a child; return how it ended, and whether it used a processor."""
     from_child, to_parent = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of threads: see above

@@ -178,7 +178,7 @@ def nothing(point: str) -> None:
 def auto_commit(
     reader: Any, metrics: Sends, until: Until, reject: Reject, at: At = nothing
 ) -> None:
-    """Let Kafka's client commit every so often whatever it has handed out. Loses, and doubles."""
+    """Let Kafka's client commit now and then what it handed out. Loses, and duplicates."""
     for done in completed(reader, until, reject, at):
         at("before-send")
         metrics.send(done.metric(), done.event_ids)
@@ -245,7 +245,7 @@ def commit_on_delivery(
 
 
 def _delivered(reject: Reject) -> Callable[[], None]:
-    """Return what waits until all rejected records are safe: the ``close`` of dead letters."""
+    """Return the ``close`` of dead letters, which waits until all rejected records are safe."""
     close: Callable[[], None] = getattr(reject, "close", lambda: None)
     return close
 

@@ -57,7 +57,7 @@ def completed(clicks: Iterable[Arrival], partitions: int) -> Iterator[tuple[int,
 
 
 def _drawn_arrivals() -> Iterator[Case]:
-    """Yield partitions that are each in order, and each at another place."""
+    """Yield arrivals from partitions that are each in order, and each at another place."""
     draw = random.Random(6)
     for size in range(1, 41, 2):
         partitions, arrivals = draw.choice((1, 2, 3, 4, 6)), []
