@@ -78,7 +78,7 @@ def test_what_was_written_in_the_middle_of_a_micro_batch_comes_again(broker: Bro
 
 def _came_again(outcome: Outcome) -> None:
     assert len(outcome.duplicated), str(outcome)
-    again = outcome.seconds[outcome.seconds.duplicated > 0]
+    again = outcome.seconds[outcome.seconds["duplicated"] > 0]
     assert (again["last"] == again.expected).all()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -194,7 +195,7 @@ def test_where_an_error_came_from_is_shown_on_request(
 
 def test_help_says_what_is_to_be_typed() -> None:
     said = help_of()
-    assert said.startswith(f"usage: {sys.executable} -m workbook [-h] COMMAND")
+    assert said.startswith(f"usage: {shlex.quote(sys.executable)} -m workbook [-h] COMMAND")
     script = Path(sys.executable).with_name("workbook")
     told = subprocess.run([script, "--help"], capture_output=True, text=True, timeout=60).stdout
     assert told.startswith("usage: ")
