@@ -15,6 +15,7 @@ from typing import Any
 import nbformat
 import pytest
 from labs import OwnLab, interrupt, own_lab, read_until, until
+from nbformat.reader import NotJSONError
 from nbformat.v4 import new_code_cell, new_notebook
 
 from workbook.stack import jars
@@ -158,7 +159,10 @@ ipywidgets.Button(description="Press me")
 
 def shown_is_saved(file: Path) -> bool:
     """What the saved cells show is in the saved state: an earlier save may hold an earlier run."""
-    saved = nbformat.read(file, 4)
+    try:
+        saved = nbformat.read(file, 4)
+    except NotJSONError:  # it is just being written
+        return False
     outputs = [output for cell in saved.cells for output in cell.outputs if "data" in output]
     views = [output.data.get("application/vnd.jupyter.widget-view+json") for output in outputs]
     shown = {view["model_id"] for view in views if view}
