@@ -81,7 +81,7 @@ def test_metrics_are_exact_across_ctrl_c_and_a_restart(
     expected = (pages["timestamp"] // 1000).value_counts().to_dict()
     process = workbook(*command)
     read_until(process, "It goes on where")
-    until(lambda: len(written(broker, metrics)) >= len(expected), "all seconds")
+    until(lambda: len(written(broker, metrics)) >= len(expected), "all seconds", within=420)
     said = end(process, signal.SIGTERM)
     assert f"Ended: {COUNT - len(first) + 1:,} messages read" in said
     good = sum(expected.values())
