@@ -1,1 +1,1 @@
-"""Stateful stream processing, taken apart: real Kafka, real Spark, one question per notebook."""
+"""Teaches stateful stream processing: real Kafka, real Spark, one question per notebook."""

@@ -1,4 +1,4 @@
-"""``python -m workbook``: the lab without make."""
+"""Runs the command line: ``python -m workbook`` is the lab without make."""
 
 from workbook.cli import main
 

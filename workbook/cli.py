@@ -1,4 +1,4 @@
-"""The command line: which command does what, and how each one ends."""
+"""The command line: its commands, their help, and how each one ends."""
 
 from __future__ import annotations
 

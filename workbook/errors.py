@@ -8,7 +8,7 @@ class WorkbookError(Exception):
 
 
 class Rejected(WorkbookError):
-    """A record that cannot be read as an event; its ``reason`` goes to the dead-letter topic."""
+    """A record can't be read as an event; its ``reason`` goes to the dead-letter topic."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -16,59 +16,59 @@ class Rejected(WorkbookError):
 
 
 class CheckBroke(WorkbookError):
-    """A check of an exercise that raised, which an answer must not be blamed for."""
+    """The check of an exercise raised an error itself: the answer isn't to blame."""
 
 
 class NoSuchStream(WorkbookError, ValueError):
-    """Numbers that describe no stream, or one that does not fit its topic or the clock."""
+    """Options that describe no stream, or one that doesn't fit its topic or the clock."""
 
 
 class CannotSubtract(WorkbookError, ValueError):
-    """An aggregate that cannot take a row out again, asked of a table whose rows come and go."""
+    """An aggregate can't subtract a row, but the rows of its table change."""
 
 
 class SumTooLarge(WorkbookError, OverflowError):
-    """A sum that does not fit into its type any more."""
+    """A sum no longer fits into its type."""
 
 
 class CannotFingerprint(WorkbookError, ValueError):
-    """A function that uses too much to say whether it is the same at a restart."""
+    """A function refers to more objects than can be compared at a restart."""
 
 
 class NoSuchState(WorkbookError):
-    """A table that is not, or not yet, in the state of a query."""
+    """The state of a query has no such table, or not yet."""
 
 
 class QueryEnded(WorkbookError):
-    """Something was asked of a query that has been stopped."""
+    """The query has been stopped."""
 
 
 class CannotGoOn(WorkbookError):
-    """A checkpoint that does not fit the query, or the store, that is to go on with it."""
+    """A checkpoint doesn't fit the query or the store that should continue from it."""
 
 
 class JarsMissing(WorkbookError):
-    """Jars are not in the cache and could not be fetched."""
+    """Jars aren't in the cache and couldn't be fetched."""
 
 
 class JarsDamaged(WorkbookError):
-    """A jar in the cache does not have its recorded SHA-256 sum."""
+    """A jar in the cache doesn't have its recorded SHA-256 sum."""
 
 
 class JavaUnusable(WorkbookError):
-    """No Java that can run Spark and Kafka: missing, too old, or JAVA_HOME points nowhere."""
+    """Java is missing or too old, or JAVA_HOME points nowhere."""
 
 
 class ServerFailed(WorkbookError):
-    """A server of the lab did not start, or ended on its own."""
+    """A server of the lab didn't start, or ended by itself."""
 
 
 class NotRunning(ServerFailed):
-    """This lab has no supervisor, and none was to be started or came up."""
+    """The lab has no supervisor, and none came up."""
 
 
 class SparkFailed(WorkbookError):
-    """Spark did not start, or its master does not answer."""
+    """Spark didn't start, or its master doesn't answer."""
 
 
 class BrokerUnreachable(WorkbookError):
@@ -76,19 +76,19 @@ class BrokerUnreachable(WorkbookError):
 
 
 class RecordRefused(WorkbookError):
-    """The broker answers, but does not take what it is sent, however often that is tried."""
+    """The broker answers, but refuses a record at every attempt."""
 
 
 class SeveralPartitions(WorkbookError):
-    """Metrics by second alone, asked of clicks on several partitions."""
+    """Metrics keyed by second alone were asked of clicks on several partitions."""
 
 
 class TopicMissing(WorkbookError):
-    """The broker answers, but the topic does not exist."""
+    """The broker answers, but the topic doesn't exist."""
 
 
 class NotOurServer(WorkbookError):
-    """Something that deletes or breaks things was asked of a server the lab did not start."""
+    """A destructive action was asked of a server that the lab didn't start."""
 
 
 class NoSuchCrash(WorkbookError, ValueError):
@@ -96,4 +96,4 @@ class NoSuchCrash(WorkbookError, ValueError):
 
 
 class CrashFailed(WorkbookError):
-    """A run of the crash lab did not go as planned: no verdict."""
+    """A run of the crash lab ended early or hung, so there is no verdict."""

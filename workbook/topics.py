@@ -38,7 +38,7 @@ class Topic:
 
     @property
     def dead_letters(self) -> Topic:
-        """Where records go that a reader of this topic rejects."""
+        """Return the topic for records that a reader of this one rejects."""
         return Topic(f"{self.name}.dead-letters", 1)
 
 

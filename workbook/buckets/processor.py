@@ -1,4 +1,4 @@
-"""What Spark sees of a bucket: its state goes to a function as bytes, and comes back as bytes.
+"""The stateful processor of a bucket: a function takes its state and returns it, as bytes.
 
 Before a query's first micro-batch, Spark starts a bare Python for each such operator, only to ask
 which state variables it has. So nothing is imported here that takes long, and the function with
@@ -27,7 +27,7 @@ WAKE_MS = 5_000
 
 
 class Bucket(StatefulProcessor):
-    """Keeps a value of bytes per name; a ``waking`` one is called also where nothing came in."""
+    """Keeps a value of bytes per name; a ``waking`` one also runs where no input came."""
 
     def __init__(self, names: Sequence[str], work: Work, *, waking: bool) -> None:
         self._names, self._waking = names, waking

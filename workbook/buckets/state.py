@@ -1,4 +1,4 @@
-"""What a bucket keeps: small tables by name."""
+"""The state of a bucket: small tables by name."""
 
 from __future__ import annotations
 

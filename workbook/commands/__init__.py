@@ -1,1 +1,1 @@
-"""Commands that are more than a few lines."""
+"""The commands of the command line."""

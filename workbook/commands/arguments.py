@@ -1,4 +1,4 @@
-"""The options of the commands that deal with topics, each with its meaning and its default."""
+"""The options of the commands that work on topics, each with its meaning and its default."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FOREVER = "default: until Ctrl-C or SIGTERM"
 
 
 class Parser(argparse.ArgumentParser):
-    """Says in a line what is wrong, and where more is told, instead of all that can be typed."""
+    """Reports an error in one line with the nearest option, instead of printing the whole usage."""
 
     def __init__(self, *, traceback: bool = True, **how: Any) -> None:
         super().__init__(**how)

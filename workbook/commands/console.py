@@ -48,7 +48,7 @@ def end_like_ctrl_c() -> None:
 
 
 class Ending:
-    """Is it time to end: did a signal ask for it, or are ``seconds`` over?
+    """Decides when a command ends: a signal came, or ``seconds`` are over.
 
     From its making on, a first signal is only noted, so that it cuts nothing short; a second one
     raises KeyboardInterrupt.
@@ -71,7 +71,7 @@ class Ending:
 
 
 class Line:
-    """One line of a terminal that is written over; where there is none, a line now and then.
+    """A line that a terminal overwrites; in a file or a pipe, a new line now and then.
 
     Texts that come sooner than ``TERMINAL_S`` (or ``ELSEWHERE_S``) after the one shown are left
     out, so ``show`` may be called as often as one likes. ``clock`` gives seconds.

@@ -1,4 +1,4 @@
-"""A running query, shown on a line of the terminal until it is asked to end."""
+"""Shows a running query on the terminal until it is asked to end."""
 
 from __future__ import annotations
 

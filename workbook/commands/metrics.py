@@ -61,7 +61,7 @@ def in_order(known: Known, metrics: Iterable[Metric]) -> list[str]:
 
 
 class Known:
-    """What a reader of metrics knows: the last value of each key, added up over partitions.
+    """The last value of each key of the metrics topic, added up over partitions.
 
     Where a second has a total as well, the total alone counts, and stderr says so once.
     """

@@ -20,7 +20,7 @@ ROWS = 10
 
 
 class Screen:
-    """What a terminal shows while a system runs; it is gone at the end. Elsewhere none is there.
+    """Draws a table and a line on a terminal while a system runs; in a file or a pipe, nothing.
 
     ``show`` may be called as often as one likes; ``clock`` gives seconds.
     """

@@ -1,1 +1,1 @@
-"""Records as rows on Spark: what can be read, and what is rejected."""
+"""Decodes records into rows on Spark, and marks those that are rejected with the reason."""

@@ -1,4 +1,4 @@
-"""Records as clicks on Spark: read the JSON, and mark what is no click with its reason."""
+"""Decodes clicks on Spark: reads the JSON, and marks what isn't a click with the reason."""
 
 from __future__ import annotations
 

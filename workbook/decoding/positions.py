@@ -1,4 +1,4 @@
-"""Records as positions on Spark: tombstones told from what cannot be read."""
+"""Decodes positions on Spark: tombstones are deletes, and what can't be read is rejected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Record values as rows on Spark: read quickly what is plain, and let the rules judge the rest."""
+"""Decodes record values on Spark: msgspec reads most of them, strict rules judge the rest."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ARROW = {"BIGINT": pa.int64(), "STRING": pa.string(), "BOOLEAN": pa.bool_()}
 
 
 class DeadLetterSink(AbstractContextManager[Any], Protocol):
-    """Takes what cannot be read; leaving its context means that everything has been delivered.
+    """Takes records that can't be read; leaving its context waits until all are delivered.
 
     It travels to Spark's workers by pickle, and each task enters a copy of its own.
     """
@@ -41,7 +41,7 @@ class DeadLetterSink(AbstractContextManager[Any], Protocol):
 
 @dataclass(frozen=True)
 class Format:
-    """How records of one kind are read.
+    """A format of records: its columns, and the two functions that read it.
 
     ``schema`` names the fields, for Spark. msgspec reads nearly all values as ``plain``, in C, and
     raises where one is not: then ``unread`` takes its place. ``doubtful(batch, events)`` marks the
@@ -62,7 +62,7 @@ class Format:
 
     @property
     def types(self) -> dict[str, str]:
-        """Of each column that can be asked for its type on Spark."""
+        """Return the Spark type of each column that can be asked for."""
         key = [f"{self.key_field} STRING"] if self.key_field else []
         own = [*key, self.schema, "deleted BOOLEAN", "reason STRING", RECORD_SCHEMA, PLANNED]
         return dict(column.split() for column in ", ".join(own).split(", "))
@@ -70,7 +70,7 @@ class Format:
 
 @dataclass(frozen=True)
 class Then:
-    """What a task makes of the rows that it has read, at once: rows of another ``schema``."""
+    """A function that each task applies to its decoded rows; it returns rows of ``schema``."""
 
     make: Callable[[Batches], Batches]
     schema: str

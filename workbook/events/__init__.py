@@ -1,1 +1,1 @@
-"""What comes in and goes out: fields, codec and schema of each kind of record."""
+"""Events: fields, codec and schema of each kind of record."""

@@ -1,4 +1,4 @@
-"""Fields of a JSON object, read strictly: each is what its kind wants, or ``Rejected``."""
+"""Reads the fields of a JSON object strictly: a value of another type raises ``Rejected``."""
 
 from __future__ import annotations
 

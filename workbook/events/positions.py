@@ -14,7 +14,7 @@ from workbook.events.reasons import Reason
 
 
 class Exchange(StrEnum):
-    """Where a share is traded."""
+    """A stock exchange."""
 
     NYSE = "NYSE"
     NASDAQ = "NASDAQ"
@@ -94,7 +94,7 @@ _Name = Annotated[str, msgspec.Meta(min_length=1)]
 
 
 class PlainPosition(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """The same fields for msgspec; it takes less than ``Position.from_record``."""
+    """The fields of ``Position`` for msgspec; it accepts less than ``Position.from_record``."""
 
     client: _Name
     ticker: _Name

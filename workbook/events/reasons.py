@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Reason(StrEnum):
-    """Why a record is rejected, in the order in which the checks are made."""
+    """Why a record is rejected, in the order of the checks."""
 
     NO_KEY = "no key, or one that is not UTF-8"
     TOO_LARGE = "value larger than 4,096 bytes"

@@ -88,7 +88,7 @@ class ClickStream(PacedStream):
 
     @property
     def curve(self) -> RateCurve:
-        """Events per virtual second."""
+        """Return the number of events per virtual second, over time."""
         return RateCurve(self.rate, self.daily, self.day_s, self.gap_every_s, self.gap_s)
 
     def expected(self, first: int, last: int) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Where Kafka's clients put a key: the Java client's hash, for many keys at once."""
+"""Computes the partition of many keys at once by the hash of Kafka's Java client."""
 
 from __future__ import annotations
 

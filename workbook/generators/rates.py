@@ -1,4 +1,4 @@
-"""How many events per virtual second: a daily curve with silent gaps, and its inverse."""
+"""The rate of events over time: a daily curve with silent gaps, and its inverse."""
 
 from __future__ import annotations
 

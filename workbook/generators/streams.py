@@ -1,4 +1,4 @@
-"""What all generated streams share: a seed, a virtual clock, and numbers drawn from an id."""
+"""The base of generated streams: a seed, a virtual clock, and numbers drawn from an id."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class PacedStream:
 
     @property
     def curve(self) -> RateCurve:
-        """Events per virtual second."""
+        """Return the number of events per virtual second, over time."""
         return RateCurve(self.rate)
 
     def ending_by(self, now_ms: int, count: int, speed: float | None = None) -> Self:

@@ -1,4 +1,4 @@
-"""Records read once more, by their offsets."""
+"""Reads records once more, by their offsets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""BackgroundStream that keep coming, in real time, while a notebook goes on."""
+"""Sends a stream in real time from a thread of its own, while a notebook goes on."""
 
 from __future__ import annotations
 

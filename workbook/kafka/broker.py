@@ -1,4 +1,4 @@
-"""A Kafka broker: where it answers, how to log in, and what it may be asked for."""
+"""A Kafka broker: its address, its login, and its topics."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SECURITY = {
 
 
 class TopicPlan(Protocol):
-    """What is needed to create a topic."""
+    """The name, partitions and settings of a topic to create."""
 
     @property
     def name(self) -> str: ...
@@ -44,7 +44,7 @@ class TopicPlan(Protocol):
 
 @dataclass(frozen=True)
 class Broker:
-    """Where Kafka answers, how to log in, and whether the lab started it.
+    """A Kafka broker: its address, its login, and whether the lab started it.
 
     ``security`` holds librdkafka's settings; ``ours`` allows what deletes or breaks things.
     """

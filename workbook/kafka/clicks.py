@@ -1,4 +1,4 @@
-"""The shop's single clicks into Kafka."""
+"""Sends the shop's single clicks to Kafka."""
 
 from __future__ import annotations
 

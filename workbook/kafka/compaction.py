@@ -1,4 +1,4 @@
-"""Compaction while you watch: close a topic's segments, and wait until they have been cleaned.
+"""Compacts a topic now: closes its segments, and waits until the broker has cleaned them.
 
 A topic's partition is a row of files, its segments. Compaction rewrites the closed ones; the
 active one, to which records are being appended, stays as it is. So the last record of a partition

@@ -1,4 +1,4 @@
-"""Where rejected records go: ``<topic>.dead-letters``, from Spark and from a loop by hand.
+"""Sends rejected records to ``<topic>.dead-letters``, from Spark and from a loop by hand.
 
 A dead letter keeps key and value of the record byte for byte, null and empty told apart. What we
 know about it stands in the Kafka headers, as text: ``reason``, ``topic``, ``partition``,
@@ -31,7 +31,7 @@ MOST = 16 << 20
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """What is sent: key and value as bytes or None, and the headers."""
+    """A dead letter: key and value as bytes or None, and the headers."""
 
     key: bytes | None
     value: bytes | None
@@ -39,7 +39,7 @@ class Letter:
 
     @property
     def size(self) -> int:
-        """The bytes of what is longer, key or value."""
+        """Return the size in bytes of the longer one, key or value."""
         return max(len(self.key or b""), len(self.value or b""))
 
     def cut(self, most: int) -> Letter:

@@ -1,4 +1,4 @@
-"""Where a topic ends, asked of its broker again and again without waiting for the answer."""
+"""Asks the broker for a topic's end offsets again and again, without waiting for the answer."""
 
 from __future__ import annotations
 

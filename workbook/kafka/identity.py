@@ -1,4 +1,4 @@
-"""Which topic it is, beyond its name: one that is made again under the same name is another."""
+"""The identity of a topic: created again under the same name, it's another topic."""
 
 from __future__ import annotations
 

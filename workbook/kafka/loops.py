@@ -1,4 +1,4 @@
-"""A loop over a topic in the background of a notebook, so that the shop can be used meanwhile."""
+"""Runs a loop over a topic in the background of a notebook."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class Closes(Protocol):
-    """What the loop needs of its reader."""
+    """A reader that a loop closes at its end."""
 
     def close(self) -> None:
         """Leave the group, and commit where that is automatic."""

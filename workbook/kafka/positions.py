@@ -1,4 +1,4 @@
-"""Single positions into Kafka; a ``BackgroundStream`` sends them all the time."""
+"""Sends single positions to Kafka; a ``BackgroundStream`` sends them all the time."""
 
 from __future__ import annotations
 

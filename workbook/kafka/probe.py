@@ -1,4 +1,4 @@
-"""Is the broker there, and does it have the topic? Asked before anything is started."""
+"""Asks whether the broker answers and has the topic, before anything is started."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One producer under all that is sent: idempotent, with back-pressure, each delivery reported."""
+"""The one producer of the package: idempotent, with back-pressure, each delivery reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first words of Kafka's protocol, to see who answers before a client trusts it.
+"""Speaks the first request of Kafka's protocol, to see whether a Kafka broker answers.
 
 A client library that meets a server of another kind may wait, or even abort its process.
 """

@@ -1,4 +1,4 @@
-"""Reading Kafka without Spark: a consumer, and a topic as it is right now."""
+"""Reads Kafka without Spark: a consumer, and a topic as it is right now."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Single records into Kafka, each delivered before the call returns."""
+"""Sends single records to Kafka, each delivered before the call returns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workbook.kafka.producer import TOO_LARGE, DeliveringProducer
 
 @dataclass(frozen=True, slots=True)
 class Landed:
-    """Where a record lies now; arrival is its timestamp (ms)."""
+    """The partition and offset of a delivered record; arrival is its timestamp (ms)."""
 
     partition: int
     offset: int

@@ -1,4 +1,4 @@
-"""Whole streams into Kafka, on a virtual clock, paced or as fast as can be."""
+"""Sends whole streams to Kafka, on a virtual clock, paced or as fast as possible."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ BULK = {
 
 
 class Stream(Protocol):
-    """What ``generate`` needs of a stream; those of ``workbook.generators`` have it."""
+    """A stream that can be sent in blocks, as those of ``workbook.generators``."""
 
     @property
     def start_ms(self) -> int:
-        """When the virtual clock starts (ms since 1970)."""
+        """Return the start of the virtual clock (ms since 1970)."""
 
     def block(self, first: int, last: int) -> pa.Table:
         """Return the messages of these event ids: partition, arrival (ms), key and value."""
@@ -48,7 +48,7 @@ class Stream(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """How much was delivered: events, messages (with duplicates), real seconds."""
+    """The amount delivered: events, messages (with duplicates), real seconds."""
 
     events: int
     messages: int
@@ -56,7 +56,7 @@ class Sent:
 
     @property
     def rate(self) -> float:
-        """Messages per real second."""
+        """Return the number of messages per real second."""
         return self.messages / self.seconds if self.seconds else 0.0
 
 

@@ -1,4 +1,4 @@
-"""Page views that came too late for their second: to the dead letters, with their own bytes."""
+"""Sends page views that came too late for their second to the dead letters, as they arrived."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What was generated against what was observed."""
+"""Ledgers: judge what was observed by what was generated."""

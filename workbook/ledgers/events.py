@@ -1,4 +1,4 @@
-"""What was generated against what was observed: a history is judged by event id."""
+"""Judges what was observed by what was generated, event id by event id."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Verdict(Findings):
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many of each anomaly; an event counts as often as it is missing."""
+        """Return the number of each anomaly; an event counts as often as it's missing."""
         missing = {name: getattr(self, name) for name in ("lost", "too_late")}
         return super().counts | {
             name: int((rows["sent"] - rows["observed"]).sum()) for name, rows in missing.items()

@@ -1,4 +1,4 @@
-"""What a judge found, as text and as HTML: each anomaly with the very events."""
+"""The findings of a ledger, as text and as HTML: each anomaly with its events."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Findings:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many of each anomaly."""
+        """Return the number of each anomaly."""
         return {name: len(getattr(self, name)) for name in self.meanings}
 
     @property
     def clean(self) -> bool:
-        """No fault."""
+        """Return True if no fault was found."""
         return not any(self.counts[name] for name in self.faults)
 
     def __str__(self) -> str:

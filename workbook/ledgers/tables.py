@@ -1,4 +1,4 @@
-"""What a changelog says, against what a table shows: the truth at any offset, recomputed."""
+"""Judges a table by its changelog: recomputes the truth at any offset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who holds a US share right now? By hand, and on Spark (D. Lebrero's proof of concept)."""
+"""Keeps the table of who holds US shares: by hand, and on Spark (D. Lebrero's proof of concept)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Completed seconds out, late page views to the dead letters, and a sum that adds up."""
+"""Writes completed seconds, sends late page views to the dead letters, and reports the sums."""
 
 from __future__ import annotations
 

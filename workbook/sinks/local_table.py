@@ -1,4 +1,4 @@
-"""Results inside this process: a table that views may read while a query fills it."""
+"""Keeps a table in this process, which views may read while a query writes it."""
 
 from __future__ import annotations
 

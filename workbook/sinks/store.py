@@ -1,4 +1,4 @@
-"""A table that other processes may query while a query fills it: SQLite, in its WAL mode."""
+"""Keeps a table in SQLite (WAL mode), which other processes may read while a query writes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table into a compacted topic: a record per changed row, a tombstone for one that goes."""
+"""Writes a table to a compacted topic: a record per changed row, a tombstone per deleted one."""
 
 from __future__ import annotations
 

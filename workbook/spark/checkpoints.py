@@ -1,4 +1,4 @@
-"""What a checkpoint was made for: recorded once beside it, so that nothing else goes on with it.
+"""Records what a checkpoint was made for, and refuses any other query that would continue it.
 
 Facts are JSON values by name, for example ``{"topic": "clicks", "buckets": 8}``. Those of a query
 travel in its plan: a source puts them into its option ``made_for``, a pipeline marks rows with

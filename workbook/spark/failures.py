@@ -1,4 +1,4 @@
-"""What made a query of Spark fail, found among its stack traces."""
+"""Finds the cause of a failed query among Spark's stack traces."""
 
 from __future__ import annotations
 

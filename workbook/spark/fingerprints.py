@@ -1,4 +1,4 @@
-"""Which function it is: by what it does, so that it is known again in another process.
+"""Fingerprints a function by its behaviour, so that another process can recognise it.
 
 Seen are the code of a function, with its constants, defaults (keyword-only ones too), attributes,
 and what its names mean: globals, variables of functions around it, attributes of modules, what it
@@ -76,7 +76,7 @@ def plain(value: Any) -> str:
 
 
 class _Seen(NamedTuple):
-    """What an object is, and what it holds; ``held`` in no order where ``sort`` is set."""
+    """The identity of an object and its contents; ``held`` is unordered where ``sort`` is set."""
 
     what: str
     held: list[Any]

@@ -1,4 +1,4 @@
-"""Queries that belong together: they start together, stop together and fail together."""
+"""Groups queries that start, stop and fail together."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _GONE = (Py4JNetworkError, ConnectionError)
 
 
 class QueryGroup:
-    """Some queries as one: if one ends, all end, and its error surfaces here.
+    """Runs queries as one: if one ends, all end, and its error surfaces here.
 
     Each query keeps its offsets and state in a folder of its own below ``checkpoint``. Starting
     again in the same folder or in one beside it, as ``session.checkpoint`` makes them, ends what
@@ -69,7 +69,7 @@ class QueryGroup:
 
     @property
     def is_active(self) -> bool:
-        """True while all queries run."""
+        """Return True while all queries run."""
         try:
             return all(query.isActive for query in self.queries)
         except _GONE:  # and they with it
@@ -133,7 +133,7 @@ class QueryGroup:
 
 
 class BatchSink(Protocol):
-    """Where the rows of a query go."""
+    """Takes the rows of each micro-batch."""
 
     def write(self, batch: DataFrame, batch_id: int) -> None:
         """Take the rows of a micro-batch, for ``foreachBatch``."""
@@ -195,7 +195,7 @@ def appender(broker: Kafka, topic: str, patience: float = 60.0) -> Callable[[Dat
 
 
 class TableSink(Protocol):
-    """Where a table's changes go; it must bear a micro-batch that comes again."""
+    """Takes a table's changes; the same micro-batch may come twice."""
 
     def apply(self, changes: pa.Table, query: str, batch_id: int) -> None:
         """Take the changed rows of a micro-batch; ``deleted`` marks those that go."""

@@ -1,4 +1,4 @@
-"""The one place that builds a SparkSession."""
+"""Builds the SparkSession; nothing else does."""
 
 from __future__ import annotations
 

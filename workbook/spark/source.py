@@ -1,4 +1,4 @@
-"""A topic in Spark: as a stream that goes on, or as a table of what is there now."""
+"""Reads a topic on Spark: as a stream, or as a table of its records now."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FAST = {
 
 
 class Kafka(Protocol):
-    """A broker, as far as readers and sinks need to know it."""
+    """A broker as readers and sinks use it."""
 
     def client_config(self) -> dict[str, str]:
         """Return the settings for confluent-kafka."""

@@ -1,4 +1,4 @@
-"""Where queries keep their state: in memory, which is fast, or in RocksDB."""
+"""Chooses the state store of a query: memory, which is fast, or RocksDB."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A small query of each kind that the workbook runs: what Java and Python load for them, once."""
+"""Warms a session up by a small query of each kind: Java and Python load their code once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The process from which Spark forks its Python workers: with the slow imports already made.
+"""Forks Spark's Python workers from a process that has made the slow imports.
 
 Without it each worker, and a query has up to ten, imports them for itself, one to two seconds each.
 Named by ``spark.python.daemon.module``. What is imported here may be forked: it opens no connection

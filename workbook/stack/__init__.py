@@ -1,1 +1,1 @@
-"""Servers the lab starts, and what is needed to start them."""
+"""Servers of the lab, and all that starting them takes."""

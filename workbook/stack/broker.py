@@ -1,4 +1,4 @@
-"""The Kafka broker in use: the lab's own, or the one that the environment names."""
+"""Finds the Kafka broker in use: the lab's own, or the one that the environment names."""
 
 from __future__ import annotations
 

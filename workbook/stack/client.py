@@ -1,4 +1,4 @@
-"""How a process becomes a user of the lab's servers, and asks for them."""
+"""Makes a process a user of the lab's servers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What could keep the lab from working, each finding with its fix in one line."""
+"""Checks what could keep the lab from working; each finding has its fix in one line."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def examine() -> Report:
 
 
 class _Look(Thread):
-    """One check in a thread of its own, which nobody waits for longer than agreed."""
+    """Runs a check in a thread of its own, with a time limit."""
 
     def __init__(self, subject: str, check: Check) -> None:
         super().__init__(name=f"doctor: {subject}", daemon=True)

@@ -1,4 +1,4 @@
-"""Where the lab keeps things: a cache that stays, and a run folder that ends with the lab."""
+"""The folders of the lab: a cache that stays, and a run folder that ends with the lab."""
 
 from __future__ import annotations
 

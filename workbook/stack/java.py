@@ -1,4 +1,4 @@
-"""Find a Java that can run Spark and Kafka, or say exactly why there is none."""
+"""Finds a Java that can run Spark and Kafka, or says exactly why there is none."""
 
 from __future__ import annotations
 

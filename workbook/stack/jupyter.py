@@ -1,4 +1,4 @@
-"""JupyterLab as a part of the lab: on loopback, with a token, and gone when the lab is."""
+"""Starts JupyterLab as a part of the lab: on loopback, with a token, until the lab ends."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PAGE = ".open_the_lab.html"
 
 @dataclass(frozen=True, slots=True)
 class Jupyter:
-    """Where JupyterLab answers; ``url`` holds the token."""
+    """The address of JupyterLab; ``url`` holds the token."""
 
     pid: int
     url: str

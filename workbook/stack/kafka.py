@@ -1,4 +1,4 @@
-"""A real Kafka broker: one KRaft process on loopback, with room for events from the past."""
+"""Starts a Kafka broker: one KRaft process on loopback, which keeps events of the past."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The doctor's look at the lab: jars, network, ports, broker, supervisor, and what was left."""
+"""Checks the lab for the doctor: jars, network, ports, broker, supervisor, and leftovers."""
 
 from __future__ import annotations
 

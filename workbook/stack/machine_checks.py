@@ -1,4 +1,4 @@
-"""The doctor's look at the machine: Python, Java, room, folders and the environment."""
+"""Checks the machine for the doctor: Python, Java, memory, disk, folders, environment."""
 
 from __future__ import annotations
 

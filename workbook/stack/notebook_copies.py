@@ -1,4 +1,4 @@
-"""Learners work in copies that git ignores: a pull never meets their work.
+"""Copies the notebooks to a folder that git ignores, so that a pull never meets learners' work.
 
 A chapter that has changed since it was copied replaces a copy that nobody worked in; beside one
 that somebody worked in, it is offered under a name of its own.

@@ -1,4 +1,4 @@
-"""Derive the locks from the pins in pyproject.toml: ``python -m workbook.stack.pins``.
+"""Derives the locks from the pins in pyproject.toml: ``python -m workbook.stack.pins``.
 
 For those who work on the project. Writes requirements.lock, environment.yml and jars.lock.
 """

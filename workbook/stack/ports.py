@@ -1,4 +1,4 @@
-"""Ports on loopback."""
+"""Finds ports on loopback."""
 
 from __future__ import annotations
 

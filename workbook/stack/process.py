@@ -1,4 +1,4 @@
-"""Child processes that end when their owner ends, and never outlive it."""
+"""Starts child processes that end with their owner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the doctor hands back: findings, and a report that shows them."""
+"""The doctor's findings, and the report that shows them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MARKS = {"ok": "✓ ok", "note": "• note", "fault": "✗ fault"}
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at: ``state`` is ok, note or fault; a fault has a ``fix``.
+    """The result of one check: ``state`` is ok, note or fault; a fault has a ``fix``.
 
     With a fault the lab does not work; with a note it works, but you should know.
     """
@@ -30,7 +30,7 @@ class Report(list[Finding]):
 
     @property
     def healthy(self) -> bool:
-        """Whether nothing was found that keeps the lab from working."""
+        """Return True if nothing keeps the lab from working."""
         return all(finding.state != "fault" for finding in self)
 
     @property

@@ -1,4 +1,4 @@
-"""What a lab started, written down in its run folder, and the clearing up after one that died.
+"""Records what a lab started in its run folder, and clears up after a lab that died.
 
 A process is known by its number and the time of its start: a number alone may be given again.
 """

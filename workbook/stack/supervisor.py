@@ -1,4 +1,4 @@
-"""One process, in a session of its own, owns all servers of a lab and ends with its last user.
+"""The supervisor: one process that owns all servers of a lab and ends with its last user.
 
 A user is a connection to its Unix socket: the lab, a kernel, a command, a test run. The operating
 system closes that connection however the user ends, so no user can forget to say goodbye. What a
@@ -43,7 +43,7 @@ LONGEST_REQUEST = 2**26
 
 @dataclass(eq=False)
 class User:
-    """One connection: who it is, what it owns, and where its replies go."""
+    """A user of the lab: its connection and the servers it owns."""
 
     replies: asyncio.StreamWriter
     pid: int = 0
@@ -57,7 +57,7 @@ class User:
 
 
 class Supervisor:
-    """The state of a lab: its users, and its servers by name."""
+    """Keeps the users of a lab, and its servers by name."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

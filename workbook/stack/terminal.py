@@ -1,4 +1,4 @@
-"""The shell of JupyterLab's terminals: the user's own, where this Python's commands come first."""
+"""Sets up the shell of JupyterLab's terminals: this Python's commands come first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The systems that can be run, each declared in a module of its own."""
+"""The registry of systems, each declared in a module of its own."""
 
 from __future__ import annotations
 

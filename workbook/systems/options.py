@@ -1,4 +1,4 @@
-"""What the text of an option must be: refused before anything is started."""
+"""Reads the text of options, and refuses wrong ones before anything is started."""
 
 from __future__ import annotations
 

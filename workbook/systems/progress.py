@@ -1,4 +1,4 @@
-"""How a Spark query gets on, for one line of a terminal."""
+"""Follows the progress of a Spark query, for one line of a terminal."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RECENT_S = 5.0
 
 
 class Progress(StreamingQueryListener):
-    """Hears of every micro-batch of a query.
+    """Follows the micro-batches of a query.
 
     Since the start: micro-batches that ended (``batches``) and ``messages`` read; as of the last
     micro-batch ``rate`` (messages/s). ``lag`` is what the topic held when last asked for
@@ -56,7 +56,7 @@ class Progress(StreamingQueryListener):
 
     @property
     def lag(self) -> int | None:
-        """Messages in the topic that no micro-batch has read, None where that is not known yet."""
+        """Return the number of messages that no micro-batch has read, None if unknown."""
         read = self.read
         if read is None:
             return None
@@ -101,7 +101,7 @@ class Progress(StreamingQueryListener):
 
 
 class SecondsProgress(Progress):
-    """Hears of every micro-batch of a query that completes seconds, and knows its ``sums``."""
+    """Follows a query that completes seconds, and keeps its ``sums``."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         super().__init__(clock)
@@ -133,7 +133,7 @@ _WORDS = {"others": "no page views", "open": "in open seconds"}
 
 
 class TableProgress(Progress):
-    """Hears of every micro-batch of a query that keeps a table in a store and maybe a topic."""
+    """Follows a query that keeps a table in a store and perhaps in a topic."""
 
     def __init__(self, store: Store, out: TableTopic | None) -> None:
         super().__init__()
@@ -145,7 +145,7 @@ class TableProgress(Progress):
 
 
 class ViewsProgress(Progress):
-    """Hears of every micro-batch of a query that keeps the views of each page in a store."""
+    """Follows a query that keeps the views of each page in a store."""
 
     def __init__(self, store: Store) -> None:
         super().__init__()

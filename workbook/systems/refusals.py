@@ -1,4 +1,4 @@
-"""Places that cannot be written to are refused before a topic is made and before Spark starts."""
+"""Refuses places that can't be written to, before a topic is created and before Spark starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a group of a table is reduced to: each with an adder and a subtractor, in columns.
+"""Aggregates that add and subtract rows, in columns.
 
 An aggregate keeps a small table per bucket of groups and merges a batch of changes into it. A
 change is a row of the grouped table with ``__op``: +1 where the row came, -1 where it went.
@@ -23,11 +23,11 @@ _ELEMENT, _TIMES = "element", "times"
 
 
 class Aggregate(Protocol):
-    """A fold with a way back: what comes in can be taken out again."""
+    """An aggregate that can add a row and subtract it again."""
 
     @property
     def column(self) -> str:
-        """The column of the table that it looks at; empty for none, "*" for all."""
+        """Return the column that it aggregates; empty for none, "*" for all."""
 
     def returns(self, schema: StructType) -> DataType:
         """Return the type of the result over a table of this schema; raise where that cannot be."""
@@ -70,7 +70,7 @@ class Count:
 
 @dataclass(frozen=True)
 class Total:
-    """A sum of whole numbers, and of how many: where all are null there is no sum, as in SQL."""
+    """The sum of whole numbers; null where all are null, as in SQL."""
 
     column: str
 
@@ -119,7 +119,7 @@ class Total:
 
 @dataclass(frozen=True)
 class Elements:
-    """The values of a column, and of each how many rows of the group have it.
+    """The values of a column, each with the number of rows that have it.
 
     Kept whole, so that a value which two rows share stays when one of them goes.
     """
@@ -157,7 +157,7 @@ class Elements:
 
 @dataclass(frozen=True)
 class Fold:
-    """Two functions of Python, called for each change: slower, and free.
+    """Two Python functions, called for each change: slower, but free to compute anything.
 
     Their state is the value, and the number of rows that are in it.
     """

@@ -1,4 +1,4 @@
-"""A table that follows a changelog, and its rows grouped and reduced with a way back.
+"""A table kept up to date from a changelog, and aggregates over its groups.
 
 The idea is Kafka Streams' KTable: filter, groupBy, aggregate with an adder and a subtractor, as D.
 Lebrero showed it for US share holders. Here:

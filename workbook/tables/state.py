@@ -1,4 +1,4 @@
-"""What a running table keeps in Spark's state store, read from its checkpoint."""
+"""Reads the state of a running table from its checkpoint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a batch does to a table, and to the groups over it: tables of Polars in, tables out.
+"""Applies a batch to a table and to the groups over it: Polars tables in, Polars tables out.
 
 No Spark in here: each function takes the state before and a batch, and gives the state after and
 what it emits.

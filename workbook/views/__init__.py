@@ -1,1 +1,1 @@
-"""What people look at: live counters, offset tables, the shop."""
+"""Views for notebooks: live counters, offset tables, the shop."""

@@ -1,4 +1,4 @@
-"""One step of a table: what was in it, what was told of it downstream, and what is in it now."""
+"""Shows one step of a table: its row before, the changes it emitted, and its row after."""
 
 from __future__ import annotations
 

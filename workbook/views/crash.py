@@ -1,4 +1,4 @@
-"""Three buttons for a pipeline in a process of its own: start it, kill it, start it again."""
+"""Three buttons for a pipeline in its own process: start it, kill it, start it again."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ EVERY_S = 0.3
 
 
 class Offsets(Protocol):
-    """How far the clicks go, and how far they are committed."""
+    """The end offset of the clicks, and the committed one."""
 
     @property
     def end(self) -> int: ...
@@ -38,15 +38,15 @@ class Offsets(Protocol):
 
 
 class Crashes(Protocol):
-    """What the buttons press, and what they show."""
+    """A crash lab as the buttons use it."""
 
     @property
     def state(self) -> str:
-        """One of new, running, killed, finished, failed, closed."""
+        """Return the state: new, running, killed, finished, failed or closed."""
 
     @property
     def killed_at(self) -> float | None:
-        """When it was killed, also after it was started again."""
+        """Return when the pipeline was last killed."""
 
     def offsets(self) -> Offsets:
         """Return the offsets of the clicks."""
@@ -62,7 +62,7 @@ class Crashes(Protocol):
 
 
 class CrashButtons(widgets.VBox):
-    """``Start``, ``kill -9`` and ``Start again``; below them what has become of the pipeline.
+    """Buttons ``Start``, ``kill -9`` and ``Start again``, with the pipeline's fate below them.
 
     Only what is possible can be pressed. A thread looks every ``every`` seconds, since the pipeline
     may end, and other cells may start or kill it; it stops when the pipeline is over.

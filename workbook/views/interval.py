@@ -1,4 +1,4 @@
-"""A slider for the time between two micro-batches, and a table of what each choice came to."""
+"""A slider for the time between two micro-batches, and a table with the result of each choice."""
 
 from __future__ import annotations
 

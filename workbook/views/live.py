@@ -1,4 +1,4 @@
-"""Views that redraw themselves while something runs, from a thread of their own."""
+"""Redraws views while something runs, from a thread of their own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STOPPED = "<p><i>■ This view has stopped. Run its cell again to go on watching
 
 
 class Runs(Protocol):
-    """A query or a group of queries, as far as a view needs to know it."""
+    """A query or a group of queries, as a view uses it."""
 
     @property
     def is_active(self) -> bool: ...
@@ -29,7 +29,7 @@ class Runs(Protocol):
 
 
 class Live:
-    """An output that ``draw`` renders as HTML again and again.
+    """Redraws an output: ``draw`` renders it as HTML again and again.
 
     It ends by its button, with what it watches (``running``), after ``deadline`` seconds, or when
     its cell is run again; the last frame stays in the notebook. An error while drawing ends it too:
@@ -143,7 +143,7 @@ def _said(error: Exception) -> str:
 
 
 class _Raiser:
-    """Asked for the next cell, before it runs: refuses it once, with the error from a thread."""
+    """Refuses the next cell once, with the error from a thread."""
 
     def __init__(self, error: Exception, transformers: list[Any]) -> None:
         self._error, self._transformers = error, transformers

@@ -1,4 +1,4 @@
-"""A small shop to click in: every button sends one real click."""
+"""A small shop: every button sends one real click."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ACTIONS = {"Add to basket": ("plus", "add-to-basket"), "Buy": ("check", "buy")}
 
 
 class Place(Protocol):
-    """Where a record landed."""
+    """The partition and offset of a record."""
 
     @property
     def partition(self) -> int: ...

@@ -1,4 +1,4 @@
-"""Small tables for people, as HTML: a caption that says what to look for, and plain cells."""
+"""Renders small HTML tables: a caption that says what to look for, and plain cells."""
 
 from __future__ import annotations
 

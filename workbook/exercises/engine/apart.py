@@ -1,4 +1,4 @@
-"""A check in a process of its own, which can be ended whatever the answer does there.
+"""Runs a check in a process of its own, which can be killed whatever the answer does.
 
 A loop inside C code (``sum(itertools.count())``) hears no signal, and ``os._exit``, a crash or a
 class that was changed would reach the notebook. So the check runs in a fork of it, which has the
@@ -44,7 +44,7 @@ Work = Callable[[Say], dict[str, Any] | None]
 
 @dataclass(frozen=True)
 class Ended:
-    """How a piece of work ended: its result, or that it hung or died, and the last it had said."""
+    """The outcome of a job: its result, or that it hung or died, and its last progress message."""
 
     result: dict[str, Any] | None = None
     at: int = 0

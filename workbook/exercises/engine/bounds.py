@@ -1,4 +1,4 @@
-"""How large a value is: nothing is copied, compared or shown before it was looked at here."""
+"""Bounds values: measures each one before it's copied, compared or shown."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TEXTS = (str, bytes, bytearray)
 
 @dataclass(frozen=True)
 class Large:
-    """What stands in for a value that is too large: its type, its size, how it begins."""
+    """Stands in for a value that is too large: its type, its size, and its beginning."""
 
     kind: str
     size: str

@@ -1,4 +1,4 @@
-"""Answers are called under guard: what one call gave, and values compared safely."""
+"""Calls answers under guard, and compares their values safely."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from workbook.exercises.engine.showing import LONGEST, error_line, in_full, show
 
 @dataclass(frozen=True)
 class Attempt:
-    """What one call gave: a value or an error, what it printed, or that it was stopped.
+    """The outcome of one call: a value or an error, its printed output, or that it was stopped.
 
     A value that is too large to work with is a ``Large``. ``afterwards`` are the arguments where
     the call has changed them, and ``changed_class`` is the name of a class that it has changed.
@@ -38,12 +38,12 @@ class Attempt:
 
     @property
     def result(self) -> Any:
-        """The value, or the error if there is none."""
+        """Return the value, or the error if there is none."""
         return self.error if self.error is not None else self.value
 
     @property
     def shown(self) -> str:
-        """What it gave, for a card."""
+        """Return the outcome as text for a card."""
         if self.timed_out:
             return "none in time"
         gave = f"raised {error_line(self.error)}" if self.error is not None else show(self.value)
@@ -51,7 +51,7 @@ class Attempt:
 
     @property
     def too_much(self) -> bool:
-        """Whether it took too long or gave too much, so that it's not called any more."""
+        """Return True if it took too long or its value was too large: it isn't called again."""
         return self.timed_out or isinstance(self.value, (Endless, Large))
 
 
@@ -88,7 +88,7 @@ def attempt_twice(
 
 @dataclass(frozen=True)
 class Endless:
-    """The first elements of an iterable that went on and on."""
+    """The first elements of an endless iterable."""
 
     first: list[Any]
 
@@ -120,7 +120,7 @@ def collected(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Classes:
-    """The classes of what an answer is given, as they are; it may work with them, not on them."""
+    """Restores the classes of the arguments, should an answer change them."""
 
     def __init__(self, args: tuple[Any, ...]) -> None:
         self._before = {kind: _vars(kind) for kind in set(_classes(args))}
@@ -174,7 +174,7 @@ def alike(left: Any, right: Any) -> bool:
 
 
 class _Capped(io.StringIO):
-    """Standard output of an answer; what an endless loop prints is cut."""
+    """Collects the printed output of an answer, and cuts that of an endless loop."""
 
     def write(self, text: str) -> int:
         if self.tell() < LONGEST:

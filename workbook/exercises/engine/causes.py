@@ -1,4 +1,4 @@
-"""Likely causes that can be told from how one call of an answer went, whatever the exercise."""
+"""Likely causes of a wrong answer that show in one call, whatever the exercise."""
 
 from __future__ import annotations
 

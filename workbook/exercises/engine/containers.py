@@ -1,4 +1,4 @@
-"""Right contents in a wrong form: a number that is text, a value that lies in a list."""
+"""Recognises right contents in a wrong form: a number as text, a value in a list."""
 
 from __future__ import annotations
 

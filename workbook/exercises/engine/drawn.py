@@ -1,4 +1,4 @@
-"""Further checks for an answer that is right in the teaching cases, by luck or by a shortcut.
+"""Draws further cases, for answers that pass the teaching cases by luck or by a shortcut.
 
 A rule on names, sizes, order or small numbers holds in a handful of cases that were chosen to be
 read. Cases drawn by a seed have none of those in common; the smallest that fails is shown.

@@ -1,4 +1,4 @@
-"""Checks of answers from DataFrame to DataFrame: small frames, compared without their order."""
+"""Checks answers from DataFrame to DataFrame: small frames, compared regardless of order."""
 
 from __future__ import annotations
 

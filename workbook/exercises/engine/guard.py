@@ -1,4 +1,4 @@
-"""A call that may raise anything or never end, made so that the caller goes on."""
+"""Calls a function that may raise anything or never end, and returns either way."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LIMIT_SECONDS = 2.0
 
 @dataclass
 class Outcome:
-    """How a call ended: with a value, with an error of whatever kind, or stopped by the clock."""
+    """The outcome of a guarded call: a value, an error of any kind, or stopped by the clock."""
 
     value: Any = None
     error: BaseException | None = None

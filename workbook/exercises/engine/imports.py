@@ -1,4 +1,4 @@
-"""What an answer imports in its body is imported before its calls, whose time is limited.
+"""Imports the modules an answer imports in its body before its calls, whose time is limited.
 
 A first ``import pandas`` takes seconds on a busy machine. Without this a right answer would be
 told that it doesn't come to an end.

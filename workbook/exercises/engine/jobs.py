@@ -1,4 +1,4 @@
-"""Spark's work for a check: ended when its time is up, together with whatever an answer started.
+"""Runs Spark's jobs for a check, and cancels them and all queries that an answer started.
 
 To interrupt Python while it waits for Java leaves the job running, and the connection broken. So
 the job itself is cancelled, from a thread beside; Python then gets an ordinary error. Spark kills
@@ -63,7 +63,7 @@ def _in_a_group(spark: SparkSession) -> Iterator[str]:
 
 @dataclass
 class Started:
-    """How many streaming queries an answer has started."""
+    """Counts the streaming queries that an answer has started."""
 
     queries: int = 0
 

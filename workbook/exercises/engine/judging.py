@@ -1,4 +1,4 @@
-"""How answers are judged: compared case by case, and given a likely cause.
+"""Judges answers: compares them case by case, and names the likely cause.
 
 A ``Mistake`` holds a model of a wrong idea. If the answer gives what the model gives in every case,
 it gets that mistake's cause, however it is written.

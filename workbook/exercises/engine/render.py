@@ -1,4 +1,4 @@
-"""Cards: what an exercise shows, as HTML in a notebook and as plain text in a terminal."""
+"""Renders the card of an exercise as HTML in a notebook and as plain text in a terminal."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Card:
 
     @property
     def correct(self) -> bool:
-        """Whether this is the outcome of an answer that passed."""
+        """Return True if the answer passed."""
         return self.state is State.CORRECT
 
     def part(self, label: str) -> str:

@@ -1,4 +1,4 @@
-"""Where a call ended: at a `return` that stands in the answer, or behind its last line."""
+"""Finds where a call ended: at a `return` of the answer, or behind its last line."""
 
 from __future__ import annotations
 

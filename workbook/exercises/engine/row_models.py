@@ -1,4 +1,4 @@
-"""Counting rows of clicks as an answer on Spark might: the model behind many mistakes."""
+"""Counts rows of clicks in plain Python as an answer on Spark would."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values, arguments and errors of an answer as short text for a card; nothing here raises."""
+"""Shows values, arguments and errors of an answer as short text; never raises."""
 
 from __future__ import annotations
 

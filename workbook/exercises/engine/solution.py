@@ -1,4 +1,4 @@
-"""A reference as the text of a cell: with the imports it needs, and without annotations."""
+"""Writes a reference as the text of a cell: with its imports, without annotations."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def stub_name(stub: str) -> str:
 
 
 class _Module:
-    """What a module imports and defines, by name."""
+    """The imports and definitions of a module, by name."""
 
     def __init__(self, text: str) -> None:
         self._imports: dict[str, tuple[str, str]] = {}

@@ -1,4 +1,4 @@
-"""What a learner has solved, kept in the folder of the copies, so that it outlives the kernel."""
+"""Remembers solved exercises in the folder of the copies, beyond the life of a kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spark's errors in a learner's words: a short cause that names the column, the function, the line.
+"""Explains Spark's errors to learners: a short cause with the column, the function, the line.
 
 Spark numbers its errors by condition (``getCondition``), each with its own parameters; its messages
 go on with the whole plan. What a Python function raised on a worker comes as the text of a

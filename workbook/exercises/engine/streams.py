@@ -1,4 +1,4 @@
-"""Whether an answer that is right on a table holds on a stream; no query is started for it.
+"""Checks whether an answer that is right on a table works on a stream, without starting a query.
 
 An answer is called with a streaming DataFrame of the same columns. Spark's own checker then says
 whether it would start the query in update mode, which takes some 10 ms; to start it really takes a

@@ -1,4 +1,4 @@
-"""What time is it on each partition of a topic, going by the events that were read from it?
+"""The clock of each partition of a topic, by the event times of the records that were read.
 
 Spark's watermark is the newest event time of all partitions: in a backlog it runs with the one
 that is ahead. Here each partition has a clock of its own, and what waits for all of them waits for
@@ -37,7 +37,7 @@ Unread = Callable[[int, int], int]
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """How far a partition has come: an event time (ms) that most of its last records have passed.
+    """The clock of a partition: an event time (ms) that most of its last records have passed.
 
     ``recent`` has the seconds (since 1970) of these last records, ``RECENT`` of them at most.
     ``idle`` is for how long (ms) the partition has given nothing readable although it was asked,

@@ -1,4 +1,4 @@
-"""Page views of each second, complete: nothing that comes in order on its partition is lost.
+"""Counts the page views of each second, and loses nothing that comes in order on its partition.
 
 The same question as ``page_views.views_per_second``, which is Spark's native window. That one
 drops a page view behind its watermark without a word, and the watermark runs with the fastest

@@ -1,4 +1,4 @@
-"""How many page views were there, in all and per second? By hand, and the same on Spark."""
+"""Counts page views, in all and per second: by hand, and the same on Spark."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Counts = dict[str, int]
 
 
 class Polls(Protocol):
-    """The one method the loop needs from a consumer."""
+    """A consumer that can be polled."""
 
     def poll(self, timeout: float, /) -> Any: ...
 

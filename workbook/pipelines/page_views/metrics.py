@@ -1,4 +1,4 @@
-"""Page views of completed seconds for others: four loops, one promise each, and Spark.
+"""Publishes the page views of completed seconds: four loops, each with its promise, and Spark.
 
 The loops differ in one thing: when they say to Kafka how far they have come. ``at`` is called at
 the named points in which a crash may come; the crash lab puts one there.
@@ -40,7 +40,7 @@ Reject = Callable[[Any, Rejected], None]
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """The page views of a second on one partition of the clicks.
+    """A completed second of one partition of the clicks, with its page views.
 
     ``next_offset`` is the first record of the second after it: who starts there counts every
     second from its beginning. ``event_ids`` are what was counted, for the ledger.
@@ -54,7 +54,7 @@ class Completed:
 
     @property
     def views(self) -> int:
-        """How many."""
+        """Return the number of page views."""
         return len(self.event_ids)
 
     def metric(self, *, by_partition: bool = False) -> Metric:
@@ -78,7 +78,7 @@ class Completed:
 
 @dataclass
 class Seconds:
-    """The second that is being counted, by partition: all the state that the loops have."""
+    """The open second of each partition: all the state that the loops have."""
 
     open: dict[int, tuple[int, list[int]]] = field(default_factory=dict)
     _next: dict[int, int] = field(default_factory=dict)
@@ -157,7 +157,7 @@ def _require_near(click: Click, arrival: int) -> None:
 
 
 class Sends(Protocol):
-    """What the loops need of the metrics topic."""
+    """A producer of metrics, as the loops use it."""
 
     def send(
         self, metric: Metric, event_ids: Sequence[int], then: Callable[[], None] = ...
