@@ -27,7 +27,7 @@ class Parser(argparse.ArgumentParser):
             )
 
     def refuse(self, unknown: list[str]) -> None:
-        """End the program, and offer what is nearest to the first word that is not known."""
+        """End the program, and offer the option nearest to the first unknown word."""
         near = get_close_matches(unknown[0], self._option_string_actions, n=1, cutoff=0.85)
         self.error(f"unknown: {' '.join(unknown)}" + (f". Is it {near[0]}?" if near else ""))
 

@@ -22,7 +22,7 @@ TERMINAL_S, ELSEWHERE_S = 0.25, 5.0
 
 
 def typed() -> str:
-    """Say how this program was called, so that what we tell people to type works for them."""
+    """Return the words that called this program, so that suggested commands work when typed."""
     script = sys.argv[0]
     if os.path.basename(script) == "workbook":  # the script that comes with an installation
         return "workbook" if shutil.which("workbook") == os.path.abspath(script) else script

@@ -14,7 +14,7 @@ from workbook.systems.progress import Progress
 
 TICK_S = 0.2
 FINISH_S = 10.0
-"""So long a micro-batch under way may take to end after the query was asked to."""
+"""Seconds that the current micro-batch may take to end after the query was asked to."""
 
 
 class Writes:
@@ -46,7 +46,7 @@ def follow(
     ends: EndOffsets,
     ending: Ending,
 ) -> None:
-    """Show how the system gets on until it is asked to end, and let it end well."""
+    """Show a system's progress until it's asked to end, and let its last micro-batch finish."""
     running, progress = started.queries, started.progress
     line = Line()
     with Screen() as screen:

@@ -17,7 +17,7 @@ from workbook.kafka.readers import PatientConsumer, consumer
 from workbook.stack.broker import kafka
 
 SHOWN = 60
-"""So many bytes of a record that is no metric are shown."""
+"""Bytes shown of a record that isn't a metric."""
 
 QUIET_S, LONGEST_S = 0.2, 2.0
 """Metrics are printed once none has come for so long, or when the first has waited for so long."""

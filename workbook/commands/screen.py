@@ -16,7 +16,7 @@ from workbook.commands.console import TERMINAL_S
 from workbook.systems.base import Shown
 
 ROWS = 10
-"""So many rows at most, so that the line below stays on the screen."""
+"""At most this number of rows, so that the line below stays on the screen."""
 
 
 class Screen:

@@ -11,7 +11,7 @@ EVENTS = "events"
 """A header of the crash lab's metrics: the ids of the events that were counted, comma between."""
 
 COMPLETE = "complete"
-"""What is said of a second to which nothing can be added any more."""
+"""The kind of a second to which nothing can be added any more."""
 
 NOT_A_METRIC = "not a metric: wants second or second/partition as key, a whole number as value"
 

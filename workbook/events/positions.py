@@ -28,7 +28,7 @@ US = (Exchange.NYSE.value, Exchange.NASDAQ.value)
 
 EXCHANGES = frozenset(exchange.value for exchange in Exchange)
 MAX_AMOUNT = 10**12
-"""So many shares at most in a position: sums of millions of them stay within a BIGINT."""
+"""The most shares of a position: sums of millions of them stay within a BIGINT."""
 
 MAX_POSITION_BYTES = 4096
 """A larger value is no position."""

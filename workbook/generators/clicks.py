@@ -20,7 +20,7 @@ from workbook.generators.rates import RateCurve
 from workbook.generators.streams import Ints, PacedStream, hashed, require_ids
 
 MAX_BEHIND = 100
-"""A duplicate follows its original within so many events."""
+"""A duplicate follows its original within this number of events."""
 
 BROWSERS = ("Firefox", "Chrome", "Safari", "Edge", "Opera")
 PAGES = (

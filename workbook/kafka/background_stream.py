@@ -11,7 +11,7 @@ from workbook.kafka.stream_producer import Sent, Stream, generate
 
 ENDLESS = 2**40
 RANDOM_END = re.compile(r"\.[0-9a-f]{4}$")
-"""What ``topics.new_topic`` appends to tell one run's topic from the next one's."""
+"""The suffix by which ``topics.new_topic`` distinguishes the topics of two runs."""
 
 
 class BackgroundStream:
@@ -36,7 +36,7 @@ class BackgroundStream:
         self._thread.start()
 
     def stop(self) -> Sent:
-        """Let nobody in any more; all who came have been delivered on return."""
+        """Stop the stream; on return all its events have been delivered."""
         self._over.set()
         self._thread.join()
         if self._error:

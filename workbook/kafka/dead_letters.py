@@ -26,7 +26,7 @@ from workbook.kafka.producer import TOO_LARGE, DeliveringProducer
 _SILENT = {KafkaError._MSG_TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN}
 
 MOST = 16 << 20
-"""So many bytes of a key or value are sent at most; a broker's limit is for the compressed ones."""
+"""At most this number of bytes of a key or value are sent; a broker limits the compressed ones."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ NO_SUCH_NAME = (
 
 
 def api_versions(bootstrap: str, within: float) -> Versions:
-    """Ask the first server that answers for its requests: number to oldest and newest version.
+    """Ask the first server that answers for its API versions: key to oldest and newest version.
 
     Raises ``BrokerUnreachable`` if nobody answers, or one that is no Kafka broker.
     """

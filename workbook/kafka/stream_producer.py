@@ -14,7 +14,7 @@ from workbook.kafka.probe import require_topic
 from workbook.kafka.producer import DeliveringProducer
 
 GIVE_UP_S = 15
-"""So long a record of a stream is tried again after the broker went away."""
+"""Seconds for which a record of a stream is retried after the broker went away."""
 
 BLOCK = 20_000
 TICK_S = 0.02

@@ -6,7 +6,7 @@ from html import escape
 from typing import ClassVar
 
 SHOWN = 5
-"""So many events of each anomaly stand in the text of a verdict."""
+"""The number of events of each anomaly shown in the text of a verdict."""
 
 
 class Findings:

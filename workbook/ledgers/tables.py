@@ -17,8 +17,8 @@ REQUIRED_COLUMNS = ("position", "partition", "client", "ticker", "exchange", "de
 
 MEANINGS = {
     "missing": "a client holds this position, but the table does not say so",
-    "stale": "the table says it, but it is no longer true, or never was",
-    "repeated": "the table says it more than once",
+    "stale": "in the table, but no longer true, or it never was",
+    "repeated": "in the table more than once",
     "empty": "a client who holds nothing still stands in the table",
     "wrong_tickers": "a client's tickers are not those of the positions held",
 }

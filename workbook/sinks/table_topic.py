@@ -20,7 +20,7 @@ ROW_TOO_LARGE = "row too large for a record of its topic"
 """With this reason a row goes to the dead letters, and a tombstone takes its place."""
 
 SHORT = 1000
-"""A column of so many characters at most stays where a row is too large and no tombstone is."""
+"""Columns up to this number of characters stay in the short form of a row that is too large."""
 
 _NONE: Mapping[str, str] = {}
 

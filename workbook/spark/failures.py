@@ -7,7 +7,7 @@ import re
 from workbook.errors import SparkFailed
 
 LONGEST = 400
-"""So many characters of a cause are shown."""
+"""The number of characters shown of a cause."""
 
 # Spark's and Kafka's words for offsets that the broker does not have (any more), best ones first.
 _NOT_HELD = (

@@ -162,7 +162,7 @@ def _start(name: str, flags: list[str]) -> SparkSession:
 
 
 def _end_all(processes: set[psutil.Process]) -> None:
-    """End what an interrupted start has left: in a session of its own it hears of no Ctrl-C."""
+    """End the Java of an interrupted start: in a session of its own it gets no Ctrl-C."""
     for process in processes:
         with suppress(psutil.Error):
             process.kill()

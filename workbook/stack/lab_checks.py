@@ -181,7 +181,7 @@ def _holder_of(port: int) -> Finding:
 
 
 def _own_kafka() -> str | None:
-    """Return the address of the lab's own broker, as far as the supervisor can be asked for it."""
+    """Return the address of the lab's own broker, if the supervisor knows one."""
     with suppress(ServerFailed):  # the check of the supervisor says so
         return ((client.status(ANSWER_WITHIN) or {}).get("servers") or {}).get("kafka")
     return None

@@ -254,7 +254,7 @@ def main() -> None:
 
 
 def _write_to(log: Path) -> None:
-    """Write to a file, since from now on nobody reads this process's output."""
+    """Write to a file, because from now on nothing reads this process's output."""
     file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     os.dup2(file, 1)
     os.dup2(file, 2)

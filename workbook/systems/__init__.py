@@ -9,7 +9,7 @@ from workbook.systems.page_views import PageViews
 from workbook.systems.share_holders import ShareHolders
 
 DECLARED = ("name", "does", "reads", "examples", "streams")
-"""What a system says of itself, beside what it does."""
+"""The facts that a system declares, beside its methods."""
 
 
 def by_name(systems: Iterable[System]) -> dict[str, System]:

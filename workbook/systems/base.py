@@ -65,7 +65,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Started:
-    """A system that runs: its queries, how they get on, and what is shown meanwhile.
+    """A running system: its queries, their progress, and a table to show meanwhile.
 
     ``summary`` says at the end what came out. ``store`` is the file in which its table can be
     asked for.
@@ -79,7 +79,7 @@ class Started:
 
 
 class System(ABC):
-    """A pipeline that `workbook run` knows, and how it is checked, started and told of."""
+    """A pipeline that `workbook run` knows: how it's checked, started and shown."""
 
     name: ClassVar[str]
     does: ClassVar[str]

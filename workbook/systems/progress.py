@@ -24,7 +24,7 @@ from workbook.sinks.store import Store
 from workbook.sinks.table_topic import TableTopic
 
 RECENT_S = 5.0
-"""Rates are those of the micro-batches that began within so many seconds."""
+"""Rates are those of the micro-batches that began within this number of seconds."""
 
 
 class Progress(StreamingQueryListener):

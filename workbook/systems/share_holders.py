@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from workbook.spark.source import Kafka
 
 SHOWN = 10
-"""So many rows of the table are shown at the end."""
+"""The number of rows shown at the end."""
 
 
 def _position_stream(**options: Any) -> Stream:

@@ -67,7 +67,7 @@ def max_of(column: str, *, recompute: bool = False) -> Aggregate:
     if not recompute:
         raise CannotSubtract(
             f"A maximum has no subtractor: when the largest {column!r} goes, nothing in the "
-            "maximum itself says which is the next. Expected collect_set, total or count, or "
+            "maximum itself says which is the next. Expected collect_set, sum_of or count, or "
             f"max_of({column!r}, recompute=True), which keeps every value of the group in its "
             "state and looks for the largest again."
         )

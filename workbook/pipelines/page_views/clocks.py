@@ -17,13 +17,13 @@ import polars as pl
 from workbook.events.clicks import MAX_AHEAD_MS
 
 IDLE_MS = 10_000
-"""So long a partition gives nothing readable before it counts as read to its end."""
+"""A partition that has given nothing readable for this time counts as read to its end."""
 
 ASKED_MS = 5_000
 """The time between two micro-batches counts as idle up to this."""
 
 RECENT = 1_000
-"""A clock goes by so many of its partition's last records."""
+"""A clock goes by this number of its partition's last records."""
 
 PASSED = 0.9
 """This share of them has passed the time at which the clock stands."""
