@@ -54,10 +54,10 @@ def batch(began: float, messages: int, read: int, end: int, **more: Any) -> Stre
 def test_the_line_before_and_after_the_first_sums() -> None:
     clock = Clock()
     progress = SecondsProgress(clock)
-    assert str(progress) == "0 messages/s, lag ?, waiting for the first micro-batch"
     clock.now += 2
+    assert str(progress) == "waiting for the first micro-batch, for 2 s"
     progress.take(batch(0, 1000, 1000, 1200))
-    assert str(progress) == "500 messages/s, lag 205, waiting for the first micro-batch"
+    assert str(progress) == "500 messages/s, lag 205"
     clock.now += 1
     progress.take(batch(2, 200, 1200, 1200))
     told = {"read": 1200, "rejected": 3, "others": 400, "counted": 700, "too late": 7, "open": 90}

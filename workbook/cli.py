@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 
 from workbook.commands.arguments import Parser, add_generate, add_metrics, add_run, add_store
-from workbook.commands.console import INTERRUPTED, fitted, typed
+from workbook.commands.console import INTERRUPTED, fitted, typed, waiting_for
 from workbook.errors import WorkbookError
 
 Command = Callable[[argparse.Namespace], int | None]
@@ -106,7 +106,8 @@ def _parser(words: Sequence[str]) -> Parser:
 def _doctor(options: argparse.Namespace) -> int:
     from workbook.stack import doctor
 
-    report = doctor.examine()
+    with waiting_for("Looking at this machine and the lab"):
+        report = doctor.examine()
     print(report)
     return 0 if report.healthy else 1
 
@@ -137,9 +138,10 @@ def _down(options: argparse.Namespace) -> None:
 
     if client.is_running():
         lease = client.lease("down")
-        lease.ask("end")
-        lease.close()
-        folders.gone(30)
+        with waiting_for("Ending the servers"):
+            lease.ask("end")
+            lease.close()
+            folders.gone(30)
         print("The servers of this lab have ended.")
         return
     found, others = started.clear()

@@ -23,7 +23,7 @@ class Parser(argparse.ArgumentParser):
                 "--traceback",
                 action="store_true",
                 default=argparse.SUPPRESS,
-                help="show where an error came from; default: what is wrong, and the next step",
+                help="show the whole traceback of an error; default: its cause and the next step",
             )
 
     def refuse(self, unknown: list[str]) -> None:
@@ -40,9 +40,7 @@ def add_generate(parser: argparse.ArgumentParser) -> None:
     """Add a subparser per stream to ``workbook generate``."""
     streams = parser.add_subparsers(required=True, metavar="STREAM")
     for name, stream in STREAMS.items():
-        made = streams.add_parser(
-            name, help=stream.does, description=f"Send {stream.does}, to a topic."
-        )
+        made = streams.add_parser(name, help=stream.does, description=f"Send {stream.does}.")
         made.set_defaults(stream=name, parser=made)
         made.usage = f"{made.prog} [options]"
         _with_examples(made, stream.example)
@@ -64,25 +62,25 @@ def _add_generate_options(parser: argparse.ArgumentParser, name: str) -> None:
         "--topic",
         type=topic,
         default=name,
-        help=f"where to; it is created if it isn't there. Default: {name}",
+        help=f"the topic to write, created if missing; default: {name}",
     )
     parser.add_argument(
         "--rate",
         type=positive,
         default=1000,
         metavar="EVENTS",
-        help="events in a second of the stream; default: 1000",
+        help="events per second of the stream; default: 1000",
     )
     parser.add_argument(
         "--seconds",
         type=positive,
         default=60,
-        help="how many seconds of the stream, so rate times seconds events; default: 60",
+        help="length of the stream: rate times seconds events; default: 60",
     )
     parser.add_argument(
         "--speed",
         type=positive,
-        help="seconds of the stream in a second of yours: 1 is real time, 10 is ten times as "
+        help="seconds of the stream per second of yours: 1 is real time, 10 is ten times as "
         "fast; default: as fast as the broker takes them, all dated in the past",
     )
     parser.add_argument(
@@ -90,18 +88,18 @@ def _add_generate_options(parser: argparse.ArgumentParser, name: str) -> None:
         type=whole,
         default=1,
         metavar="N",
-        help="partitions of the topic; must be right for one that exists. Default: 1",
+        help="partitions of the topic; of an existing one, those it has. Default: 1",
     )
     parser.add_argument(
         "--seed",
         type=int,
         default=1,
         metavar="N",
-        help="draws the events: the same seed and options give the same ones. Default: 1",
+        help="seed of the events: the same seed and options give the same ones. Default: 1",
     )
     for share, says in (
-        ("duplicate", "of the good events, how many are sent twice; default: 0"),
-        ("bad", "of all events, how many are malformed or impossible; default: 0"),
+        ("duplicate", "share of the good events that are sent twice; default: 0"),
+        ("bad", "share of all events that are malformed or impossible; default: 0"),
     ):
         parser.add_argument(f"--{share}-share", type=float, default=0.0, metavar="0..1", help=says)
 
@@ -127,43 +125,43 @@ def _add_run_options(parser: argparse.ArgumentParser, reads: str) -> None:
         dest="source",
         type=topic,
         metavar="TOPIC",
-        help="what to read, from its first record on or where the checkpoint ends; default: "
-        f"{reads}",
+        help="the topic to read, from its first record or from where the checkpoint ends; "
+        f"default: {reads}",
     )
     parser.add_argument(
         "--dead-letters",
         type=topic,
         metavar="TOPIC",
-        help="where records go that can't be read; default: what is read, with .dead-letters "
-        "behind it",
+        help="the topic for records that can't be read, created if missing; default: the one "
+        "that is read, with .dead-letters appended",
     )
     parser.add_argument(
         "--checkpoint",
         type=place,
         metavar="FOLDER",
-        help="keep offsets and state here, to go on next time; all of a cluster must see it. "
-        "Default: a temporary one, so that each start begins with the first record",
+        help="keep offsets and state here, so that the next start continues; a cluster's workers "
+        "must reach it. Default: a temporary folder, so each start begins with the first record",
     )
-    parser.add_argument("--seconds", type=positive, help=f"end after so long; {FOREVER}")
+    parser.add_argument("--seconds", type=positive, help=f"end after this time; {FOREVER}")
 
 
 def add_store(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``workbook store``."""
     _with_examples(parser, "store state/share_holders/store.db c00017")
-    parser.add_argument("file", type=place, help="the store's file, as `run` says")
+    parser.add_argument("file", type=place, help="the store's file: `run` prints its path")
     parser.add_argument(
         "key",
         nargs="?",
         metavar="KEY",
-        help="one row, by its client or page; default: all, a line of JSON each",
+        help="the client or page of one row; default: all rows, a line of JSON each",
     )
 
 
 def add_metrics(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``workbook metrics``."""
     _with_examples(parser, "metrics metrics")
-    parser.add_argument("topic", type=topic, help="what `run page_views --out` writes to")
-    parser.add_argument("--seconds", type=positive, help=f"end after so long; {FOREVER}")
+    parser.add_argument("topic", type=topic, help="the topic that `run page_views --out` writes")
+    parser.add_argument("--seconds", type=positive, help=f"end after this time; {FOREVER}")
 
 
 def _with_examples(parser: argparse.ArgumentParser, *examples: str) -> None:

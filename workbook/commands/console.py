@@ -8,8 +8,10 @@ import shlex
 import shutil
 import signal
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from textwrap import TextWrapper
 from types import FrameType
 
@@ -45,6 +47,17 @@ def end_like_ctrl_c() -> None:
     # Set by hand, because a script that starts us in the background has Ctrl-C ignored.
     for number in ENDINGS:
         signal.signal(number, signal.default_int_handler)
+
+
+@contextmanager
+def waiting_for(what: str, after: float = 1.0) -> Iterator[None]:
+    """Print what the body does, should it take longer than ``after`` seconds."""
+    timer = threading.Timer(after, print, [f"{what} ..."], {"file": sys.stderr, "flush": True})
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 class Ending:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 
-from workbook.commands.console import Ending, Line
+from workbook.commands.console import Ending, Line, waiting_for
 from workbook.commands.screen import Screen
 from workbook.kafka.end_offsets import EndOffsets
 from workbook.spark.queries import QueryGroup
@@ -58,7 +58,8 @@ def follow(
                     screen.show(started.shown, str(progress))
                 else:
                     line.show(str(progress))
-            _finish(running, writes, progress)
+            with waiting_for("Ending: the current micro-batch finishes first"):
+                _finish(running, writes, progress)
         finally:
             running.stop()
         progress.ended.wait(2)  # what it hears comes a moment later

@@ -33,12 +33,22 @@ def follow(options: Namespace) -> None:
     end_like_ctrl_c()
     reader = consumer(kafka("metrics").client_config(), options.topic)
     ending, known = Ending(options.seconds), Known()
+    _hint(f"Each second in {options.topic} is printed once its metric comes; Ctrl-C ends this.")
+    printed = 0
     try:
         while not ending.has_come():
             for line in in_order(known, _gathered(reader, ending)):
                 print(line, flush=True)
+                printed += 1
     finally:
         reader.close()
+    _hint(f"Ended: {printed:,} lines from {options.topic}.")
+
+
+def _hint(text: str) -> None:
+    """Print a line for people: not where the output goes to another program."""
+    if sys.stderr.isatty():
+        print(text, file=sys.stderr, flush=True)
 
 
 def _gathered(reader: PatientConsumer, ending: Ending) -> list[Metric]:

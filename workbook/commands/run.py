@@ -9,7 +9,7 @@ from pathlib import Path
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from workbook.commands.console import Ending, end_like_ctrl_c, typed
+from workbook.commands.console import Ending, end_like_ctrl_c, typed, waiting_for
 from workbook.commands.live_line import Writes, follow
 from workbook.errors import WorkbookError
 from workbook.kafka.end_offsets import EndOffsets
@@ -72,7 +72,8 @@ def _run(broker: Broker, system: System, options: Namespace) -> None:
     writes = Writes()
     try:
         checkpoint = _checkpoint(options)
-        started = system.start(spark, broker, options, checkpoint, writes.pass_by)
+        with waiting_for("Starting the query (about five seconds)"):
+            started = system.start(spark, broker, options, checkpoint, writes.pass_by)
         if started.store is not None:
             print(f"Ask its store meanwhile: {typed()} store {shlex.quote(str(started.store))}")
         progress = started.progress
@@ -80,7 +81,8 @@ def _run(broker: Broker, system: System, options: Namespace) -> None:
         print(f"Ended: {progress.messages:,} messages read from {options.source}.")
         print("\n".join(started.summary()))
     finally:
-        spark.stop()
+        with waiting_for("Ending Spark"):
+            spark.stop()
 
 
 def _checkpoint(options: Namespace) -> Path:

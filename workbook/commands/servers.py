@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from workbook.commands.console import typed
+from workbook.commands.console import typed, waiting_for
 from workbook.errors import NotRunning
 from workbook.stack import broker, client
 
 
 def stop(options: Namespace) -> None:
     """Stop a server of the lab that runs; its data stay."""
-    address = _running_lab("stop the broker").ask("stop", name=options.server)
+    with waiting_for(f"Stopping {options.server}"):
+        address = _running_lab("stop the broker").ask("stop", name=options.server)
     print(f"{options.server} at {address} has stopped; JupyterLab and all else go on.")
     print(f"It comes back with its topics by: {typed()} start {options.server}")
 

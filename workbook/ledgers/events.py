@@ -14,7 +14,7 @@ from workbook.ledgers.findings import Findings
 
 MEANINGS = {
     "lost": "expected, but observed less often than that, or never",
-    "too_late": "expected and not observed, but its dead letter has the reason "too late"",
+    "too_late": "expected and not observed, but its dead letter gives too late as reason",
     "duplicated": "observed again after it had been observed as often as expected",
     "unexpected": "observed, but never generated, or generated to be rejected",
     "misrouted": "rejected more often, or less often, for a reason than it was generated for it",

@@ -104,6 +104,7 @@ async def _start(folder: Path, say: Callable[[str], None]) -> Server:
 async def _run(
     folder: Path, command: list[str], address: str, say: Callable[[str], None]
 ) -> Server:
+    say("Starting Kafka (about five seconds) ...")
     began, log = time.monotonic(), folder / "server.log"
     process = spawn(command, log, env=environment())
     started.note(folder.parent, psutil.Process(process.pid))

@@ -41,25 +41,25 @@ def _click_stream(**options: Any) -> Stream:
 
 CLICKS = GeneratedStream(
     name="clicks",
-    does="the clicks of a shop's visitors",
+    does="the clicks of a shop's visitors to a topic",
     example="generate clicks --rate 500 --seconds 600 --speed 1",
     make=_click_stream,
     options=(
-        share("late", "of the good clicks, how many arrive late; default: 0"),
+        share("late", "share of the good clicks that arrive late; default: 0"),
         StreamOption(
-            "late_by_ms", whole, "MS", "a late click is late by so much at most; default: 30000"
+            "late_by_ms", whole, "MS", "the most by which a late click is late; default: 30000"
         ),
         StreamOption(
             "gap_every_s",
             float,
             "SECONDS",
-            "with --gap-s, how often nobody clicks for a while; default: 0, never",
+            "time from one gap without clicks to the next, with --gap-s; default: 0, no gaps",
         ),
         StreamOption(
             "gap_s",
             float,
             "SECONDS",
-            "how long nobody clicks then, less than --gap-every-s; default: 0",
+            "length of each gap, less than --gap-every-s; default: 0",
         ),
     ),
 )
@@ -69,7 +69,7 @@ class PageViews(System):
     """Clicks in; page views of each complete second out, or a table of pages."""
 
     name = "page_views"
-    does = "count clicks on pages"
+    does = "count page views, per second or per page"
     reads = "clicks"
     examples = (
         "run page_views --in clicks",
@@ -82,21 +82,21 @@ class PageViews(System):
             "--out",
             type=topic,
             metavar="TOPIC",
-            help="where to write the page views of each second; it is created if it isn't there. "
-            "Default: none; the views of each page on this terminal instead",
+            help="the topic for the page views of each second, created if missing. Default: none; "
+            "the views of each page on this terminal instead",
         )
         seconds = parser.add_argument_group("with --out only")
         seconds.add_argument(
             "--lateness",
             type=span,
             metavar="TIME",
-            help="how far every partition must be beyond the end of a second to complete it, such "
-            f"as '2 minutes'; default: '{LATENESS}'",
+            help="a second is complete once every partition is this far beyond its end, such as "
+            f"'2 minutes'; default: '{LATENESS}'",
         )
         seconds.add_argument(
             "--by-partition",
             action="store_true",
-            help="count each partition of the clicks for itself; default: all together",
+            help="count each partition of the clicks by itself; default: all together",
         )
 
     def check(self, options: Namespace) -> None:

@@ -43,11 +43,18 @@ class Progress(StreamingQueryListener):
         self.read: Offsets | None = None
         self.silent = False
         self.ended = Event()
-        self._clock = clock
+        self._clock, self._began = clock, clock()
         self._recent: deque[tuple[float, int]] = deque()
 
     def __str__(self) -> str:
-        return self._pace()
+        if not self.batches:
+            waited = self._clock() - self._began
+            return f"waiting for the first micro-batch, for {waited:.0f} s"
+        return ", ".join(filter(None, [self._pace(), self._results()]))
+
+    def _results(self) -> str:
+        """Describe what the query has written, after rate and lag."""
+        return ""
 
     def _pace(self) -> str:
         known = "" if self.lag is None else f"{self.lag:,}"
@@ -107,12 +114,12 @@ class SecondsProgress(Progress):
         super().__init__(clock)
         self.sums = dict.fromkeys((*SUMS, "clock"), 0)
 
-    def __str__(self) -> str:
+    def _results(self) -> str:
         if not self.sums["read"]:
-            return f"{self._pace()}, waiting for the first micro-batch"
+            return ""
         complete = f"complete up to {_readable(self.sums['clock'])}"
         waits = f", waiting for partition {self.sums['slowest']}" if self.sums["open"] else ""
-        return f"{self._pace()}, {self.balance()}, {complete}{waits}"
+        return f"{self.balance()}, {complete}{waits}"
 
     def balance(self) -> str:
         """Account for every record read since the checkpoint began."""
@@ -139,9 +146,9 @@ class TableProgress(Progress):
         super().__init__()
         self._store, self._out = store, out
 
-    def __str__(self) -> str:
+    def _results(self) -> str:
         written = f", out {self._out.written:,}" if self._out else ""
-        return f"{self._pace()}, {len(self._store):,} rows in the store{written}"
+        return f"{len(self._store):,} rows in the store{written}"
 
 
 class ViewsProgress(Progress):
@@ -151,9 +158,9 @@ class ViewsProgress(Progress):
         super().__init__()
         self._store = store
 
-    def __str__(self) -> str:
+    def _results(self) -> str:
         views = [row["views"] for row in self._store.all()]
-        return f"{self._pace()}, {sum(views):,} page views on {len(views):,} pages"
+        return f"{sum(views):,} page views on {len(views):,} pages"
 
 
 def _offsets(batch: Any, name: str) -> Offsets:

@@ -38,15 +38,15 @@ def _position_stream(**options: Any) -> Stream:
 
 POSITIONS = GeneratedStream(
     name="positions",
-    does="a changelog of who holds which shares, to a compacted topic",
+    does="a changelog of who holds which shares to a compacted topic",
     example="generate positions --positions 5000 --clients 1000",
     make=_position_stream,
     options=(
-        StreamOption("positions", whole, "N", "how many there are; default: 1000"),
-        StreamOption("clients", whole, "N", "how many clients hold them; default: 200"),
-        share("closed", "of the good events, how many close a position; default: 0.05"),
-        share("moved", "how often a position goes to another client; default: 0.1"),
-        share("swapped", "how often it becomes one in another share; default: 0.1"),
+        StreamOption("positions", whole, "N", "number of positions; default: 1000"),
+        StreamOption("clients", whole, "N", "number of clients who hold them; default: 200"),
+        share("closed", "share of the good events that close a position; default: 0.05"),
+        share("moved", "share of the updates that move a position to another client; default: 0.1"),
+        share("swapped", "share of the updates that change its ticker; default: 0.1"),
     ),
     compacted=True,
 )
@@ -66,20 +66,20 @@ class ShareHolders(System):
             "--out",
             type=topic,
             metavar="TOPIC",
-            help="where to write who holds what, compacted; it is created if it isn't there. "
-            "Default: none; the store alone",
+            help="the compacted topic for who holds what, created if missing. Default: none; the "
+            "store alone",
         )
         parser.add_argument(
             "--store",
             type=place,
             metavar="FILE",
-            help="where the table can be asked for; default: store.db in the checkpoint",
+            help="the file of the store, for `workbook store`; default: store.db in the checkpoint",
         )
         parser.add_argument(
             "--every",
             type=positive,
             metavar="SECONDS",
-            help="write at most once in so long; default: as often as can be",
+            help="write at most once in this time; default: as often as possible",
         )
 
     def check(self, options: Namespace) -> None:
