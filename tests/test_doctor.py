@@ -65,7 +65,7 @@ def test_each_fault_is_named_with_its_fix(
 ) -> None:
     with contextmanager(fault.inject)(tmp_path, monkeypatch):
         report = examined()
-    named = [f for f in report if f.subject == fault.subject and re.search(fault.said, f.said)]
+    named = [f for f in report if f.subject == fault.subject and re.search(fault.said, f.text)]
     assert named, report
     assert named[0].state == fault.state
     assert re.search(fault.fix, named[0].fix)
@@ -96,8 +96,8 @@ def test_a_check_that_hangs_or_fails_keeps_no_other_from_being_heard(
     monkeypatch.setattr(doctor, "CHECKS", {"hangs": hangs, "fails": fails, "Python": fine})
     by_subject = {f.subject: f for f in examined()}
     over.set()
-    assert "no answer within" in by_subject["hangs"].said
-    assert "ZeroDivisionError: by chance" in by_subject["fails"].said
+    assert "no answer within" in by_subject["hangs"].text
+    assert "ZeroDivisionError: by chance" in by_subject["fails"].text
     assert by_subject["Python"].state == "ok"
 
 
@@ -116,8 +116,8 @@ def test_a_lab_that_runs_on_another_port_is_told_where(monkeypatch: pytest.Monke
     with socket.create_server(("127.0.0.1", 0)) as stranger:
         monkeypatch.setattr(kafka, "PORT", stranger.getsockname()[1])
         [found] = lab_checks.ports_free()
-    assert "another program" in found.said
-    assert "Kafka runs at 127.0.0.1:40123 instead" in found.said
+    assert "another program" in found.text
+    assert "Kafka runs at 127.0.0.1:40123 instead" in found.text
 
 
 def test_who_only_looks_is_no_user_of_the_lab(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,7 +127,7 @@ def test_who_only_looks_is_no_user_of_the_lab(monkeypatch: pytest.MonkeyPatch) -
         another = lab.start("-c", LOOKS)
         read_until(another, "ready")
         [found] = [f for f in examined() if f.subject == "supervisor"]
-        assert found.said == f"runs for kernel ({user.pid})"
+        assert found.text == f"runs for kernel ({user.pid})"
         looking.close()
 
 
@@ -205,7 +205,7 @@ def test_wrong_credentials_are_named(
     log_in(monkeypatch, login[0], **settings)
     [finding] = [f for f in examined() if f.subject == "broker"]
     assert finding.state == "fault"
-    assert re.search(said, finding.said)
+    assert re.search(said, finding.text)
     assert re.search(fix, finding.fix)
 
 
@@ -214,7 +214,7 @@ def test_an_advertised_address_where_nobody_answers_is_named(
 ) -> None:
     log_in(monkeypatch, login[1])
     [finding] = [f for f in examined() if f.subject == "broker"]
-    assert re.search("sends its clients on to 127.0.0.1:1, where nobody answers", finding.said)
+    assert re.search("sends its clients on to 127.0.0.1:1, where nobody answers", finding.text)
     assert "advertised.listeners" in finding.fix
 
 
@@ -239,7 +239,7 @@ def test_the_right_login_serves_the_producer_the_admin_and_spark(
     assert isinstance(spark, SparkSession)
     named, topic = log_in(monkeypatch, login[0], **RIGHT), new_topic("clicks", "login")
     [finding] = [f for f in examined() if f.subject == "broker"]
-    assert (finding.state, "yours answers" in finding.said) == ("ok", True)
+    assert (finding.state, "yours answers" in finding.text) == ("ok", True)
     named.create(topic)
     producer = Producer(named.client_config())
     producer.produce(topic.name, b"in")

@@ -55,5 +55,5 @@ def test_what_a_task_of_ours_says_comes_before_sparks_words_for_it() -> None:
 
 def test_a_short_message_is_shown_and_a_long_one_is_cut() -> None:
     assert cause("\n the option is unknown \n") == "the option is unknown"
-    assert cause("") == "(nothing was said)"
+    assert cause("") == "(no message)"
     assert len(cause("x" * 10_000)) < LONGEST + 10

@@ -18,7 +18,7 @@ from workbook.cli import main
 from workbook.commands import run
 from workbook.commands.console import ENDINGS
 from workbook.errors import CannotGoOn
-from workbook.systems.options import place, seconds_in, span, topic, whole
+from workbook.systems.options import path, seconds_in, span, topic, whole
 
 
 @pytest.fixture(autouse=True)
@@ -121,7 +121,7 @@ def test_a_store_that_is_something_else_is_refused(
         ("--out a/b", "argument --out: expected the name of a topic"),
         ("--seconds soon", "argument --seconds: expected a number above 0, but got 'soon'"),
         ("--latness 5s", "unknown: --latness 5s"),
-        ("--checkpoint hdfs://there/state", "expected a place in the file system"),
+        ("--checkpoint hdfs://there/state", "expected a path in the file system"),
     ],
 )
 def test_options_that_mean_nothing_are_refused(
@@ -141,10 +141,10 @@ def test_a_span_of_time_is_read_in_seconds_and_written_for_spark() -> None:
 
 def test_topics_places_and_numbers_are_what_kafka_and_the_shell_take_them_for() -> None:
     assert topic("clicks.01-page_views") == "clicks.01-page_views"
-    assert place("~/state") == str(Path.home() / "state")
-    assert place("state") == str(Path.cwd() / "state")
+    assert path("~/state") == str(Path.home() / "state")
+    assert path("state") == str(Path.cwd() / "state")
     assert whole("24") == 24
-    for take, text in [(topic, ""), (topic, ".."), (topic, "a b"), (place, ""), (whole, "0")]:
+    for take, text in [(topic, ""), (topic, ".."), (topic, "a b"), (path, ""), (whole, "0")]:
         with pytest.raises(ArgumentTypeError, match="expected"):
             take(text)
 

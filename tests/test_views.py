@@ -141,7 +141,7 @@ def test_an_error_keeps_the_last_frame_and_gives_its_type(
     ],
 )
 def test_an_error_is_named_in_a_whole_sentence(error: Exception, said: str) -> None:
-    assert live_views._said(error) == said
+    assert live_views._sentence(error) == said
 
 
 @dataclass

@@ -8,7 +8,7 @@ from typing import Any
 
 from workbook.commands.console import typed
 from workbook.systems import STREAMS, SYSTEMS
-from workbook.systems.options import place, positive, topic, whole
+from workbook.systems.options import path, positive, topic, whole
 
 FOREVER = "default: until Ctrl-C or SIGTERM"
 
@@ -137,7 +137,7 @@ def _add_run_options(parser: argparse.ArgumentParser, reads: str) -> None:
     )
     parser.add_argument(
         "--checkpoint",
-        type=place,
+        type=path,
         metavar="FOLDER",
         help="keep offsets and state here, so that the next start continues; a cluster's workers "
         "must reach it. Default: a temporary folder, so each start begins with the first record",
@@ -148,7 +148,7 @@ def _add_run_options(parser: argparse.ArgumentParser, reads: str) -> None:
 def add_store(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``workbook store``."""
     _with_examples(parser, "store state/share_holders/store.db c00017")
-    parser.add_argument("file", type=place, help="the store's file: `run` prints its path")
+    parser.add_argument("file", type=path, help="the store's file: `run` prints its path")
     parser.add_argument(
         "key",
         nargs="?",

@@ -51,8 +51,8 @@ def generate(options: Namespace) -> int:
         until=ending.has_come,
     )
     whole = "" if sent.events == count else f" of {count:,}"
-    told = f"{sent.events:,}{whole} events in {sent.messages:,} messages sent to {name}"
-    line.show(f"{told} in {sent.seconds:.1f} s: {sent.rate:,.0f} messages/s", last=True)
+    text = f"{sent.events:,}{whole} events in {sent.messages:,} messages sent to {name}"
+    line.show(f"{text} in {sent.seconds:.1f} s: {sent.rate:,.0f} messages/s", last=True)
     return INTERRUPTED if whole else 0
 
 

@@ -66,8 +66,8 @@ def _gathered(reader: PatientConsumer, ending: Ending) -> list[Metric]:
 
 def in_order(known: Known, metrics: Iterable[Metric]) -> list[str]:
     """Return the metrics' lines by second; those of one second in the order they were written."""
-    told = [(metric.second, known.take(metric)) for metric in metrics]
-    return [line for _, line in sorted(told, key=itemgetter(0)) if line is not None]
+    lines = [(metric.second, known.take(metric)) for metric in metrics]
+    return [line for _, line in sorted(lines, key=itemgetter(0)) if line is not None]
 
 
 class Known:
@@ -114,9 +114,9 @@ def _metric(message: Message) -> Metric | None:
         return Metric.from_record(message.key(), message.value())
     except Rejected as why:
         reason = why.reason
-    place = f"{message.topic()}, partition {message.partition()}, offset {message.offset()}"
+    position = f"{message.topic()}, partition {message.partition()}, offset {message.offset()}"
     record = f"key {_short(message.key())}, value {_short(message.value())}"
-    print(f"{place}: {reason}; got {record}", file=sys.stderr, flush=True)
+    print(f"{position}: {reason}; got {record}", file=sys.stderr, flush=True)
     return None
 
 

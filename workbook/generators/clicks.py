@@ -122,8 +122,8 @@ class ClickStream(PacedStream):
         _, keys = _visitors(self.seed, self.visitors)
         table = pa.table({name: pa.array(facts[name], from_pandas=True) for name in facts})
         for text in ("reason", "click_type"):  # of no type where there is none to look at
-            place = table.column_names.index(text)
-            table = table.set_column(place, text, table[text].cast(pa.string()))
+            column = table.column_names.index(text)
+            table = table.set_column(column, text, table[text].cast(pa.string()))
         table = table.append_column("key", keys.take(pa.array(visitors)))
         return table.append_column("value", self._values(facts, visitors))
 

@@ -49,6 +49,6 @@ def _of_length(letters: Words) -> Words:
 def _word(letters: Words) -> Words:
     """Return up to four bytes as a number, the lowest first."""
     word = np.zeros(len(letters), dtype=np.uint32)
-    for place in range(letters.shape[1]):
-        word |= letters[:, place] << np.uint32(8 * place)
+    for column in range(letters.shape[1]):
+        word |= letters[:, column] << np.uint32(8 * column)
     return word

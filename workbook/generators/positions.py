@@ -124,7 +124,7 @@ class PositionStream(PacedStream):
         """
         ids = self._sent(first, last)
         facts = self._facts(ids)
-        keys = _keys(self.positions).take(pa.array(self._place(ids))).cast(pa.binary())
+        keys = _keys(self.positions).take(pa.array(self._index(ids))).cast(pa.binary())
         values, kinds = self._values(ids), self._spoiled(ids)
         spoilt = pa.array(kinds >= 0)
         if pc.any(spoilt).as_py():
@@ -145,16 +145,16 @@ class PositionStream(PacedStream):
         return np.repeat(ids, 1 + again)
 
     def _facts(self, ids: Ints) -> pa.Table:
-        place, kinds = self._place(ids), self._spoiled(ids)
-        share, deleted = self._share(ids, place), (kinds >= 0) | self._closed(ids)
+        index, kinds = self._index(ids), self._spoiled(ids)
+        share, deleted = self._share(ids, index), (kinds >= 0) | self._closed(ids)
         there, key = pa.array(~deleted), pa.array(~np.isin(kinds, NO_KEY))
         return pa.table(
             {
                 "event_id": pa.array(ids),
-                "position": _only(key, _keys(self.positions).take(pa.array(place))),
-                "partition": pa.array(_partitions(self.positions, self.partitions)[place]),
+                "position": _only(key, _keys(self.positions).take(pa.array(index))),
+                "partition": pa.array(_partitions(self.positions, self.partitions)[index]),
                 "arrival": pa.array(self.arrivals(ids)),
-                "client": _only(there, self._names(ids, place)),
+                "client": _only(there, self._names(ids, index)),
                 "ticker": _only(there, _TICKERS.take(pa.array(share))),
                 "amount": _only(there, pa.array(self._amount(ids))),
                 "exchange": _only(there, _EXCHANGES.take(pa.array(share))),
@@ -166,37 +166,37 @@ class PositionStream(PacedStream):
 
     def _values(self, ids: Ints) -> pa.Array:
         """Join the JSON of Position.to_json from whole columns."""
-        place = self._place(ids)
-        share = pa.array(self._share(ids, place))
+        index = self._index(ids)
+        share = pa.array(self._share(ids, index))
         return pc.binary_join_element_wise(
             '{"client":"',
-            self._names(ids, place),
+            self._names(ids, index),
             _MIDDLES.take(share),
             pa.array(self._amount(ids)).cast(pa.string()),
             _ENDS.take(share),
             "",
         ).cast(pa.binary())
 
-    def _place(self, ids: Ints) -> Ints:
+    def _index(self, ids: Ints) -> Ints:
         """Return the number of each event's position."""
         return self._hash("position", ids) % self.positions
 
-    def _names(self, ids: Ints, place: Ints) -> pa.Array:
-        epoch = self._epoch("moved", self.moved_share, ids, place)
+    def _names(self, ids: Ints, index: Ints) -> pa.Array:
+        epoch = self._epoch("moved", self.moved_share, ids, index)
         return _clients(self.clients).take(pa.array(self._hash("client", epoch) % self.clients))
 
-    def _share(self, ids: Ints, place: Ints) -> Ints:
-        epoch = self._epoch("swapped", self.swapped_share, ids, place)
+    def _share(self, ids: Ints, index: Ints) -> Ints:
+        epoch = self._epoch("swapped", self.swapped_share, ids, index)
         return self._hash("share", epoch) % len(SHARES)
 
-    def _epoch(self, what: str, share: float, ids: Ints, place: Ints) -> Ints:
+    def _epoch(self, what: str, share: float, ids: Ints, index: Ints) -> Ints:
         """Return a number for each stretch of a position's life in which something stays as it is.
 
         All stretches are of one length, but begin elsewhere for each position. So the event alone
         tells what the events before it have come to.
         """
-        count = np.floor(ids * (share / self.positions) + self._draw(what, place))
-        return (place << 32) + count.astype(np.int64)
+        count = np.floor(ids * (share / self.positions) + self._draw(what, index))
+        return (index << 32) + count.astype(np.int64)
 
     def _amount(self, ids: Ints) -> Ints:
         return 1 + self._hash("amount", ids) % LARGEST

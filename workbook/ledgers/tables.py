@@ -104,19 +104,19 @@ class TableLedger:
         missing or a client stands there twice.
         """
         table = _table(observed)
-        said, last = _pairs(table), self._last(offsets)
+        shown, last = _pairs(table), self._last(offsets)
         held = _us(last)
         true = pd.MultiIndex.from_frame(held[["client", "position"]])
-        seen = pd.MultiIndex.from_frame(said[["client", "position"]])
+        seen = pd.MultiIndex.from_frame(shown[["client", "position"]])
         where = ["client", "position", "ticker", "exchange", "partition", "offset"]
         judged = "tickers" in table
         return TableVerdict(
             expected=len(true),
             observed=len(seen),
             missing=held.loc[~true.isin(seen), where].reset_index(drop=True),
-            stale=_explained(said[~seen.isin(true)].drop_duplicates(), last),
-            repeated=_repeated(said),
-            empty=table.loc[~table["client"].isin(said["client"]), ["client"]],
+            stale=_explained(shown[~seen.isin(true)].drop_duplicates(), last),
+            repeated=_repeated(shown),
+            empty=table.loc[~table["client"].isin(shown["client"]), ["client"]],
             wrong_tickers=_wrong_tickers(table, held) if judged else NO_TICKERS,
             notes=[] if judged else ["Tickers were not judged: none were given."],
         )
@@ -209,8 +209,8 @@ def _pairs(table: pd.DataFrame) -> pd.DataFrame:
     return pairs.rename(columns={"positions": "position"}).dropna()
 
 
-def _repeated(said: pd.DataFrame) -> pd.DataFrame:
-    times = said.groupby(["client", "position"], sort=False).size()
+def _repeated(shown: pd.DataFrame) -> pd.DataFrame:
+    times = shown.groupby(["client", "position"], sort=False).size()
     return times[times > 1].rename("times").reset_index()
 
 

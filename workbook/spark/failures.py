@@ -27,33 +27,33 @@ _PROXY = ("Py4J", "Python Proxy", "PythonException", "Job aborted", "STREAM_FAIL
 _NAMES_ONE = re.compile(r"[\w.$]+(?:Exception|Error)\b")
 
 
-def query_failed(told: str) -> SparkFailed:
-    """Return the error for a query that ended; ``told`` is all Spark's output, traces included."""
-    if any(words in told for words in _NOT_HELD):
+def query_failed(text: str) -> SparkFailed:
+    """Return the error for a query that ended; ``text`` is all Spark's output, traces included."""
+    if any(words in text for words in _NOT_HELD):
         return SparkFailed(
             "The checkpoint begins at an offset of the topic that this broker does not hold: it "
             "belongs to another broker, or the topic is a new one or has let old records go. Use "
-            f"a new folder for --checkpoint.\n  {cause(told, _NOT_HELD)}"
+            f"a new folder for --checkpoint.\n  {cause(text, _NOT_HELD)}"
         )
-    if _TOO_BUSY in told:
+    if _TOO_BUSY in text:
         return SparkFailed(
             "A Python process that Spark started did not answer within ten seconds: the machine is "
             "too busy. Start it again, with the same --checkpoint if there was one."
         )
     return SparkFailed(
-        f"The query ended by an error of Spark:\n  {cause(told)}\nWhere it names a checkpoint or "
+        f"The query ended by an error of Spark:\n  {cause(text)}\nWhere it names a checkpoint or "
         "a state that does not fit, use a new folder for --checkpoint; else look at the options."
     )
 
 
-def cause(told: str, words: tuple[str, ...] = ()) -> str:
+def cause(text: str, words: tuple[str, ...] = ()) -> str:
     """Return the most telling line.
 
     One that holds the first of the ``words`` that is found, else an error of this package, which
     says what to do, else the last "Caused by:", else the first that names an exception and is not
     about the way from Java to Python, else the first.
     """
-    lines = [line.strip() for line in told.splitlines() if line.strip()] or ["(nothing was said)"]
+    lines = [line.strip() for line in text.splitlines() if line.strip()] or ["(no message)"]
     named = [line for word in words for line in lines if word in line]
     named += [line for line in lines if line.startswith("workbook.errors.")]
     causes = [line for line in lines if line.startswith("Caused by:")]

@@ -135,10 +135,10 @@ def _connect(start: bool) -> socket.socket:
 def _require_well(supervisor: subprocess.Popen[str] | None) -> None:
     """Raise ``ServerFailed`` with the reason of a supervisor that ended because it cannot work."""
     if supervisor is not None and supervisor.returncode:
-        _, said = supervisor.communicate()
+        _, error = supervisor.communicate()
         raise errors.ServerFailed(
-            said.strip().rpartition("\n")[2]
-            or f"The lab's supervisor ended with code {supervisor.returncode} and said nothing. "
+            error.strip().rpartition("\n")[2]
+            or f"The lab's supervisor ended with code {supervisor.returncode} without a message. "
             "Run: python -m workbook doctor"
         )
 

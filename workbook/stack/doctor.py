@@ -58,17 +58,17 @@ class _Look(Thread):
         try:
             self.found.extend(self.check())
         except WorkbookError as error:
-            said, _, fix = str(error).partition(". ")
-            self.found.append(Finding(self.subject, "fault", said, fix or said))
+            text, _, fix = str(error).partition(". ")
+            self.found.append(Finding(self.subject, "fault", text, fix or text))
         except Exception as error:  # a machine can be wrong in ways that nobody thought of
-            said = f"could not be looked at: {type(error).__name__}: {error}"
+            text = f"could not be looked at: {type(error).__name__}: {error}"
             fix = "Please report this with the output of: python -m workbook doctor"
-            self.found.append(Finding(self.subject, "fault", said, fix))
+            self.found.append(Finding(self.subject, "fault", text, fix))
 
     def findings(self, within: float) -> list[Finding]:
         self.join(max(within, 0))
         if not self.is_alive():
             return self.found
-        said = f"no answer within {PATIENCE:.0f} s: something hangs, or the machine is very busy"
+        text = f"no answer within {PATIENCE:.0f} s: something hangs, or the machine is very busy"
         fix = "Look again when it is less busy; if this stays, restart what is named here."
-        return [Finding(self.subject, "fault", said, fix)]
+        return [Finding(self.subject, "fault", text, fix)]

@@ -111,16 +111,16 @@ def resolve(
     ]
     ivy = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert ivy.stdout is not None
-    said = []
+    lines = []
     try:
         for line in ivy.stdout:
-            said.append(line)
+            lines.append(line)
             yield line
     except GeneratorExit:  # who asked has heard enough
         ivy.kill()
         raise
     if ivy.wait() != 0:
-        problems = [line.strip() for line in said if "UNRESOLVED" in line or "FAILED" in line]
+        problems = [line.strip() for line in lines if "UNRESOLVED" in line or "FAILED" in line]
         what = f" ({problems[0]})" if problems else ""
         raise JarsMissing(
             f"Jars could not be fetched{what}. Is there a network? Behind a proxy set HTTPS_PROXY; "

@@ -60,10 +60,10 @@ def _run(command: Path, *options: str, within: float) -> subprocess.CompletedPro
             [command, *options], capture_output=True, text=True, errors="replace", timeout=within
         )
     except subprocess.TimeoutExpired:
-        said = f"does not say its version within {within:.0f} s"
+        text = f"does not say its version within {within:.0f} s"
     except OSError as error:
-        said = f"cannot be run on this machine ({error.strerror})"
-    raise JavaUnusable(f"{command} {said}. {INSTALL}.")
+        text = f"cannot be run on this machine ({error.strerror})"
+    raise JavaUnusable(f"{command} {text}. {INSTALL}.")
 
 
 def _command() -> Path:
@@ -85,8 +85,8 @@ def _command() -> Path:
 def _checked_major(command: Path, text: str) -> int:
     match = re.search(r'version "(?:1\.)?(\d+)', text)
     if match is None:
-        said = text.strip().splitlines()[0] if text.strip() else "nothing"
-        raise JavaUnusable(f"{command} does not say its version, but: {said}. {INSTALL}.")
+        text = text.strip().splitlines()[0] if text.strip() else "nothing"
+        raise JavaUnusable(f"{command} does not say its version, but: {text}. {INSTALL}.")
     major = int(match.group(1))
     if major < OLDEST:
         raise JavaUnusable(

@@ -41,15 +41,15 @@ def network() -> Iterator[Finding]:
     """Check the network as long as it is needed: until all jars are there."""
     missing = jars.missing()
     if not missing:
-        said = "not needed: all jars are in the cache"
-        yield Finding("network", "ok", said)
+        text = "not needed: all jars are in the cache"
+        yield Finding("network", "ok", text)
         return
     try:
         with tempfile.TemporaryDirectory() as scratch:
             _find(missing[0], Path(scratch))
     except JarsMissing as error:
-        said = f"the jars' repository cannot be reached, and {len(missing)} jars are still missing"
-        yield Finding("network", "fault", said, str(error).partition("? ")[2])
+        text = f"the jars' repository cannot be reached, and {len(missing)} jars are still missing"
+        yield Finding("network", "fault", text, str(error).partition("? ")[2])
     else:
         yield Finding("network", "ok", "the jars' repository answers")
 
@@ -62,12 +62,12 @@ def spark_master() -> Iterator[Finding]:
     elif master.startswith("spark://"):
         yield _standalone(master)
     elif master == "yarn" or master.startswith("k8s://"):
-        said = f"{master}: whether that cluster answers, only starting Spark can tell"
-        yield Finding("Spark master", "note", said, "Nothing to do, unless Spark does not start.")
+        text = f"{master}: whether that cluster answers, only starting Spark can tell"
+        yield Finding("Spark master", "note", text, "Nothing to do, unless Spark does not start.")
     else:
-        said = f"SPARK_MASTER is {master!r}, which Spark does not know"
+        text = f"SPARK_MASTER is {master!r}, which Spark does not know"
         fix = "Unset it to use Spark on this machine, or set it to local[2] or spark://host:7077."
-        yield Finding("Spark master", "fault", said, fix)
+        yield Finding("Spark master", "fault", text, fix)
 
 
 def ports_free() -> Iterator[Finding]:
@@ -91,12 +91,12 @@ def kafka_answers() -> Iterator[Finding]:
         return
     status = client.status(ANSWER_WITHIN) or {"servers": {}, "ended": {}}
     if code := status["ended"].get("kafka"):
-        said = f"the lab's broker has ended ({_ending(code)}), and its topics with it"
+        text = f"the lab's broker has ended ({_ending(code)}), and its topics with it"
         fix = "Restart the kernel and run its first cells: they start a new broker."
-        yield Finding("broker", "fault", said, fix)
+        yield Finding("broker", "fault", text, fix)
     elif "kafka" in status.get("stopped", ()):
-        said = "the lab's broker was stopped by `workbook stop kafka`; it keeps its topics"
-        yield Finding("broker", "note", said, "To go on: python -m workbook start kafka")
+        text = "the lab's broker was stopped by `workbook stop kafka`; it keeps its topics"
+        yield Finding("broker", "note", text, "To go on: python -m workbook start kafka")
     elif address := status["servers"].get("kafka"):
         broker.Broker(address, ours=True).check(ANSWER_WITHIN)
         yield Finding("broker", "ok", f"the lab's own answers at {address}")
@@ -110,9 +110,9 @@ def supervisor() -> Iterator[Finding]:
     if status is None:
         yield Finding("supervisor", "ok", STARTS)
     elif status.get("jars") != jars.fingerprint():
-        said = "the lab that runs was started by another version of the workbook, with other jars"
+        text = "the lab that runs was started by another version of the workbook, with other jars"
         fix = f"End it and open the lab again: {DOWN}"
-        yield Finding("supervisor", "note", said, fix)
+        yield Finding("supervisor", "note", text, fix)
     else:
         users = ", ".join(f"{u['role']} ({u['pid']})" for u in _others(status["users"]))
         yield Finding("supervisor", "ok", f"runs for {users or 'nobody else now'}")
@@ -124,8 +124,8 @@ def other_labs() -> Iterator[Finding]:
     others = [f for f in mine.parent.glob(f"workbook-{os.getuid()}-*") if f != mine]
     running = [folder for folder in others if _is_own(folder) and _listens(folder)]
     for folder in running:
-        said = f"another lab runs too, in {folder}: both work, but share memory and cores"
-        yield Finding("other labs", "note", said, _end(folder))
+        text = f"another lab runs too, in {folder}: both work, but share memory and cores"
+        yield Finding("other labs", "note", text, _end(folder))
     if not running:
         yield Finding("other labs", "ok", "none is running")
 
@@ -141,17 +141,17 @@ def leftovers() -> Iterator[Finding]:
 
 def _of_a_killed_lab(folder: Path) -> Iterator[Finding]:
     if (folder / "socket").exists():
-        said = (
+        text = (
             f"a stale lock: {folder / 'socket'} is of a supervisor that was killed; "
             "it stops nobody, the next lab removes it"
         )
-        yield Finding("leftovers", "note", said, DOWN)
+        yield Finding("leftovers", "note", text, DOWN)
     elif folder.exists():
-        said = f"the folder {folder} of a lab that was killed"
-        yield Finding("leftovers", "note", said, DOWN)
+        text = f"the folder {folder} of a lab that was killed"
+        yield Finding("leftovers", "note", text, DOWN)
     for stray in started.alive(folder):
-        said = f"process {stray.pid} of a lab that was killed still runs"
-        yield Finding("leftovers", "note", said, DOWN)
+        text = f"process {stray.pid} of a lab that was killed still runs"
+        yield Finding("leftovers", "note", text, DOWN)
 
 
 def _of_killed_processes(folder: Path) -> Iterator[Finding]:
@@ -160,8 +160,8 @@ def _of_killed_processes(folder: Path) -> Iterator[Finding]:
         if pid.isdigit() and not psutil.pid_exists(int(pid)):
             queries = sorted(path.name for path in scratch.glob("checkpoints/*"))
             what = f"stale checkpoints ({', '.join(queries)})" if queries else "stale files"
-            said = f"{what} of process {pid}, which has ended, in {scratch}: nothing reads them"
-            yield Finding("leftovers", "note", said, DOWN)
+            text = f"{what} of process {pid}, which has ended, in {scratch}: nothing reads them"
+            yield Finding("leftovers", "note", text, DOWN)
 
 
 def _holder_of(port: int) -> Finding:
@@ -173,11 +173,11 @@ def _holder_of(port: int) -> Finding:
     ours = _own_kafka()
     moved = f"Kafka runs at {ours} instead" if ours else "Kafka will use another free port"
     if lab:
-        said = f"{port} is taken by an older lab, in {lab}: {moved}"
-        return Finding("ports", "note", said, _end(lab))
+        text = f"{port} is taken by an older lab, in {lab}: {moved}"
+        return Finding("ports", "note", text, _end(lab))
     who = f"{holder.name()} (process {holder.pid})" if holder else "a program that is not yours"
-    said = f"{port} is taken by another program, {who}: {moved}"
-    return Finding("ports", "note", said, f"Nothing to do, or end that program to have {port}.")
+    text = f"{port} is taken by another program, {who}: {moved}"
+    return Finding("ports", "note", text, f"Nothing to do, or end that program to have {port}.")
 
 
 def _own_kafka() -> str | None:
@@ -221,9 +221,9 @@ def _standalone(master: str) -> Finding:
             away.append(f"{place!r} is not host:port")
         except OSError as error:
             away.append(str(error))
-    said = f"no Spark master answers at {master} ({', '.join(away)})"
+    text = f"no Spark master answers at {master} ({', '.join(away)})"
     fix = "Check SPARK_MASTER and that the master runs, or unset it to use Spark on this machine."
-    return Finding("Spark master", "fault", said, fix)
+    return Finding("Spark master", "fault", text, fix)
 
 
 def _wants_tls(named: broker.Broker) -> bool:

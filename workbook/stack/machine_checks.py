@@ -59,8 +59,8 @@ def java() -> Iterator[Finding]:
     """Check that there is a Java that can run Spark and Kafka."""
     found = find_java(JAVA_WITHIN)
     if found.major > NEWEST_JAVA:
-        said = f"{found.major} at {found.command} is newer than Spark was tested with"
-        yield Finding("Java", "note", said, "If Spark fails, point JAVA_HOME at a JDK 17 or 21.")
+        text = f"{found.major} at {found.command} is newer than Spark was tested with"
+        yield Finding("Java", "note", text, "If Spark fails, point JAVA_HOME at a JDK 17 or 21.")
     else:
         yield Finding("Java", "ok", f"{found.major} at {found.command}")
 
@@ -70,12 +70,12 @@ def memory() -> Iterator[Finding]:
     machine = psutil.virtual_memory().available / 2**30
     free = min(machine, _container_gb("max", inf) - _container_gb("current", 0))
     where = "in this container" if free < machine else "on this machine"
-    said = f"{free:.1f} GiB free {where}"
+    text = f"{free:.1f} GiB free {where}"
     if free < MEMORY_GB:
         fix = "Close other programs, or start with SPARK_DRIVER_MEMORY=1g."
-        yield Finding("memory", "fault", f"too little: {said}, {MEMORY_GB:.0f} needed", fix)
+        yield Finding("memory", "fault", f"too little: {text}, {MEMORY_GB:.0f} needed", fix)
     else:
-        yield Finding("memory", "ok", said)
+        yield Finding("memory", "ok", text)
 
 
 def spark_memory() -> Iterator[Finding]:
@@ -87,17 +87,17 @@ def spark_memory() -> Iterator[Finding]:
     size = re.fullmatch("([0-9]{1,18})([kmgt]?)", asked, re.IGNORECASE)
     heap = int(size[1]) * UNITS_GB[size[2].lower()] if size else 0.0
     has = min(psutil.virtual_memory().total / 2**30, _container_gb("max", inf))
-    said, fix = f"SPARK_DRIVER_MEMORY is {asked!r}", "Set it to a size like 2g, or unset it."
+    text, fix = f"SPARK_DRIVER_MEMORY is {asked!r}", "Set it to a size like 2g, or unset it."
     if not size:
-        said += ", which Java does not read as a size: a whole number, then k, m, g or t"
+        text += ", which Java does not read as a size: a whole number, then k, m, g or t"
     elif heap < LEAST_HEAP_GB:
-        said += ", too little for Spark, which needs 512m (a number alone means bytes)"
+        text += ", too little for Spark, which needs 512m (a number alone means bytes)"
     elif heap > has:
-        said += f", more than this machine has ({has:.1f} GiB)"
+        text += f", more than this machine has ({has:.1f} GiB)"
     else:
         yield Finding("Spark memory", "ok", f"{asked}, by SPARK_DRIVER_MEMORY")
         return
-    yield Finding("Spark memory", "fault", said, fix)
+    yield Finding("Spark memory", "fault", text, fix)
 
 
 def disk() -> Iterator[Finding]:
@@ -105,12 +105,12 @@ def disk() -> Iterator[Finding]:
     for name, folder in (("TMPDIR", folders.run_dir()), ("WORKBOOK_CACHE", folders.cache_dir())):
         there = _existing(folder)
         free = shutil.disk_usage(there).free / 2**30
-        said = f"{free:.1f} GiB free in {there}"
+        text = f"{free:.1f} GiB free in {there}"
         if free < DISK_GB:
             fix = f"Free some space, or point {name} to a disk that has it."
-            yield Finding("disk", "fault", f"nearly full: {said}, {DISK_GB:.0f} needed", fix)
+            yield Finding("disk", "fault", f"nearly full: {text}, {DISK_GB:.0f} needed", fix)
         else:
-            yield Finding("disk", "ok", said)
+            yield Finding("disk", "ok", text)
 
 
 def cache() -> Iterator[Finding]:
@@ -128,9 +128,9 @@ def notebooks() -> Iterator[Finding]:
     if fault := _unwritable("notebooks", folder, "WORKBOOK_NOTEBOOKS"):
         yield fault
     elif chosen and not folder.exists():
-        said = f"{folder} is not there yet: the lab makes it"
+        text = f"{folder} is not there yet: the lab makes it"
         fix = "Nothing to do, or correct WORKBOOK_NOTEBOOKS if your copies are elsewhere."
-        yield Finding("notebooks", "note", said, fix)
+        yield Finding("notebooks", "note", text, fix)
     else:
         yield Finding("notebooks", "ok", f"your copies go to {folder}, which can be written")
 
@@ -142,9 +142,9 @@ def lab_folders() -> Iterator[Finding]:
     # A class path is split at colons, Spark's list of jars at commas: neither knows an escape.
     for name, folder in (("WORKBOOK_CACHE", folders.cache_dir()), ("TMPDIR", folders.run_dir())):
         if any(sign in str(folder) for sign in ",:"):
-            said = f"{folder} has a comma or a colon in its name, where Java and Spark split lists"
+            text = f"{folder} has a comma or a colon in its name, where Java and Spark split lists"
             fix = f"Point {name} to a folder without them (blanks and umlauts are fine)."
-            yield Finding("folders", "fault", said, fix)
+            yield Finding("folders", "fault", text, fix)
             return
     yield Finding("folders", "ok", f"the lab is in {folders.ROOT} and works in {folders.run_dir()}")
 
@@ -154,14 +154,14 @@ def time_zone() -> Iterator[Finding]:
     zone = os.environ.get("TZ", "").lstrip(":")
     offset = time.localtime().tm_gmtoff
     if zone and not _is_zone(zone):
-        said = f"TZ is {zone}, which names no time zone: programs take it for UTC"
-        yield Finding("time zone", "note", said, "Unset TZ, or set it to one like Europe/Berlin.")
+        text = f"TZ is {zone}, which names no time zone: programs take it for UTC"
+        yield Finding("time zone", "note", text, "Unset TZ, or set it to one like Europe/Berlin.")
     elif offset:
-        said = (
+        text = (
             f"this machine is {offset / 3600:+g} h from UTC ({zone or time.tzname[0]}), the lab is "
             "on UTC: its clock times differ from yours by that much"
         )
-        yield Finding("time zone", "note", said)
+        yield Finding("time zone", "note", text)
     else:
         yield Finding("time zone", "ok", "UTC, as in the lab")
 
@@ -177,13 +177,13 @@ def language() -> Iterator[Finding]:
         f for f in (folders.ROOT, folders.run_dir(), folders.cache_dir()) if not str(f).isascii()
     ]
     if own and sys.getfilesystemencoding() != "utf-8":
-        said = f"Python takes names of files for {encoding} ({chosen}), but {own[0]} has an umlaut"
-        yield Finding("locale", "fault", said, "export LC_ALL=C.UTF-8, and unset PYTHONUTF8.")
+        text = f"Python takes names of files for {encoding} ({chosen}), but {own[0]} has an umlaut"
+        yield Finding("locale", "fault", text, "export LC_ALL=C.UTF-8, and unset PYTHONUTF8.")
     elif encoding.upper().replace("-", "") == "UTF8":
         yield Finding("locale", "ok", f"{chosen}, {encoding}")
     else:
-        said = f"{chosen} is not installed here or knows no umlauts ({encoding}, not UTF-8)"
-        yield Finding("locale", "note", said, "export LC_ALL=C.UTF-8")
+        text = f"{chosen} is not installed here or knows no umlauts ({encoding}, not UTF-8)"
+        yield Finding("locale", "note", text, "export LC_ALL=C.UTF-8")
 
 
 def environment() -> Iterator[Finding]:
@@ -197,8 +197,8 @@ def environment() -> Iterator[Finding]:
         if os.environ.get(name) not in (None, "", right.get(name, sys.executable))
     }
     for name, value in elsewhere.items():
-        said = f"{name} points to {value}, and the lab ignores it: {OVERRIDDEN[name]}"
-        yield Finding("environment", "note", said, f"unset {name}")
+        text = f"{name} points to {value}, and the lab ignores it: {OVERRIDDEN[name]}"
+        yield Finding("environment", "note", text, f"unset {name}")
     if not elsewhere:
         yield Finding("environment", "ok", "no variable points Spark elsewhere")
 
@@ -220,8 +220,8 @@ def _unwritable(subject: str, folder: Path, name: str) -> Finding | None:
         fix = f"Make it writable, or set {name} to a folder that is."
         if error.errno == errno.ENOSPC:
             fix = f"Free some space, or set {name} to a disk that has it."
-        said = f"{folder} cannot be written ({error.strerror})"
-        return Finding(subject, "fault", said, fix)
+        text = f"{folder} cannot be written ({error.strerror})"
+        return Finding(subject, "fault", text, fix)
 
 
 def _existing(folder: Path) -> Path:

@@ -17,11 +17,11 @@ class Finding:
 
     subject: str
     state: str
-    said: str
+    text: str
     fix: str = ""
 
     def __str__(self) -> str:
-        line = f"{MARKS[self.state]:8} {self.subject:12} {self.said}"
+        line = f"{MARKS[self.state]:8} {self.subject:12} {self.text}"
         return f"{line}\n{'':21} fix: {self.fix}" if self.fix else line
 
 
@@ -43,7 +43,7 @@ class Report(list[Finding]):
     def _repr_html_(self) -> str:
         rows = "".join(
             f"<tr><td>{MARKS[f.state]}</td><td>{f.subject}</td>"
-            f"<td style='text-align:left'>{html.escape(f.said)}"
+            f"<td style='text-align:left'>{html.escape(f.text)}"
             + (f"<br><b>fix:</b> {html.escape(f.fix)}" if f.fix else "")
             + "</td></tr>"
             for f in self

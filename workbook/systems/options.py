@@ -49,10 +49,10 @@ def topic(text: str) -> str:
     return text
 
 
-def place(text: str) -> str:
+def path(text: str) -> str:
     """Take a file or a folder of this machine, with a leading ``~`` as a shell reads it."""
     if not text or "://" in text:
-        raise ArgumentTypeError(f"expected a place in the file system, but got {text!r}")
+        raise ArgumentTypeError(f"expected a path in the file system, but got {text!r}")
     return os.path.abspath(os.path.expanduser(text))
 
 

@@ -67,7 +67,7 @@ class Progress(StreamingQueryListener):
         read = self.read
         if read is None:
             return None
-        return sum(max(end - read.get(place, 0), 0) for place, end in self.ends.items())
+        return sum(max(end - read.get(partition, 0), 0) for partition, end in self.ends.items())
 
     def know(self, ends: Offsets) -> None:
         """Note where partitions end."""
@@ -78,7 +78,7 @@ class Progress(StreamingQueryListener):
         self.messages += batch.numInputRows
         # The topic may have grown since the broker was last asked for its ends.
         latest = _offsets(batch, "latestOffset").items()
-        self.know({place: max(end, self.ends.get(place, 0)) for place, end in latest})
+        self.know({partition: max(end, self.ends.get(partition, 0)) for partition, end in latest})
         self.read = _offsets(batch, "endOffset")
         self.rate = self._rate(_seconds(batch.timestamp), batch.numInputRows)
         self.batches += 1
@@ -165,10 +165,10 @@ class ViewsProgress(Progress):
 
 def _offsets(batch: Any, name: str) -> Offsets:
     """Merge the offsets of a batch's sources, each given as ``{"clicks":{"0":17}}``."""
-    told = [json.loads(getattr(source, name) or "{}") or {} for source in batch.sources]
+    sources = [json.loads(getattr(source, name) or "{}") or {} for source in batch.sources]
     return {
         (topic, int(partition)): offset
-        for topics in told
+        for topics in sources
         for topic, partitions in topics.items()
         for partition, offset in partitions.items()
     }

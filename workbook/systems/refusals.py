@@ -11,12 +11,12 @@ SQLITE = b"SQLite format 3\0"
 """How each file of SQLite begins."""
 
 
-def require_folder(place: Path) -> None:
+def require_folder(folder: Path) -> None:
     """Refuse a checkpoint that is a file, or stands where nothing can be written."""
-    why = _unwritable(place)
+    why = _unwritable(folder)
     if why:
         raise CannotGoOn(
-            f"Expected a folder to write to, but --checkpoint {place} isn't one: {why}. Make it "
+            f"Expected a folder to write to, but --checkpoint {folder} isn't one: {why}. Make it "
             "writable, or choose another folder."
         )
 

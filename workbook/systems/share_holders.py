@@ -17,7 +17,7 @@ from workbook.systems.base import (
     System,
     share,
 )
-from workbook.systems.options import place, positive, topic, whole
+from workbook.systems.options import path, positive, topic, whole
 from workbook.topics import Topic, compacted
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class ShareHolders(System):
         )
         parser.add_argument(
             "--store",
-            type=place,
+            type=path,
             metavar="FILE",
             help="the file of the store, for `workbook store`; default: store.db in the checkpoint",
         )
@@ -95,8 +95,8 @@ class ShareHolders(System):
 
         if not options.out:
             return
-        out, place = options.out, options.checkpoint and Path(options.checkpoint)
-        begun = place and checkpoints.begun(place)
+        out, folder = options.out, options.checkpoint and Path(options.checkpoint)
+        begun = folder and checkpoints.begun(folder)
         try:
             held = sum(o.end - o.begin for o in partition_offsets(broker.client_config(), out))
         except TopicMissing:
@@ -107,7 +107,7 @@ class ShareHolders(System):
                 f"{held:,} records of a former run: clients that hold nothing any more would stay "
                 "in there. Use the --checkpoint of that run, or another topic for --out."
             )
-        if begun and not held and _rows_in(_store(options, place)):
+        if begun and not held and _rows_in(_store(options, folder)):
             raise CannotGoOn(
                 f"Expected {out} to have the results so far, but it is empty: it would get only "
                 "what changes from now on. Use the --out that this checkpoint has had, or a new "

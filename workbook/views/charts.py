@@ -40,16 +40,16 @@ def per_second(series: Mapping[str, Series], caption: str, shown: int = SHOWN_S)
 
 def in_words(series: Mapping[str, Series], after: int = 0) -> str:
     """Describe each series: its newest count, and its mean over the seconds past ``after``."""
-    said = []
+    lines = []
     for name, counts in series.items():
         if not counts:
-            said.append(f"{name}: nothing yet")
+            lines.append(f"{name}: nothing yet")
             continue
         recent = {second: count for second, count in counts.items() if second > after}
         mean = sum(recent.values()) / (max(counts) - min(recent) + 1) if recent else 0.0
         newest = counts[max(counts)]
-        said.append(f"{name}: {newest:,} in the newest second, {mean:,.1f} on average")
-    return "; ".join(said) + "."
+        lines.append(f"{name}: {newest:,} in the newest second, {mean:,.1f} on average")
+    return "; ".join(lines) + "."
 
 
 def _png(series: Mapping[str, Series], last: int, shown: int) -> bytes:

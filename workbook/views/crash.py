@@ -74,14 +74,14 @@ class CrashButtons(widgets.VBox):
         self._offsets: Offsets | None = None
         self._before: int | None = None
         self._lock = threading.Lock()
-        self._said = widgets.HTML()
+        self._status = widgets.HTML()
         self._buttons = {
             "new": self._button("Start", "play", "success", lab.start),
             "running": self._button("kill -9", "bolt", "danger", lab.crash),
             "killed": self._button("Start again", "refresh", "success", lab.restart),
         }
         self._show()
-        super().__init__([widgets.HBox([*self._buttons.values()]), self._said], **options)
+        super().__init__([widgets.HBox([*self._buttons.values()]), self._status], **options)
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._thread.start()
@@ -138,8 +138,8 @@ class CrashButtons(widgets.VBox):
             for name, button in self._buttons.items():
                 button.disabled = name != state
             told = ("" if state in OVER else self._error) + self._words(state)
-            if self._said.value != told:
-                self._said.value = told
+            if self._status.value != told:
+                self._status.value = told
         return state
 
     def _words(self, state: str) -> str:

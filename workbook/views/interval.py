@@ -44,21 +44,22 @@ class IntervalSlider(widgets.VBox):
             description="Run", icon="play", button_style="success", tooltip="Run with this interval"
         )
         self._button.on_click(lambda _: self.run())
-        self._said, self._table = widgets.HTML(READY), widgets.HTML()
+        self._status, self._table = widgets.HTML(READY), widgets.HTML()
         self._draw()
-        super().__init__([widgets.HBox([self._slider, self._button]), self._said, self._table])
+        super().__init__([widgets.HBox([self._slider, self._button]), self._status, self._table])
 
     def run(self) -> None:
         """Measure with the interval that the slider shows, and add the row."""
         seconds = self._slider.value
         self._slider.disabled = self._button.disabled = True
-        self._said.value = f"▶ Running with {seconds} s between two micro-batches ..."
+        self._status.value = f"▶ Running with {seconds} s between two micro-batches ..."
         try:
             self.rows.append(self._measure(seconds))
-            self._said.value = f"✓ Done with {seconds} s. {READY}"
+            self._status.value = f"✓ Done with {seconds} s. {READY}"
         except Exception as error:  # raised in a callback, nobody would see it
-            told = str(error).strip().splitlines()[:1]
-            self._said.value = f"✗ {html.escape(': '.join([type(error).__name__, *told]))} {READY}"
+            first = str(error).strip().splitlines()[:1]
+            text = html.escape(": ".join([type(error).__name__, *first]))
+            self._status.value = f"✗ {text} {READY}"
         finally:
             self._slider.disabled = self._button.disabled = False
             self._draw()

@@ -94,7 +94,7 @@ class Live:
             self._end(STOPPED)
             return
         self._error = error
-        self._end(f"<p><b>✗ The view has ended:</b> {html.escape(_said(error))}</p>")
+        self._end(f"<p><b>✗ The view has ended:</b> {html.escape(_sentence(error))}</p>")
         _tell_next_cell(error)
 
     def _end(self, words: str) -> None:
@@ -136,10 +136,10 @@ def _end_those_of_earlier_runs(view: Live) -> None:
     _of_cell[cell] = run, [*views, view]
 
 
-def _said(error: Exception) -> str:
+def _sentence(error: Exception) -> str:
     """Format an error as a sentence with its type: ``ZeroDivisionError: division by zero.``"""
-    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return said if said.endswith((".", "!", "?")) else f"{said}."
+    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 class _Raiser:
@@ -151,7 +151,7 @@ class _Raiser:
     def visit(self, cell: Any) -> Any:
         self._transformers.remove(self)
         raise InputRejected(
-            f"A live view above has ended: {_said(self._error)} "
+            f"A live view above has ended: {_sentence(self._error)} "
             "This happened in the background; your cell was not run. Run it again to go on."
         )
 

@@ -177,7 +177,7 @@ def complete(
         "sums": pl.DataFrame({**sums, "closed": closed, "now": now}),
     }
     marks = {"clock": closed * 1000, "slowest": partition}
-    emitted = [_seconds(done, by_partition), _late(late), _told(sums | marks)]
+    emitted = [_seconds(done, by_partition), _late(late), _sum_rows(sums | marks)]
     return after, pl.concat(emitted, how="diagonal_relaxed")
 
 
@@ -251,5 +251,5 @@ def _late(late: pl.DataFrame) -> pl.DataFrame:
     return late.select(columns).with_columns(pl.lit(TOO_LATE).alias("kind"))
 
 
-def _told(sums: dict[str, int]) -> pl.DataFrame:
+def _sum_rows(sums: dict[str, int]) -> pl.DataFrame:
     return pl.DataFrame({"kind": list(sums), "views": list(sums.values())})
