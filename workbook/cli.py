@@ -154,7 +154,9 @@ def _later(module: str, function: str) -> Command:
     """Return a command that imports its module, and with it Kafka's client or Spark, when run."""
 
     def command(options: argparse.Namespace) -> int | None:
-        result: int | None = getattr(import_module(f"workbook.{module}"), function)(options)
+        with waiting_for("Loading Spark's and Kafka's clients"):
+            loaded = import_module(f"workbook.{module}")
+        result: int | None = getattr(loaded, function)(options)
         return result
 
     return command
