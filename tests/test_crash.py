@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from labs import own_lab, read_until, until
-
-from workbook import faults
-from workbook.errors import CrashFailed, NoSuchCrash
 from workbook.faults.lab import CrashLab, crash
 from workbook.faults.outcome import Outcome, judge
 from workbook.faults.plan import EVENTS, POINTS, VARIANTS, draw, where
+
+from workbook import faults
+from workbook.errors import CrashFailed, NoSuchCrash
 from workbook.kafka.broker import Broker
 
 BEFORE_CHECKPOINT, MID_BATCH = ("spark", "before-checkpoint"), ("spark", "mid-batch")

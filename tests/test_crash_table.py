@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 
 import pytest
+from workbook.faults.plan import WHERE_IN_TABLE
+from workbook.faults.table import crash_table
 
 from workbook import faults
 from workbook.errors import NoSuchCrash
-from workbook.faults.plan import WHERE_IN_TABLE
-from workbook.faults.table import crash_table
 from workbook.kafka.broker import Broker
 
 

@@ -1,0 +1,315 @@
+"""A system in a process of its own that may be killed at any moment, and the verdict after it."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import shutil
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import ClassVar
+
+from confluent_kafka import KafkaException
+
+from workbook.crashlab.plan import Plan, draw
+from workbook.crashlab.process import Victim
+from workbook.crashlab.report import BY_HAND, KILL, RESTART, Kill, Outcome, recoveries
+from workbook.errors import CrashFailed, NoSuchCrash
+from workbook.kafka.broker import Broker
+from workbook.kafka.offsets import PartitionOffsets, partition_offsets
+from workbook.kafka.readers import read_messages
+from workbook.stack.client import scratch_dir
+from workbook.systems import CRASHES, STREAMS, SYSTEMS
+from workbook.topics import Topic, new_compacted_topic, new_topic
+
+PACE_S = 0.0008
+"""Seconds of waiting per record, so that commits of the client lie between records."""
+
+PATIENCE_S = 300.0
+"""So long a run may take before it is given up: Spark on a busy machine is slow to start."""
+
+
+class CrashLab:
+    """One input, one variant of a system in a process of its own, and what comes out.
+
+    Making one creates its topics and fills its input. ``start`` it, ``crash`` it (or give
+    ``points`` at which it kills itself, one after each start, and ``wait_for_crash``), ``restart``
+    it, ``finish`` it, and ask for the ``outcome``. As a context manager, or by ``close``, it ends
+    and takes its topics along where the lab started the broker. Its process ends with this one,
+    and when a second lab of the variant is made, as by running a cell again; not so with
+    ``replaces=False``, which ends none and is ended by none.
+
+    Without a ``variant`` it runs what ``workbook run`` runs. ``pace`` are seconds of waiting per
+    record, of a variant by hand: 0.004 leaves time to press a button. Raises ``NoSuchCrash`` for
+    a system, variant or point that there is not, ``CrashFailed`` for a step that does not fit, or
+    when the process ends by itself.
+    """
+
+    latest: ClassVar[dict[tuple[str, str], CrashLab]] = {}
+
+    def __init__(
+        self,
+        broker: Broker,
+        system: str,
+        variant: str | None = None,
+        *points: str,
+        seed: int = 7,
+        pace: float = PACE_S,
+        replaces: bool = True,
+    ) -> None:
+        if system not in CRASHES:
+            raise NoSuchCrash(
+                f"There is no system {system!r}. Choose one of: {', '.join(CRASHES)}."
+            )
+        self._system, self.crashes = SYSTEMS[system], CRASHES[system]
+        self.variant = self.crashes.variant(variant)
+        self.system, self.points, self.seed = system, points, seed
+        self._aims = [
+            (point, draw(self.variant.name, self.variant.point(point), seed, len(points)))
+            for point in points
+        ]
+        self._broker = broker
+        self._victim: Victim | None = None
+        self._aim = (BY_HAND, 0)
+        self._kills: list[Kill] = []
+        self._restarts: list[float] = []
+        self._name = f"{system}.{self.variant.name}.{secrets.token_hex(4)}"
+        self._folder = scratch_dir() / "crashes" / self._name
+        self._folder.mkdir(parents=True)
+        if replaces:
+            self._replace_the_former()
+        self._plan = self._fill(pace)
+
+    def _fill(self, pace: float) -> Plan:
+        """Make the topics, send the input, and return the plan of a run that isn't killed."""
+        make = new_compacted_topic if STREAMS[self._system.reads].compacted else new_topic
+        self.source = make(self._system.reads, "crash", self.crashes.partitions)
+        self.target = f"{self.source.name}.results"
+        words = ("--in", self.source.name, "--out", self.target, *self.crashes.words)
+        self._options = self._system.options(words)
+        results = self._system.results(self._options, self.crashes.partitions)
+        letters = Topic(self._options.dead_letters)
+        self._broker.create(self.source, letters, *results)
+        self._topics = [self.source.name, letters.name, *(topic.name for topic in results)]
+        config = self._broker.client_config()
+        self.filled = self.crashes.fill(config, self.source.name, self.seed)
+        return Plan(
+            system=self.system,
+            variant=self.variant.name,
+            words=words,
+            config=config,
+            target=self.target,
+            folder=str(self._folder),
+            group=self._name,
+            records=self.filled.records,
+            pace=pace,
+        )
+
+    # --- step by step -------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Start the process, which kills itself where the lab was given a point."""
+        self._require(self.state != "closed", "start", "it has been closed; make it again")
+        self._require(self._victim is None, "start", "it has been started already")
+        self._run()
+
+    def crash(self) -> None:
+        """kill -9, now: the process and all that it has started."""
+        self._require(self.alive, "crash", "it does not run")
+        self._aim = (BY_HAND, 0)
+        self._started().kill()
+        self._require(self.state == "killed", "crash", "it has just ended by itself")
+
+    def wait_for_crash(self, within: float = PATIENCE_S) -> None:
+        """Wait until the process has killed itself at its point."""
+        self._wait_for_end(within)
+        self._require(
+            self._started().killed, "see a crash", "its process ended before the point came"
+        )
+
+    def restart(self) -> None:
+        """Start the process again after a crash; it kills itself at the next point, if any."""
+        self._require(self.state != "closed", "restart", "it has been closed; make it again")
+        self._require(self.state == "killed", "restart", "it has not been killed")
+        self._kills = self.kills
+        self._started().kill()  # lets go of what is left of it
+        self._restarts.append(time.time())
+        self._run()
+
+    def finish(self, within: float = PATIENCE_S) -> None:
+        """Wait until the input is finished and delivered; ``CrashFailed`` if it takes too long."""
+        self._wait_for_end(within)
+        self._require(self.finished, "finish", "it was killed: restart it first")
+
+    def outcome(self, since: str = RESTART) -> Outcome:
+        """Judge what came out; all of the input is in it once it has ``finished``.
+
+        ``since`` is where a recovery begins: at the start again, since somebody may have looked
+        at the dead process for a while, or at the kill.
+        """
+        self._started()
+        config, kills = self._broker.client_config(), self.kills
+        written = [m.timestamp()[1] / 1000 for m in read_messages(config, self.target)]
+        begun = [kill.at for kill in kills] if since == KILL else self._restarts
+        verdict = self.crashes.judge(self.filled, config, self._options, self._checkpoint)
+        times = recoveries(begun, written)
+        return Outcome(self.system, self.variant, self.seed, tuple(kills), verdict, times, since)
+
+    def close(self) -> None:
+        """End the process, and remove the lab's folder and, from our own broker, its topics."""
+        self._end()
+        if self._broker.ours:
+            with suppress(KafkaException):  # closed before
+                self._broker.delete(self._topics)
+
+    # --- what is going on ---------------------------------------------------------------------
+
+    @property
+    def state(self) -> str:
+        """One of new, running, killed (it may be restarted), finished, failed, closed."""
+        if not self._folder.exists():
+            return "closed"
+        if self._victim is None:
+            return "new"
+        named = {None: "running", 0: "finished", -signal.SIGKILL: "killed"}
+        return named.get(self._victim.code, "failed")
+
+    @property
+    def alive(self) -> bool:
+        """The process runs."""
+        return self._victim is not None and self._victim.code is None
+
+    @property
+    def finished(self) -> bool:
+        """The process has come to the end of the input, and all is delivered."""
+        return self._victim is not None and self._victim.code == 0
+
+    @property
+    def kills(self) -> list[Kill]:
+        """All kills so far."""
+        at = self._victim.killed_at if self._victim is not None else None
+        return self._kills if at is None else [*self._kills, Kill(*self._aim, at)]
+
+    @property
+    def killed_at(self) -> float | None:
+        """When the last kill came (seconds since 1970), also after the restart; else None."""
+        return self.kills[-1].at if self.kills else None
+
+    @property
+    def is_active(self) -> bool:
+        """There is something to watch: it runs, or was killed and may be restarted."""
+        return self.state in ("running", "killed")
+
+    def check(self) -> None:
+        """Raise ``CrashFailed`` if the process ended by itself, and not as it should."""
+        victim = self._victim
+        if victim is None or victim.code in (None, 0) or victim.killed:
+            return
+        raise CrashFailed(f"{self} ended by itself. It said:\n{victim.last_words()}")
+
+    def __str__(self) -> str:
+        return f"The process of {self.system}, {self.variant.name},"
+
+    @property
+    def checkpoint(self) -> Path:
+        """Where Spark keeps offsets, commits and state of its query."""
+        return self._checkpoint / "0"
+
+    @property
+    def _checkpoint(self) -> Path:
+        return self._folder / "checkpoint"
+
+    def offsets(self) -> PartitionOffsets:
+        """Return how far partition 0 goes, and is committed, in Kafka or in the checkpoint."""
+        config = self._broker.client_config()
+        found = partition_offsets(config, self.source.name, self._name)[0]
+        if self.variant.by_hand is not None:
+            return found
+        committed = _committed(self.checkpoint, self.source.name)
+        lag = found.end - (found.begin if committed is None else committed)
+        return replace(found, committed=committed, lag=lag)
+
+    # --- inside -------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        self._aim = self._aims.pop(0) if self._aims else (BY_HAND, 0)
+        point, passes = self._aim
+        aimed = replace(self._plan, point=point, passes=passes)
+        self._victim = Victim(aimed if passes else self._plan)
+
+    def _replace_the_former(self) -> None:
+        """End the process of the variant's last lab; a view of its topics may still be open."""
+        former = CrashLab.latest.get((self.system, self.variant.name))
+        CrashLab.latest[self.system, self.variant.name] = self
+        if former is not None:
+            former._end()
+
+    def _end(self) -> None:
+        if self._victim is not None:
+            self._victim.kill()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _started(self) -> Victim:
+        if self._victim is None:
+            raise CrashFailed("The crash lab has not been started: call start() first.")
+        return self._victim
+
+    def _wait_for_end(self, within: float) -> None:
+        victim = self._started()
+        if not victim.ended(within):
+            raise CrashFailed(
+                f"{self} was expected to end within {within:.0f} s, but it runs on: "
+                f"{self.offsets()}. Is the machine very busy? Wait for it again. "
+                f"It said:\n{victim.last_words()}"
+            )
+        self.check()
+
+    def _require(self, condition: bool, deed: str, reason: str) -> None:
+        if not condition:
+            raise CrashFailed(f"{self} cannot {deed}: {reason}.")
+
+    def __enter__(self) -> CrashLab:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, _: object, __: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _committed(checkpoint: Path, topic: str) -> int | None:
+    """Return the offset behind the last micro-batch that a checkpoint calls committed, or None."""
+    done = [int(file.name) for file in (checkpoint / "commits").glob("[0-9]*")]
+    if not done:
+        return None
+    lines = (checkpoint / "offsets" / str(max(done))).read_text().splitlines()
+    return int(json.loads(lines[-1])[topic]["0"])
+
+
+def crash(
+    broker: Broker,
+    system: str,
+    variant: str,
+    *points: str,
+    seed: int = 7,
+    progress: Callable[[str], None] = lambda text: None,
+) -> Outcome:
+    """Run, kill at each point and start again behind it, to the end; judge. Raise as ``CrashLab``.
+
+    With several points the kills come one after the other, each after a new start.
+    """
+    with CrashLab(broker, system, variant, *points, seed=seed, replaces=False) as lab:
+        lab.start()
+        progress(f"It runs: {lab.filled.records:,} records wait for it.")
+        for point in points:
+            lab.wait_for_crash()
+            progress(f"Killed at pass {lab.kills[-1].passes:,} of {point}. It starts again.")
+            lab.restart()
+        lab.finish()
+        progress("The whole input has been read, and all results are delivered.")
+        return lab.outcome(since=KILL)
