@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 import shutil
 import signal
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import ClassVar
 
-from confluent_kafka import KafkaException
-
+from workbook.crashlab.material import Material, crashes_of
 from workbook.crashlab.plan import Plan, draw
 from workbook.crashlab.process import Victim
 from workbook.crashlab.report import BY_HAND, KILL, RESTART, Kill, Outcome, recoveries
-from workbook.errors import CrashFailed, NoSuchCrash
+from workbook.errors import CrashFailed
 from workbook.kafka.broker import Broker
-from workbook.kafka.offsets import PartitionOffsets, partition_offsets
-from workbook.kafka.readers import read_messages
+from workbook.kafka.offsets import PartitionOffsets
 from workbook.stack.client import scratch_dir
-from workbook.systems import CRASHES, STREAMS, SYSTEMS
-from workbook.topics import Topic, new_compacted_topic, new_topic
 
 PACE_S = 0.0008
 """Seconds of waiting per record, so that commits of the client lie between records."""
@@ -62,51 +56,31 @@ class CrashLab:
         pace: float = PACE_S,
         replaces: bool = True,
     ) -> None:
-        if system not in CRASHES:
-            raise NoSuchCrash(
-                f"There is no system {system!r}. Choose one of: {', '.join(CRASHES)}."
-            )
-        self._system, self.crashes = SYSTEMS[system], CRASHES[system]
-        self.variant = self.crashes.variant(variant)
-        self.system, self.points, self.seed = system, points, seed
-        self._aims = [
-            (point, draw(self.variant.name, self.variant.point(point), seed, len(points)))
-            for point in points
-        ]
-        self._broker = broker
-        self._victim: Victim | None = None
-        self._aim = (BY_HAND, 0)
-        self._kills: list[Kill] = []
-        self._restarts: list[float] = []
+        self.system, self.seed = system, seed
+        self.variant = crashes_of(system).variant(variant)
         self._name = f"{system}.{self.variant.name}.{secrets.token_hex(4)}"
         self._folder = scratch_dir() / "crashes" / self._name
+        self._to_come = [
+            (name, draw(self.variant.name, self.variant.point(name), seed, len(points)))
+            for name in points
+        ]
+        self._aim = (BY_HAND, 0)
+        self._victim: Victim | None = None
+        self._kills: list[Kill] = []
+        self._restarts: list[float] = []
         self._folder.mkdir(parents=True)
         if replaces:
             self._replace_the_former()
-        self._plan = self._fill(pace)
-
-    def _fill(self, pace: float) -> Plan:
-        """Make the topics, send the input, and return the plan of a run that isn't killed."""
-        make = new_compacted_topic if STREAMS[self._system.reads].compacted else new_topic
-        self.source = make(self._system.reads, "crash", self.crashes.partitions)
-        self.target = f"{self.source.name}.results"
-        words = ("--in", self.source.name, "--out", self.target, *self.crashes.words)
-        self._options = self._system.options(words)
-        results = self._system.results(self._options, self.crashes.partitions)
-        letters = Topic(self._options.dead_letters)
-        self._broker.create(self.source, letters, *results)
-        self._topics = [self.source.name, letters.name, *(topic.name for topic in results)]
-        config = self._broker.client_config()
-        self.filled = self.crashes.fill(config, self.source.name, self.seed)
-        return Plan(
-            system=self.system,
+        self.material = Material(broker, system, seed)
+        self._plan = Plan(
+            system=system,
             variant=self.variant.name,
-            words=words,
-            config=config,
-            target=self.target,
+            words=self.material.words,
+            config=broker.client_config(),
+            target=self.material.target,
             folder=str(self._folder),
             group=self._name,
-            records=self.filled.records,
+            records=self.material.filled.records,
             pace=pace,
         )
 
@@ -120,7 +94,7 @@ class CrashLab:
 
     def crash(self) -> None:
         """kill -9, now: the process and all that it has started."""
-        self._require(self.alive, "crash", "it does not run")
+        self._require(self.state == "running", "crash", "it does not run")
         self._aim = (BY_HAND, 0)
         self._started().kill()
         self._require(self.state == "killed", "crash", "it has just ended by itself")
@@ -128,9 +102,8 @@ class CrashLab:
     def wait_for_crash(self, within: float = PATIENCE_S) -> None:
         """Wait until the process has killed itself at its point."""
         self._wait_for_end(within)
-        self._require(
-            self._started().killed, "see a crash", "its process ended before the point came"
-        )
+        killed = self._started().killed
+        self._require(killed, "see a crash", "its process ended before the point came")
 
     def restart(self) -> None:
         """Start the process again after a crash; it kills itself at the next point, if any."""
@@ -144,7 +117,7 @@ class CrashLab:
     def finish(self, within: float = PATIENCE_S) -> None:
         """Wait until the input is finished and delivered; ``CrashFailed`` if it takes too long."""
         self._wait_for_end(within)
-        self._require(self.finished, "finish", "it was killed: restart it first")
+        self._require(self.state == "finished", "finish", "it was killed: restart it first")
 
     def outcome(self, since: str = RESTART) -> Outcome:
         """Judge what came out; all of the input is in it once it has ``finished``.
@@ -153,19 +126,21 @@ class CrashLab:
         at the dead process for a while, or at the kill.
         """
         self._started()
-        config, kills = self._broker.client_config(), self.kills
-        written = [m.timestamp()[1] / 1000 for m in read_messages(config, self.target)]
-        begun = [kill.at for kill in kills] if since == KILL else self._restarts
-        verdict = self.crashes.judge(self.filled, config, self._options, self._checkpoint)
-        times = recoveries(begun, written)
-        return Outcome(self.system, self.variant, self.seed, tuple(kills), verdict, times, since)
+        begun = [kill.at for kill in self.kills] if since == KILL else self._restarts
+        return Outcome(
+            self.system,
+            self.variant,
+            self.seed,
+            tuple(self.kills),
+            self.material.judge(self._folder / "checkpoint"),
+            recoveries(begun, self.material.written()),
+            since,
+        )
 
     def close(self) -> None:
         """End the process, and remove the lab's folder and, from our own broker, its topics."""
         self._end()
-        if self._broker.ours:
-            with suppress(KafkaException):  # closed before
-                self._broker.delete(self._topics)
+        self.material.delete()
 
     # --- what is going on ---------------------------------------------------------------------
 
@@ -178,16 +153,6 @@ class CrashLab:
             return "new"
         named = {None: "running", 0: "finished", -signal.SIGKILL: "killed"}
         return named.get(self._victim.code, "failed")
-
-    @property
-    def alive(self) -> bool:
-        """The process runs."""
-        return self._victim is not None and self._victim.code is None
-
-    @property
-    def finished(self) -> bool:
-        """The process has come to the end of the input, and all is delivered."""
-        return self._victim is not None and self._victim.code == 0
 
     @property
     def kills(self) -> list[Kill]:
@@ -218,29 +183,21 @@ class CrashLab:
     @property
     def checkpoint(self) -> Path:
         """Where Spark keeps offsets, commits and state of its query."""
-        return self._checkpoint / "0"
-
-    @property
-    def _checkpoint(self) -> Path:
-        return self._folder / "checkpoint"
+        return self._folder / "checkpoint" / "0"
 
     def offsets(self) -> PartitionOffsets:
         """Return how far partition 0 goes, and is committed, in Kafka or in the checkpoint."""
-        config = self._broker.client_config()
-        found = partition_offsets(config, self.source.name, self._name)[0]
-        if self.variant.by_hand is not None:
-            return found
-        committed = _committed(self.checkpoint, self.source.name)
-        lag = found.end - (found.begin if committed is None else committed)
-        return replace(found, committed=committed, lag=lag)
+        if self.variant.by_hand is None:
+            return self.material.offsets_in(self.checkpoint)
+        return self.material.offsets(self._name)
 
     # --- inside -------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        self._aim = self._aims.pop(0) if self._aims else (BY_HAND, 0)
+        self._aim = self._to_come.pop(0) if self._to_come else (BY_HAND, 0)
         point, passes = self._aim
-        aimed = replace(self._plan, point=point, passes=passes)
-        self._victim = Victim(aimed if passes else self._plan)
+        plan = replace(self._plan, point=point, passes=passes) if passes else self._plan
+        self._victim = Victim(plan)
 
     def _replace_the_former(self) -> None:
         """End the process of the variant's last lab; a view of its topics may still be open."""
@@ -282,15 +239,6 @@ class CrashLab:
         self.close()
 
 
-def _committed(checkpoint: Path, topic: str) -> int | None:
-    """Return the offset behind the last micro-batch that a checkpoint calls committed, or None."""
-    done = [int(file.name) for file in (checkpoint / "commits").glob("[0-9]*")]
-    if not done:
-        return None
-    lines = (checkpoint / "offsets" / str(max(done))).read_text().splitlines()
-    return int(json.loads(lines[-1])[topic]["0"])
-
-
 def crash(
     broker: Broker,
     system: str,
@@ -305,7 +253,7 @@ def crash(
     """
     with CrashLab(broker, system, variant, *points, seed=seed, replaces=False) as lab:
         lab.start()
-        progress(f"It runs: {lab.filled.records:,} records wait for it.")
+        progress(f"It runs: {lab.material.filled.records:,} records wait for it.")
         for point in points:
             lab.wait_for_crash()
             progress(f"Killed at pass {lab.kills[-1].passes:,} of {point}. It starts again.")

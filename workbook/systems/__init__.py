@@ -39,10 +39,10 @@ def _require_crashes(crashes: Crashes) -> None:
     if not getattr(crashes, "variants", ()):
         raise ValueError(f"Expected {what} to declare variants, with their points: add it there.")
     for variant in crashes.variants:
-        if not variant.points or not all(point.says for point in variant.points):
+        if not variant.does or not variant.points or not all(p.says for p in variant.points):
             raise ValueError(
                 f"Expected {what} to declare points of {variant.name!r}, each with what has "
-                "happened there: add them."
+                f"happened there, and what {variant.name!r} does: add them."
             )
 
 
