@@ -60,8 +60,8 @@ class KillAt(OnPoint):
 
 def kill_after_commit(plan: Plan, commits: Path) -> None:
     """Watch a checkpoint from a thread and kill once so many micro-batches more are committed."""
-    before = len(list(commits.glob("[0-9]*")))
-    commit = commits / str(before + plan.passes - 1)
+    last = max((int(file.name) for file in commits.glob("[0-9]*")), default=-1)
+    commit = commits / str(last + plan.passes)
 
     def watch() -> None:
         while not commit.exists():
