@@ -123,7 +123,8 @@ def page(runs: list[Run], chosen: list[tuple[str, Variant]], seeds: int, minutes
 
 def section(system: str, runs: list[Run], variants: list[Variant]) -> Iterator[str]:
     """The tables of a system: variants with the same points share one."""
-    yield from (f"## {system}", "", f"Input and verdict: {CRASHES[system].__doc__}", "")
+    described = " ".join((CRASHES[system].__doc__ or "").split())
+    yield from (f"## {system}", "", f"Input and verdict: {described}", "")
     for by_hand in (True, False):
         group = [v for v in variants if (v.by_hand is not None) == by_hand]
         if group:

@@ -238,11 +238,22 @@ def test_the_help_of_the_command_has_every_point(
 @pytest.mark.parametrize(("system", "variant"), RUNS, ids=IDS)
 def test_the_pass_is_drawn_from_the_seed(system: str, variant) -> None:
     for point in variant.points:
-        drawn = [draw(variant.name, point, seed) for seed in range(30)]
-        assert drawn == [draw(variant.name, point, seed) for seed in range(30)]
-        assert len(set(drawn)) > 3
-        assert point.first <= min(drawn) <= max(drawn) <= point.last
-        assert 1 <= draw(variant.name, point, 1, kills=50) <= max(drawn)
+        drawn = [draw(variant.name, [point], seed) for seed in range(30)]
+        assert drawn == [draw(variant.name, [point], seed) for seed in range(30)]
+        passes = [number for [number] in drawn]
+        assert len(set(passes)) > 3
+        assert point.first <= min(passes) <= max(passes) <= point.last
+
+
+@pytest.mark.parametrize(("system", "variant"), RUNS, ids=IDS)
+def test_several_kills_come_before_the_end(system: str, variant) -> None:
+    first = variant.points[0]
+    last = max(point.last for point in variant.points)
+    for seed in range(30):
+        begun, *later = draw(variant.name, variant.points, seed)
+        assert first.first <= begun < first.last
+        assert all(number >= 1 for number in later)
+        assert sum(later) + begun <= last
 
 
 def outcome_of(lost: int, duplicated: int, variant: str = "on-delivery") -> Outcome:

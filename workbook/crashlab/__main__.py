@@ -22,7 +22,7 @@ def run_on_spark(plan: Plan, system: System, crashes: Crashes, options: Namespac
     broker = Broker(plan.config["bootstrap.servers"], security)
     spark = spark_session("crash lab", quiet=True)
     checkpoint = Path(plan.folder) / "checkpoint"
-    if plan.point == AFTER_COMMIT.name:
+    if plan.point == AFTER_COMMIT:
         kill_after_commit(plan, checkpoint / "0" / "commits")
     started = system.start(spark, broker, options, checkpoint, KillAt(plan))
     with started.queries:

@@ -25,7 +25,7 @@ PACE_S = 0.0008
 """Seconds of waiting per record, so that commits of the client lie between records."""
 
 PATIENCE_S = 300.0
-"""So long a run may take before it is given up: Spark on a busy machine is slow to start."""
+"""The seconds that a run may take: Spark on a busy machine is slow to start."""
 
 
 class CrashLab:
@@ -60,10 +60,8 @@ class CrashLab:
         self.variant = crashes_of(system).variant(variant)
         self._name = f"{system}.{self.variant.name}.{secrets.token_hex(4)}"
         self._folder = scratch_dir() / "crashes" / self._name
-        self._to_come = [
-            (name, draw(self.variant.name, self.variant.point(name), seed, len(points)))
-            for name in points
-        ]
+        passed = [self.variant.point(name) for name in points]
+        self._to_come = list(zip(points, draw(self.variant.name, passed, seed), strict=True))
         self._aim = (BY_HAND, 0)
         self._victim: Victim | None = None
         self._kills: list[Kill] = []

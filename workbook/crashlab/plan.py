@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from workbook.systems.crashes.base import Point
@@ -43,7 +44,12 @@ class Plan:
         return cls(**json.loads(line))
 
 
-def draw(variant: str, point: Point, seed: int, kills: int = 1) -> int:
-    """Draw the pass of the point at which the kill comes; of several kills each comes sooner."""
-    first, last = max(point.first // kills, 1), max(point.last // kills, 1)
-    return random.Random(f"{variant} {point.name} {seed}").randint(first, last)
+def draw(variant: str, points: Sequence[Point], seed: int) -> list[int]:
+    """Draw the pass of each point at which a kill comes; all but the first come soon after."""
+    passes, begins = [], True
+    for point in points:
+        spread = (point.last - point.first) // len(points)
+        first, last = (point.first, point.first + spread) if begins else (1, max(spread, 1))
+        passes.append(random.Random(f"{variant} {point.name} {seed}").randint(first, last))
+        begins = False
+    return passes

@@ -56,7 +56,11 @@ def _brief(verdict: TableVerdict) -> str:
 
 
 class ShareHolderCrashes(Crashes):
-    """2,000 records of 120 positions of 30 clients: 5 % tombstones, 3 % bad ones among them."""
+    """2,000 records of 120 positions of 30 clients in two partitions, 5 % tombstones, 3 % bad ones.
+
+    Store and result topic are compared with a recomputation, and rejected records with the dead
+    letters.
+    """
 
     words = ("--max-per-batch", "100")
     partitions = 2
@@ -70,7 +74,7 @@ class ShareHolderCrashes(Crashes):
                 Point("before-topic", "a micro-batch has changed its state, and isn't written"),
                 Point("before-store", "a micro-batch is in the topic, not in the store"),
                 Point("before-checkpoint", "a micro-batch is in topic and store, not committed"),
-                AFTER_COMMIT,
+                Point(AFTER_COMMIT, "a micro-batch has been committed to the checkpoint"),
             ),
             promises=("wrong in the store", "wrong in the topic", "dead letters lost"),
         ),
