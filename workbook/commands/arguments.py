@@ -136,21 +136,21 @@ def add_crash(parser: argparse.ArgumentParser) -> None:
             metavar="NAME",
             default=crashes.variants[0].name,
             help=f"one of {', '.join(v.name for v in crashes.variants)}; default: "
-            f"{crashes.variants[0].name}, as `run` does",
+            f"{crashes.variants[0].name}",
         )
         made.add_argument(
             "--point",
             dest="points",
             nargs="+",
             metavar="NAME",
-            help="where kill -9 comes, see below; default: at each point, one after the other",
+            help="the points at which kill -9 comes, listed below; default: all, one after the other",
         )
         made.add_argument(
             "--seed",
             type=int,
             default=7,
             metavar="N",
-            help="draws the input, and at which pass of a point the kill comes; default: 7",
+            help="the seed that draws the input and the moment of each kill; default: 7",
         )
     _with_examples(parser, *(f"crash {name}" for name in CRASHES))
 

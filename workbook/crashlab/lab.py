@@ -251,10 +251,10 @@ def crash(
     """
     with CrashLab(broker, system, variant, *points, seed=seed, replaces=False) as lab:
         lab.start()
-        progress(f"It runs: {lab.material.filled.records:,} records wait for it.")
+        progress(f"It starts; {lab.material.filled.records:,} records wait in its topic ...")
         for point in points:
             lab.wait_for_crash()
-            progress(f"Killed at pass {lab.kills[-1].passes:,} of {point}. It starts again.")
+            progress(f"Killed at pass {lab.kills[-1].passes:,} of {point}. It starts again ...")
             lab.restart()
         lab.finish()
         progress("The whole input has been read, and all results are delivered.")
