@@ -143,7 +143,7 @@ def add_crash(parser: argparse.ArgumentParser) -> None:
             dest="points",
             nargs="+",
             metavar="NAME",
-            help="the points at which kill -9 comes, listed below; default: all, one after the other",
+            help="the points of kill -9, listed below; default: all, one after the other",
         )
         made.add_argument(
             "--seed",
