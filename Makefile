@@ -31,7 +31,8 @@ test-all: test slow
 slow: .venv/ready
 	$(PYTEST) tests -m slow --durations=20
 
-# Every variant killed at every point, ten times each: writes docs/crash-matrix.md (45 minutes).
+# Every variant of every system killed at every point, ten times each: writes docs/crash-matrix.md
+# (about three hours; `make crash-matrix SEEDS=3` is shorter).
 crash-matrix: .venv/ready
 	$(BIN)/python benchmarks/crash_matrix.py $(if $(SEEDS),--seeds $(SEEDS))
 

@@ -100,6 +100,7 @@ OPTIONS = {
     "out": "metrics",
     "lateness": None,
     "by_partition": False,
+    "with_events": False,
 }
 
 
@@ -108,6 +109,7 @@ OPTIONS = {
     [
         ({"lateness": "9 seconds"}, "aaa", "lateness in ms: made for 5000, came 9000\nAsk"),
         ({"by_partition": True}, "aaa", "by partition: made for False, came True\nAsk"),
+        ({"with_events": True}, "aaa", "events: made for False, came True\nAsk"),
         ({"out": None}, "aaa", "query: made for seconds, came table\n  table of: made for nothing"),
         (
             {"system": "share_holders", "out": None},

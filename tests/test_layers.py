@@ -24,7 +24,7 @@ LEFT_OF: dict[str, set[str]] = {
     "sinks": {"errors", "events", "kafka", "spark"},
     "tables": {"buckets", "errors", "spark"},
     "pipelines": {"buckets", "decoding", "errors", "events", "spark", "tables"},
-    "faults": {
+    "systems": {
         "decoding",
         "errors",
         "events",
@@ -34,21 +34,21 @@ LEFT_OF: dict[str, set[str]] = {
         "pipelines",
         "sinks",
         "spark",
-        "stack",
         "topics",
     },
-    "systems": {
-        "decoding",
+    "crashlab": {"errors", "kafka", "spark", "stack", "systems", "topics"},
+    "commands": {
+        "crashlab",
         "errors",
-        "generators",
+        "events",
         "kafka",
-        "pipelines",
         "sinks",
         "spark",
+        "stack",
+        "systems",
         "topics",
     },
-    "commands": {"errors", "events", "kafka", "sinks", "spark", "stack", "systems", "topics"},
-    "cli": {"commands", "errors", "faults", "spark", "stack"},
+    "cli": {"commands", "errors", "spark", "stack"},
 }
 
 

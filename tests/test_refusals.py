@@ -163,11 +163,12 @@ def help_of(*words: str) -> str:
         ("lab", 2),
         ("generate clicks", 13),
         ("generate positions", 14),
-        ("run page_views", 8),
-        ("run share_holders", 8),
+        ("run page_views", 11),
+        ("run share_holders", 9),
         ("store", 1),
         ("metrics", 2),
-        ("crash", 4),
+        ("crash page_views", 4),
+        ("crash share_holders", 4),
     ],
 )
 def test_every_option_has_its_meaning_and_its_default(

@@ -248,9 +248,9 @@ def test_the_ends_of_a_topic_are_asked_again_and_again(broker: Any, topic: MakeT
 def test_a_closed_gate_lets_no_micro_batch_begin_to_write() -> None:
     writes = Writes()
     for point in ("before-send", "before-checkpoint", "before-send"):
-        writes.pass_by(point)
+        writes(point)
     writes.close()
-    writes.pass_by("before-checkpoint")
+    writes("before-checkpoint")
     with pytest.raises(InterruptedError):
-        writes.pass_by("before-send")
+        writes("before-send")
     assert writes.begun == 2

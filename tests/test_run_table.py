@@ -158,7 +158,7 @@ def test_what_is_not_there_is_said(store: Path, tmp_path: Path, capsys: Any) -> 
     ("words", "says"),
     [
         (("share_holders", "--by-partition"), "unknown: --by-partition\n"),
-        (("page_views", "--every", "2"), "unknown: --every 2\n"),
+        (("page_views", "--store", "file"), "unknown: --store file\n"),
         (("page_views", "--latness", "9 s"), "unknown: --latness 9 s. Is it --lateness?\n"),
     ],
 )

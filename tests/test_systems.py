@@ -11,6 +11,8 @@ import pytest
 
 from workbook.systems import STREAMS, SYSTEMS, by_name
 from workbook.systems.base import System
+from workbook.systems.crashes.base import Crashes, Point, Variant
+from workbook.systems.crashes.page_views import PageViewCrashes
 from workbook.systems.page_views import PageViews
 
 README = Path(__file__).parents[1] / "README.md"
@@ -35,6 +37,37 @@ def test_a_system_that_cannot_start_is_named() -> None:
 
     with pytest.raises(TypeError, match=r"Unfinished .*abstract methods? .*'?start"):
         Unfinished()
+
+
+@pytest.mark.parametrize(
+    ("variants", "says"),
+    [
+        ((), "Expected Half to declare variants, with their points"),
+        ((Variant("spark", "all of it", ()),), "Expected Half to declare points of 'spark'"),
+        ((Variant("spark", "all of it", (Point("before-send", ""),)),), "what has happened there"),
+        ((Variant("spark", "", (Point("before-send", "x"),)),), "what 'spark' does"),
+    ],
+)
+def test_crashes_without_points_are_named(variants: tuple[Variant, ...], says: str) -> None:
+    class Half(PageViewCrashes):
+        pass
+
+    class Crashed(PageViews):
+        crashes = Half()
+
+    Half.variants = variants
+    with pytest.raises(ValueError, match=says):
+        by_name([Crashed()])
+
+
+@pytest.mark.parametrize("missing", ["fill", "judge"])
+def test_crashes_without_an_input_or_a_judge_are_named(missing: str) -> None:
+    def done(self: Crashes) -> None:
+        pass
+
+    there = {name: done for name in ("fill", "judge") if name != missing}
+    with pytest.raises(TypeError, match=rf"Unjudged .*abstract method '?{missing}"):
+        type("Unjudged", (Crashes,), there)()
 
 
 def test_two_systems_of_one_name_are_named() -> None:

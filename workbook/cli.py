@@ -9,7 +9,14 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
-from workbook.commands.arguments import Parser, add_generate, add_metrics, add_run, add_store
+from workbook.commands.arguments import (
+    Parser,
+    add_crash,
+    add_generate,
+    add_metrics,
+    add_run,
+    add_store,
+)
 from workbook.commands.console import INTERRUPTED, fitted, typed, waiting_for
 from workbook.errors import WorkbookError
 
@@ -93,13 +100,13 @@ def _parser(words: Sequence[str]) -> Parser:
     add_metrics(
         add("metrics", "print a metrics topic as it grows", _later("commands.metrics", "follow"))
     )
-    crash = add(
-        "crash", "kill a pipeline at a named point, and judge it", _later("faults", "command")
+    add_crash(
+        add(
+            "crash",
+            "kill a system at a named point, and judge it",
+            _later("commands.crash", "crash"),
+        )
     )
-    if "crash" in words:  # its arguments stand in a module that takes a while to import
-        from workbook import faults
-
-        faults.add_arguments(crash)
     return parser
 
 

@@ -7,10 +7,9 @@ from difflib import get_close_matches
 from typing import Any
 
 from workbook.commands.console import typed
-from workbook.systems import STREAMS, SYSTEMS
-from workbook.systems.options import path, positive, topic, whole
-
-FOREVER = "default: until Ctrl-C or SIGTERM"
+from workbook.systems import CRASHES, STREAMS, SYSTEMS
+from workbook.systems.crashes.base import Variant
+from workbook.systems.options import FOREVER, add_run_options, path, positive, topic, whole
 
 
 class Parser(argparse.ArgumentParser):
@@ -114,35 +113,51 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         made.set_defaults(system=name, parser=made)
         made.usage = f"{made.prog} [options]"
         _with_examples(made, *system.examples)
-        _add_run_options(made, system.reads)
+        add_run_options(made, system.reads)
         system.add_options(made)
     _with_examples(parser, *(system.examples[0] for system in SYSTEMS.values()))
 
 
-def _add_run_options(parser: argparse.ArgumentParser, reads: str) -> None:
-    parser.add_argument(
-        "--in",
-        dest="source",
-        type=topic,
-        metavar="TOPIC",
-        help="the topic to read, from its first record or from where the checkpoint ends; "
-        f"default: {reads}",
-    )
-    parser.add_argument(
-        "--dead-letters",
-        type=topic,
-        metavar="TOPIC",
-        help="the topic for records that can't be read, created if missing; default: the one "
-        "that is read, with .dead-letters appended",
-    )
-    parser.add_argument(
-        "--checkpoint",
-        type=path,
-        metavar="FOLDER",
-        help="keep offsets and state here, so that the next start continues; a cluster's workers "
-        "must reach it. Default: a temporary folder, so each start begins with the first record",
-    )
-    parser.add_argument("--seconds", type=positive, help=f"end after this time; {FOREVER}")
+def add_crash(parser: argparse.ArgumentParser) -> None:
+    """Add a subparser per system to ``workbook crash``."""
+    systems = parser.add_subparsers(required=True, metavar="SYSTEM")
+    for name, crashes in CRASHES.items():
+        made = systems.add_parser(
+            name,
+            help=SYSTEMS[name].does,
+            description=f"Kill {name}, start it again, and judge what came out.",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            epilog="\n".join(map(_points, crashes.variants)),
+        )
+        made.set_defaults(system=name, parser=made)
+        made.usage = f"{made.prog} [options]"
+        made.add_argument(
+            "--variant",
+            metavar="NAME",
+            default=crashes.variants[0].name,
+            help=f"one of {', '.join(v.name for v in crashes.variants)}; default: "
+            f"{crashes.variants[0].name}",
+        )
+        made.add_argument(
+            "--point",
+            dest="points",
+            nargs="+",
+            metavar="NAME",
+            help="the points of kill -9, listed below; default: all, one after the other",
+        )
+        made.add_argument(
+            "--seed",
+            type=int,
+            default=7,
+            metavar="N",
+            help="the seed that draws the input and the moment of each kill; default: 7",
+        )
+    _with_examples(parser, *(f"crash {name}" for name in CRASHES))
+
+
+def _points(variant: Variant) -> str:
+    lines = [f"  {point.name:<18}{point.says}" for point in variant.points]
+    return "\n".join([f"points of {variant.name} ({variant.does}):", *lines, ""])
 
 
 def add_store(parser: argparse.ArgumentParser) -> None:

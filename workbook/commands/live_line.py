@@ -9,7 +9,7 @@ from workbook.commands.console import Ending, Line, waiting_for
 from workbook.commands.screen import Screen
 from workbook.kafka.end_offsets import EndOffsets
 from workbook.spark.queries import QueryGroup
-from workbook.systems.base import Started
+from workbook.systems.base import OnPoint, Started
 from workbook.systems.progress import Progress
 
 TICK_S = 0.2
@@ -17,14 +17,14 @@ FINISH_S = 10.0
 """Seconds that the current micro-batch may take to end after the query was asked to."""
 
 
-class Writes:
+class Writes(OnPoint):
     """Counts the micro-batches that passed their first point; once closed it lets none pass."""
 
     def __init__(self) -> None:
         self.begun, self._closed, self._lock = 0, False, threading.Lock()
         self._first: str | None = None
 
-    def pass_by(self, point: str) -> None:
+    def __call__(self, point: str) -> None:
         """Count each micro-batch at its first point; once closed, raise, which ends the query."""
         self._first = self._first or point
         if point != self._first:

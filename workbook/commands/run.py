@@ -19,7 +19,7 @@ from workbook.spark import checkpoints, session
 from workbook.spark.failures import query_failed
 from workbook.stack.broker import Broker, kafka
 from workbook.systems import SYSTEMS
-from workbook.systems.base import System
+from workbook.systems.base import System, fill_in
 from workbook.systems.refusals import require_folder
 from workbook.topics import Topic
 
@@ -28,7 +28,7 @@ def run(options: Namespace) -> None:
     """Run the system until Ctrl-C, SIGTERM or the end of ``--seconds``."""
     end_like_ctrl_c()
     system = SYSTEMS[options.system]
-    _fill_in(options, system)
+    fill_in(options)
     system.check(options)
     if options.checkpoint:
         require_folder(Path(options.checkpoint))
@@ -40,11 +40,6 @@ def run(options: Namespace) -> None:
         print("\nEnded.")
     except (PySparkException, Py4JError) as error:
         raise query_failed(str(error)) from error
-
-
-def _fill_in(options: Namespace, system: System) -> None:
-    options.source = options.source or system.reads
-    options.dead_letters = options.dead_letters or Topic(options.source).dead_letters.name
 
 
 def _prepare(broker: Broker, system: System, options: Namespace) -> None:
@@ -73,7 +68,7 @@ def _run(broker: Broker, system: System, options: Namespace) -> None:
     try:
         checkpoint = _checkpoint(options)
         with waiting_for("Starting the query (about five seconds)"):
-            started = system.start(spark, broker, options, checkpoint, writes.pass_by)
+            started = system.start(spark, broker, options, checkpoint, writes)
         if started.store is not None:
             print(f"Ask its store meanwhile: {typed()} store {shlex.quote(str(started.store))}")
         progress = started.progress

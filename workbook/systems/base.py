@@ -12,17 +12,31 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from workbook.systems.options import add_run_options
+from workbook.topics import Topic
+
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from workbook.kafka.stream_producer import Stream
     from workbook.spark.queries import QueryGroup
     from workbook.spark.source import Kafka
+    from workbook.systems.crashes.base import Crashes
     from workbook.systems.progress import Progress
-    from workbook.topics import Topic
 
-OnPoint = Callable[[str], None]
-"""Called with the name of each point that a micro-batch passes; it may end the query by raising."""
+
+class OnPoint:
+    """Called with each point that a micro-batch passes; it may end the query by raising.
+
+    This one does nothing. The crash lab's kills the process.
+    """
+
+    def __call__(self, point: str) -> None:
+        """Pass a point of the driver."""
+
+    def within(self, point: str, rows: DataFrame) -> DataFrame:
+        """Pass rows through a point that lies inside the tasks of a micro-batch."""
+        return rows
 
 
 @dataclass(frozen=True)
@@ -92,6 +106,16 @@ class System(ABC):
     streams: ClassVar[tuple[GeneratedStream, ...]]
     """What it reads, generated."""
 
+    crashes: ClassVar[Crashes | None] = None
+    """Where it can be killed, and how it's judged after that; None where it can't be."""
+
+    def options(self, words: Sequence[str]) -> Namespace:
+        """Parse the words behind ``workbook run NAME``."""
+        parser = ArgumentParser(prog=self.name)
+        add_run_options(parser, self.reads)
+        self.add_options(parser)
+        return fill_in(parser.parse_args(words))
+
     @abstractmethod
     def add_options(self, parser: ArgumentParser) -> None:
         """Add the options that only this system has."""
@@ -120,3 +144,9 @@ class System(ABC):
         on_point: OnPoint,
     ) -> Started:
         """Start the queries; ``options`` have ``source`` and ``dead_letters`` filled in."""
+
+
+def fill_in(options: Namespace) -> Namespace:
+    """Name the dead letters where they were not."""
+    options.dead_letters = options.dead_letters or Topic(options.source).dead_letters.name
+    return options

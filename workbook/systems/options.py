@@ -1,10 +1,15 @@
-"""Reads the text of options, and refuses wrong ones before anything is started."""
+"""The options that every system has; a wrong text is refused before anything is started."""
 
 from __future__ import annotations
 
 import os
 import re
-from argparse import ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError
+
+FOREVER = "default: until Ctrl-C or SIGTERM"
+
+MAX_PER_BATCH = 2_000_000
+"""So that memory stays bounded."""
 
 UNITS = {
     "ms": 0.001,
@@ -73,3 +78,45 @@ def seconds_in(text: str) -> float:
             f"expected a span of time such as '5 seconds' or '2 minutes', but got {text!r}"
         )
     return float(sum(float(number) * UNITS[unit] for number, unit in parts))
+
+
+def add_run_options(parser: ArgumentParser, reads: str) -> None:
+    """Add the options of ``workbook run`` that every system has."""
+    parser.add_argument(
+        "--in",
+        dest="source",
+        type=topic,
+        default=reads,
+        metavar="TOPIC",
+        help="the topic to read, from its first record or from where the checkpoint ends; "
+        f"default: {reads}",
+    )
+    parser.add_argument(
+        "--dead-letters",
+        type=topic,
+        metavar="TOPIC",
+        help="the topic for records that can't be read, created if missing; default: the one "
+        "that is read, with .dead-letters appended",
+    )
+    parser.add_argument(
+        "--checkpoint",
+        type=path,
+        metavar="FOLDER",
+        help="keep offsets and state here, so that the next start continues; a cluster's workers "
+        "must reach it. Default: a temporary folder, so each start begins with the first record",
+    )
+    parser.add_argument(
+        "--every",
+        type=positive,
+        metavar="SECONDS",
+        help="start a micro-batch at most once in this time; default: as often as possible, or "
+        "every 2 seconds where seconds are completed",
+    )
+    parser.add_argument(
+        "--max-per-batch",
+        type=whole,
+        default=MAX_PER_BATCH,
+        metavar="RECORDS",
+        help=f"read at most this number of records per micro-batch; default: {MAX_PER_BATCH}",
+    )
+    parser.add_argument("--seconds", type=positive, help=f"end after this time; {FOREVER}")

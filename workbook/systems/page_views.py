@@ -17,6 +17,7 @@ from workbook.systems.base import (
     System,
     share,
 )
+from workbook.systems.crashes.page_views import PageViewCrashes
 from workbook.systems.options import span, topic, whole
 from workbook.topics import Topic
 
@@ -76,6 +77,7 @@ class PageViews(System):
         "run page_views --in clicks --out metrics --checkpoint state/page_views",
     )
     streams = (CLICKS,)
+    crashes = PageViewCrashes()
 
     def add_options(self, parser: ArgumentParser) -> None:
         parser.add_argument(
@@ -98,9 +100,19 @@ class PageViews(System):
             action="store_true",
             help="count each partition of the clicks by itself; default: all together",
         )
+        seconds.add_argument(
+            "--with-events",
+            action="store_true",
+            help="put the ids of the clicks that were counted into a header, so that a ledger can "
+            "judge them; default: counts alone",
+        )
 
     def check(self, options: Namespace) -> None:
-        asked = {"--lateness": options.lateness, "--by-partition": options.by_partition}
+        asked = {
+            "--lateness": options.lateness,
+            "--by-partition": options.by_partition,
+            "--with-events": options.with_events,
+        }
         given = " and ".join(name for name, value in asked.items() if value)
         if given and not options.out:
             raise WorkbookError(
@@ -115,7 +127,9 @@ class PageViews(System):
         if not options.out:
             return {"query": "table", **PAGES}
         lateness = options.lateness or LATENESS
-        facts = completed_views.facts(lateness, by_partition=options.by_partition)
+        facts = completed_views.facts(
+            lateness, by_partition=options.by_partition, with_events=options.with_events
+        )
         return {"query": "seconds", **facts}
 
     def results(self, options: Namespace, partitions: int) -> list[Topic]:
@@ -132,7 +146,7 @@ class PageViews(System):
         from workbook.kafka.dead_letters import DeadLetters
         from workbook.spark.source import kafka_stream
 
-        raw = kafka_stream(spark, broker, options.source)
+        raw = kafka_stream(spark, broker, options.source, max_per_batch=options.max_per_batch)
         letters = DeadLetters(broker.client_config(), options.dead_letters)
         start = _start_seconds if options.out else _start_pages
         return start(raw, broker, letters, options, checkpoint, on_point)
@@ -150,7 +164,7 @@ def _start_seconds(
     from workbook.kafka.offsets import Unread
     from workbook.pipelines.page_views.completed import completed_views
     from workbook.pipelines.page_views.metrics import metric_records
-    from workbook.sinks.completed import start_completed
+    from workbook.sinks.completed import EVERY, start_completed
     from workbook.spark.queries import appender
     from workbook.systems.progress import SecondsProgress
 
@@ -162,16 +176,19 @@ def _start_seconds(
         options.lateness or LATENESS,
         unread=Unread(config, options.source),
         by_partition=options.by_partition,
+        with_events=options.with_events,
     )
     columns = ["second", "views", *(["partition"] if options.by_partition else [])]
+    columns += ["event_ids"] if options.with_events else []
     append = appender(broker, options.out)
     queries = start_completed(
         views,
-        lambda seconds: append(metric_records(seconds.select(columns))),
+        lambda rows: append(on_point.within("mid-write", metric_records(rows.select(columns)))),
         letters,
         config,
         options.source,
         checkpoint,
+        every=f"{options.every} seconds" if options.every else EVERY,
         at=on_point,
         on_sums=progress.know_sums,
     )
@@ -206,7 +223,8 @@ def _start_pages(
     raw.sparkSession.streams.addListener(progress)
     parsed = clicks.parse(raw, letters, ("click_type", "name", "timestamp", "partition", "reason"))
     counts = page_views(parsed).withColumn("deleted", lit(False))
-    queries = start_table(checkpoints.marked(counts, PAGES), [store], checkpoint, at=on_point)
+    every = f"{options.every or 0} seconds"
+    queries = start_table(checkpoints.marked(counts, PAGES), [store], checkpoint, every, on_point)
 
     def pages() -> list[dict[str, Any]]:
         return sorted(store.all(), key=lambda row: (-row["views"], row["name"]))

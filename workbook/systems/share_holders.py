@@ -17,7 +17,8 @@ from workbook.systems.base import (
     System,
     share,
 )
-from workbook.systems.options import path, positive, topic, whole
+from workbook.systems.crashes.share_holders import ShareHolderCrashes
+from workbook.systems.options import path, topic, whole
 from workbook.topics import Topic, compacted
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class ShareHolders(System):
     reads = "positions"
     examples = ("run share_holders --in positions --checkpoint state/share_holders",)
     streams = (POSITIONS,)
+    crashes = ShareHolderCrashes()
 
     def add_options(self, parser: ArgumentParser) -> None:
         parser.add_argument(
@@ -74,12 +76,6 @@ class ShareHolders(System):
             type=path,
             metavar="FILE",
             help="the file of the store, for `workbook store`; default: store.db in the checkpoint",
-        )
-        parser.add_argument(
-            "--every",
-            type=positive,
-            metavar="SECONDS",
-            help="write at most once in this time; default: as often as possible",
         )
 
     def check(self, options: Namespace) -> None:
@@ -139,10 +135,11 @@ class ShareHolders(System):
 
         config = broker.client_config()
         letters = DeadLetters(config, options.dead_letters)
-        raw = kafka_stream(spark, broker, options.source)
+        raw = kafka_stream(spark, broker, options.source, max_per_batch=options.max_per_batch)
         holders = share_holders.us_share_holders(
             positions.parse(raw, letters, share_holders.REQUIRED_COLUMNS)
         )
+        holders = on_point.within("mid-batch", holders)
         store = Store(_store(options, checkpoint), "client")
         out = (
             TableTopic(config, options.out, "client", dead_letters=letters) if options.out else None

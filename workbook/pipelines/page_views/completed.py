@@ -83,12 +83,17 @@ def completed_views(
     step = partial(complete, behind=behind, unread=unread, by_partition=by_partition)
     idle = partial(nothing_came, step)
     emitted = unpack(stateful(packs, step, _TABLES, 1, idle), RESULT)
-    return marked(emitted, facts(lateness, by_partition=by_partition) | {"events": with_events})
+    made_for = facts(lateness, by_partition=by_partition, with_events=with_events)
+    return marked(emitted, made_for)
 
 
-def facts(lateness: str, *, by_partition: bool) -> dict[str, Any]:
+def facts(lateness: str, *, by_partition: bool, with_events: bool) -> dict[str, Any]:
     """Return what a checkpoint must remember of these options."""
-    return {"lateness in ms": milliseconds(lateness), "by partition": by_partition}
+    return {
+        "lateness in ms": milliseconds(lateness),
+        "by partition": by_partition,
+        "events": with_events,
+    }
 
 
 def milliseconds(lateness: str) -> int:

@@ -9,8 +9,8 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from workbook.faults.kills import NOTE, kill_family
-from workbook.faults.plan import Plan
+from workbook.crashlab.plan import NOTE, Plan
+from workbook.crashlab.points import kill_family
 from workbook.spark.failures import cause
 from workbook.stack.folders import ROOT
 
@@ -32,7 +32,7 @@ class Victim:
         env.pop("SPARK_MASTER", None)  # what is to be killed must run here
         with (self._folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "workbook.faults"],
+                [sys.executable, "-m", "workbook.crashlab"],
                 stdin=subprocess.PIPE,  # its closing is how the process hears of our end
                 stdout=log,
                 stderr=subprocess.STDOUT,

@@ -1,0 +1,80 @@
+"""What became of each second of a metrics topic, in numbers and in words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from workbook.ledgers.seconds import SecondsVerdict, judge
+
+
+def metrics(*emitted: tuple[int, list[int]]) -> pd.DataFrame:
+    rows = [
+        (second, None, len(ids), offset, 0, np.array(ids, dtype=np.int64))
+        for offset, (second, ids) in enumerate(emitted)
+    ]
+    return pd.DataFrame(
+        rows, columns=["second", "partition", "views", "offset", "timestamp", "event_ids"]
+    )
+
+
+def verdict_of(*emitted: tuple[int, list[int]]) -> SecondsVerdict:
+    """Second 1 has the page views 1 to 4, second 2 has 5 and 6."""
+    ids = [1, 2, 3, 4, 5, 6]
+    seconds = [1, 1, 1, 1, 2, 2]
+    expected = pd.DataFrame({"event_id": ids, "timestamp": [s * 1000 for s in seconds]})
+    return judge(expected.assign(second=seconds), metrics(*emitted))
+
+
+RIGHT = (2, [5, 6])
+
+
+@pytest.mark.parametrize(
+    ("emitted", "lost", "duplicated", "told", "meaning"),
+    [
+        ([(1, [1, 2, 3, 4])], [], [], "4", "right"),
+        ([], [1, 2, 3, 4], [], "–", "never told: all lost"),
+        ([(1, [3, 4])], [1, 2], [], "2", "told in part: 2 lost"),
+        ([(1, [1, 2, 3, 4])] * 2, [], [1, 2, 3, 4], "4, 4", "the last value is right"),
+        ([(1, [1, 2]), (1, [3, 4])], [1, 2], [], "2, 2", "2 lost; the parts add up"),
+        ([(1, [1, 2, 3, 4]), (1, [4])], [1, 2, 3], [4], "4, 1", "3 lost; who adds up counts 1"),
+    ],
+)
+def test_the_verdict(emitted, lost, duplicated, told, meaning) -> None:
+    verdict = verdict_of(*emitted, RIGHT, (99, [77]))  # 99: not judged
+    first = verdict.seconds.iloc[0]
+    assert list(verdict.lost.event_id) == lost
+    assert list(verdict.duplicated.event_id) == duplicated
+    assert first.emitted == told
+    assert meaning in first.meaning
+    assert verdict.seconds.iloc[1].meaning == "right"
+    assert verdict.counts == {"lost": len(lost), "duplicated": len(duplicated)}
+    assert verdict.headline == f"{len(lost)} lost, {len(duplicated)} duplicated of 6 page views"
+    for text in (str(verdict), verdict._repr_html_()):
+        assert meaning in text
+        assert ("All 2 seconds" if told == "4" else "The other 1 of 2 seconds") in text
+
+
+def test_a_prediction_is_compared() -> None:
+    verdict = verdict_of((1, [1, 2, 3, 4]), (1, [4]), RIGHT)
+    assert verdict.found == "both"
+    assert verdict.against("both") == "✓ As you predicted: both."
+    assert verdict.against("lost") == "✗ You predicted: lost. The ledger found: both."
+    assert "nothing" in verdict.against(...)
+    assert "one of lost, duplicated, both, neither" in verdict.against("Both!")
+
+
+def test_neither_is_told_in_one_sentence() -> None:
+    verdict = verdict_of((1, [1, 2, 3, 4]), RIGHT)
+    assert str(verdict) == "All 2 seconds were told once, and right."
+    assert "<table" not in verdict._repr_html_()
+
+
+def test_the_table_has_what_tells_something_and_wraps() -> None:
+    text = verdict_of((1, [3, 4]), RIGHT)._repr_html_()
+    table = text[text.index("<table") : text.index("</table>")]
+    names = [cell.split("</th>")[0].split(">")[1] for cell in table.split("<th")[1:]]
+    assert names == ["second (UTC)", "expected", "emitted", "last", "meaning"]
+    assert ">00:00:01<" in table
+    assert "nowrap" not in text

@@ -1,0 +1,47 @@
+"""A process of the crash lab: one system over the whole input, as the plan on stdin says."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+from workbook.crashlab.plan import Plan
+from workbook.crashlab.points import KillAt, die_with_parent, kill_after_commit
+from workbook.kafka.broker import Broker
+from workbook.systems import CRASHES, SYSTEMS
+from workbook.systems.base import System
+from workbook.systems.crashes.base import AFTER_COMMIT, ByHand, Crashes
+
+
+def run_on_spark(plan: Plan, system: System, crashes: Crashes, options: Namespace) -> None:
+    """Start the system as ``workbook run`` does, and end when its input is processed."""
+    from workbook.spark.session import spark_session
+
+    security = {name: value for name, value in plan.config.items() if name != "bootstrap.servers"}
+    broker = Broker(plan.config["bootstrap.servers"], security)
+    spark = spark_session("crash lab", quiet=True)
+    checkpoint = Path(plan.folder) / "checkpoint"
+    if plan.point == AFTER_COMMIT:
+        kill_after_commit(plan, checkpoint / "0" / "commits")
+    started = system.start(spark, broker, options, checkpoint, KillAt(plan))
+    with started.queries:
+        crashes.finish(started, plan.records)
+
+
+def main() -> None:
+    """Read the plan, and carry it out."""
+    plan = Plan.from_json(sys.stdin.buffer.readline())
+    die_with_parent(Path(plan.folder))
+    system, crashes = SYSTEMS[plan.system], CRASHES[plan.system]
+    options = system.options(plan.words)
+    by_hand = crashes.variant(plan.variant).by_hand
+    if by_hand is None:
+        run_on_spark(plan, system, crashes, options)
+    else:
+        run = ByHand(plan.variant, plan.config, options, plan.group, plan.records, plan.pace)
+        by_hand(run, KillAt(plan))
+
+
+if __name__ == "__main__":
+    main()

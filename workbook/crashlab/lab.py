@@ -1,0 +1,261 @@
+"""A system in a process of its own that may be killed at any moment, and the verdict after it."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import ClassVar
+
+from workbook.crashlab.material import Material, crashes_of
+from workbook.crashlab.plan import Plan, draw
+from workbook.crashlab.process import Victim
+from workbook.crashlab.report import BY_HAND, KILL, RESTART, Kill, Outcome, recoveries
+from workbook.errors import CrashFailed
+from workbook.kafka.broker import Broker
+from workbook.kafka.offsets import PartitionOffsets
+from workbook.stack.client import scratch_dir
+
+PACE_S = 0.0008
+"""Seconds of waiting per record, so that commits of the client lie between records."""
+
+PATIENCE_S = 300.0
+"""The seconds that a run may take: Spark on a busy machine is slow to start."""
+
+
+class CrashLab:
+    """One input, one variant of a system in a process of its own, and what comes out.
+
+    Making one creates its topics and fills its input. ``start`` it, ``crash`` it (or give
+    ``points`` at which it kills itself, one after each start, and ``wait_for_crash``), ``restart``
+    it, ``finish`` it, and ask for the ``outcome``. As a context manager, or by ``close``, it ends
+    and takes its topics along where the lab started the broker. Its process ends with this one,
+    and when a second lab of the variant is made, as by running a cell again; not so with
+    ``replaces=False``, which ends none and is ended by none.
+
+    Without a ``variant`` it runs what ``workbook run`` runs. ``pace`` are seconds of waiting per
+    record, of a variant by hand: 0.004 leaves time to press a button. Raises ``NoSuchCrash`` for
+    a system, variant or point that there is not, ``CrashFailed`` for a step that does not fit, or
+    when the process ends by itself.
+    """
+
+    latest: ClassVar[dict[tuple[str, str], CrashLab]] = {}
+
+    def __init__(
+        self,
+        broker: Broker,
+        system: str,
+        variant: str | None = None,
+        *points: str,
+        seed: int = 7,
+        pace: float = PACE_S,
+        replaces: bool = True,
+    ) -> None:
+        self.system, self.seed = system, seed
+        self.variant = crashes_of(system).variant(variant)
+        self._name = f"{system}.{self.variant.name}.{secrets.token_hex(4)}"
+        self._folder = scratch_dir() / "crashes" / self._name
+        passed = [self.variant.point(name) for name in points]
+        self._to_come = list(zip(points, draw(self.variant.name, passed, seed), strict=True))
+        self._aim = (BY_HAND, 0)
+        self._victim: Victim | None = None
+        self._kills: list[Kill] = []
+        self._restarts: list[float] = []
+        self._folder.mkdir(parents=True)
+        if replaces:
+            self._replace_the_former()
+        self.material = Material(broker, system, seed)
+        self._plan = Plan(
+            system=system,
+            variant=self.variant.name,
+            words=self.material.words,
+            config=broker.client_config(),
+            target=self.material.target,
+            folder=str(self._folder),
+            group=self._name,
+            records=self.material.filled.records,
+            pace=pace,
+        )
+
+    # --- step by step -------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Start the process, which kills itself where the lab was given a point."""
+        self._require(self.state != "closed", "start", "it has been closed; make it again")
+        self._require(self._victim is None, "start", "it has been started already")
+        self._run()
+
+    def crash(self) -> None:
+        """kill -9, now: the process and all that it has started."""
+        self._require(self.state == "running", "crash", "it does not run")
+        self._aim = (BY_HAND, 0)
+        self._started().kill()
+        self._require(self.state == "killed", "crash", "it has just ended by itself")
+
+    def wait_for_crash(self, within: float = PATIENCE_S) -> None:
+        """Wait until the process has killed itself at its point."""
+        self._wait_for_end(within)
+        killed = self._started().killed
+        self._require(killed, "see a crash", "its process ended before the point came")
+
+    def restart(self) -> None:
+        """Start the process again after a crash; it kills itself at the next point, if any."""
+        self._require(self.state != "closed", "restart", "it has been closed; make it again")
+        self._require(self.state == "killed", "restart", "it has not been killed")
+        self._kills = self.kills
+        self._started().kill()  # lets go of what is left of it
+        self._restarts.append(time.time())
+        self._run()
+
+    def finish(self, within: float = PATIENCE_S) -> None:
+        """Wait until the input is finished and delivered; ``CrashFailed`` if it takes too long."""
+        self._wait_for_end(within)
+        self._require(self.state == "finished", "finish", "it was killed: restart it first")
+
+    def outcome(self, since: str = RESTART) -> Outcome:
+        """Judge what came out; all of the input is in it once it has ``finished``.
+
+        ``since`` is where a recovery begins: at the start again, since somebody may have looked
+        at the dead process for a while, or at the kill.
+        """
+        self._started()
+        begun = [kill.at for kill in self.kills] if since == KILL else self._restarts
+        return Outcome(
+            self.system,
+            self.variant,
+            self.seed,
+            tuple(self.kills),
+            self.material.judge(self._folder / "checkpoint"),
+            recoveries(begun, self.material.written()),
+            since,
+        )
+
+    def close(self) -> None:
+        """End the process, and remove the lab's folder and, from our own broker, its topics."""
+        self._end()
+        self.material.delete()
+
+    # --- what is going on ---------------------------------------------------------------------
+
+    @property
+    def state(self) -> str:
+        """One of new, running, killed (it may be restarted), finished, failed, closed."""
+        if not self._folder.exists():
+            return "closed"
+        if self._victim is None:
+            return "new"
+        named = {None: "running", 0: "finished", -signal.SIGKILL: "killed"}
+        return named.get(self._victim.code, "failed")
+
+    @property
+    def kills(self) -> list[Kill]:
+        """All kills so far."""
+        at = self._victim.killed_at if self._victim is not None else None
+        return self._kills if at is None else [*self._kills, Kill(*self._aim, at)]
+
+    @property
+    def killed_at(self) -> float | None:
+        """When the last kill came (seconds since 1970), also after the restart; else None."""
+        return self.kills[-1].at if self.kills else None
+
+    @property
+    def is_active(self) -> bool:
+        """There is something to watch: it runs, or was killed and may be restarted."""
+        return self.state in ("running", "killed")
+
+    def check(self) -> None:
+        """Raise ``CrashFailed`` if the process ended by itself, and not as it should."""
+        victim = self._victim
+        if victim is None or victim.code in (None, 0) or victim.killed:
+            return
+        raise CrashFailed(f"{self} ended by itself. It said:\n{victim.last_words()}")
+
+    def __str__(self) -> str:
+        return f"The process of {self.system}, {self.variant.name},"
+
+    @property
+    def checkpoint(self) -> Path:
+        """Where Spark keeps offsets, commits and state of its query."""
+        return self._folder / "checkpoint" / "0"
+
+    def offsets(self) -> PartitionOffsets:
+        """Return how far partition 0 goes, and is committed, in Kafka or in the checkpoint."""
+        if self.variant.by_hand is None:
+            return self.material.offsets_in(self.checkpoint)
+        return self.material.offsets(self._name)
+
+    # --- inside -------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        self._aim = self._to_come.pop(0) if self._to_come else (BY_HAND, 0)
+        point, passes = self._aim
+        plan = replace(self._plan, point=point, passes=passes) if passes else self._plan
+        self._victim = Victim(plan)
+
+    def _replace_the_former(self) -> None:
+        """End the process of the variant's last lab; a view of its topics may still be open."""
+        former = CrashLab.latest.get((self.system, self.variant.name))
+        CrashLab.latest[self.system, self.variant.name] = self
+        if former is not None:
+            former._end()
+
+    def _end(self) -> None:
+        if self._victim is not None:
+            self._victim.kill()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _started(self) -> Victim:
+        if self._victim is None:
+            raise CrashFailed("The crash lab has not been started: call start() first.")
+        return self._victim
+
+    def _wait_for_end(self, within: float) -> None:
+        victim = self._started()
+        if not victim.ended(within):
+            raise CrashFailed(
+                f"{self} was expected to end within {within:.0f} s, but it runs on: "
+                f"{self.offsets()}. Is the machine very busy? Wait for it again. "
+                f"It said:\n{victim.last_words()}"
+            )
+        self.check()
+
+    def _require(self, condition: bool, deed: str, reason: str) -> None:
+        if not condition:
+            raise CrashFailed(f"{self} cannot {deed}: {reason}.")
+
+    def __enter__(self) -> CrashLab:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, _: object, __: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def crash(
+    broker: Broker,
+    system: str,
+    variant: str,
+    *points: str,
+    seed: int = 7,
+    progress: Callable[[str], None] = lambda text: None,
+) -> Outcome:
+    """Run, kill at each point and start again behind it, to the end; judge. Raise as ``CrashLab``.
+
+    With several points the kills come one after the other, each after a new start.
+    """
+    with CrashLab(broker, system, variant, *points, seed=seed, replaces=False) as lab:
+        lab.start()
+        progress(f"It starts; {lab.material.filled.records:,} records wait in its topic ...")
+        for point in points:
+            lab.wait_for_crash()
+            progress(f"Killed at pass {lab.kills[-1].passes:,} of {point}. It starts again ...")
+            lab.restart()
+        lab.finish()
+        progress("The whole input has been read, and all results are delivered.")
+        return lab.outcome(since=KILL)

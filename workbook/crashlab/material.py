@@ -1,0 +1,83 @@
+"""What the crash lab works on: the topics of a system, the input that waits, what came out."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from confluent_kafka import KafkaException
+
+from workbook.errors import NoSuchCrash
+from workbook.kafka.broker import Broker
+from workbook.kafka.offsets import PartitionOffsets, partition_offsets
+from workbook.kafka.readers import read_messages
+from workbook.systems import CRASHES, STREAMS, SYSTEMS
+from workbook.systems.crashes.base import Crashes, Verdict
+from workbook.topics import Topic, new_compacted_topic, new_topic
+
+
+def crashes_of(system: str) -> Crashes:
+    """Return how a system is crashed; raise ``NoSuchCrash`` for one that can't be."""
+    if system not in CRASHES:
+        known = ", ".join(CRASHES)
+        raise NoSuchCrash(f"There is no system {system!r}. Choose one of: {known}.")
+    return CRASHES[system]
+
+
+class Material:
+    """New topics for a system, with its input in them.
+
+    ``words`` are the options with which ``workbook run`` would read and write them.
+    """
+
+    def __init__(self, broker: Broker, system: str, seed: int) -> None:
+        self._broker, self._crashes, declared = broker, crashes_of(system), SYSTEMS[system]
+        make = new_compacted_topic if STREAMS[declared.reads].compacted else new_topic
+        source = make(declared.reads, "crash", self._crashes.partitions)
+        self.source, self.target = source.name, f"{source.name}.results"
+        self.words = ("--in", self.source, "--out", self.target, *self._crashes.words)
+        self._options = declared.options(self.words)
+        results = declared.results(self._options, source.partitions)
+        topics = [source, Topic(self._options.dead_letters), *results]
+        broker.create(*topics)
+        self._topics = [topic.name for topic in topics]
+        self.filled = self._crashes.fill(self._config, self.source, seed)
+
+    @property
+    def _config(self) -> dict[str, str]:
+        return self._broker.client_config()
+
+    def judge(self, checkpoint: Path) -> Verdict:
+        """Compare what came out with what was expected."""
+        return self._crashes.judge(self.filled, self._config, self._options, checkpoint)
+
+    def written(self) -> list[float]:
+        """Return when each record of the result topic was written (seconds since 1970)."""
+        return [m.timestamp()[1] / 1000 for m in read_messages(self._config, self.target)]
+
+    def offsets(self, group: str) -> PartitionOffsets:
+        """Return how far partition 0 of the input goes, and the group has committed."""
+        return partition_offsets(self._config, self.source, group)[0]
+
+    def offsets_in(self, checkpoint: Path) -> PartitionOffsets:
+        """Return the same, committed as a query's folder in a checkpoint says."""
+        found, committed = self.offsets("workbook-offsets"), _committed(checkpoint, self.source)
+        lag = found.end - (found.begin if committed is None else committed)
+        return replace(found, committed=committed, lag=lag)
+
+    def delete(self) -> None:
+        """Remove the topics, from our own broker only; harmless when they are gone."""
+        if self._broker.ours:
+            with suppress(KafkaException):
+                self._broker.delete(self._topics)
+
+
+def _committed(checkpoint: Path, topic: str) -> int | None:
+    """Return the offset behind the last micro-batch that a checkpoint calls committed, or None."""
+    done = [int(file.name) for file in (checkpoint / "commits").glob("[0-9]*")]
+    if not done:
+        return None
+    lines = (checkpoint / "offsets" / str(max(done))).read_text().splitlines()
+    return int(json.loads(lines[-1])[topic]["0"])

@@ -1,0 +1,172 @@
+"""kill -9, by a process to itself and to all that it has started, at the point in its plan."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pyarrow as pa
+from confluent_kafka import Consumer, TopicPartition
+from pyspark.sql import DataFrame
+
+from workbook.crashlab.plan import NOTE, Plan
+from workbook.systems.base import OnPoint
+
+IN_TIME_S = 20.0
+
+
+def kill_family(pid: int, folder: Path) -> None:
+    """Kill a process and all its descendants: those first, and the caller, if among them, last."""
+    with suppress(OSError):  # the folder may be on its way out
+        (folder / NOTE).write_text(repr(time.time()))
+    me = os.getpid()
+    with suppress(psutil.Error):
+        root = psutil.Process(pid)
+        family = [*root.children(recursive=True), root]
+        for process in sorted(family, key=lambda p: p.pid == me):
+            with suppress(psutil.Error):
+                process.kill()
+
+
+class KillAt(OnPoint):
+    """Called at each point: the chosen pass of the chosen point is the end of this process."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan, self._passed = plan, 0
+        self._first: str | None = None
+        self._in_task = IN_TASK[plan.point](plan) if plan.point in IN_TASK else None
+
+    def __call__(self, point: str) -> None:
+        """Count the passes; the first point of each micro-batch prepares a kill within it."""
+        self._first = self._first or point
+        if point == self._first and self._in_task:
+            self._in_task.arm()
+        if point == self._plan.point:
+            self._passed += 1
+            if self._passed == self._plan.passes:
+                kill_family(os.getpid(), Path(self._plan.folder))
+
+    def within(self, point: str, rows: DataFrame) -> DataFrame:
+        """Pass rows through tasks of which one may kill."""
+        if self._in_task is None or point != self._plan.point:
+            return rows
+        return self._in_task.through(rows)
+
+
+def kill_after_commit(plan: Plan, commits: Path) -> None:
+    """Watch a checkpoint from a thread and kill once so many micro-batches more are committed."""
+    last = max((int(file.name) for file in commits.glob("[0-9]*")), default=-1)
+    commit = commits / str(last + plan.passes)
+
+    def watch() -> None:
+        while not commit.exists():
+            time.sleep(0.002)
+        kill_family(os.getpid(), Path(plan.folder))
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+class KillInTask:
+    """Kills from within a task: some of a micro-batch has been computed, the rest not yet.
+
+    ``arm`` before each micro-batch; from the chosen one on the first task that has rows is the
+    end. Spark must run in one machine.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan, self._driver = plan, os.getpid()
+        self._armed = Path(plan.folder) / "armed"
+        self._batches = 0
+        self._armed.unlink(missing_ok=True)  # of a former life
+
+    def arm(self) -> None:
+        """Count a micro-batch before it begins; arm the kill from the chosen one on."""
+        self._batches += 1
+        if self._batches >= self._plan.passes:
+            self._set_trap()
+
+    def through(self, rows: DataFrame) -> DataFrame:
+        """Pass the rows through tasks of which one may kill."""
+        return rows.mapInArrow(self._pass_on, rows.schema)
+
+    def _pass_on(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            if batch.num_rows and self._is_time():
+                kill_family(self._driver, Path(self._plan.folder))
+            yield batch
+
+    def _set_trap(self) -> None:
+        self._armed.touch()
+
+    def _is_time(self) -> bool:
+        return self._armed.exists()
+
+
+class KillMidWrite(KillInTask):
+    """Kills when another task of the micro-batch has written its records.
+
+    The first task that has some lets them pass; the next one waits until the topic has grown. The
+    trap holds the end of the topic before the micro-batch; the task that is first renames it.
+    """
+
+    def through(self, rows: DataFrame) -> DataFrame:
+        """Pass the records through two tasks of which one may kill."""
+        return super().through(rows.repartition(2))
+
+    def _set_trap(self) -> None:
+        self._taken.unlink(missing_ok=True)
+        self._armed.write_text(str(self._end()))
+
+    @property
+    def _taken(self) -> Path:
+        return self._armed.with_suffix(".taken")
+
+    def _is_time(self) -> bool:
+        try:
+            self._armed.rename(self._taken)
+        except FileNotFoundError:
+            if not self._taken.exists():  # not armed yet
+                return False
+        else:
+            return False  # the first one
+        self._wait_until_grown(int(self._taken.read_text()))
+        return True
+
+    def _wait_until_grown(self, before: int) -> None:
+        deadline = time.monotonic() + IN_TIME_S
+        while self._end() == before:
+            if time.monotonic() > deadline:
+                raise TimeoutError("no other task of the micro-batch has written")
+            time.sleep(0.005)
+
+    def _end(self) -> int:
+        """Return the end offset of the result topic."""
+        reader = Consumer({**self._plan.config, "group.id": "workbook-offsets", "log_level": 0})
+        try:
+            place = TopicPartition(self._plan.target, 0)
+            return int(reader.get_watermark_offsets(place, timeout=10)[1])
+        finally:
+            reader.close()
+
+
+IN_TASK: dict[str | None, type[KillInTask]] = {"mid-batch": KillInTask, "mid-write": KillMidWrite}
+"""The points that lie inside tasks."""
+
+
+def die_with_parent(folder: Path) -> None:
+    """Kill this process and what it has started once its parent is gone.
+
+    The standard input is a pipe; the operating system closes its other end however the parent
+    ends. Unlike a wish to the kernel this works from any thread of the parent and on macOS.
+    """
+
+    def watch() -> None:
+        os.read(0, 1)  # not by sys.stdin, which a thread must not hold when the process ends
+        kill_family(os.getpid(), folder)
+
+    threading.Thread(target=watch, daemon=True).start()

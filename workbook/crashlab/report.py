@@ -1,0 +1,88 @@
+"""What kills have cost: the verdict, the promise, and the time until something came again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from html import escape
+
+from workbook.systems.crashes.base import Variant, Verdict
+
+BY_HAND = "by hand"
+KILL, RESTART = "the kill", "the start again"
+
+
+@dataclass(frozen=True)
+class Kill:
+    """One kill -9: at which pass of which point (0 for one ``by hand``), and when (since 1970)."""
+
+    point: str
+    passes: int
+    at: float
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A run that was killed and started again, judged.
+
+    ``recoveries`` are the seconds from ``since`` ("the kill" or "the start again") to the next
+    record in the result topic; none for a kill behind which nothing came.
+    """
+
+    system: str
+    variant: Variant
+    seed: int
+    kills: tuple[Kill, ...]
+    verdict: Verdict = field(repr=False)
+    recoveries: tuple[float, ...] = ()
+    since: str = KILL
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many of each anomaly."""
+        return dict(self.verdict.counts)
+
+    @property
+    def kept(self) -> bool:
+        """The variant did what it promises; true also of one that promises nothing."""
+        return not any(self.counts[name] for name in self.variant.promises)
+
+    def __str__(self) -> str:
+        return "\n".join([self._headline(), "", str(self.verdict), "", *self._sentences()])
+
+    def _repr_html_(self) -> str:
+        told = "".join(f"<p>{escape(sentence)}</p>" for sentence in self._sentences())
+        return f"<p><b>{escape(self._headline())}</b></p>{self.verdict._repr_html_()}{told}"
+
+    def _headline(self) -> str:
+        # The mark is for the promise: duplicated events are no fault where only "lost" is promised.
+        mark = ("✓" if self.kept else "✗") if self.variant.promises else "·"
+        killed = "; ".join(map(self._killed, self.kills)) or "not killed"
+        return f"{mark} {self.verdict.headline}: {self.system}, {self.variant.name}, {killed}"
+
+    def _killed(self, kill: Kill) -> str:
+        if kill.point == BY_HAND:
+            return "killed by hand"
+        says = self.variant.point(kill.point).says
+        return f"killed at {kill.point}, pass {kill.passes:,} ({says})"
+
+    def _sentences(self) -> list[str]:
+        if not self.kills:
+            return [self._promised()]
+        if not self.recoveries:
+            return [self._promised(), "Nothing came after the kill."]
+        times = ", ".join(f"{seconds:.1f} s" for seconds in self.recoveries)
+        return [self._promised(), f"From {self.since} to the next record: {times}."]
+
+    def _promised(self) -> str:
+        if self.variant.promises:
+            kept = "✓ kept" if self.kept else "✗ broken"
+            return f"Promised: nothing {' or '.join(self.variant.promises)}. {kept}"
+        lucky = self.kills and not any(self.counts.values())
+        return "This variant promises nothing" + (": all is right by luck." if lucky else ".")
+
+
+def recoveries(since: Iterable[float], written: Sequence[float]) -> tuple[float, ...]:
+    """Return the seconds from each moment to the next of the times at which records came."""
+    after = ((moment, [at for at in written if at > moment]) for moment in since)
+    return tuple(min(later) - moment for moment, later in after if later)

@@ -1,0 +1,1 @@
+"""Where each system can be killed, on which input, and how it is judged after that."""

@@ -1,0 +1,124 @@
+"""What the crash lab needs of a system: its points, an input, and a judge."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from argparse import Namespace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from workbook.errors import NoSuchCrash
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from workbook.systems.base import OnPoint, Started
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point that a run passes, and what has just happened there or is about to.
+
+    A kill comes at a pass that is drawn between ``first`` and ``last``, well within the run; on
+    Spark these are micro-batches.
+    """
+
+    name: str
+    says: str
+    first: int = 2
+    last: int = 14
+
+
+AFTER_COMMIT = "after-commit"
+"""Of every query on Spark: a micro-batch was committed; the crash lab watches the checkpoint."""
+
+
+@dataclass(frozen=True)
+class ByHand:
+    """A run without Spark: from where its group has committed up to the offset ``end``.
+
+    ``pace`` are seconds of waiting per record. ``options`` name the topics, as for ``run``.
+    """
+
+    variant: str
+    config: dict[str, str]
+    options: Namespace
+    group: str
+    end: int
+    pace: float
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A way to run a system: by hand, or, without ``by_hand``, as ``workbook run`` does.
+
+    ``promises`` name the counts of a verdict that stay 0, whatever happens.
+    """
+
+    name: str
+    does: str
+    points: tuple[Point, ...]
+    promises: tuple[str, ...] = ()
+    by_hand: Callable[[ByHand, OnPoint], None] | None = None
+
+    def point(self, name: str) -> Point:
+        """Return a point by its name; raise ``NoSuchCrash`` if it isn't passed."""
+        return _named(name, self.points, f"The variant {self.name!r} does not pass {name!r}.")
+
+
+@dataclass(frozen=True)
+class Filled:
+    """An input: so many ``records`` wait; ``expected`` is what the ledger knows of them."""
+
+    records: int
+    expected: pd.DataFrame
+
+
+class Verdict(Protocol):
+    """What became of an input: how many of each anomaly, and the very rows as text and HTML."""
+
+    @property
+    def counts(self) -> Mapping[str, int]: ...
+    @property
+    def headline(self) -> str: ...
+    def _repr_html_(self) -> str: ...
+
+
+class Crashes(ABC):
+    """How a system is crashed. It takes ``--out``, and is run with these ``words`` beside it."""
+
+    variants: ClassVar[tuple[Variant, ...]]
+    """The first one is taken where none is named."""
+
+    words: ClassVar[tuple[str, ...]] = ()
+    partitions: ClassVar[int] = 1
+    """Of the topic that it reads."""
+
+    def variant(self, name: str | None) -> Variant:
+        """Return a variant by its name, or the first; raise ``NoSuchCrash`` if there is none."""
+        if name is None:
+            return self.variants[0]
+        return _named(name, self.variants, f"There is no variant {name!r}.")
+
+    @abstractmethod
+    def fill(self, config: dict[str, Any], topic: str, seed: int) -> Filled:
+        """Send the input, which the seed draws."""
+
+    def finish(self, started: Started, records: int) -> None:
+        """Wait until a query has processed the input; raise as ``QueryGroup.check``."""
+        started.queries.process_all()
+
+    @abstractmethod
+    def judge(
+        self, filled: Filled, config: dict[str, Any], options: Namespace, checkpoint: Path
+    ) -> Verdict:
+        """Compare what came out with what was expected."""
+
+
+def _named(name: str, among: tuple[Any, ...], otherwise: str) -> Any:
+    for each in among:
+        if each.name == name:
+            return each
+    raise NoSuchCrash(f"{otherwise} Choose one of: {', '.join(each.name for each in among)}.")

@@ -1,0 +1,144 @@
+"""Page views under kill -9: on Spark, and by hand in four loops that differ in their commit."""
+
+from __future__ import annotations
+
+import time
+from argparse import Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbook.systems.crashes.base import (
+    AFTER_COMMIT,
+    ByHand,
+    Crashes,
+    Filled,
+    Point,
+    Variant,
+    Verdict,
+)
+
+if TYPE_CHECKING:
+    from workbook.systems.base import OnPoint, Started
+
+EVENTS, SECONDS = 2000, 40
+"""The clicks that wait in the topic before anything starts, and their span of event time."""
+
+_ON_SPARK = {
+    "before-send": "a micro-batch is about to write",
+    "mid-write": "some metrics of a micro-batch have been written, others not",
+    "before-checkpoint": "a micro-batch has been written, but not committed",
+    AFTER_COMMIT: "a micro-batch has been committed to the checkpoint",
+}
+"""All in the second half of 20 micro-batches: a clock moves by 1,000 records (see ``clocks``)."""
+
+_BY_HAND = {
+    "after-poll": "a record has been handed out",
+    "before-send": "a second is complete, its metric not sent",
+    "after-send": "the metric has been handed to the producer",
+    "before-commit": "about to commit an offset",
+    "after-commit": "an offset has been committed",
+}
+
+
+def _points(**often: int) -> tuple[Point, ...]:
+    """Return the points of a loop; one is passed ``often``, or once for each second."""
+    passes = {name.replace("-", "_"): SECONDS for name in _BY_HAND} | {"after_poll": EVENTS} | often
+    return tuple(
+        Point(name, says, total * 15 // 100, total * 85 // 100)
+        for (name, says), total in zip(_BY_HAND.items(), passes.values(), strict=True)
+    )
+
+
+def _auto_commit() -> tuple[Point, ...]:
+    """Return its points: the client commits in the background, and nobody sees it begin."""
+    seen = [p for p in _points() if "commit" not in p.name]
+    return (*seen, Point("after-commit", _BY_HAND["after-commit"], 2, 9))  # about every 100 ms
+
+
+def _by_hand(run: ByHand, at: OnPoint) -> None:
+    from workbook.systems.crashes.loops import run_loop
+
+    run_loop(run, at)
+
+
+class PageViewCrashes(Crashes):
+    """2,000 clicks in 40 s of event time, 1 % of them bad.
+
+    Lost are page views that a reader misses who keeps the last value of each key; duplicated are
+    those that a reader counts twice who adds up.
+    """
+
+    words = ("--lateness", "2 seconds", "--with-events", "--every", "0.1", "--max-per-batch", "100")
+    variants = (
+        Variant(
+            "spark",
+            "Spark, its checkpoint and its Kafka sink",
+            tuple(Point(name, says, 12, 17) for name, says in _ON_SPARK.items()),
+            promises=("lost",),
+        ),
+        Variant(
+            "auto-commit",
+            "Kafka's client commits every 100 ms whatever it has handed out",
+            _auto_commit(),
+            by_hand=_by_hand,
+        ),
+        Variant(
+            "after-poll",
+            "each record is committed before it is counted",
+            _points(before_commit=EVENTS, after_commit=EVENTS),
+            by_hand=_by_hand,
+        ),
+        Variant(
+            "on-delivery",
+            "a second is committed once its metric has been delivered",
+            _points(),
+            promises=("lost",),
+            by_hand=_by_hand,
+        ),
+        Variant(
+            "transactions",
+            "metric and offset are committed together",
+            _points(),
+            promises=("lost", "duplicated"),
+            by_hand=_by_hand,
+        ),
+    )
+
+    def fill(self, config: dict[str, Any], topic: str, seed: int) -> Filled:
+        """Send the clicks; the page views that must be counted: event_id, timestamp (ms), second.
+
+        Behind them comes a page view that is a minute later and completes all seconds.
+        """
+        from workbook.events.clicks import Click, ClickType
+        from workbook.generators.clicks import ClickStream
+        from workbook.kafka.stream_producer import StreamProducer, generate
+
+        start = (int(time.time()) - SECONDS - 120) * 1000
+        rate = EVENTS / SECONDS
+        stream = ClickStream(seed=seed, rate=rate, start_ms=start, daily=0, bad_share=0.01)
+        generate(config, topic, stream, EVENTS)
+        closing = Click(
+            EVENTS, ClickType.PAGE, "/closing", start + (SECONDS + 60) * 1000, "crash lab"
+        )
+        with StreamProducer(config, topic) as producer:
+            producer.produce(closing.to_json(), timestamp=closing.timestamp)
+        sent = stream.expected(0, EVENTS)
+        views = sent[sent["reason"].isna() & (sent["click_type"] == ClickType.PAGE)]
+        expected = views[["event_id", "timestamp"]].assign(second=views["timestamp"] // 1000)
+        return Filled(EVENTS + 1, expected)
+
+    def finish(self, started: Started, records: int) -> None:
+        """Wait until all seconds are complete but that of the click that comes last."""
+        sums: dict[str, int] = {"read": 0, "open": 0}
+        while sums["read"] < records or sums["open"] > 1:
+            started.queries.wait(0.1)
+            sums = started.progress.sums  # type: ignore[attr-defined]
+
+    def judge(
+        self, filled: Filled, config: dict[str, Any], options: Namespace, checkpoint: Path
+    ) -> Verdict:
+        """Judge each second by the event ids in its metrics."""
+        from workbook.kafka.metrics_reader import read_metrics
+        from workbook.ledgers.seconds import judge
+
+        return judge(filled.expected, read_metrics(config, options.out))
