@@ -41,12 +41,12 @@ def test_each_name_stands_once(path: Path) -> None:
 
 
 def catalogue(path: Path, problem: Problem) -> Catalogue:
-    """Its answers: a choice has them in its options, the others in ``proofs``, in their order."""
+    """Its answers: a choice has them in its options, any other has a module of its own."""
     if isinstance(problem.diagnose, Choice):
         return catalogue_of(problem.diagnose, problem.reference)
-    written = [p.name for p in problems(path) if not isinstance(p.diagnose, Choice)]
-    catalogues = import_module(f"proofs.{stem(path)}").catalogues
-    return dict(zip(written, catalogues, strict=True))[problem.name]
+    chapter = vars(import_module(f"workbook.exercises.chapters.{stem(path)}"))
+    [name] = [name for name, value in chapter.items() if value is problem]
+    return import_module(f"proofs.{stem(path)}.{name}").catalogue
 
 
 @pytest.mark.parametrize(("path", "problem"), EXERCISES)

@@ -1,36 +1,87 @@
-"""Counting rows of clicks as an answer on Spark might: the model behind many mistakes."""
+"""Counts of clicks by group, as a query over their rows gives them: what wrong answers may do."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from operator import attrgetter
 from typing import Any
 
-from workbook.exercises.engine.frames import Row
+from workbook.exercises.engine.mistakes import Mistake
 
-BOTH_TYPES = ("Page", "Action")
+Key = Callable[[Any], Any]
+
+name = attrgetter("name")
+partition = attrgetter("partition")
 
 
-def count_pages(
-    rows: list[Row],
-    key: Callable[[Row], Any],
-    click_types: tuple[str | None, ...] = ("Page",),
-    accepted: Callable[[Row], bool] = lambda row: row[6] is None,
-    counts: Callable[[Row], int] = lambda row: 1,
-) -> list[Row]:
-    """Count pairs of key and views; rows have the fields of ``Click`` in order, then reason."""
+def second(click: Any) -> int | None:
+    """Return the second of a click; None where the record could not be read."""
+    return None if click.timestamp is None else click.timestamp // 1000
+
+
+def accepted(clicks: Iterable[Any]) -> list[Any]:
+    """Return the clicks without a reason to reject them."""
+    return [click for click in clicks if click.reason is None]
+
+
+def pages(clicks: Iterable[Any]) -> list[Any]:
+    """Return the accepted page views."""
+    return [click for click in accepted(clicks) if click.click_type == "Page"]
+
+
+def count(clicks: Iterable[Any], *keys: Key) -> list[tuple[Any, ...]]:
+    """Return a row for each group: its keys, and how many clicks there are."""
+    groups = Counter(tuple(key(click) for key in keys) for click in clicks)
+    return [(*group, clicks_there) for group, clicks_there in groups.items()]
+
+
+def without_duplicates(clicks: Iterable[Any]) -> list[Any]:
+    """Return the last row of each event."""
+    return list({click.event_id: click for click in clicks}.values())
+
+
+def sum_pages(clicks: Iterable[Any], *keys: Key) -> list[tuple[Any, ...]]:
+    """Return a row for each group of accepted clicks, with 0 where none of them is a page view."""
     views: Counter[Any] = Counter()
-    for row in rows:
-        if row[1] in click_types and accepted(row):
-            views[key(row)] += counts(row)
-    return sorted(views.items(), key=repr)
+    for click in accepted(clicks):
+        views[tuple(key(click) for key in keys)] += click.click_type == "Page"
+    return [(*group, n) for group, n in views.items()]
 
 
-def named_as_page(row: Row) -> bool:
-    """Return True if an accepted row looks like a page by its name."""
-    return row[6] is None and row[2].startswith("/")
-
-
-def second_or_null(row: Row) -> int | None:
-    """Return the second of a row; None where it was rejected."""
-    return None if row[3] is None else row[3] // 1000
+def miscounts(*keys: Key) -> list[Mistake]:
+    """Return the mistakes in which rows to count, whatever they are grouped by."""
+    return [
+        Mistake(
+            lambda clicks: count(accepted(clicks), *keys),
+            "It counts actions as well: keep the rows whose `click_type` is `Page`.",
+        ),
+        Mistake(
+            lambda clicks: count([c for c in clicks if c.click_type == "Page"], *keys),
+            "It counts rejected records: a click that carries a `reason` was not accepted.",
+        ),
+        Mistake(
+            lambda clicks: count(clicks, *keys),
+            "It counts all rows, actions and rejected records alike.",
+        ),
+        Mistake(
+            lambda clicks: count([c for c in accepted(clicks) if c.name.startswith("/")], *keys),
+            "It judges by the name: a page need not begin with a slash, and an action may. The "
+            "kind stands in `click_type`.",
+        ),
+        Mistake(
+            lambda clicks: count(without_duplicates(pages(clicks)), *keys),
+            "It counts distinct values or drops duplicates, so an event that was delivered twice "
+            "counts once. That is a good idea with a price (chapter 14); here every row counts.",
+        ),
+        Mistake(
+            lambda clicks: [(*group, 1) for *group, _ in count(pages(clicks), *keys)],
+            "Each row has one view: duplicates were dropped before counting, or distinct values "
+            "were counted. Here every event counts.",
+        ),
+        Mistake(
+            lambda clicks: [],
+            "Nothing is left. Is a filter never true? `= NULL` never is (write `IS NULL`), and a "
+            "type is written `Page`.",
+        ),
+    ]

@@ -1,0 +1,360 @@
+"""Wrong answers to "The slowest clock", from arrivals to the pairs (second, views)."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from workbook.events.clicks import Click, ClickType
+from workbook.exercises.engine import click_models
+from workbook.exercises.engine.forms import in_other_forms
+from workbook.exercises.engine.mistakes import Mistake, Mistakes, same_idea
+
+Arrival = tuple[int, Click]
+"""A click and the partition that it came from."""
+
+Arrivals = Sequence[Arrival]
+Pairs = Iterator[tuple[int, int]]
+
+
+def _is_page(click: Click) -> bool:
+    return click.click_type == ClickType.PAGE
+
+
+def _after_each(arrivals: Arrivals) -> Iterator[tuple[Counter[int], dict[int, int]]]:
+    """Yield the map of views and the clocks after each click; what is emitted is taken out."""
+    views, clocks = Counter[int](), dict[int, int]()
+    for partition, click in arrivals:
+        clocks[partition] = click.epoch_second
+        if _is_page(click):
+            views[click.epoch_second] += 1
+        yield views, clocks
+
+
+def _passed(views: Counter[int], clock: int) -> Pairs:
+    """Take out the seconds before the clock."""
+    for second in sorted(second for second in views if second < clock):
+        yield second, views.pop(second)
+
+
+def _right(arrivals: Arrivals, partitions: int) -> list[tuple[int, int]]:
+    return [
+        pair
+        for views, clocks in _after_each(arrivals)
+        if len(clocks) == partitions
+        for pair in _passed(views, min(clocks.values()))
+    ]
+
+
+def _as_pages(arrivals: Arrivals, is_page: Callable[[Click], bool]) -> list[Arrival]:
+    """Take other clicks for page views."""
+    kinds = {True: ClickType.PAGE, False: ClickType.ACTION}
+    return [(p, replace(click, click_type=kinds[is_page(click)])) for p, click in arrivals]
+
+
+def _totals(arrivals: Arrivals) -> list[tuple[int, int]]:
+    return sorted(Counter(c.epoch_second for _, c in arrivals if _is_page(c)).items())
+
+
+def _clocks(arrivals: Arrivals) -> dict[int, int]:
+    """Return the clocks after the last click."""
+    return {partition: click.epoch_second for partition, click in arrivals}
+
+
+MISTAKES = Mistakes()
+
+_RULE_OF_02 = (
+    "It is still the rule of chapter 02: the second changes, so it emits. Here every change of the "
+    "partition looks like that, and a second is emitted many times."
+)
+
+
+@MISTAKES.add(_RULE_OF_02)
+def second_changes(arrivals: Arrivals, partitions: int) -> list[tuple[int, int]]:
+    return click_models.completed([click for _, click in arrivals])
+
+
+@MISTAKES.add(_RULE_OF_02)
+def second_changes_by_any(arrivals: Arrivals, partitions: int) -> list[tuple[int, int]]:
+    done = click_models.changed_by_any([click for _, click in arrivals])
+    return [(second, views) for second, views in done if views]
+
+
+_EACH_ALONE = (
+    "Each partition emits by itself, so a second comes in parts. It is complete, and emitted once, "
+    "when all partitions have passed it."
+)
+
+
+@MISTAKES.add(_EACH_ALONE)
+def each_partition_alone(arrivals: Arrivals, partitions: int) -> Pairs:
+    views: dict[int, dict[int, int]] = defaultdict(dict)
+    for partition, click in arrivals:
+        own = views[partition]
+        if _is_page(click):
+            if own and click.epoch_second not in own:
+                yield own.popitem()
+            own[click.epoch_second] = own.get(click.epoch_second, 0) + 1
+
+
+@MISTAKES.add(_EACH_ALONE)
+def each_partition_alone_by_any(arrivals: Arrivals, partitions: int) -> Pairs:
+    views: dict[int, dict[int, int]] = defaultdict(dict)
+    for partition, click in arrivals:
+        own = views[partition]
+        if own and click.epoch_second not in own:
+            yield own.popitem()
+        if _is_page(click):
+            own[click.epoch_second] = own.get(click.epoch_second, 0) + 1
+
+
+_DROPS = (
+    "It follows the fastest clock and drops what comes after. The slowest clock decides, and "
+    "nothing has to be dropped."
+)
+
+
+@MISTAKES.add(_DROPS)
+def drops_the_late(arrivals: Arrivals, partitions: int) -> Pairs:
+    views, newest = Counter[int](), 0
+    for _, click in arrivals:
+        if _is_page(click) and click.epoch_second >= newest:
+            views[click.epoch_second] += 1
+        newest = max(newest, click.epoch_second)
+        yield from _passed(views, newest)
+
+
+@MISTAKES.add(_DROPS)
+def drops_the_late_and_waits(arrivals: Arrivals, partitions: int) -> Pairs:
+    views, newest, seen = Counter[int](), 0, set[int]()
+    for partition, click in arrivals:
+        seen.add(partition)
+        if _is_page(click) and click.epoch_second >= newest:
+            views[click.epoch_second] += 1
+        newest = max(newest, click.epoch_second)
+        if len(seen) == partitions:
+            yield from _passed(views, newest)
+
+
+_FASTEST = (
+    "It follows the fastest partition. The others may still bring views of that second: the "
+    "slowest clock decides."
+)
+
+
+@MISTAKES.add(_FASTEST)
+def follows_the_fastest(arrivals: Arrivals, partitions: int) -> Pairs:
+    for views, clocks in _after_each(arrivals):
+        yield from _passed(views, max(clocks.values()))
+
+
+@MISTAKES.add(_FASTEST)
+def follows_the_fastest_and_waits(arrivals: Arrivals, partitions: int) -> Pairs:
+    for views, clocks in _after_each(arrivals):
+        if len(clocks) == partitions:
+            yield from _passed(views, max(clocks.values()))
+
+
+@MISTAKES.add(_FASTEST)
+def follows_the_fastest_at_the_end(arrivals: Arrivals, partitions: int) -> list[tuple[int, int]]:
+    clocks = _clocks(arrivals)
+    if not clocks or len(clocks) < partitions:
+        return []
+    return [(s, views) for s, views in _totals(arrivals) if s < max(clocks.values())]
+
+
+@MISTAKES.add(
+    "It takes the minimum over the partitions that it has heard of. One that is silent so far may "
+    "still bring old views: wait until all have a clock."
+)
+def waits_for_none(arrivals: Arrivals, partitions: int) -> Pairs:
+    for views, clocks in _after_each(arrivals):
+        yield from _passed(views, min(clocks.values()))
+
+
+_GOES_ON = (
+    "It emits the second in which the slowest clock stands. That second still goes on: only those "
+    "before it are complete."
+)
+
+
+@MISTAKES.add(_GOES_ON)
+def emits_what_goes_on(arrivals: Arrivals, partitions: int) -> Pairs:
+    for views, clocks in _after_each(arrivals):
+        if len(clocks) == partitions:
+            yield from _passed(views, min(clocks.values()) + 1)
+
+
+@MISTAKES.add(_GOES_ON)
+def emits_what_goes_on_at_once(arrivals: Arrivals, partitions: int) -> Pairs:
+    for views, clocks in _after_each(arrivals):
+        yield from _passed(views, min(clocks.values()) + 1)
+
+
+@MISTAKES.add(
+    "When several seconds are complete at once, they are emitted in the order in which they first "
+    "came. Sort them."
+)
+def unsorted(arrivals: Arrivals, partitions: int) -> Pairs:
+    for views, clocks in _after_each(arrivals):
+        if len(clocks) == partitions:
+            for second in [s for s in views if s < min(clocks.values())]:
+                yield second, views.pop(second)
+
+
+@MISTAKES.add("When several seconds are complete at once, the later one goes first. Seconds go up.")
+def later_first(arrivals: Arrivals, partitions: int) -> Pairs:
+    for views, clocks in _after_each(arrivals):
+        if len(clocks) == partitions:
+            yield from list(_passed(views, min(clocks.values())))[::-1]
+
+
+_ONE_AT_MOST = (
+    "It emits one second with each click at the most. When a slow partition catches up, several "
+    "are complete at once."
+)
+
+
+@MISTAKES.add(_ONE_AT_MOST)
+def smallest_only(arrivals: Arrivals, partitions: int) -> Pairs:
+    for views, clocks in _after_each(arrivals):
+        if len(clocks) == partitions and views and min(views) < min(clocks.values()):
+            yield min(views), views.pop(min(views))
+
+
+@MISTAKES.add(_ONE_AT_MOST)
+def first_found_only(arrivals: Arrivals, partitions: int) -> Pairs:
+    for views, clocks in _after_each(arrivals):
+        if len(clocks) == partitions:
+            for second in [s for s in views if s < min(clocks.values())]:
+                yield second, views.pop(second)
+                break
+
+
+@MISTAKES.add(
+    "What was emitted stays in the map, and is emitted again with the next click. Remove it."
+)
+def removes_nothing(arrivals: Arrivals, partitions: int) -> Pairs:
+    for views, clocks in _after_each(arrivals):
+        if len(clocks) == partitions:
+            yield from sorted((s, n) for s, n in views.items() if s < min(clocks.values()))
+
+
+@MISTAKES.add(
+    "A second that has only actions is emitted with 0. Put it into the map only when a page view "
+    "comes."
+)
+def counts_actions_as_zero(arrivals: Arrivals, partitions: int) -> Pairs:
+    for (views, clocks), (_, click) in zip(_after_each(arrivals), arrivals, strict=True):
+        views[click.epoch_second] += 0
+        if len(clocks) == partitions:
+            yield from _passed(views, min(clocks.values()))
+
+
+@MISTAKES.add(
+    "It looks what is complete before the click has moved its clock, so each second comes one "
+    "click too late."
+)
+def looks_first(arrivals: Arrivals, partitions: int) -> Pairs:
+    views, clocks = Counter[int](), dict[int, int]()
+    for partition, click in arrivals:
+        if len(clocks) == partitions:
+            yield from _passed(views, min(clocks.values()))
+        clocks[partition] = click.epoch_second
+        if _is_page(click):
+            views[click.epoch_second] += 1
+
+
+@MISTAKES.add(
+    "It looks what is complete only when a page view comes. An action moves the clock too, so what "
+    "it completes is emitted at once, and not with the next page view."
+)
+def looks_at_page_views(arrivals: Arrivals, partitions: int) -> Pairs:
+    for (views, clocks), (_, click) in zip(_after_each(arrivals), arrivals, strict=True):
+        if _is_page(click) and len(clocks) == partitions:
+            yield from _passed(views, min(clocks.values()))
+
+
+_FILLS_GAPS = (
+    "It emits seconds in which nobody looked at a page. Only a second with views is emitted."
+)
+
+
+@MISTAKES.add(_FILLS_GAPS)
+def fills_gaps(arrivals: Arrivals, partitions: int) -> list[tuple[int, int]]:
+    views = dict(_right(arrivals, partitions))
+    return [(s, views.get(s, 0)) for s in range(min(views), max(views) + 1)] if views else []
+
+
+@MISTAKES.add(_FILLS_GAPS)
+def fills_gaps_up_to_the_clock(arrivals: Arrivals, partitions: int) -> list[tuple[int, int]]:
+    views, clocks = dict(_right(arrivals, partitions)), _clocks(arrivals).values()
+    return [(s, views.get(s, 0)) for s in range(min(views), min(clocks))] if views else []
+
+
+MISTAKES += [
+    Mistake(
+        lambda arrivals, partitions: _right([a for a in arrivals if _is_page(a[1])], partitions),
+        "Only page views move the clocks. An action tells as well how far its partition has come.",
+    ),
+    Mistake(
+        lambda arrivals, partitions: _right(_as_pages(arrivals, lambda click: True), partitions),
+        "It counts actions. They move the clock, and that is all.",
+    ),
+    Mistake(
+        lambda arrivals, partitions: _right(
+            _as_pages(arrivals, lambda click: not _is_page(click)), partitions
+        ),
+        "It counts the actions and leaves out the pages: the condition is turned round.",
+    ),
+    Mistake(
+        lambda arrivals, partitions: _totals(arrivals),
+        "It counts to the end and emits every second. Those that the slowest clock has not passed "
+        "are unfinished; and a stream has no end.",
+    ),
+    *same_idea(
+        lambda arrivals, partitions: _totals(arrivals)[:-1],
+        lambda arrivals, partitions: (
+            _totals(arrivals)[:-1] if len(_clocks(arrivals)) == partitions else []
+        ),
+        cause="It counts to the end and leaves out the last second. That is not enough: all "
+        "partitions must have passed a second before it is complete.",
+    ),
+    *in_other_forms(
+        _right,
+        swapped="Second and views are swapped: the second comes first.",
+        as_lists="The contents are right, but each pair is a list: a tuple in round brackets is "
+        "asked for.",
+        values_alone="It keeps the views alone. Nobody can tell which second they belong to.",
+        as_a_dictionary="It returns a dictionary. Give pairs, each when its second is complete.",
+        in_one_list="It gives one list with all pairs in it. Give each pair by itself.",
+    ),
+    *same_idea(
+        lambda arrivals, partitions: [],
+        lambda arrivals, partitions: [] if arrivals else None,
+        cause="Nothing is ever emitted. Do the clocks move, does the `return` stand inside the "
+        "loop, or is a comparison never true?",
+    ),
+]
+
+
+def _within_a_minute(arrivals: Arrivals) -> list[Arrival]:
+    return [(p, replace(click, timestamp=click.timestamp % 60_000)) for p, click in arrivals]
+
+
+SHORTCUTS = [
+    Mistake(
+        lambda arrivals, partitions: _right(_within_a_minute(arrivals), partitions),
+        "It takes the second of the minute, 0 to 59. A minute later the same number comes again: "
+        "a second is counted since 1970.",
+    ),
+    Mistake(
+        lambda arrivals, partitions: _right(
+            _as_pages(arrivals, lambda click: click.name.startswith("/")), partitions
+        ),
+        "It judges by the name: a page need not begin with a slash, and an action may. The kind "
+        "stands in `click_type`.",
+    ),
+]
+"""Mistakes that don't show where seconds are small and names as usual."""
