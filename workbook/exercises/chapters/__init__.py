@@ -14,8 +14,8 @@ A chapter's folder, here ``views_per_second``, and its proofs:
   case gets that cause, however it is written; so the order matters where two give the same.
   ``shows`` picks the case on the card where not every case shows the mistake. ``SHORTCUTS`` give
   right values in the cases that teach. For DataFrames a mistake goes from rows to rows
-  (``engine.row_models``); what chapters have in common stands in ``engine.click_models`` and
-  ``engine.forms``.
+  (``models.rows``); what chapters have in common stands in ``models.clicks`` and
+  ``models.forms``.
 - ``tests/proofs/views_per_second/by_rule.py``, for each problem that is no choice: its
   ``catalogue`` of answers as learners write them. At least two are right, at least six wrong, each
   with a piece of the cause that it must be told; shortcuts hold in the teaching cases only; and

@@ -69,13 +69,18 @@ def cause_of_rows(
 
     The models get the rows with their fields under the names of the columns.
     """
-    named = namedtuple("named", columns)  # type: ignore[misc]  # the names come from a schema
     mistake = find_mistake(
         [replace(mistake, model=_in_order(mistake.model)) for mistake in mistakes],
-        [(list(starmap(named, rows)),)],
+        [(named(columns, rows),)],
         [sorted(found, key=repr)],
     )
     return mistake.cause if mistake else ""
+
+
+def named(columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> list[Any]:
+    """Return the rows with their fields under the names of the columns."""
+    row = namedtuple("row", columns)  # type: ignore[misc]  # the names come from a schema
+    return list(starmap(row, rows))
 
 
 def _in_order(model: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from workbook.exercises.engine.frames import Row
 from workbook.exercises.engine.mistakes import Mistake, same_idea
-from workbook.exercises.engine.row_models import (
+from workbook.exercises.models.rows import (
     count,
     miscounts,
     name,

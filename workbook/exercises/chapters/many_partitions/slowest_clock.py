@@ -7,11 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from workbook.events.clicks import Click, ClickType
-from workbook.exercises.chapters.many_partitions.slowest_clock_mistakes import (
-    MISTAKES,
-    SHORTCUTS,
-    Arrival,
-)
+from workbook.exercises.chapters.many_partitions.slowest_clock_mistakes import MISTAKES, SHORTCUTS
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.drawn import (
     drawn_click,
@@ -19,6 +15,7 @@ from workbook.exercises.engine.drawn import (
     smallest_first,
 )
 from workbook.exercises.engine.judging import Case, by_cases
+from workbook.exercises.models.clocks import Arrival
 
 SECOND = 1_700_000_000
 

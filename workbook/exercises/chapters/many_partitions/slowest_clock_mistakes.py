@@ -3,64 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
-from workbook.events.clicks import Click, ClickType
-from workbook.exercises.engine import click_models
-from workbook.exercises.engine.forms import in_other_forms
 from workbook.exercises.engine.mistakes import Mistake, Mistakes, same_idea
-
-Arrival = tuple[int, Click]
-"""A click and the partition that it came from."""
-
-Arrivals = Sequence[Arrival]
-Pairs = Iterator[tuple[int, int]]
-
-
-def _is_page(click: Click) -> bool:
-    return click.click_type == ClickType.PAGE
-
-
-def _after_each(arrivals: Arrivals) -> Iterator[tuple[Counter[int], dict[int, int]]]:
-    """Yield the map of views and the clocks after each click; what is emitted is taken out."""
-    views, clocks = Counter[int](), dict[int, int]()
-    for partition, click in arrivals:
-        clocks[partition] = click.epoch_second
-        if _is_page(click):
-            views[click.epoch_second] += 1
-        yield views, clocks
-
-
-def _passed(views: Counter[int], clock: int) -> Pairs:
-    """Take out the seconds before the clock."""
-    for second in sorted(second for second in views if second < clock):
-        yield second, views.pop(second)
-
-
-def _right(arrivals: Arrivals, partitions: int) -> list[tuple[int, int]]:
-    return [
-        pair
-        for views, clocks in _after_each(arrivals)
-        if len(clocks) == partitions
-        for pair in _passed(views, min(clocks.values()))
-    ]
-
-
-def _as_pages(arrivals: Arrivals, is_page: Callable[[Click], bool]) -> list[Arrival]:
-    """Take other clicks for page views."""
-    kinds = {True: ClickType.PAGE, False: ClickType.ACTION}
-    return [(p, replace(click, click_type=kinds[is_page(click)])) for p, click in arrivals]
-
-
-def _totals(arrivals: Arrivals) -> list[tuple[int, int]]:
-    return sorted(Counter(c.epoch_second for _, c in arrivals if _is_page(c)).items())
-
-
-def _clocks(arrivals: Arrivals) -> dict[int, int]:
-    """Return the clocks after the last click."""
-    return {partition: click.epoch_second for partition, click in arrivals}
-
+from workbook.exercises.models import clicks as by_second
+from workbook.exercises.models.clocks import (
+    Arrivals,
+    Pairs,
+    after_each,
+    as_pages,
+    clocks_at_the_end,
+    completed,
+    is_page,
+    passed,
+    totals,
+    within_a_minute,
+)
+from workbook.exercises.models.forms import in_other_forms
 
 MISTAKES = Mistakes()
 
@@ -72,12 +30,12 @@ _RULE_OF_02 = (
 
 @MISTAKES.add(_RULE_OF_02)
 def second_changes(arrivals: Arrivals, partitions: int) -> list[tuple[int, int]]:
-    return click_models.completed([click for _, click in arrivals])
+    return by_second.completed([click for _, click in arrivals])
 
 
 @MISTAKES.add(_RULE_OF_02)
 def second_changes_by_any(arrivals: Arrivals, partitions: int) -> list[tuple[int, int]]:
-    done = click_models.changed_by_any([click for _, click in arrivals])
+    done = by_second.changed_by_any([click for _, click in arrivals])
     return [(second, views) for second, views in done if views]
 
 
@@ -92,7 +50,7 @@ def each_partition_alone(arrivals: Arrivals, partitions: int) -> Pairs:
     views: dict[int, dict[int, int]] = defaultdict(dict)
     for partition, click in arrivals:
         own = views[partition]
-        if _is_page(click):
+        if is_page(click):
             if own and click.epoch_second not in own:
                 yield own.popitem()
             own[click.epoch_second] = own.get(click.epoch_second, 0) + 1
@@ -105,7 +63,7 @@ def each_partition_alone_by_any(arrivals: Arrivals, partitions: int) -> Pairs:
         own = views[partition]
         if own and click.epoch_second not in own:
             yield own.popitem()
-        if _is_page(click):
+        if is_page(click):
             own[click.epoch_second] = own.get(click.epoch_second, 0) + 1
 
 
@@ -119,10 +77,10 @@ _DROPS = (
 def drops_the_late(arrivals: Arrivals, partitions: int) -> Pairs:
     views, newest = Counter[int](), 0
     for _, click in arrivals:
-        if _is_page(click) and click.epoch_second >= newest:
+        if is_page(click) and click.epoch_second >= newest:
             views[click.epoch_second] += 1
         newest = max(newest, click.epoch_second)
-        yield from _passed(views, newest)
+        yield from passed(views, newest)
 
 
 @MISTAKES.add(_DROPS)
@@ -130,11 +88,11 @@ def drops_the_late_and_waits(arrivals: Arrivals, partitions: int) -> Pairs:
     views, newest, seen = Counter[int](), 0, set[int]()
     for partition, click in arrivals:
         seen.add(partition)
-        if _is_page(click) and click.epoch_second >= newest:
+        if is_page(click) and click.epoch_second >= newest:
             views[click.epoch_second] += 1
         newest = max(newest, click.epoch_second)
         if len(seen) == partitions:
-            yield from _passed(views, newest)
+            yield from passed(views, newest)
 
 
 _FASTEST = (
@@ -145,23 +103,23 @@ _FASTEST = (
 
 @MISTAKES.add(_FASTEST)
 def follows_the_fastest(arrivals: Arrivals, partitions: int) -> Pairs:
-    for views, clocks in _after_each(arrivals):
-        yield from _passed(views, max(clocks.values()))
+    for views, clocks in after_each(arrivals):
+        yield from passed(views, max(clocks.values()))
 
 
 @MISTAKES.add(_FASTEST)
 def follows_the_fastest_and_waits(arrivals: Arrivals, partitions: int) -> Pairs:
-    for views, clocks in _after_each(arrivals):
+    for views, clocks in after_each(arrivals):
         if len(clocks) == partitions:
-            yield from _passed(views, max(clocks.values()))
+            yield from passed(views, max(clocks.values()))
 
 
 @MISTAKES.add(_FASTEST)
 def follows_the_fastest_at_the_end(arrivals: Arrivals, partitions: int) -> list[tuple[int, int]]:
-    clocks = _clocks(arrivals)
+    clocks = clocks_at_the_end(arrivals)
     if not clocks or len(clocks) < partitions:
         return []
-    return [(s, views) for s, views in _totals(arrivals) if s < max(clocks.values())]
+    return [(s, views) for s, views in totals(arrivals) if s < max(clocks.values())]
 
 
 @MISTAKES.add(
@@ -169,8 +127,8 @@ def follows_the_fastest_at_the_end(arrivals: Arrivals, partitions: int) -> list[
     "still bring old views: wait until all have a clock."
 )
 def waits_for_none(arrivals: Arrivals, partitions: int) -> Pairs:
-    for views, clocks in _after_each(arrivals):
-        yield from _passed(views, min(clocks.values()))
+    for views, clocks in after_each(arrivals):
+        yield from passed(views, min(clocks.values()))
 
 
 _GOES_ON = (
@@ -181,15 +139,15 @@ _GOES_ON = (
 
 @MISTAKES.add(_GOES_ON)
 def emits_what_goes_on(arrivals: Arrivals, partitions: int) -> Pairs:
-    for views, clocks in _after_each(arrivals):
+    for views, clocks in after_each(arrivals):
         if len(clocks) == partitions:
-            yield from _passed(views, min(clocks.values()) + 1)
+            yield from passed(views, min(clocks.values()) + 1)
 
 
 @MISTAKES.add(_GOES_ON)
 def emits_what_goes_on_at_once(arrivals: Arrivals, partitions: int) -> Pairs:
-    for views, clocks in _after_each(arrivals):
-        yield from _passed(views, min(clocks.values()) + 1)
+    for views, clocks in after_each(arrivals):
+        yield from passed(views, min(clocks.values()) + 1)
 
 
 @MISTAKES.add(
@@ -197,7 +155,7 @@ def emits_what_goes_on_at_once(arrivals: Arrivals, partitions: int) -> Pairs:
     "came. Sort them."
 )
 def unsorted(arrivals: Arrivals, partitions: int) -> Pairs:
-    for views, clocks in _after_each(arrivals):
+    for views, clocks in after_each(arrivals):
         if len(clocks) == partitions:
             for second in [s for s in views if s < min(clocks.values())]:
                 yield second, views.pop(second)
@@ -205,9 +163,9 @@ def unsorted(arrivals: Arrivals, partitions: int) -> Pairs:
 
 @MISTAKES.add("When several seconds are complete at once, the later one goes first. Seconds go up.")
 def later_first(arrivals: Arrivals, partitions: int) -> Pairs:
-    for views, clocks in _after_each(arrivals):
+    for views, clocks in after_each(arrivals):
         if len(clocks) == partitions:
-            yield from list(_passed(views, min(clocks.values())))[::-1]
+            yield from list(passed(views, min(clocks.values())))[::-1]
 
 
 _ONE_AT_MOST = (
@@ -218,14 +176,14 @@ _ONE_AT_MOST = (
 
 @MISTAKES.add(_ONE_AT_MOST)
 def smallest_only(arrivals: Arrivals, partitions: int) -> Pairs:
-    for views, clocks in _after_each(arrivals):
+    for views, clocks in after_each(arrivals):
         if len(clocks) == partitions and views and min(views) < min(clocks.values()):
             yield min(views), views.pop(min(views))
 
 
 @MISTAKES.add(_ONE_AT_MOST)
 def first_found_only(arrivals: Arrivals, partitions: int) -> Pairs:
-    for views, clocks in _after_each(arrivals):
+    for views, clocks in after_each(arrivals):
         if len(clocks) == partitions:
             for second in [s for s in views if s < min(clocks.values())]:
                 yield second, views.pop(second)
@@ -236,7 +194,7 @@ def first_found_only(arrivals: Arrivals, partitions: int) -> Pairs:
     "What was emitted stays in the map, and is emitted again with the next click. Remove it."
 )
 def removes_nothing(arrivals: Arrivals, partitions: int) -> Pairs:
-    for views, clocks in _after_each(arrivals):
+    for views, clocks in after_each(arrivals):
         if len(clocks) == partitions:
             yield from sorted((s, n) for s, n in views.items() if s < min(clocks.values()))
 
@@ -246,10 +204,10 @@ def removes_nothing(arrivals: Arrivals, partitions: int) -> Pairs:
     "comes."
 )
 def counts_actions_as_zero(arrivals: Arrivals, partitions: int) -> Pairs:
-    for (views, clocks), (_, click) in zip(_after_each(arrivals), arrivals, strict=True):
+    for (views, clocks), (_, click) in zip(after_each(arrivals), arrivals, strict=True):
         views[click.epoch_second] += 0
         if len(clocks) == partitions:
-            yield from _passed(views, min(clocks.values()))
+            yield from passed(views, min(clocks.values()))
 
 
 @MISTAKES.add(
@@ -260,9 +218,9 @@ def looks_first(arrivals: Arrivals, partitions: int) -> Pairs:
     views, clocks = Counter[int](), dict[int, int]()
     for partition, click in arrivals:
         if len(clocks) == partitions:
-            yield from _passed(views, min(clocks.values()))
+            yield from passed(views, min(clocks.values()))
         clocks[partition] = click.epoch_second
-        if _is_page(click):
+        if is_page(click):
             views[click.epoch_second] += 1
 
 
@@ -271,9 +229,9 @@ def looks_first(arrivals: Arrivals, partitions: int) -> Pairs:
     "it completes is emitted at once, and not with the next page view."
 )
 def looks_at_page_views(arrivals: Arrivals, partitions: int) -> Pairs:
-    for (views, clocks), (_, click) in zip(_after_each(arrivals), arrivals, strict=True):
-        if _is_page(click) and len(clocks) == partitions:
-            yield from _passed(views, min(clocks.values()))
+    for (views, clocks), (_, click) in zip(after_each(arrivals), arrivals, strict=True):
+        if is_page(click) and len(clocks) == partitions:
+            yield from passed(views, min(clocks.values()))
 
 
 _FILLS_GAPS = (
@@ -283,46 +241,46 @@ _FILLS_GAPS = (
 
 @MISTAKES.add(_FILLS_GAPS)
 def fills_gaps(arrivals: Arrivals, partitions: int) -> list[tuple[int, int]]:
-    views = dict(_right(arrivals, partitions))
+    views = dict(completed(arrivals, partitions))
     return [(s, views.get(s, 0)) for s in range(min(views), max(views) + 1)] if views else []
 
 
 @MISTAKES.add(_FILLS_GAPS)
 def fills_gaps_up_to_the_clock(arrivals: Arrivals, partitions: int) -> list[tuple[int, int]]:
-    views, clocks = dict(_right(arrivals, partitions)), _clocks(arrivals).values()
+    views, clocks = dict(completed(arrivals, partitions)), clocks_at_the_end(arrivals).values()
     return [(s, views.get(s, 0)) for s in range(min(views), min(clocks))] if views else []
 
 
 MISTAKES += [
     Mistake(
-        lambda arrivals, partitions: _right([a for a in arrivals if _is_page(a[1])], partitions),
+        lambda arrivals, partitions: completed([a for a in arrivals if is_page(a[1])], partitions),
         "Only page views move the clocks. An action tells as well how far its partition has come.",
     ),
     Mistake(
-        lambda arrivals, partitions: _right(_as_pages(arrivals, lambda click: True), partitions),
+        lambda arrivals, partitions: completed(as_pages(arrivals, lambda click: True), partitions),
         "It counts actions. They move the clock, and that is all.",
     ),
     Mistake(
-        lambda arrivals, partitions: _right(
-            _as_pages(arrivals, lambda click: not _is_page(click)), partitions
+        lambda arrivals, partitions: completed(
+            as_pages(arrivals, lambda click: not is_page(click)), partitions
         ),
         "It counts the actions and leaves out the pages: the condition is turned round.",
     ),
     Mistake(
-        lambda arrivals, partitions: _totals(arrivals),
+        lambda arrivals, partitions: totals(arrivals),
         "It counts to the end and emits every second. Those that the slowest clock has not passed "
         "are unfinished; and a stream has no end.",
     ),
     *same_idea(
-        lambda arrivals, partitions: _totals(arrivals)[:-1],
+        lambda arrivals, partitions: totals(arrivals)[:-1],
         lambda arrivals, partitions: (
-            _totals(arrivals)[:-1] if len(_clocks(arrivals)) == partitions else []
+            totals(arrivals)[:-1] if len(clocks_at_the_end(arrivals)) == partitions else []
         ),
         cause="It counts to the end and leaves out the last second. That is not enough: all "
         "partitions must have passed a second before it is complete.",
     ),
     *in_other_forms(
-        _right,
+        completed,
         swapped="Second and views are swapped: the second comes first.",
         as_lists="The contents are right, but each pair is a list: a tuple in round brackets is "
         "asked for.",
@@ -339,19 +297,15 @@ MISTAKES += [
 ]
 
 
-def _within_a_minute(arrivals: Arrivals) -> list[Arrival]:
-    return [(p, replace(click, timestamp=click.timestamp % 60_000)) for p, click in arrivals]
-
-
 SHORTCUTS = [
     Mistake(
-        lambda arrivals, partitions: _right(_within_a_minute(arrivals), partitions),
+        lambda arrivals, partitions: completed(within_a_minute(arrivals), partitions),
         "It takes the second of the minute, 0 to 59. A minute later the same number comes again: "
         "a second is counted since 1970.",
     ),
     Mistake(
-        lambda arrivals, partitions: _right(
-            _as_pages(arrivals, lambda click: click.name.startswith("/")), partitions
+        lambda arrivals, partitions: completed(
+            as_pages(arrivals, lambda click: click.name.startswith("/")), partitions
         ),
         "It judges by the name: a page need not begin with a slash, and an action may. The kind "
         "stands in `click_type`.",

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
-from workbook.exercises.engine.click_models import (
+from workbook.exercises.engine.mistakes import Mistake, same_idea
+from workbook.exercises.models.clicks import (
     Clicks,
     actions,
     actions_in_the_count,
@@ -23,8 +24,7 @@ from workbook.exercises.engine.click_models import (
     pages,
     runs,
 )
-from workbook.exercises.engine.forms import in_other_forms
-from workbook.exercises.engine.mistakes import Mistake, same_idea
+from workbook.exercises.models.forms import in_other_forms
 
 Pair = tuple[Any, Any]
 

@@ -18,7 +18,8 @@ def as_metrics(counts: DataFrame) -> DataFrame:
     return counts.selectExpr("CAST(second AS STRING) AS key", "CAST(views AS STRING) AS value")
 
 
-_COUNTS: list[Row] = [
+_SCHEMA = "second BIGINT, views BIGINT"
+_ROWS: list[Row] = [
     (SECOND, 42),
     (SECOND + 1, 7),
     (SECOND + 1, 9),
@@ -38,10 +39,10 @@ metrics_on_spark = Problem(
     "Each row gives a row. In update mode a second comes again when its count has changed.",
     stub="def as_metrics(counts):\n    ...  # your code\n",
     diagnose=by_rows(
-        "second BIGINT, views BIGINT",
-        _COUNTS,
+        _SCHEMA,
+        _ROWS,
         "key STRING, value STRING",
-        [(str(second), str(views)) for second, views in _COUNTS],
+        [(str(second), str(views)) for second, views in _ROWS],
         MISTAKES,
         "Compare the rows: is each number its own decimal text, and does each row give a row?",
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbook.exercises.engine.mistakes import Mistake
-from workbook.exercises.engine.row_models import accepted, count, miscounts, name, pages, sum_pages
+from workbook.exercises.models.rows import accepted, count, miscounts, name, pages, sum_pages
 
 MISTAKES = [
     *miscounts(name),

@@ -7,8 +7,8 @@ from itertools import combinations
 from typing import Any
 
 from workbook.events.positions import US
-from workbook.exercises.engine.forms import in_other_forms
 from workbook.exercises.engine.mistakes import Mistake, Mistakes, same_idea
+from workbook.exercises.models.forms import in_other_forms
 
 Row = Mapping[str, Any] | None
 Change = tuple[Any, str, Row]

@@ -6,7 +6,8 @@ from collections import Counter
 from itertools import pairwise
 
 from workbook.events.clicks import ClickType
-from workbook.exercises.engine.click_models import (
+from workbook.exercises.engine.mistakes import Mistake, Mistakes, same_idea
+from workbook.exercises.models.clicks import (
     Clicks,
     Pairs,
     actions,
@@ -22,8 +23,7 @@ from workbook.exercises.engine.click_models import (
     pages,
     runs,
 )
-from workbook.exercises.engine.forms import in_other_forms
-from workbook.exercises.engine.mistakes import Mistake, Mistakes, same_idea
+from workbook.exercises.models.forms import in_other_forms
 
 
 def _merged(clicks: Clicks) -> list[tuple[int, int]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from workbook.exercises.engine.frames import Row
 from workbook.exercises.engine.mistakes import Mistake
-from workbook.exercises.engine.row_models import count, miscounts, name, pages, second, sum_pages
+from workbook.exercises.models.rows import count, miscounts, name, pages, second, sum_pages
 
 
 class _Now:
@@ -18,6 +18,8 @@ class _Now:
     __hash__ = None  # type: ignore[assignment]
 
     def __eq__(self, other: object) -> bool:
+        if isinstance(other, _Now):
+            return True
         return isinstance(other, int) and 0 <= time.time() - other < 86_400
 
 
