@@ -18,7 +18,7 @@ A chapter's folder, here ``views_per_second``, and its proofs:
   ``models.forms``.
 - ``tests/proofs/views_per_second/by_rule.py``, for each problem that is no choice: its
   ``catalogue`` of answers as learners write them. At least two are right, at least six wrong, each
-  with a piece of the cause that it must be told; shortcuts hold in the teaching cases only; and
+  with a piece of the cause that it must get; shortcuts hold in the teaching cases only; and
   each of the ``models`` must get its own cause. ``tests/test_exercises.py`` proves them all.
 - ``tests/test_exercises_views_per_second.py``, only if something else is to be tested.
 """

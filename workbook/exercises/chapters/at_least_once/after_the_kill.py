@@ -18,7 +18,7 @@ after_the_kill = choice(
     options=(
         Option(
             "4: all its views are counted again",
-            "For this the loop would have to read again from offset 4. Who would tell it?",
+            "Then the loop would have to read again from offset 4. What would make it go back?",
         ),
         Option(
             "3: it goes on from where it was",
@@ -33,7 +33,8 @@ after_the_kill = choice(
         ),
         Option(
             "7: three from before and four again",
-            "Nothing is read twice here, for the group goes on at offset 7; and the map is gone.",
+            "Nothing is read twice here, because the group goes on at offset 7; and the map is "
+            "gone.",
         ),
     ),
     hints=(
@@ -43,7 +44,7 @@ after_the_kill = choice(
         "The restart reads offsets 7, 8 and 9. At offset 8 the second changes.",
     ),
     discussion="Three page views are lost, and nothing looks wrong: second 11 has a number, it is "
-    "only too small. Auto-commit says what was read, and we need to say what is done.\n\n"
+    "only too small. Auto-commit records what was read, and we need to record what is done.\n\n"
     "The offset that would have been safe is 4, the first record of the second whose metric is "
     "not delivered yet. A restart from there counts second 11 in full, and sends 4.",
 )

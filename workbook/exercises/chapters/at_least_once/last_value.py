@@ -110,7 +110,7 @@ last_value = Problem(
         "`continue`. Then there is one more thing to ask about the views.",
     ),
     reference=latest,
-    discussion="A reader like this does not mind duplicates: to hear 42 twice is to know 42. "
+    discussion="A reader like this doesn't mind duplicates: 42 read twice is still 42. "
     "Writing to a key again, with the full value, is idempotent; adding would not be. That is why "
     "at least once is enough for these metrics.\n\n"
     "It trusts the order of the topic. If a second's partial value came after its full one, the "

@@ -223,7 +223,7 @@ MISTAKES += [
         lambda records: {second: b"%d" % views for second, views in _good(records)},
         lambda records: {second: str(views) for second, views in _good(records)},
         cause="The right records win, but their values are still text or bytes. Readers want to "
-        "reckon with whole numbers.",
+        "calculate with whole numbers.",
     ),
     *same_idea(
         lambda records: {b"%d" % second: b"%d" % views for second, views in _good(records)},

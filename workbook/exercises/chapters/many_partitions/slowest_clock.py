@@ -212,7 +212,7 @@ slowest_clock = Problem(
     ),
     hints=(
         "For second 10 to be complete, what must you know of each partition? Which one of them "
-        "tells it last?",
+        "shows it last?",
         "Keep two maps: from second to views, and from partition to its newest second. Everything "
         "before the smallest clock is complete, as soon as all partitions have a clock.",
         "`if len(clocks) == partitions:` says whether all have a clock, and "

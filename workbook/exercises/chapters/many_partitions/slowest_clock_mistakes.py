@@ -123,7 +123,7 @@ def follows_the_fastest_at_the_end(arrivals: Arrivals, partitions: int) -> list[
 
 
 @MISTAKES.add(
-    "It takes the minimum over the partitions that it has heard of. One that is silent so far may "
+    "It takes the minimum over the partitions that it has seen. One that is silent so far may "
     "still bring old views: wait until all have a clock."
 )
 def waits_for_none(arrivals: Arrivals, partitions: int) -> Pairs:
@@ -211,7 +211,7 @@ def counts_actions_as_zero(arrivals: Arrivals, partitions: int) -> Pairs:
 
 
 @MISTAKES.add(
-    "It looks what is complete before the click has moved its clock, so each second comes one "
+    "It looks for complete seconds before the click has moved its clock, so each second comes one "
     "click too late."
 )
 def looks_first(arrivals: Arrivals, partitions: int) -> Pairs:
@@ -225,8 +225,8 @@ def looks_first(arrivals: Arrivals, partitions: int) -> Pairs:
 
 
 @MISTAKES.add(
-    "It looks what is complete only when a page view comes. An action moves the clock too, so what "
-    "it completes is emitted at once, and not with the next page view."
+    "It looks for complete seconds only when a page view comes. An action moves the clock too, so "
+    "what it completes is emitted at once, and not with the next page view."
 )
 def looks_at_page_views(arrivals: Arrivals, partitions: int) -> Pairs:
     for (views, clocks), (_, click) in zip(after_each(arrivals), arrivals, strict=True):
@@ -254,7 +254,7 @@ def fills_gaps_up_to_the_clock(arrivals: Arrivals, partitions: int) -> list[tupl
 MISTAKES += [
     Mistake(
         lambda arrivals, partitions: completed([a for a in arrivals if is_page(a[1])], partitions),
-        "Only page views move the clocks. An action tells as well how far its partition has come.",
+        "Only page views move the clocks. An action shows too how far its partition has come.",
     ),
     Mistake(
         lambda arrivals, partitions: completed(as_pages(arrivals, lambda click: True), partitions),

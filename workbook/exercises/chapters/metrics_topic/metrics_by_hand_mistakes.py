@@ -171,7 +171,7 @@ MISTAKES = [
     ),
     Mistake(
         lambda clicks: [(None, value) for _, value in _right(clicks)],
-        "There is no key. A reader could not tell which second the number belongs to.",
+        "There is no key. A reader couldn't know which second the number belongs to.",
     ),
     *in_other_forms(
         _right,

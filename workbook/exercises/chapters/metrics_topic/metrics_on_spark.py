@@ -55,9 +55,9 @@ metrics_on_spark = Problem(
     ),
     reference=as_metrics,
     discussion="Spark's Kafka sink looks at names: `key`, `value`, and if you like `topic`, "
-    "`partition` and `headers`. It takes STRING and BINARY, and refuses a BIGINT, for it would not "
-    "know which bytes you mean. Now nobody who reads the topic can tell which of the two programs "
-    "produced a metric.\n\n"
+    "`partition` and `headers`. It takes STRING and BINARY, and refuses a BIGINT, because it "
+    "wouldn't know which bytes you mean. Now nobody who reads the topic can tell which of the two "
+    "programs produced a metric.\n\n"
     "In update mode the topic gets several values for one second, and all but the last are too "
     "small. This does no harm as long as readers let the last one win.",
 )

@@ -90,8 +90,8 @@ MISTAKES = [
     ),
     Mistake(
         lambda counts: [(str(c.second), str(c.views)) for c in set(counts)],
-        "Equal rows were dropped. To be told something twice does no harm here, and to look for "
-        "duplicates on a stream costs state.",
+        "Equal rows were dropped. A duplicate does no harm here, and finding duplicates on a "
+        "stream costs state.",
     ),
     Mistake(lambda counts: [], "Nothing is left: here no row has to be filtered out."),
 ]

@@ -12,8 +12,7 @@ after_restart = choice(
     options=(
         Option(
             "1,000: Kafka gave the count back",
-            "Kafka keeps the records and the group's offset. What did it ever hear of the "
-            "variable?",
+            "Kafka keeps the records and the group's offset. What does it know of the variable?",
         ),
         Option("500: it counts only the rest"),
         Option(
@@ -22,7 +21,7 @@ after_restart = choice(
         ),
         Option(
             "1,500: it reads everything again and adds it",
-            "For this both must go wrong: the offset would have to be lost, and the variable "
+            "Then both must go wrong: the offset would have to be lost, and the variable "
             "to be kept. Which of the two lives in the broker?",
         ),
         Option(

@@ -86,7 +86,7 @@ _TEACHING_CHANGES = [
     Case(
         (None, _at("XETRA"), is_us),
         None,
-        "A new position, and no US share. Downstream never hears of it.",
+        "A new position, and not a US share. Downstream never gets it.",
     ),
     Case(
         (_at("NYSE"), _at("NYSE", 30), is_us),
@@ -96,7 +96,7 @@ _TEACHING_CHANGES = [
     Case(
         (_at("NYSE"), _at("XETRA"), is_us),
         DELETE,
-        "It is no US share any more, and downstream still has the old row.",
+        "It isn't a US share any more, and downstream still has the old row.",
     ),
     Case(
         (_at("NYSE"), None, is_us),
@@ -106,7 +106,7 @@ _TEACHING_CHANGES = [
     Case(
         (_at("XETRA"), _at("NASDAQ"), is_us),
         _at("NASDAQ"),
-        "It becomes a US share. Downstream hears of it for the first time.",
+        "It becomes a US share. Downstream gets it for the first time.",
     ),
     Case(
         (_at("XETRA"), _at("LSE"), is_us),
@@ -138,11 +138,11 @@ _TEACHING_CHANGES = [
 
 filtered_table = Problem(
     name="A filter on a table",
-    task="Somebody downstream keeps a table of US shares, and is told of each change by a filter. "
+    task="Somebody downstream keeps a table of US shares, and gets each change through a filter. "
     "Write the filter. It gets the row as it was (`None` if there was none), the row as it is now "
     "(`None` if there is none any more) and a function that says whether a row is to be kept. "
-    "Return what is told downstream: the new row; or `'delete'`; or `None` if there is nothing to "
-    "tell, because the table downstream is right already.\n\n"
+    "Return what the filter emits: the new row, `'delete'`, or `None` for nothing, because "
+    "the table downstream is right already.\n\n"
     "For a position in New York that moves to Frankfurt, "
     "`told_downstream(row_at_nyse, row_at_xetra, is_us)` is `'delete'`.",
     stub="def told_downstream(old, new, keeps):\n    ...  # your code\n",
@@ -160,7 +160,7 @@ filtered_table = Problem(
     ),
     reference=told_downstream,
     discussion="A filter on a stream of events looks at one record and lets it pass or not. A "
-    "filter on a table needs the old row too, for only that says whether there is something to "
+    "filter on a table needs the old row too, because only that says whether there is something to "
     "take back. So it has to remember: a filter with state!\n\n"
     "It can do with less memory and more talk. A delete for everything that does not match is "
     "right too, if downstream bears deletes of what it never had. In Kafka Streams you meet "

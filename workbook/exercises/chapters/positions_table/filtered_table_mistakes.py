@@ -1,4 +1,4 @@
-"""Wrong answers to "A filter on a table", from the two rows and the condition to what is told."""
+"""Wrong answers to "A filter on a table", from the two rows and the condition to what it emits."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def _kept(row: Row, keeps: Keeps) -> bool:
     return row is not None and keeps(row)
 
 
-def _tells_again(old: Row, new: Row, keeps: Keeps) -> Any:
+def _emits_again(old: Row, new: Row, keeps: Keeps) -> Any:
     if _kept(new, keeps):
         return new
     return "delete" if _kept(old, keeps) else None
 
 
 def _right(old: Row, new: Row, keeps: Keeps) -> Any:
-    return None if old == new else _tells_again(old, new, keeps)
+    return None if old == new else _emits_again(old, new, keeps)
 
 
 class _Filters(Mistakes):
@@ -32,12 +32,12 @@ class _Filters(Mistakes):
     def add(self, cause: str) -> Callable[..., Any]:  # type: ignore[override]
         """Return a decorator that adds a wrong filter under its cause, both ways."""
 
-        def keep(tell: Callable[..., Any]) -> Callable[..., Any]:
+        def keep(emit: Callable[..., Any]) -> Callable[..., Any]:
             def once(old: Row, new: Row, keeps: Keeps) -> Any:
-                return None if old == new and _kept(new, keeps) else tell(old, new, keeps)
+                return None if old == new and _kept(new, keeps) else emit(old, new, keeps)
 
-            self.extend(same_idea(tell, once, cause=cause))
-            return tell
+            self.extend(same_idea(emit, once, cause=cause))
+            return emit
 
         return keep
 
@@ -46,15 +46,15 @@ MISTAKES = _Filters()
 
 
 @MISTAKES.add(
-    "It is the filter of a stream: a row that does not match is dropped in silence. Downstream "
-    "keeps the old row for ever. Whoever had it must be told that it is gone."
+    "It is the filter of a stream: a row that doesn't match is dropped in silence. Downstream "
+    "keeps the old row for ever. It needs a delete for a row that it had."
 )
 def stream_filter(old: Row, new: Row, keeps: Keeps) -> Any:
     return new if _kept(new, keeps) else None
 
 
 @MISTAKES.add(
-    "It tells a delete for everything that does not match, even if downstream never had a row. "
+    "It emits a delete for everything that doesn't match, even if downstream never had a row. "
     "That does no harm to the table, but half of the world's shares are deletes for nobody."
 )
 def deletes_for_all(old: Row, new: Row, keeps: Keeps) -> Any:
@@ -62,7 +62,7 @@ def deletes_for_all(old: Row, new: Row, keeps: Keeps) -> Any:
 
 
 @MISTAKES.add(
-    "It tells a delete whenever there was an old row. Downstream had that row only if the "
+    "It emits a delete whenever there was an old row. Downstream had that row only if the "
     "condition held for it."
 )
 def deletes_what_was(old: Row, new: Row, keeps: Keeps) -> Any:
@@ -72,15 +72,15 @@ def deletes_what_was(old: Row, new: Row, keeps: Keeps) -> Any:
 
 
 @MISTAKES.add(
-    "It hands on every tombstone. If downstream never had the row, there is nothing to delete."
+    "It passes every tombstone on. If downstream never had the row, there is nothing to delete."
 )
 def hands_on_tombstones(old: Row, new: Row, keeps: Keeps) -> Any:
-    return "delete" if new is None else _tells_again(old, new, keeps)
+    return "delete" if new is None else _emits_again(old, new, keeps)
 
 
 @MISTAKES.add(
-    "It tells a delete only when the position was closed. A row that stops to match has to leave "
-    "the table downstream just as well."
+    "It emits a delete only when the position was closed. A row that no longer matches has to "
+    "leave the table downstream just as well."
 )
 def deletes_closed_ones(old: Row, new: Row, keeps: Keeps) -> Any:
     if _kept(new, keeps):
@@ -88,39 +88,42 @@ def deletes_closed_ones(old: Row, new: Row, keeps: Keeps) -> Any:
     return "delete" if new is None and _kept(old, keeps) else None
 
 
-@MISTAKES.add("A position that is closed is not told. Downstream still has its row.")
+@MISTAKES.add("No delete is emitted for a closed position. Downstream still has its row.")
 def forgets_closed_ones(old: Row, new: Row, keeps: Keeps) -> Any:
-    return None if new is None else _tells_again(old, new, keeps)
+    return None if new is None else _emits_again(old, new, keeps)
 
 
 @MISTAKES.add(
-    "It tells a row when it begins to match, but not when it changes later. Downstream keeps the "
+    "It emits a row when it begins to match, but not when it changes later. Downstream keeps the "
     "old amount."
 )
-def tells_the_first(old: Row, new: Row, keeps: Keeps) -> Any:
+def emits_the_first(old: Row, new: Row, keeps: Keeps) -> Any:
     before, after = _kept(old, keeps), _kept(new, keeps)
     if before and after:
         return None
-    return _tells_again(old, new, keeps)
+    return _emits_again(old, new, keeps)
 
 
 @MISTAKES.add(
-    "A row that begins to match later is not told: it was none before, and is one now. Downstream "
-    "hears of it for the first time."
+    "A row that begins to match later isn't emitted. It was no US share before, and is one now, so "
+    "downstream doesn't have it yet."
 )
 def never_begins_later(old: Row, new: Row, keeps: Keeps) -> Any:
     if old is not None and not keeps(old):
         return None
-    return _tells_again(old, new, keeps)
+    return _emits_again(old, new, keeps)
 
 
-@MISTAKES.add("A row is told only if the condition held before as well. So no row ever begins.")
+@MISTAKES.add(
+    "A row is emitted only if the condition held before as well, so downstream never gets a first "
+    "row."
+)
 def never_begins(old: Row, new: Row, keeps: Keeps) -> Any:
-    return _tells_again(old, new, keeps) if _kept(old, keeps) else None
+    return _emits_again(old, new, keeps) if _kept(old, keeps) else None
 
 
-@MISTAKES.add("In the place of a delete it tells the old row. That says that it is still true.")
-def tells_the_old(old: Row, new: Row, keeps: Keeps) -> Any:
+@MISTAKES.add("It emits the old row instead of a delete, so downstream keeps it.")
+def emits_the_old(old: Row, new: Row, keeps: Keeps) -> Any:
     if _kept(new, keeps):
         return new
     return old if _kept(old, keeps) else None
@@ -129,37 +132,36 @@ def tells_the_old(old: Row, new: Row, keeps: Keeps) -> Any:
 def _in_other_words(delete: Any) -> Callable[..., Any]:
     """Return the right filter with another sign for a delete."""
 
-    def tell(old: Row, new: Row, keeps: Keeps) -> Any:
-        told = _right(old, new, keeps)
-        return delete if told == "delete" else told
+    def emit(old: Row, new: Row, keeps: Keeps) -> Any:
+        emitted = _right(old, new, keeps)
+        return delete if emitted == "delete" else emitted
 
-    return tell
+    return emit
 
 
 MISTAKES += [
     Mistake(
-        _tells_again,
-        "It tells a row that is the same as before. Downstream has this very row: there is nothing "
-        "to tell.",
+        _emits_again,
+        "It emits a row that is the same as before. Downstream has this very row already.",
     ),
     *same_idea(
         *map(_in_other_words, ({}, True, False, "DELETE", "deleted")),
-        cause="The deletes stand where they should, but they are told in another way: the text "
+        cause="The deletes stand where they should, but they are written in another way: the text "
         "`'delete'` is asked for.",
     ),
     Mistake(
         lambda old, new, keeps: _right(old, new, lambda row: not keeps(row)),
-        "The condition is turned round: it keeps what is no US share.",
+        "The condition is turned round: it keeps what isn't a US share.",
     ),
     *same_idea(
         lambda old, new, keeps: "delete" if new is None else new,
         lambda old, new, keeps: None if old == new else ("delete" if new is None else new),
         lambda old, new, keeps: new,
-        cause="Nothing is filtered: every row is told, US share or not. Is the condition asked?",
+        cause="Nothing is filtered: every row is emitted, US share or not. Is the condition used?",
     ),
     Mistake(
         lambda old, new, keeps: new is not None and keeps(new),
-        "It returns whether the row is to be kept. Asked for is what downstream is told: the row, "
+        "It returns whether the row is to be kept. Return what the filter emits: the row, "
         "`'delete'`, or None.",
     ),
 ]

@@ -58,7 +58,7 @@ latest_on_spark = Problem(
     "true now: `position`, `client`, `ticker`, `amount`, a row for each open position. In: those "
     "columns, `deleted` (true for a tombstone, whose other columns are null) and `offset`. Of each "
     "position the row with the highest offset counts. Other positions may have the same offset, in "
-    "another partition. The rows come in any order, for a DataFrame has none.\n\n"
+    "another partition. The rows come in any order, because a DataFrame has none.\n\n"
     "The positions of the check are named for what happened to them: `moved` to another client, "
     "`closed`, `reopened`, `never` there at all.",
     stub="def latest(changelog):\n    ...  # your code\n",

@@ -71,7 +71,7 @@ def _told_if_given_back(step: Callable[..., Any]) -> Callable[..., Any]:
 
 def _in_a_new_dictionary(answer: Any) -> NotYet | None:
     """Check for a new table even where nothing changes; the answer is known to give tables."""
-    told = (
+    cause = (
         "The table after this record is right, but it's the one that was given, and a new "
         "dictionary is asked for. Whoever changes one of the two later would change both."
     )
@@ -80,7 +80,7 @@ def _in_a_new_dictionary(answer: Any) -> NotYet | None:
         ({}, "p1", None),
         ({"p1": BOB, "p2": ALICE}, "p2", ALICE),
     )
-    cases = [Case(args, next_table(*args), told) for args in unchanged]
+    cases = [Case(args, next_table(*args), cause) for args in unchanged]
     return by_cases(cases)(_told_if_given_back(answer))
 
 

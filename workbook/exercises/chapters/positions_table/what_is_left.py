@@ -36,7 +36,7 @@ what_is_left = choice(
     ),
     hints=(
         "Of each key the last record is needed. Is a tombstone needed for ever?",
-        "A tombstone stays long enough for every reader to hear of it. Once no older record of its "
+        "A tombstone stays long enough for every reader to read it. Once no older record of its "
         "key is left, what would a reader lose without it?",
         "The last ones are 5 for p1, 3 for p2, 4 for p3; and 3 is a tombstone. Offsets are never "
         "given twice.",
@@ -44,6 +44,6 @@ what_is_left = choice(
     discussion="A reader who builds a table from 4 and 5 gets the same table as one who saw all "
     "six. A reader who counts the records does not.\n\n"
     "The tombstone has a time limit, `delete.retention.ms`. A reader that was away for longer has "
-    "a row that was closed meanwhile, and nobody tells it. After so long it has to begin at the "
-    "beginning, with an empty table.",
+    "a row that was closed meanwhile, and it never learns of it. After so long it has to begin at "
+    "the beginning, with an empty table.",
 )

@@ -90,13 +90,13 @@ set_with_counts = Problem(
         by_cases(smallest_first(_drawn_sets())),
     ),
     hints=(
-        "After two positions in AAPL a set says AAPL, and after one it says the same. What would "
+        "After two positions in AAPL a set holds AAPL, and after one it holds the same. What would "
         "you have to know to take one out?",
         "Keep for each ticker how many positions have it. At the end some tickers have none.",
         '`counts[ticker] += 1 if change == "add" else -1` on a `Counter` is the step.',
     ),
     reference=tickers,
-    discussion="A union forgets how often it has heard a thing, so it has no way back. Position "
+    discussion="A union forgets how often a value was added, so it has no way back. Position "
     "ids had one only because each comes once. Whatever is to be subtracted must remember as "
     "much as it takes to undo: here a number for each ticker.\n\n"
     "Counts that have come to zero should go as well, or the state grows with every ticker that "

@@ -102,26 +102,27 @@ _TEACHING_UPDATES = [
     Case(
         (ADA, ABROAD),
         [("Ada", "remove", ADA)],
-        "It is no US share any more. For the groups that is a removal.",
+        "It isn't a US share any more. For the groups that is a removal.",
     ),
     Case(
         (ABROAD, NYSE),
         [("Ada", "add", NYSE)],
         "It has become a US share. The old row was in no group, so nothing is taken out.",
     ),
-    Case((ABROAD, ABROAD_TOO), [], "Neither row is a US share: no group hears of it."),
+    Case((ABROAD, ABROAD_TOO), [], "Neither row is a US share: no group changes."),
     Case((ABROAD, None), [], "The old row was in no group."),
     Case((None, None), [], "A tombstone for a position that was not there."),
 ]
 
 what_an_update_tells = Problem(
     name="What an update tells",
-    task="Write what an update of a position tells the groups by client. `old` is the row before, "
-    "`new` the row after; each is a dictionary with `client`, `ticker`, `amount` and `exchange`, "
-    "or `None` where there is no row. Give triples `(client, change, row)` in the order in which "
+    task="Write the changes that an update of a position means for the groups by client. `old` is "
+    "the row before, `new` the row after; each is a dictionary with `client`, `ticker`, `amount` "
+    "and `exchange`, or `None` where there is no row. Give triples `(client, change, row)` in the "
+    "order in which "
     'they are to be worked off, in a list or by `yield`. A change is `"remove"` or `"add"`. Only '
     "rows of a US exchange, `NYSE` or `NASDAQ`, are in a group. A record that came twice, with the "
-    "row as it was, tells nothing.\n\n"
+    "row as it was, changes nothing.\n\n"
     "From Ada to Bo: `[('Ada', 'remove', old), ('Bo', 'add', new)]`. Ten more for Ada: `[('Ada', "
     "'remove', old), ('Ada', 'add', new)]`. Sold: `[('Ada', 'remove', old)]`.",
     stub="def changes(old, new):\n    ...  # your code\n",

@@ -31,7 +31,7 @@ def _add(row: Row) -> list[Change]:
 
 
 def _always(old: Row, new: Row) -> list[Change]:
-    """Tell the changes even if the row is the same."""
+    """Give the changes even if the row is the same."""
     return _remove(_us(old)) + _add(_us(new))
 
 
@@ -62,8 +62,8 @@ def adds_first(old: Row, new: Row) -> list[Change]:
 
 
 @MISTAKES.add(
-    "When the client stays the same it tells nothing. But the row has changed, and a sum of "
-    "amounts would never hear of it."
+    "When the client stays the same it gives nothing. But the row has changed, and a sum of "
+    "amounts would never get the change."
 )
 def compares_clients(old: Row, new: Row) -> list[Change]:
     return [] if _equal_in(("client",), old, new) else _always(old, new)
@@ -71,7 +71,7 @@ def compares_clients(old: Row, new: Row) -> list[Change]:
 
 @MISTAKES.add(
     "A row that differs in its amount alone is taken for the same. Whoever adds up amounts would "
-    "never hear of it."
+    "never get the change."
 )
 def compares_all_but_amounts(old: Row, new: Row) -> list[Change]:
     return [] if _equal_in(("client", "ticker", "exchange"), old, new) else _always(old, new)
@@ -82,21 +82,21 @@ def compares_all_but_amounts(old: Row, new: Row) -> list[Change]:
     "one: the old row goes first."
 )
 def only_adds_to_the_same(old: Row, new: Row) -> list[Change]:
-    told = _right(old, new)
-    return told[1:] if _of_one_client(told) else told
+    changes = _right(old, new)
+    return changes[1:] if _of_one_client(changes) else changes
 
 
 @MISTAKES.add(
     'There is no change called "update": it is two, a removal of the old row and an addition of '
-    "the new one. The groups know no other words."
+    "the new one. The groups know no other changes."
 )
 def says_update(old: Row, new: Row) -> list[Change]:
-    told = _right(old, new)
-    return [(told[1][0], "update", new)] if _of_one_client(told) else told
+    changes = _right(old, new)
+    return [(changes[1][0], "update", new)] if _of_one_client(changes) else changes
 
 
 _NO_EXCHANGE = (
-    "It looks at no exchange: SAP in Frankfurt is no US share. Both rows have to be asked."
+    "It looks at no exchange: SAP in Frankfurt isn't a US share. Both rows have to be asked."
 )
 
 
@@ -137,7 +137,7 @@ MISTAKES += [
     ),
     Mistake(
         _always,
-        "A record that came twice is told as a removal and an addition. If the row is the same, "
+        "A record that came twice becomes a removal and an addition. If the row is the same, "
         "nothing has changed.",
     ),
     Mistake(
@@ -152,11 +152,11 @@ MISTAKES += [
     ),
     Mistake(
         lambda old, new: _right(old, new) if new is None or _us(new) else [],
-        "When the new row is no US share it tells nothing. But the old one was, and has to go.",
+        "When the new row isn't a US share it gives nothing. But the old one was, and has to go.",
     ),
     Mistake(
         lambda old, new: _right(old, new) if old is None or _us(old) else [],
-        "When the old row was no US share it tells nothing. But the new one is, and has to come.",
+        "When the old row wasn't a US share it gives nothing. But the new one is, and has to come.",
     ),
     Mistake(
         lambda old, new: [] if old == new else _remove(_nasdaq(old)) + _add(_nasdaq(new)),
@@ -191,7 +191,7 @@ MISTAKES += [
     *same_idea(
         lambda old, new: [],
         lambda old, new: _right(old, new) if old is None and new is None else [],
-        cause="It never tells anything. Is a condition never true, or does an early `return` end "
+        cause="It never gives any change. Is a condition never true, or does an early `return` end "
         "it?",
     ),
 ]

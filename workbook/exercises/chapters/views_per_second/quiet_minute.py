@@ -17,7 +17,7 @@ quiet_minute = choice(
         ),
         Option(
             "when second 11 begins",
-            "Who tells the loop that second 11 begins? It looks at no clock: all it knows of "
+            "How would the loop know that second 11 begins? It looks at no clock: all it knows of "
             "time comes from the clicks.",
         ),
         Option(
@@ -40,6 +40,6 @@ quiet_minute = choice(
     discussion="In event time no time passes while no event comes. At night the last second of the "
     "day waits until morning, and on the chart the shop seems to stand still with three visitors.\n"
     "\nA clock on the wall would emit sooner, and would be wrong whenever clicks are merely "
-    "delayed. Spark's watermark has the same patience, for it too is moved by events. Chapter 07 "
+    "delayed. Spark's watermark has the same patience, because events move it too. Chapter 07 "
     "sends heartbeats, so that time goes on in silence.",
 )

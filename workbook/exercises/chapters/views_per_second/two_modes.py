@@ -23,7 +23,7 @@ two_modes = choice(
         ),
         Option("update shows it first, and may correct it; append shows it later, once, and final"),
         Option(
-            "both show it when the watermark has passed second 10, for it decides for both",
+            "both show it when the watermark has passed second 10, because it decides for both",
             "One of the two does wait for it. The other sends each row that has changed, "
             "after each micro-batch.",
         ),
