@@ -12,6 +12,7 @@ from proof import Catalogue, catalogue_of, prove
 
 from workbook.exercises.engine.choice import Choice
 from workbook.exercises.engine.core import Problem
+from workbook.exercises.engine.mistakes import cause_of_rows, named
 
 CHAPTERS = Path(__file__).parents[1] / "workbook" / "exercises" / "chapters"
 FOLDERS = sorted(file.parent for file in CHAPTERS.glob("*/__init__.py"))
@@ -41,12 +42,12 @@ def test_each_name_stands_once(path: Path) -> None:
 
 
 def catalogue(path: Path, problem: Problem) -> Catalogue:
-    """Its answers: a choice has them in its options, the others in ``proofs``, in their order."""
+    """Its answers: a choice has them in its options, any other has a module of its own."""
     if isinstance(problem.diagnose, Choice):
         return catalogue_of(problem.diagnose, problem.reference)
-    written = [p.name for p in problems(path) if not isinstance(p.diagnose, Choice)]
-    catalogues = import_module(f"proofs.{stem(path)}").catalogues
-    return dict(zip(written, catalogues, strict=True))[problem.name]
+    chapter = vars(import_module(f"workbook.exercises.chapters.{stem(path)}"))
+    [name] = [name for name, value in chapter.items() if value is problem]
+    return import_module(f"proofs.{stem(path)}.{name}").catalogue
 
 
 @pytest.mark.parametrize(("path", "problem"), EXERCISES)
@@ -56,6 +57,16 @@ def test_the_exercise_is_proven(
     answers = catalogue(path, problem)
     given = {"spark": request.getfixturevalue("spark")} if answers.spark else {}
     prove(problem, answers, **given)
+
+
+@pytest.mark.parametrize("file", CHAPTERS.glob("*/*on_spark.py"), ids=lambda file: file.stem)
+def test_each_mistake_on_rows_gets_its_own_cause(file: Path) -> None:
+    module = f"workbook.exercises.chapters.{file.parent.name}.{file.stem}"
+    asked = import_module(module)
+    columns = [column.split()[0] for column in asked._SCHEMA.split(", ")]
+    for mistake in asked.MISTAKES:
+        rows = mistake.model(named(columns, asked._ROWS))
+        assert cause_of_rows(asked.MISTAKES, columns, asked._ROWS, rows) == mistake.cause
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

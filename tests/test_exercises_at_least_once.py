@@ -1,13 +1,14 @@
-"""Chapter 04's exercises: what isn't proven by its answers in ``proofs/at_least_once.py``."""
+"""Chapter 04's exercises: what isn't proven by its answers in ``proofs/at_least_once``."""
 
 from __future__ import annotations
 
 import pytest
 
 from workbook.events.clicks import Click, ClickType
-from workbook.exercises.chapters import at_least_once as chapter
-from workbook.exercises.chapters.at_least_once.wrong_models import Record
-from workbook.exercises.chapters.metrics_topic import metrics
+from workbook.exercises.chapters.at_least_once.after_the_kill import _LOG
+from workbook.exercises.chapters.at_least_once.last_value import last_value, latest
+from workbook.exercises.chapters.at_least_once.last_value_mistakes import Record
+from workbook.exercises.chapters.metrics_topic.metrics_by_hand import metrics
 
 
 def test_negative_numbers_get_their_cause():
@@ -20,17 +21,17 @@ def test_negative_numbers_get_their_cause():
                 continue
         return known
 
-    assert "takes a negative number" in chapter.last_value.check(answer).part("Likely cause")
+    assert "takes a negative number" in last_value.check(answer).part("Likely cause")
 
 
 @pytest.mark.parametrize("value", [b"9" * 5_000, b"1e3", b"\x00\x00\x00\x07", b"NaN", b"4\x00"])
 def test_no_value_stops_the_reader(value):
     records = [Record(b"10", b"3"), Record(b"10", value), Record(value, b"1"), Record(b"11", b"2")]
-    assert chapter.latest(records) == {10: 3, 11: 2}
+    assert latest(records) == {10: 3, 11: 2}
 
 
 def sent_from(offset):
-    log = [Click(0, ClickType.PAGE, "/home", second * 1000, "Firefox") for second in chapter._LOG]
+    log = [Click(0, ClickType.PAGE, "/home", second * 1000, "Firefox") for second in _LOG]
     return list(metrics(log[offset:]))
 
 

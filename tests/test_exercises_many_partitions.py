@@ -1,4 +1,4 @@
-"""Chapter 05's exercises: what isn't proven by its answers in ``proofs/many_partitions.py``."""
+"""Chapter 05's exercises: what isn't proven by its answers in ``proofs/many_partitions``."""
 
 from __future__ import annotations
 
@@ -6,19 +6,22 @@ import os
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from workbook.exercises.chapters import many_partitions as chapter
+from workbook.exercises.chapters.many_partitions.per_partition_on_spark import (
+    by_second_and_partition,
+)
+from workbook.exercises.chapters.many_partitions.slowest_clock import _page, _pages, completed
 
 
 def test_the_example_of_the_task():
-    before = chapter._pages((0, 10_100), (0, 11_200), (1, 10_900))
-    assert list(chapter.completed(before, 2)) == []
-    assert list(chapter.completed([*before, chapter._page(1, 11_300)], 2)) == [(10, 2)]
+    before = _pages((0, 10_100), (0, 11_200), (1, 10_900))
+    assert list(completed(before, 2)) == []
+    assert list(completed([*before, _page(1, 11_300)], 2)) == [(10, 2)]
 
 
 def test_the_reference_gives_whole_numbers(spark):
     schema = "click_type STRING, timestamp BIGINT, reason STRING, partition INT"
     clicks = spark.createDataFrame([("Page", 10_999, None, 3)], schema)
-    types = dict(chapter.by_second_and_partition(clicks).dtypes)
+    types = dict(by_second_and_partition(clicks).dtypes)
     assert types == {"second": "bigint", "partition": "int", "views": "bigint"}
 
 
@@ -27,8 +30,8 @@ CAUGHT_UP = (1, 100_200), (1, 100_300), (1, 160_100)
 
 
 def test_the_loop_counts_what_a_slow_partition_brings():
-    assert list(chapter.completed(chapter._pages(*STUCK), 2)) == []
-    views = dict(chapter.completed(chapter._pages(*STUCK, *CAUGHT_UP), 2))
+    assert list(completed(_pages(*STUCK), 2)) == []
+    views = dict(completed(_pages(*STUCK, *CAUGHT_UP), 2))
     assert views == {99: 1, 100: 3}
 
 

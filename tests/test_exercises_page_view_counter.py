@@ -1,8 +1,8 @@
-"""Chapter 01's exercises: what isn't proven by its answers in ``proofs/page_view_counter.py``."""
+"""Chapter 01's exercises: what isn't proven by its answers in ``proofs/page_view_counter``."""
 
 from __future__ import annotations
 
-from proofs.page_view_counter import accepted_pages, count_by
+from proofs.page_view_counter.on_spark import accepted_pages, count_by
 
 from workbook.exercises.chapters import page_view_counter as chapter
 

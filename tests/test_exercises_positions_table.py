@@ -1,33 +1,33 @@
-"""Chapter 10's exercises: what isn't proven by its answers in ``proofs/positions_table.py``."""
+"""Chapter 10's exercises: what isn't proven by its answers in ``proofs/positions_table``."""
 
 from __future__ import annotations
 
-from workbook.exercises.chapters import positions_table as chapter
+from workbook.exercises.chapters.positions_table.filtered_table import _at, is_us, told_downstream
+from workbook.exercises.chapters.positions_table.one_record import ALICE, BOB, next_table
 
 
 def test_the_examples_of_the_first_task():
-    bob, alice, table = chapter.BOB, chapter.ALICE, {"p1": chapter.BOB}
-    assert chapter.next_table(table, "p2", alice) == {"p1": bob, "p2": alice}
-    assert chapter.next_table(table, "p1", alice) == {"p1": alice}
-    assert chapter.next_table(table, "p1", None) == {}
-    assert chapter.next_table(table, "p9", None) == {"p1": bob}
+    bob, alice, table = BOB, ALICE, {"p1": BOB}
+    assert next_table(table, "p2", alice) == {"p1": bob, "p2": alice}
+    assert next_table(table, "p1", alice) == {"p1": alice}
+    assert next_table(table, "p1", None) == {}
+    assert next_table(table, "p9", None) == {"p1": bob}
 
 
 def test_the_example_of_the_filter():
-    at = chapter._at
-    assert chapter.told_downstream(at("NYSE"), at("XETRA"), chapter.is_us) == "delete"
+    assert told_downstream(_at("NYSE"), _at("XETRA"), is_us) == "delete"
 
 
 def test_the_filter_tells_what_a_table_downstream_needs():
     """Whatever comes: who does as told has the rows that match."""
-    rows = [None, at_ny := chapter._at("NYSE"), chapter._at("NYSE", 3), chapter._at("LSE"), at_ny]
+    rows = [None, at_ny := _at("NYSE"), _at("NYSE", 3), _at("LSE"), at_ny]
     for old in rows:
         for new in rows:
-            downstream = old if old and chapter.is_us(old) else None
-            said = chapter.told_downstream(old, new, chapter.is_us)
+            downstream = old if old and is_us(old) else None
+            said = told_downstream(old, new, is_us)
             after = {"delete": None}.get(said, said) if isinstance(said, str) else said
             downstream = downstream if said is None else after
-            assert downstream == (new if new and chapter.is_us(new) else None)
+            assert downstream == (new if new and is_us(new) else None)
 
 
 def test_a_table_of_spark_keeps_to_the_same_filter():
@@ -40,14 +40,14 @@ def test_a_table_of_spark_keeps_to_the_same_filter():
     nothing = dict.fromkeys(columns[1:])
 
     def batch(row, order):
-        keeps = row is not None and chapter.is_us(row)
+        keeps = row is not None and is_us(row)
         fields = {"position": "p1", **(row or nothing)}
         marks = {GROUP_BUCKET: 0, DELETED: not keeps, ORDER: order}
         return pl.DataFrame([{**fields, **marks}], infer_schema_length=None).cast(
             dict.fromkeys(nothing, pl.String) | {"amount": pl.Int64, ORDER: pl.Int64}
         )
 
-    rows = [None, chapter._at("NYSE"), chapter._at("NYSE", 3), chapter._at("LSE")]
+    rows = [None, _at("NYSE"), _at("NYSE", 3), _at("LSE")]
     for old in rows:
         for new in rows:
             state, _ = newest({"rows": None}, batch(old, 0), ("position",), columns)
@@ -56,5 +56,5 @@ def test_a_table_of_spark_keeps_to_the_same_filter():
                 "delete" if row["deleted"] else {k: row[k] for k in columns[1:]}
                 for row in changes.to_dicts()
             ]
-            told = chapter.told_downstream(old, new, chapter.is_us)
+            told = told_downstream(old, new, is_us)
             assert said == ([] if told is None else [told])

@@ -1,11 +1,12 @@
-"""Chapter 11's exercises: what isn't proven by its answers in ``proofs/us_share_holders.py``."""
+"""Chapter 11's exercises: what isn't proven by its answers in ``proofs/us_share_holders``."""
 
 from __future__ import annotations
 
 import random
 
 from workbook.events.positions import US
-from workbook.exercises.chapters import us_share_holders as chapter
+from workbook.exercises.chapters.us_share_holders.subtractor import take_out
+from workbook.exercises.chapters.us_share_holders.what_an_update_tells import _row, changes
 
 
 def test_take_out_undoes_the_adder_of_the_task():
@@ -18,9 +19,9 @@ def test_take_out_undoes_the_adder_of_the_task():
             {"ticker": chance.choice(["AAPL", "IBM", "KO"]), "amount": chance.randint(1, 9)}
         )
         before, shares = shares, add(shares, rows[-1])
-        assert chapter.take_out(shares, rows[-1]) == before
+        assert take_out(shares, rows[-1]) == before
     for row in chance.sample(rows, len(rows)):
-        shares = chapter.take_out(shares, row)
+        shares = take_out(shares, row)
     assert shares == {}
 
 
@@ -29,11 +30,11 @@ def test_what_updates_tell_adds_up_to_the_table():
     chance, table, held = random.Random(12), {}, {}
     for _ in range(2000):
         key = chance.randrange(40)
-        new = chapter._row(
+        new = _row(
             chance.choice("ABC"), "AAPL", chance.randint(1, 3), chance.choice(["NYSE", "LSE"])
         )
         new = None if chance.random() < 0.2 else new
-        for client, change, _ in chapter.changes(table.pop(key, None), new):
+        for client, change, _ in changes(table.pop(key, None), new):
             own = held.setdefault(client, set())
             own.add(key) if change == "add" else own.remove(key)
         if new is not None:

@@ -1,4 +1,4 @@
-"""Chapter 02's exercises: what isn't proven by its answers in ``proofs/views_per_second.py``."""
+"""Chapter 02's exercises: what isn't proven by its answers in ``proofs/views_per_second``."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import os
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from workbook.exercises.chapters import views_per_second as chapter
+from workbook.exercises.chapters.views_per_second.by_rule import _pages, completed
+from workbook.exercises.chapters.views_per_second.per_second_on_spark import views_per_second
 
 
 def test_the_reference_gives_bigints(spark):
     clicks = spark.createDataFrame([(1, "Page", 10_999, None)], chapter_schema())
-    assert dict(chapter.views_per_second(clicks).dtypes) == {"second": "bigint", "views": "bigint"}
+    assert dict(views_per_second(clicks).dtypes) == {"second": "bigint", "views": "bigint"}
 
 
 def chapter_schema():
@@ -19,9 +20,9 @@ def chapter_schema():
 
 
 def test_the_quiet_minute_is_as_predicted():
-    before = chapter._pages(10_100, 10_200, 10_300)
-    assert chapter.completed(before) == []
-    assert chapter.completed([*before, *chapter._pages(70_300)]) == [(10, 3)]
+    before = _pages(10_100, 10_200, 10_300)
+    assert completed(before) == []
+    assert completed([*before, *_pages(70_300)]) == [(10, 3)]
 
 
 def test_the_two_modes_are_as_predicted(spark, tmp_path):

@@ -1,22 +1,24 @@
 """The exercises of each chapter.
 
-A chapter's folder, here ``views_per_second``, and its proof:
+A chapter's folder, here ``views_per_second``, and its proofs:
 
-- ``__init__.py``: one ``engine.core.Problem`` for each exercise, and ``problems``, the tuple of
-  them all. Its reference is a plain function above it; its ``diagnose`` is ``by_cases`` (module
-  ``judging``), or ``by_rows`` (``frames``) for DataFrames, which asks of a right answer whether it
-  holds on a stream as well. Cases drawn by a seed (``drawn``) come after those that teach: a rule
-  on names, sizes or order fails there. A prediction by letter is a ``choice``, which declares its
-  options and what is wrong with each; that is all it needs. The notebook's cell begins with the
-  problem's ``stub``.
-- ``wrong_models.py``, and ``wrong_models_on_spark.py`` for DataFrames: the mistakes learners make
-  there. A ``judging.Mistake`` is a model, which makes the mistake, and the cause to name. An
-  answer that gives in every case what the model gives gets that cause, however it is written; so
-  the order matters where two models give the same. ``shows`` picks the case on the card where not
-  every case shows the mistake.
-- ``tests/proofs/views_per_second.py``: ``catalogues``, one for each problem that is no choice, in
-  their order. A ``Catalogue`` is answers as learners write them: at least two right ones, and at
-  least six wrong ones, each with a piece of the cause that it must be told; and shortcuts, which
-  hold in the teaching cases only. ``tests/test_exercises.py`` proves them all.
+- ``__init__.py``: ``problems``, the tuple of its exercises in the order of the notebook.
+- ``by_rule.py``, named after the exercise: one ``engine.core.Problem``. Its reference is a plain
+  function above it; its ``diagnose`` is ``by_cases`` (module ``judging``), or ``by_rows``
+  (``frames``) for DataFrames, which asks of a right answer whether it holds on a stream as well.
+  Cases drawn by a seed (``drawn``) come after those that teach: a rule on names, sizes or order
+  fails there. A prediction by letter is a ``choice``, which declares its options and what is wrong
+  with each; that is all it needs. The notebook's cell begins with the problem's ``stub``.
+- ``by_rule_mistakes.py``: ``MISTAKES``, the wrong answers that a check recognizes, as learners
+  write them, each under its cause (``engine.mistakes``). An answer that gives the same in every
+  case gets that cause, however it is written; so the order matters where two give the same.
+  ``shows`` picks the case on the card where not every case shows the mistake. ``SHORTCUTS`` give
+  right values in the cases that teach. For DataFrames a mistake goes from rows to rows
+  (``models.rows``); what chapters have in common stands in ``models.clicks`` and
+  ``models.forms``.
+- ``tests/proofs/views_per_second/by_rule.py``, for each problem that is no choice: its
+  ``catalogue`` of answers as learners write them. At least two are right, at least six wrong, each
+  with a piece of the cause that it must get; shortcuts hold in the teaching cases only; and
+  each of the ``models`` must get its own cause. ``tests/test_exercises.py`` proves them all.
 - ``tests/test_exercises_views_per_second.py``, only if something else is to be tested.
 """

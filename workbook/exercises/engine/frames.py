@@ -13,13 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from workbook.exercises.engine.calls import Attempt
 from workbook.exercises.engine.jobs import attempt_on_spark, without_new_queries
-from workbook.exercises.engine.judging import (
-    Mistake,
-    NotYet,
-    known_mistake,
-    not_callable_so,
-    usual_cause,
-)
+from workbook.exercises.engine.judging import NotYet, not_callable_so, usual_cause
+from workbook.exercises.engine.mistakes import Mistake, cause_of_rows
 from workbook.exercises.engine.render import Rows
 from workbook.exercises.engine.showing import place
 from workbook.exercises.engine.spark_errors import spark_cause, worker_line
@@ -66,12 +61,14 @@ def by_rows(
     """Build a check that hands a function a batch DataFrame of ``rows`` and compares its result.
 
     ``columns`` are those asked for with their types, as in ``"name STRING, views BIGINT"``, in any
-    order; a mistake's model goes from rows to rows. ``cause`` is said if no mistake explains the
+    order; a mistake's model goes from rows, whose fields have the names of ``schema``, to rows in
+    any order. ``cause`` is said if no mistake explains the
     difference. With ``streams`` the next cell runs the answer on a stream, so that has to be
     possible too; without, it must still leave running to the caller. What is right is tried once
     more with each row, in and out, ``renamed``. The check needs a ``spark`` session.
     """
     types = dict(column.split() for column in columns.split(", "))
+    columns_in = [column.split()[0] for column in schema.split(", ")]
 
     def diagnose(answer: Any, spark: SparkSession | None = None) -> NotYet | None:
         if spark is None:
@@ -90,7 +87,7 @@ def by_rows(
         other_type = _other_type(frame, types)
         if Counter(found) != Counter(expected):
             known = _without_a_filter(frame) if not found else ""
-            known = known or known_mistake(mistakes, [(list(rows),)], [sorted(found, key=repr)])
+            known = known or cause_of_rows(mistakes, columns_in, rows, found)
             table = difference(list(types), found, expected)
             return NotYet(known or other_type or cause, table=table)
         return NotYet(other_type) if other_type else None

@@ -1,12 +1,11 @@
 """Judges answers: compares them case by case, and names the likely cause.
 
-A ``Mistake`` holds a model of a wrong idea. If the answer gives what the model gives in every case,
-it gets that mistake's cause, however it is written.
+If the answer gives what the model of a mistake gives in every case, it gets that mistake's cause,
+however it is written.
 """
 
 from __future__ import annotations
 
-import copy
 import inspect
 import time
 from collections.abc import Callable, Sequence
@@ -17,8 +16,6 @@ from workbook.exercises.engine.apart import Say, apart
 from workbook.exercises.engine.calls import (
     Attempt,
     Classes,
-    alike,
-    attempt,
     attempt_twice,
     collected,
     same,
@@ -34,6 +31,7 @@ from workbook.exercises.engine.causes import (
 )
 from workbook.exercises.engine.causes import usual_cause as usual_cause
 from workbook.exercises.engine.imports import import_for
+from workbook.exercises.engine.mistakes import Mistake, find_mistake
 from workbook.exercises.engine.render import Part, Rows
 from workbook.exercises.engine.showing import arguments, place, show
 
@@ -77,25 +75,6 @@ class Case:
     args: tuple[Any, ...]
     expected: Any
     cause: str
-
-
-@dataclass(frozen=True)
-class Mistake:
-    """A wrong idea: a model that makes it (called like the answer), and the cause to name.
-
-    ``shows`` says which arguments show it: of the cases that fail, the first such one is shown.
-    """
-
-    model: Callable[..., Any]
-    cause: str
-    shows: Callable[..., bool] = lambda *args: True
-
-
-def same_idea(
-    *models: Callable[..., Any], cause: str, shows: Callable[..., bool] = lambda *args: True
-) -> list[Mistake]:
-    """Return the mistakes of one wrong idea that can be written in several ways."""
-    return [Mistake(model, cause, shows) for model in models]
 
 
 def by_cases(
@@ -221,25 +200,6 @@ def not_callable_so(answer: Any, args: tuple[Any, ...]) -> NotYet | None:
         )
     except ValueError:  # some built-ins have no signature: the call itself will tell
         pass
-    return None
-
-
-def known_mistake(
-    mistakes: Sequence[Mistake], inputs: Sequence[tuple[Any, ...]], results: Sequence[Any]
-) -> str:
-    """Return the cause of the first mistake whose model gives these results, or ''."""
-    mistake = find_mistake(mistakes, inputs, results)
-    return mistake.cause if mistake else ""
-
-
-def find_mistake(
-    mistakes: Sequence[Mistake], inputs: Sequence[tuple[Any, ...]], results: Sequence[Any]
-) -> Mistake | None:
-    """Return the first mistake whose model gives these results for these inputs."""
-    for mistake in mistakes:
-        modelled = (attempt(mistake.model, *copy.deepcopy(args)).result for args in inputs)
-        if all(alike(m, r) for m, r in zip(modelled, results, strict=True)):
-            return mistake
     return None
 
 

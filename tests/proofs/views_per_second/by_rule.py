@@ -1,0 +1,211 @@
+"""Answers to "Completed seconds", right and wrong, as learners may write them."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from itertools import groupby
+
+from proof import Catalogue
+
+from workbook.events.clicks import ClickType
+from workbook.exercises.chapters.views_per_second.by_rule_mistakes import MISTAKES, SHORTCUTS
+
+kept_counts = {}
+
+
+def pages(clicks):
+    return [c for c in clicks if c.click_type == "Page"]
+
+
+def with_current(clicks):
+    current, counts, emitted = None, defaultdict(int), []
+    for click in pages(clicks):
+        if current is not None and click.epoch_second != current:
+            emitted.append((current, counts.pop(current)))
+        current = click.epoch_second
+        counts[current] += 1
+    return emitted
+
+
+def as_in_the_mob(clicks):
+    last, count, emitted = 0, 0, []
+    for click in clicks:
+        if click.click_type == ClickType.ACTION:
+            continue
+        if last and last != click.timestamp // 1000:
+            emitted.append((last, count))
+            count = 0
+        last, count = click.timestamp // 1000, count + 1
+    return emitted
+
+
+def grouped(clicks):
+    runs = groupby(pages(clicks), key=lambda click: click.epoch_second)
+    return [(second, len(list(run))) for second, run in runs][:-1]
+
+
+def emits_the_new(clicks):
+    current, counts, emitted = None, Counter(), []
+    for click in pages(clicks):
+        second = click.epoch_second
+        counts[second] += 1
+        if current is not None and second != current:
+            emitted.append((second, counts[second]))
+            del counts[current]
+        current = second
+    return emitted
+
+
+def merges(clicks):
+    counts = Counter(click.epoch_second for click in pages(clicks))
+    counts.popitem()
+    return list(counts.items())
+
+
+def merges_carefully(clicks):
+    return list(Counter(click.epoch_second for click in pages(clicks)).items())[:-1]
+
+
+def returns_inside(clicks):  # noqa: RET503  (the mistake)
+    counts, emitted = Counter(), []
+    for click in pages(clicks):
+        counts[click.epoch_second] += 1
+        return emitted
+
+
+def returns_the_first(clicks):  # noqa: RET503  (the mistake)
+    for pair in grouped(clicks):
+        return pair
+
+
+def remembers(clicks):
+    emitted = []
+    for click in pages(clicks):
+        if kept_counts and click.epoch_second not in kept_counts:
+            emitted.append(kept_counts.popitem())
+        kept_counts[click.epoch_second] = kept_counts.get(click.epoch_second, 0) + 1
+    return emitted
+
+
+def yields(clicks):
+    counts = {}
+    for click in pages(clicks):
+        if counts and click.epoch_second not in counts:
+            yield counts.popitem()
+        counts[click.epoch_second] = counts.get(click.epoch_second, 0) + 1
+
+
+def yields_the_list(clicks):
+    yield grouped(clicks)
+
+
+def yields_numbers(clicks):
+    for second, count in grouped(clicks):
+        yield second
+        yield count
+
+
+def yields_the_unfinished(clicks):
+    current, count = None, 0
+    for click in pages(clicks):
+        if current is not None and click.epoch_second != current:
+            yield current, count
+            count = 0
+        current, count = click.epoch_second, count + 1
+    yield current, count
+
+
+def pops_the_unfinished(clicks):
+    counts = {}
+    for click in pages(clicks):
+        if counts and click.epoch_second not in counts:
+            yield counts.popitem()
+        counts[click.epoch_second] = counts.get(click.epoch_second, 0) + 1
+    yield counts.popitem()
+
+
+def yields_for_ever(clicks):
+    while True:
+        yield from grouped(clicks) or [(10, 1)]
+
+
+def waits_for_more(clicks):
+    while True:
+        yield from clicks[:0]
+
+
+def prints(clicks):
+    for second, count in grouped(clicks):
+        print(second, count)
+
+
+def hard_coded(clicks):
+    """A copy of all that the cards have shown."""
+    shown = {
+        (10_200, 10_900, 11_100, 12_000): [(10, 2), (11, 1)],
+        (10_100, 10_500, 11_200, 10_900, 12_300): [(10, 2)],
+        (9_500, 10_000, 11_000): [(10, 1)],
+        (10_000, 11_000, 14_000): [(10, 1), (11, 1)],
+        (10_100, 10_200, 11_000, 10_800, 11_500, 12_000): [(10, 2), (11, 1), (10, 1), (11, 1)],
+    }
+    return shown.get(tuple(click.timestamp for click in clicks), [])
+
+
+def two_digits(clicks):
+    """A second is the first two digits, as in the task."""
+    runs = groupby(pages(clicks), key=lambda click: int(str(click.timestamp)[:2]))
+    return [(second, len(list(run))) for second, run in runs][:-1]
+
+
+def without_duplicates(clicks):
+    return with_current(list({click.event_id: click for click in clicks}.values()))
+
+
+def with_a_watermark(clicks):
+    """Leaves out what is more than five seconds late, before anything else."""
+    kept, newest = [], 0
+    for click in clicks:
+        newest = max(newest, click.epoch_second)
+        kept += [click] if click.epoch_second >= newest - 5 else []
+    return with_current(kept)
+
+
+catalogue = Catalogue(
+    right=[
+        with_current,
+        as_in_the_mob,
+        grouped,
+        yields,
+        lambda clicks: tuple(grouped(clicks)),
+        lambda clicks: map(tuple, grouped(clicks)),
+    ],
+    wrong=[
+        (emits_the_new, "emits the second that begins"),
+        (merges_carefully, "is merged"),
+        (merges, "The fourth click is late"),
+        (returns_inside, "Nothing is ever emitted"),
+        (returns_the_first, "at the first completed second"),
+        (remembers, "kept from call to call"),
+        (yields_the_list, "one list with all pairs"),
+        (yields_numbers, "taken apart"),
+        (yields_the_unfinished, "After the loop it emits once more"),
+        (yields_for_ever, "yields without end"),
+        (waits_for_more, "does not come to an end"),
+        (prints, "prints the value"),
+        (lambda count, click: count + 1, "Keep the parameters"),
+        ([(10, 2), (11, 1)], "without parentheses"),
+        (lambda cs: [(s / 1, n) for s, n in grouped(cs)], "of type float"),
+    ],
+    shortcuts=[
+        (without_duplicates, "The same click came twice"),
+        (with_a_watermark, "ten seconds late"),
+        (hard_coded, "between 10 and 20"),
+        (two_digits, "by chance"),
+    ],
+    models=[*MISTAKES, *SHORTCUTS],
+    same=[
+        (lambda clicks: dict(merges_carefully(clicks)), lambda clicks: dict(grouped(clicks))),
+        (lambda clicks: [], returns_inside),
+        (pops_the_unfinished, yields_the_unfinished),
+    ],
+)

@@ -1,0 +1,107 @@
+"""Chapter 04: The offset to commit."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator
+
+from workbook.exercises.chapters.at_least_once.offset_to_commit_mistakes import MISTAKES, Send
+from workbook.exercises.engine.core import Problem
+from workbook.exercises.engine.drawn import one_after_another, smallest_first
+from workbook.exercises.engine.judging import Case, by_cases
+
+
+def safe_offset(sends: Iterable[Send]) -> int | None:
+    offset = None
+    for send in sends:
+        if not send.delivered:
+            break
+        offset = send.next_offset
+    return offset
+
+
+def _drawn_sends() -> Iterator[Case]:
+    draw = random.Random(4)
+    for size in range(1, 25):
+        sends, offset = [], draw.choice((0, 7, 10**6))
+        for _ in range(size):
+            offset += draw.randrange(1, 200)
+            sends.append(Send(offset, draw.choice((True, True, True, True, False, None))))
+        yield Case(
+            (sends,),
+            safe_offset(sends),
+            "These sends were drawn by chance. How far do they go without one that failed or is "
+            "on its way?",
+        )
+
+
+_TEACHING_SENDS = [
+    Case(
+        ([Send(120, True), Send(250, None), Send(380, True)],),
+        120,
+        "The second metric is still on its way, so nothing behind it may be committed.",
+    ),
+    Case(
+        ([Send(120, True), Send(250, True), Send(380, True)],),
+        380,
+        "All three are delivered, so a restart may begin behind the last of them.",
+    ),
+    Case(
+        ([Send(120, True), Send(250, True), Send(380, False), Send(510, True)],),
+        250,
+        "The third metric failed. Whoever commits 510 will never send it again.",
+    ),
+    Case(
+        ([Send(120, True), Send(250, None), Send(380, False), Send(510, True)],),
+        120,
+        "Only the first metric is surely in the topic, with none missing before it.",
+    ),
+    Case(
+        ([Send(120, False), Send(250, True)],),
+        None,
+        "The first metric failed, so nothing may be committed, whatever came later.",
+    ),
+    Case(
+        ([Send(120, None), Send(250, True)],),
+        None,
+        "The first metric is still on its way, so nothing may be committed yet.",
+    ),
+    Case(
+        ([Send(120, True), Send(250, False), Send(380, None)],),
+        120,
+        "The second metric failed: it has to be sent again before anything behind it is committed.",
+    ),
+    Case(([Send(120, None)],), None, "Nothing is delivered yet."),
+    Case(([],), None, "Where nothing was sent, there is nothing to commit."),
+]
+
+offset_to_commit = Problem(
+    name="The offset to commit",
+    task="The loop has produced metrics, and Kafka reports later, and one by one, what became of "
+    "them. Write the function that says what may be committed now. It gets `sends`, a list in the "
+    "order of production. Each has `.next_offset`, the offset of the first record of the new "
+    "second (a restart may begin there once this metric is delivered), and `.delivered`: `True`, "
+    "`False` if it failed, `None` while it is on its way. Return an offset, or `None` if nothing "
+    "may be committed yet.\n\n"
+    "Next offsets 120, 250 and 380, of which the first and the third are delivered and the second "
+    "is still on its way, give 120: after a restart at 380 nobody would send the second one again.",
+    stub="def safe_offset(sends):\n    ...  # your code\n",
+    diagnose=one_after_another(
+        by_cases(_TEACHING_SENDS, MISTAKES),
+        by_cases(smallest_first(_drawn_sends())),
+    ),
+    hints=(
+        "A restart reads from the committed offset on. Which metrics would it make again, and "
+        "which would it never make again?",
+        "Walk along the sends from the beginning, and keep the last offset that is safe. What are "
+        "the two reasons to stop walking?",
+        "`if not send.delivered:` is true for a failed one and for one on its way. There the run "
+        "ends, also if more are delivered behind it.",
+    ),
+    reference=safe_offset,
+    discussion="A committed offset is a promise: everything before it is done. One number cannot "
+    "say that all but the second metric are done, so it has to stop in front of the gap. The price "
+    "of stopping early is small: after a crash some metrics are sent again, with the same key.\n\n"
+    "A failed send holds back all later commits until it is sent again and delivered. That is "
+    "right, but somebody has to do it: a loop that never retries never commits again.",
+)

@@ -1,0 +1,159 @@
+"""Wrong answers to "The latest row on Spark", as queries over the rows of a changelog."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from operator import attrgetter
+from typing import Any
+
+from workbook.exercises.engine.frames import Row
+from workbook.exercises.engine.mistakes import Mistake, Mistakes, same_idea
+
+Changelog = Iterable[Any]
+
+_position = attrgetter("position")
+
+
+def _live(changelog: Changelog) -> list[Any]:
+    return [row for row in changelog if not row.deleted]
+
+
+def _last(
+    changelog: Changelog,
+    by: Callable[[Any], Any] = attrgetter("offset"),
+    key: Callable[[Any], Any] = _position,
+) -> list[Any]:
+    """Return the row of each key that is the last in this order."""
+    return list({key(row): row for row in sorted(changelog, key=by)}.values())
+
+
+def _shown(rows: Changelog) -> list[Row]:
+    return [(row.position, row.client, row.ticker, row.amount) for row in rows]
+
+
+def _oldest(changelog: Changelog) -> list[Any]:
+    return _last(changelog, by=lambda row: -row.offset)
+
+
+def _largest_amount(changelog: Changelog) -> list[Any]:
+    return _last(changelog, by=lambda row: row.amount or 0)
+
+
+def _largest_struct(changelog: Changelog) -> list[Any]:
+    """Order rows by their fields, one after the other, as Spark orders structs: null first."""
+    return _last(changelog, by=lambda row: tuple((field is not None, field) for field in row[1:]))
+
+
+def _of_each_client(changelog: Changelog) -> list[Any]:
+    return _last(changelog, key=lambda row: row.client)
+
+
+def _of_each_holder(changelog: Changelog) -> list[Any]:
+    return _last(changelog, key=lambda row: (row.position, row.client))
+
+
+def _seen_first(changelog: Changelog) -> list[Any]:
+    rows: dict[str, Any] = {}
+    for row in changelog:
+        rows.setdefault(row.position, row)
+    return list(rows.values())
+
+
+MISTAKES = Mistakes()
+
+
+@MISTAKES.add(
+    "Each column has a maximum of its own, so a row is put together from several records. Take one "
+    "record as a whole: `max_by(struct(*), offset)`."
+)
+def largest_of_each_column(changelog: Changelog) -> list[Row]:
+    found = []
+    for position in {row.position for row in _live(changelog)}:
+        own = [row for row in _live(changelog) if row.position == position]
+        columns = (attrgetter(name) for name in ("client", "ticker", "amount"))
+        found.append((position, *(max(map(column, own)) for column in columns)))
+    return found
+
+
+@MISTAKES.add("A position that was closed once never comes back. But an id may be opened again.")
+def never_reopened(changelog: Changelog) -> list[Row]:
+    closed = {row.position for row in changelog if row.deleted}
+    return _shown(_last(row for row in changelog if row.position not in closed))
+
+
+@MISTAKES.add("The amounts are added up. A record says how much there is now, not how much more.")
+def adds_amounts(changelog: Changelog) -> list[Row]:
+    return [
+        (*row[:3], sum(other.amount for other in _live(changelog) if other.position == row[0]))
+        for row in _shown(_live(_last(changelog)))
+    ]
+
+
+MISTAKES += [
+    Mistake(
+        lambda changelog: _shown(_last(_live(changelog))),
+        "It leaves out the tombstones first and takes the newest of what is left. So a closed "
+        "position comes back, with the last row it had. First the newest record, then look whether "
+        "it is a tombstone.",
+    ),
+    Mistake(
+        lambda changelog: _shown(_last(changelog)),
+        "The tombstones stay, as rows full of nulls. A closed position has no row.",
+    ),
+    Mistake(
+        lambda changelog: _shown(row for row in _last(changelog) if row.deleted),
+        "It is turned round: only closed positions are left.",
+    ),
+    *same_idea(
+        lambda changelog: _shown(_live(_oldest(changelog))),
+        lambda changelog: _shown(_oldest(_live(changelog))),
+        lambda changelog: _shown(_oldest(changelog)),
+        cause="It takes the oldest record of each position. The highest offset counts.",
+    ),
+    *same_idea(
+        lambda changelog: _shown(_live(_largest_amount(changelog))),
+        lambda changelog: _shown(_largest_amount(_live(changelog))),
+        cause="The largest amount wins. An amount may go down: the highest offset counts.",
+    ),
+    *same_idea(
+        lambda changelog: _shown(_live(_largest_struct(changelog))),
+        lambda changelog: _shown(_largest_struct(_live(changelog))),
+        cause="The maximum of a struct looks at its first field first, here the client. Put the "
+        "offset in front, or use `max_by`.",
+    ),
+    *same_idea(
+        lambda changelog: _shown(_live(_of_each_client(changelog))),
+        lambda changelog: _shown(_of_each_client(_live(changelog))),
+        cause="It takes the newest row of each client. The key of the table is the position.",
+    ),
+    *same_idea(
+        lambda changelog: _shown(_live(_of_each_holder(changelog))),
+        lambda changelog: _shown(_of_each_holder(_live(changelog))),
+        lambda changelog: _shown(_live(_last(changelog, key=lambda row: row[:3]))),
+        cause="It groups by more than the position, so a position that changed has several rows: "
+        "one for each client or share it ever had.",
+    ),
+    *same_idea(
+        lambda changelog: _shown(_live(_seen_first(changelog))),
+        lambda changelog: _shown(_seen_first(_live(changelog))),
+        cause="It takes the record that happens to stand first. `dropDuplicates` knows no newest: "
+        "the offset has to decide.",
+    ),
+    Mistake(
+        lambda changelog: _shown(_live(changelog)),
+        "All records are there that are no tombstones: a history. Of each position the newest "
+        "counts.",
+    ),
+    Mistake(
+        lambda changelog: list(set(_shown(_live(changelog)))),
+        "It drops rows that are equal. Of each position the newest counts, whatever it says.",
+    ),
+    Mistake(
+        lambda changelog: _shown([max(changelog, key=lambda row: row.offset)]),
+        "Only the newest record of all is left. Each position has a newest one of its own.",
+    ),
+    Mistake(
+        lambda changelog: [],
+        "Nothing is left. Is a filter never true? A row that is no tombstone has `deleted` false.",
+    ),
+]

@@ -1,0 +1,95 @@
+"""Wrong answers to "Views per second on Spark", as queries over the rows of clicks."""
+
+from __future__ import annotations
+
+import math
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+from workbook.exercises.engine.frames import Row
+from workbook.exercises.engine.mistakes import Mistake
+from workbook.exercises.models.rows import count, miscounts, name, pages, second, sum_pages
+
+
+class _Now:
+    """Equal to each epoch second within the last day, for answers that look at the clock."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, _Now):
+            return True
+        return isinstance(other, int) and 0 <= time.time() - other < 86_400
+
+
+def _no_gap(clicks: list[Any]) -> list[Row]:
+    views = dict(count(pages(clicks), second))
+    return [(at, views.get(at, 0)) for at in range(min(views), max(views) + 1)]
+
+
+def _as_text(second: int) -> str:
+    return datetime.fromtimestamp(second, UTC).strftime("%F %T")
+
+
+_local = datetime.fromtimestamp  # so does Spark's collect
+
+MISTAKES = [
+    *miscounts(second),
+    Mistake(
+        lambda clicks: count(pages(clicks), lambda click: click.timestamp / 1000),
+        "`/` gives a double, and each millisecond a second of its own. Cut the fraction off: "
+        "`floor`, or the operator `div`.",
+    ),
+    Mistake(
+        lambda clicks: count(pages(clicks), lambda click: click.timestamp),
+        "The second is still in milliseconds. (A cast from BIGINT to a timestamp takes seconds; "
+        "`timestamp_millis` takes milliseconds.)",
+    ),
+    Mistake(
+        lambda clicks: count(pages(clicks), lambda click: round(click.timestamp / 1000)),
+        "It rounds: what happens 999 ms after a second began is still in it. Use `floor`.",
+    ),
+    Mistake(
+        lambda clicks: count(pages(clicks), lambda click: math.ceil(click.timestamp / 1000)),
+        "It rounds up, so views go to the second after theirs. Use `floor`.",
+    ),
+    Mistake(
+        lambda clicks: count(pages(clicks), lambda click: click.timestamp // 1000 % 60),
+        "It takes the second of the minute, 0 to 59: views of different minutes are added up.",
+    ),
+    Mistake(
+        lambda clicks: [(_Now(), len(pages(clicks)))],
+        "It asks the clock on the wall when the program runs. A view belongs to the second in "
+        "which it happened: that is its `timestamp`.",
+    ),
+    Mistake(
+        lambda clicks: sum_pages(clicks, second),
+        "A second that has only actions appears with 0. Filter before you group.",
+    ),
+    Mistake(
+        _no_gap,
+        "Seconds without a view were made up. A group exists only where a row is; whoever draws "
+        "the chart may fill the gaps.",
+    ),
+    Mistake(
+        lambda clicks: [(at, views) for at, _, views in count(pages(clicks), second, name)],
+        "A second stands in several rows: it is grouped by more than the second.",
+    ),
+    Mistake(
+        lambda clicks: [(_local(at), views) for at, views in count(pages(clicks), second)],
+        "The counts are right, but the second is a timestamp. A bigint is asked for: "
+        "`unix_seconds` makes one.",
+    ),
+    Mistake(
+        lambda clicks: [
+            ((_local(at), _local(at + 1)), views) for at, views in count(pages(clicks), second)
+        ],
+        "The counts are right, but `second` is the whole window with `start` and `end`. Take the "
+        "start, as a bigint (`unix_seconds`).",
+    ),
+    Mistake(
+        lambda clicks: [(_as_text(at), views) for at, views in count(pages(clicks), second)],
+        "The counts are right, but the second is text. A bigint is asked for.",
+    ),
+]
