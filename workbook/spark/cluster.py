@@ -18,7 +18,9 @@ from pyspark.sql import SparkSession
 from workbook.errors import CannotGoOn, SparkFailed
 from workbook.spark import warm_up
 
-ON_THIS_MACHINE = r"local(\[.*\])?|local-cluster\[.*\]"
+BUCKETS = 8
+"""Tables have their state in so many parts, so that more tasks would have nothing to do."""
+
 EXECUTORS_S = 60.0
 """Seconds in which the first executor must have started."""
 
@@ -30,7 +32,7 @@ def master() -> str:
 
 def is_local() -> bool:
     """Return True if all of Spark runs on this machine, as this user."""
-    return re.fullmatch(ON_THIS_MACHINE, master()) is not None
+    return master().startswith("local")  # local-cluster, too
 
 
 def shared_folder() -> Path | None:
@@ -40,7 +42,12 @@ def shared_folder() -> Path | None:
     and that of the executors may write into it.
     """
     named = os.environ.get("WORKBOOK_SHARED")
-    return Path(named).absolute() if named else None
+    return _absolute(Path(named)) if named else None
+
+
+def _absolute(folder: Path) -> Path:
+    """Return it without ``..``, and with its links, which may differ elsewhere."""
+    return Path(os.path.abspath(folder))
 
 
 def require_reachable(checkpoint: Path | None) -> None:
@@ -50,7 +57,7 @@ def require_reachable(checkpoint: Path | None) -> None:
     ``CannotGoOn``.
     """
     shared = shared_folder()
-    if is_local() or (shared and (checkpoint or shared).absolute().is_relative_to(shared)):
+    if is_local() or (shared and _absolute(checkpoint or shared).is_relative_to(shared)):
         return
     came = f"{checkpoint} isn't below it" if shared and checkpoint else "it isn't set"
     raise CannotGoOn(
@@ -97,7 +104,7 @@ def _archived(scratch: Path) -> Path:
 def require_executors(spark: SparkSession, within: float = EXECUTORS_S) -> None:
     """Wait for an executor and run Python on it: else the first query would wait, or fail.
 
-    Raises ``SparkFailed``.
+    Queries get as many tasks as the cluster has cores now, within limits. Raises ``SparkFailed``.
     """
     status = spark.sparkContext._jsc.sc().statusTracker()
     deadline = time.monotonic() + within
@@ -118,6 +125,8 @@ def require_executors(spark: SparkSession, within: float = EXECUTORS_S) -> None:
             f"{_cause(str(error))}. Install the packages of requirements.lock on each worker, and "
             "set PYSPARK_PYTHON to the Python there that has them, in this version."
         ) from None
+    cores = min(spark.sparkContext.defaultParallelism, BUCKETS)
+    spark.conf.set("spark.sql.shuffle.partitions", cores)
 
 
 _ERROR = re.compile(r"\w(Error|Exception): \S")
