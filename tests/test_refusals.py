@@ -72,6 +72,44 @@ def test_a_checkpoint_that_cannot_be_written_is_refused(
 
 
 @pytest.mark.usefixtures("nothing_starts")
+@pytest.mark.parametrize("pipeline", ["page_views", "share_holders"])
+@pytest.mark.parametrize(
+    ("shared", "words", "came"),
+    [
+        ("", [], "it isn't set"),
+        ("", ["--checkpoint", "/mnt/all/state"], "it isn't set"),
+        ("/mnt/all", ["--checkpoint", "/mnt/alles"], "/mnt/alles isn't below it"),
+        ("/mnt/all", ["--checkpoint", "/mnt/all/../mine"], "/mnt/mine isn't below it"),
+    ],
+)
+def test_a_checkpoint_that_executors_cannot_reach_is_refused(
+    pipeline: str,
+    shared: str,
+    words: list[str],
+    came: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SPARK_MASTER", "spark://far:7077")
+    monkeypatch.setenv("WORKBOOK_SHARED", shared)
+    said = refused(capsys, "run", pipeline, *words)
+    assert "Expected a checkpoint that the executors of spark://far:7077 reach too" in said
+    assert came in said
+
+
+@pytest.mark.usefixtures("nothing_starts")
+@pytest.mark.parametrize(
+    ("words", "came"),
+    [([], "without --out"), (["--out", "holders", "--store", "a.db"], "with --store")],
+)
+def test_a_table_that_would_be_nowhere_is_refused(
+    words: list[str], came: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = refused(capsys, "run", "share_holders", "--no-store", *words)
+    assert f"Expected --no-store with --out alone, but got it {came}" in said
+
+
+@pytest.mark.usefixtures("nothing_starts")
 def test_a_checkpoint_on_a_place_without_permission_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

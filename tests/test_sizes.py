@@ -25,8 +25,9 @@ from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.readers import consumer, read_dead_letters, read_messages
 from workbook.kafka.record_producer import RecordProducer
 from workbook.pipelines.page_views.metrics import commit_on_delivery
-from workbook.sinks import table_topic
-from workbook.sinks.table_topic import ROW_TOO_LARGE, TableTopic
+from workbook.sinks import row_sender, table_topic
+from workbook.sinks.row_sender import ROW_TOO_LARGE
+from workbook.sinks.table_topic import TableTopic
 from workbook.topics import Topic, compacted, new_topic
 
 ARRIVAL = 1_700_000_000_000
@@ -259,7 +260,7 @@ def test_a_row_that_is_not_delivered_is_an_error(
 ) -> None:
     monkeypatch.setattr(table_topic, "require_topic", lambda config, topic: 1)
     refusing = partial(DeliveringProducer, connect=lambda config: Refusing(config, code))
-    monkeypatch.setattr(table_topic, "DeliveringProducer", refusing)
+    monkeypatch.setattr(row_sender, "DeliveringProducer", refusing)
     topic = TableTopic({"bootstrap.servers": "b:9"}, "holders", "client", patience=2)
     why = "no answer" if code is None else ".*authorization failed"
     with pytest.raises(BrokerUnreachable, match=rf"b:9 to take .* within 2 s \({why}\)\. Check"):

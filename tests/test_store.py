@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from pyspark.errors import PythonException
+from pyspark.sql import SparkSession
 
 from workbook.errors import CannotGoOn, NoSuchState, TopicMissing
 from workbook.kafka.broker import Broker
@@ -190,6 +192,36 @@ def test_a_row_that_goes_is_a_tombstone(broker: Broker, topic: Callable[..., Top
         (b"Bob", None),
     ]
     assert out.written == 2
+
+
+def test_the_rows_of_a_micro_batch_are_sent_by_spark_and_handed_on(
+    broker: Broker, spark: SparkSession, topic: Callable[..., Topic]
+) -> None:
+    name = topic("holders").name
+    out = TableTopic(broker.client_config(), name, "client")
+    rows = changes(("Bob", ["IBM"]), ("Al", None), ("Zoë", ["F", "IBM"]))
+    batch = spark.createDataFrame(rows).repartition(2)
+    handed_on = out.through(batch)
+    assert (out.written, records(broker, name)) == (0, []), "before they are computed"
+    found = handed_on.toArrow()
+    assert found.sort_by("client").to_pylist() == rows.sort_by("client").to_pylist()
+    assert out.written == 3
+    sent = sorted(records(broker, name), key=lambda record: record[0] or b"")
+    assert sent == [
+        (b"Al", None),
+        (b"Bob", {"client": "Bob", "tickers": ["IBM"]}),
+        ("Zoë".encode(), {"client": "Zoë", "tickers": ["F", "IBM"]}),
+    ]
+
+
+def test_a_row_that_the_broker_does_not_take_fails_the_micro_batch(
+    broker: Broker, spark: SparkSession, topic: Callable[..., Topic]
+) -> None:
+    name = topic("holders").name
+    out = TableTopic(broker.client_config(), name, "client", patience=2)
+    broker.delete([name])
+    with pytest.raises(PythonException, match=f"BrokerUnreachable.* into '{name}'"):
+        out.through(spark.createDataFrame(changes(("Bob", ["IBM"])))).toArrow()
 
 
 def test_where_the_key_is_not_the_tables_the_value_says_what_goes(

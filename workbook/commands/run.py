@@ -15,7 +15,7 @@ from workbook.errors import WorkbookError
 from workbook.kafka.end_offsets import EndOffsets
 from workbook.kafka.identity import topic_facts
 from workbook.kafka.probe import require_topic
-from workbook.spark import checkpoints, session
+from workbook.spark import checkpoints, cluster, session
 from workbook.spark.failures import query_failed
 from workbook.stack.broker import Broker, kafka
 from workbook.systems import SYSTEMS
@@ -30,8 +30,10 @@ def run(options: Namespace) -> None:
     system = SYSTEMS[options.system]
     fill_in(options)
     system.check(options)
-    if options.checkpoint:
-        require_folder(Path(options.checkpoint))
+    checkpoint = Path(options.checkpoint) if options.checkpoint else None
+    cluster.require_reachable(checkpoint)
+    if checkpoint:
+        require_folder(checkpoint)
     try:
         broker = kafka("run")
         _prepare(broker, system, options)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.events.metrics import COMPLETE
 from workbook.kafka.dead_letters import DeadLetters
@@ -29,7 +29,7 @@ def start_completed(
     at: Callable[[str], None] = lambda point: None,
     on_sums: Callable[[dict[str, int]], None] = lambda sums: None,
 ) -> QueryGroup:
-    """Hand the completed seconds of ``completed_views`` to ``emit``, micro-batch by micro-batch.
+    """Hand the completed seconds of ``completed_views`` to ``emit``, if there are any in a batch.
 
     ``emit`` gets ``second``, ``partition`` (null where counts are of all), ``views`` and
     ``event_ids``. What came too late is read from ``topic`` once more (``source`` has the client's
@@ -42,19 +42,18 @@ def start_completed(
 
     def write(batch: DataFrame, batch_id: int) -> None:
         at("before-send")
-        batch.persist()  # else each use of it would run the stateful operator again
-        try:
-            rest = batch.where(F.col("kind") != COMPLETE).select(
-                "kind", "partition", "offsets", "views"
-            )
-            rows = [row.asDict() for row in rest.collect()]
-            send_too_late((r for r in rows if r["offsets"]), source, topic, letters)
-            emit(batch.where(F.col("kind") == COMPLETE).drop("kind", "offsets"))
-        finally:
-            batch.unpersist()
+        # Once, and by one job: an executor that is lost takes cached rows with it, and computed
+        # anew they may differ, since what is unread is asked anew. They are few: one task has all.
+        rows = batch.toArrow()
+        complete = pc.equal(rows["kind"], COMPLETE)
+        seconds = rows.filter(complete).drop_columns(["kind", "offsets"])
+        rest = rows.filter(pc.invert(complete)).to_pylist()
+        send_too_late((row for row in rest if row["offsets"]), source, topic, letters)
+        if len(seconds):
+            emit(batch.sparkSession.createDataFrame(seconds, batch.drop("kind", "offsets").schema))
         at("before-checkpoint")
-        if rows:
-            on_sums({row["kind"]: row["views"] for row in rows if row["offsets"] is None})
+        if rest:
+            on_sums({row["kind"]: row["views"] for row in rest if row["offsets"] is None})
 
     with in_rocksdb(views.sparkSession):
         writer = views.writeStream.outputMode("update").trigger(processingTime=every)

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
-from confluent_kafka import KafkaError, Message
+from pyspark.accumulators import Accumulator
+from pyspark.sql import DataFrame, SparkSession
 
-from workbook.errors import BrokerUnreachable
-from workbook.kafka.dead_letters import DeadLetters, identity
+from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.probe import require_topic
-from workbook.kafka.producer import TOO_LARGE, DeliveringProducer
-from workbook.sinks.store import keyed_json
-
-ROW_TOO_LARGE = "row too large for a record of its topic"
-"""With this reason a row goes to the dead letters, and a tombstone takes its place."""
-
-SHORT = 1000
-"""Columns up to this number of characters stay in the short form of a row that is too large."""
-
-_NONE: Mapping[str, str] = {}
+from workbook.sinks.row_sender import RowSender
 
 
 class TableTopic:
     """Writes each micro-batch of a table's changes to a topic: key, and the row as JSON or null.
+
+    Spark's executors write it, each the rows of its own tasks (``through``). So all rows of a key
+    must come from one task, as those of a table do.
 
     Where the key is not that of the table, as in a topic that is partitioned by group, a null
     would not say which row goes: without ``tombstones`` the JSON has ``deleted`` in it.
@@ -37,8 +29,11 @@ class TableTopic:
     ``tombstones`` it is the row without its long columns, ``deleted``.) The next change of the
     row is written as ever.
 
-    At least once: a micro-batch may come again. The last record of a key counts, so that does no
-    harm. Raises ``TopicMissing`` now, and ``BrokerUnreachable`` when the broker does not take a
+    At least once: a micro-batch may come again, or one of its tasks, whose executor was lost. The
+    last record of a key counts, so that does no harm. A task that Spark has given up for lost
+    isn't fenced, though: should its machine wake after more than a minute, it may still write.
+
+    Raises ``TopicMissing`` now, and ``BrokerUnreachable`` when the broker does not take a
     batch within ``patience`` seconds.
     """
 
@@ -55,70 +50,36 @@ class TableTopic:
         dead_letters: DeadLetters | None = None,
     ) -> None:
         require_topic(config, topic)
-        self.topic, self.key, self.written = topic, key, 0
-        self._tombstones, self._patience, self._refused = tombstones, patience, ""
-        self._dead_letters = dead_letters
-        self._too_large: set[bytes] = set()
-        self._bootstrap = config.get("bootstrap.servers")
-        bulk = {"linger.ms": 5, "compression.type": "lz4"}
-        self._producer = DeliveringProducer(config, topic, bulk, patience=patience)
+        self.topic, self.key = topic, key
+        self._sender = RowSender(config, topic, key, tombstones, patience, dead_letters)
+        self._by_us = 0
+        self._by_executors: Accumulator[int] | None = None
+
+    @property
+    def written(self) -> int:
+        """So many records the broker has taken."""
+        return self._by_us + (self._by_executors.value if self._by_executors else 0)
 
     def apply(self, changes: pa.Table, query: str, batch_id: int) -> None:
-        """Send a micro-batch; all of it is delivered on return."""
-        self._refused = ""
-        self._too_large.clear()
-        rows = [
-            (key.encode(), None if value is None else value.encode())
-            for key, value in keyed_json(changes, self.key, tombstones=self._tombstones)
-        ]
-        for key, value in rows:
-            self._send(key, value)
-        self._flush()
-        again = set(self._too_large)
-        for key, value in rows:
-            if key in again:  # all of a key's rows, since their order counts
-                self._send_alone(key, value)
-        if self._dead_letters is not None:
-            self._dead_letters.close()
+        """Send a micro-batch from this process; all of it is delivered on return."""
+        self._by_us += self._sender.send(changes)
 
-    def _send_alone(self, key: bytes, value: bytes | None) -> None:
-        """Send a row again: maybe it was its batch that was too large. If not, say so instead."""
-        self._too_large.clear()
-        self._send(key, value)
-        self._flush()
-        if value is None or not self._too_large:
-            return
-        headers = {f"value-{what}": fact for what, fact in identity(value).items()}
-        self._send(key, self._instead(value), {"reason": ROW_TOO_LARGE, **headers})
-        self._flush()
-        if self._dead_letters is not None:
-            where = {"topic": self.topic, "partition": -1, "offset": -1, "arrival": -1}
-            self._dead_letters.send({"key": key, "value": value, **where}, ROW_TOO_LARGE)
+    def through(self, batch: DataFrame) -> DataFrame:
+        """Return the rows of a micro-batch, which are sent on their way, by the executors.
 
-    def _instead(self, value: bytes) -> bytes | None:
-        if self._tombstones:
-            return None
-        row = json.loads(value)
-        short = {name: what for name, what in row.items() if len(json.dumps(what)) <= SHORT}
-        return json.dumps({**short, "deleted": True}).encode()
+        A task hands its rows on once all of them are delivered.
+        """
+        sender, delivered = self._sender, self._counter(batch.sparkSession)
 
-    def _flush(self) -> None:
-        left = self._producer.flush()
-        if left or self._refused:
-            raise BrokerUnreachable(
-                f"Expected {self._bootstrap} to take a table's changes into "
-                f"{self.topic!r}, but it did not within {self._patience:.0f} s "
-                f"({self._refused or 'no answer'}). Check that broker and topic exist (workbook "
-                "doctor), and start again: with the same checkpoint nothing is lost."
-            )
+        def send(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            rows = list(batches)  # a key's rows may lie in several
+            if rows:
+                delivered.add(sender.send(pa.Table.from_batches(rows)))
+            yield from rows
 
-    def _send(self, key: bytes, value: bytes | None, headers: Mapping[str, str] = _NONE) -> None:
-        self._producer.produce(value, key, headers=headers, report=partial(self._report, key))
+        return batch.mapInArrow(send, batch.schema)
 
-    def _report(self, key: bytes, error: KafkaError | None, _: Message | None) -> None:
-        if error is None:
-            self.written += 1
-        elif error.code() in TOO_LARGE:
-            self._too_large.add(key)
-        else:
-            self._refused = error.str()
+    def _counter(self, spark: SparkSession) -> Accumulator[int]:
+        if self._by_executors is None:
+            self._by_executors = spark.sparkContext.accumulator(0)
+        return self._by_executors

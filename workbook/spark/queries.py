@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
 import pyarrow as pa
 from py4j.protocol import Py4JNetworkError
@@ -194,11 +194,22 @@ def appender(broker: Kafka, topic: str, patience: float = 60.0) -> Callable[[Dat
     return append
 
 
-class TableSink(Protocol):
-    """Takes a table's changes; the same micro-batch may come twice."""
+class DriverSink(Protocol):
+    """Takes a table's changes on the driver; the same micro-batch may come twice."""
 
     def apply(self, changes: pa.Table, query: str, batch_id: int) -> None:
         """Take the changed rows of a micro-batch; ``deleted`` marks those that go."""
+
+
+@runtime_checkable
+class ExecutorSink(Protocol):
+    """Takes a table's changes on the executors; the same task may come twice."""
+
+    def through(self, batch: DataFrame) -> DataFrame:
+        """Return the same rows, which are written once they are computed."""
+
+
+TableSink = DriverSink | ExecutorSink
 
 
 def start_table(
@@ -210,24 +221,38 @@ def start_table(
 ) -> QueryGroup:
     """Bring a table's changes into each of the sinks, micro-batch by micro-batch.
 
-    ``every`` is the least time between two micro-batches: what Kafka Streams calls the commit
-    interval. State is kept in RocksDB. ``at`` is called at named points, for the crash lab. Raises
-    ``CannotGoOn`` where the checkpoint was made for another table.
+    Executors write where a sink lets them, and first. The driver collects a micro-batch only if
+    there is another sink. ``every`` is the least time between two micro-batches: what Kafka Streams
+    calls the commit interval. State is kept in RocksDB. ``at`` is called at named points, for the
+    crash lab. Raises ``CannotGoOn`` where the checkpoint was made for another table.
     """
+    by_executors = [sink for sink in sinks if isinstance(sink, ExecutorSink)]
+    by_driver = [sink for sink in sinks if not isinstance(sink, ExecutorSink)]
 
     def write(batch: DataFrame, batch_id: int) -> None:
         at("before-compute")
-        rows = batch.toArrow()  # the whole batch: a stateful query wants all its partitions read
         query = batch.sparkSession.sparkContext.getLocalProperty("sql.streaming.queryId") or ""
-        for sink in sinks:
-            at(f"before-{getattr(sink, 'kind', 'sink')}")
-            sink.apply(rows, query, batch_id)
+        for passed in by_executors:
+            at(_before(passed))
+            batch = passed.through(batch)
+        # The whole batch in any case: a stateful query wants all its partitions read.
+        if by_driver:
+            rows = batch.toArrow()
+            for sink in by_driver:
+                at(_before(sink))
+                sink.apply(rows, query, batch_id)
+        else:
+            batch.write.format("noop").mode("overwrite").save()
         at("before-checkpoint")
 
     writer = changes.writeStream.outputMode("update").trigger(processingTime=every)
     with in_rocksdb(changes.sparkSession):
         made_for = facts_of_query("table", changes)
         return QueryGroup([writer.foreachBatch(write)], Path(checkpoint), made_for)
+
+
+def _before(sink: TableSink) -> str:
+    return f"before-{getattr(sink, 'kind', 'sink')}"
 
 
 def facts_of_query(kind: str, rows: DataFrame, more: Facts | None = None) -> Facts:

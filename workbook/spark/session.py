@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-import re
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -25,12 +23,11 @@ from pyspark.sql import SparkSession
 
 from workbook.errors import SparkFailed
 from workbook.kafka import protocol
-from workbook.spark import state_store, warm_up
+from workbook.spark import cluster, warm_up
+from workbook.spark.settings import settings, settle_environment
 from workbook.stack.client import lease, scratch_dir
 from workbook.stack.folders import cache_dir
-from workbook.stack.jars import class_path
-from workbook.stack.java import PLAIN_LOCALE, find_java
-from workbook.stack.ports import LOOPBACK
+from workbook.stack.java import find_java
 from workbook.stack.process import end_now, family
 
 ANSWER_S = 5.0
@@ -39,24 +36,13 @@ ANSWER_S = 5.0
 END_S = 30.0
 """Seconds that Spark's Java process may take to end by itself."""
 
-LATE_C2 = [
-    # The compiler of long-lived servers costs more than it gives in a query's first seconds: it
-    # waits four times as long as by default. Measured by benchmarks/share_holders.py.
-    "-XX:Tier4InvocationThreshold=20000",
-    "-XX:Tier4MinInvocationThreshold=2400",
-    "-XX:Tier4CompileThreshold=60000",
-    "-XX:Tier4BackEdgeThreshold=160000",
-]
-
-HERE = r"local(\[.*\])?|local-cluster\[.*\]|spark://(127(\.\d+){3}|localhost|\[::1\])(:\d+)?"
-"""The masters on this machine that no other one can reach."""
-
 
 def spark_session(name: str = "workbook", *, quiet: bool = False) -> SparkSession:
     """Return the running Spark session, or start one with the Kafka source, UTC and quiet logs.
 
-    ``SPARK_MASTER`` chooses the cluster (default ``local[*]``), ``SPARK_DRIVER_MEMORY`` the
-    driver's heap (default ``2g``). Logs are in ``spark.log`` of the process's scratch folder.
+    ``SPARK_MASTER`` chooses the cluster (default ``local[*]``), ``PYSPARK_PYTHON`` its workers'
+    Python, ``SPARK_DRIVER_MEMORY`` the driver's heap (default ``2g``). Logs are in
+    ``spark.log`` of the process's scratch folder.
     """
     running = SparkSession.getActiveSession()
     if running is not None:
@@ -101,7 +87,8 @@ def checkpoint(name: str, *, fresh: bool = True) -> Path:
 
     Fresh means another folder: a query that still runs keeps its own.
     """
-    folder = scratch_dir() / "checkpoints" / name
+    own = scratch_dir() if cluster.is_local() else cluster.own_folder()
+    folder = own / "checkpoints" / name
     folder.mkdir(parents=True, exist_ok=True)
     made = len(list(folder.iterdir()))
     chosen = folder / str(made + 1 if fresh else max(made, 1))
@@ -139,17 +126,16 @@ def make_class_archive() -> Path:
 
 def _start(name: str, flags: list[str]) -> SparkSession:
     scratch = scratch_dir()
-    builder = SparkSession.builder.appName(name)
-    for key, value in _settings(scratch, flags).items():
-        builder = builder.config(key, value)
-    _settle_environment()
+    wanted = settings(scratch, flags)
+    builder = SparkSession.builder.appName(name).config(map={**wanted})
+    settle_environment()
     _quiet_query_contexts()
-    _require_master(os.environ.get("SPARK_MASTER", ""))
+    _require_master(cluster.master())
     log = scratch / "spark.log"
     before = set(psutil.Process().children(recursive=True))
     try:
         with _stderr_to(log):
-            _start_java(_settings(scratch, flags))
+            _start_java(wanted)
             spark = builder.getOrCreate()
         _let_the_lab_end(spark)
     except BaseException as error:
@@ -157,8 +143,19 @@ def _start(name: str, flags: list[str]) -> SparkSession:
         if isinstance(error, Exception):
             raise _not_started(error, log) from None
         raise
-    threading.Thread(target=_start_workers, args=(spark,), daemon=True).start()
+    if cluster.is_local():
+        threading.Thread(target=_start_workers, args=(spark,), daemon=True).start()
+    else:
+        _require_executors(spark)
     return spark
+
+
+def _require_executors(spark: SparkSession) -> None:
+    try:
+        cluster.require_executors(spark)
+    except BaseException:
+        stop_spark(spark)
+        raise
 
 
 def _end_all(processes: set[psutil.Process]) -> None:
@@ -211,80 +208,10 @@ def _not_started(error: Exception, log: Path) -> SparkFailed:
     )
 
 
-def _settle_environment() -> None:
-    """Set what Spark's processes and this one need, whatever the user's shell says."""
-    # Workers must run this very Python, or they miss its packages.
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    os.environ["PYTHONPATH"] = os.pathsep.join(_paths())  # and this very package
-    os.environ["SPARK_HOME"] = str(Path(pyspark.__file__).parent)
-    os.environ.update(PLAIN_LOCALE)
-    if runs_here(os.environ.get("SPARK_MASTER") or "local[*]"):
-        os.environ.setdefault("SPARK_LOCAL_IP", LOOPBACK)  # else a cluster could not reach us
-    # The session's zone holds for SQL and pandas only: collect() gives times of the process's zone.
-    os.environ["TZ"] = "UTC"
-    time.tzset()
-
-
-def runs_here(master: str) -> bool:
-    """Return True if all of Spark runs on this machine, so that loopback is all that it needs."""
-    return re.fullmatch(HERE, master) is not None
-
-
 def _quiet_query_contexts() -> None:
     """Keep pyspark from printing each error of a query as JSON, above the error itself."""
     for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):
         PySparkLogger.getLogger(name).setLevel(logging.CRITICAL)
-
-
-def _paths() -> list[str]:
-    here = str(Path(__file__).parents[1])
-    others = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    return [here, *(path for path in others if path and path != here)]
-
-
-def _settings(scratch: Path, flags: list[str]) -> dict[str, str]:
-    cores = os.cpu_count() or 2
-    log4j = Path(__file__).with_name("stack") / "log4j2.properties"
-    memory = os.environ.get("SPARK_DRIVER_MEMORY") or "2g"
-    java_options = [
-        "-XX:+UseParallelGC",
-        f"-Xms{memory.lower().removesuffix('b')}",  # a heap that grows collects all the time
-        *LATE_C2,
-        "-XX:-UsePerfData",
-        f"-Djava.io.tmpdir={scratch}",
-        f"-Dlog4j2.configurationFile={log4j.as_uri()}",
-        "-Xlog:disable",
-        f"-XX:ErrorFile={scratch}/java-error-%p.log",
-        *flags,
-    ]
-    return {
-        "spark.master": os.environ.get("SPARK_MASTER") or "local[*]",
-        "spark.jars": ",".join(map(str, class_path("spark"))),
-        "spark.driver.memory": memory,
-        "spark.driver.extraJavaOptions": " ".join(map(_quoted, java_options)),
-        "spark.local.dir": str(scratch),
-        "spark.sql.warehouse.dir": str(scratch / "warehouse"),
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": str(min(cores, 4)),
-        state_store.PROVIDER: state_store.IN_MEMORY,
-        "spark.sql.streaming.forceDeleteTempCheckpointLocation": "true",
-        # A restart needs the last two micro-batches, and whoever looks into the state of a running
-        # query the one that was the last when looking began. By default a hundred are kept.
-        "spark.sql.streaming.minBatchesToRetain": "10",
-        # Small commits, and what changed in each micro-batch can be read.
-        "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
-        "spark.sql.execution.arrow.pyspark.enabled": "true",
-        "spark.python.daemon.module": "workbook.spark.worker_daemon",
-        # Off, since transformWithState knows it not: another setting means another daemon.
-        "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
-    }
-
-
-def _quoted(option: str) -> str:
-    """Quote a Java option: Spark splits them at blanks, and a folder's name may hold one."""
-    return '"' + option.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _let_the_lab_end(spark: SparkSession) -> None:

@@ -196,6 +196,8 @@ def environment() -> Iterator[Finding]:
         for name in OVERRIDDEN
         if os.environ.get(name) not in (None, "", right.get(name, sys.executable))
     }
+    if not (os.environ.get("SPARK_MASTER") or "local").startswith("local"):
+        elsewhere.pop("PYSPARK_PYTHON", None)  # a cluster's workers have a Python of their own
     for name, value in elsewhere.items():
         text = f"{name} points to {value}, and the lab ignores it: {OVERRIDDEN[name]}"
         yield Finding("environment", "note", text, f"unset {name}")

@@ -140,15 +140,16 @@ _WORDS = {"others": "no page views", "open": "in open seconds"}
 
 
 class TableProgress(Progress):
-    """Follows a query that keeps a table in a store and perhaps in a topic."""
+    """Follows a query that keeps a table in a store, in a topic or in both."""
 
-    def __init__(self, store: Store, out: TableTopic | None) -> None:
+    def __init__(self, store: Store | None, out: TableTopic | None) -> None:
         super().__init__()
         self._store, self._out = store, out
 
     def _results(self) -> str:
-        written = f", out {self._out.written:,}" if self._out else ""
-        return f"{len(self._store):,} rows in the store{written}"
+        stored = f"{len(self._store):,} rows in the store" if self._store is not None else ""
+        written = f"out {self._out.written:,}" if self._out else ""
+        return ", ".join(filter(None, [stored, written]))
 
 
 class ViewsProgress(Progress):

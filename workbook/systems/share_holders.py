@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbook.errors import CannotGoOn, TopicMissing
+from workbook.errors import CannotGoOn, TopicMissing, WorkbookError
 from workbook.systems.base import (
     GeneratedStream,
     OnPoint,
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from workbook.kafka.stream_producer import Stream
+    from workbook.sinks.store import Store
     from workbook.spark.source import Kafka
 
 SHOWN = 10
@@ -77,10 +78,23 @@ class ShareHolders(System):
             metavar="FILE",
             help="the file of the store, for `workbook store`; default: store.db in the checkpoint",
         )
+        parser.add_argument(
+            "--no-store",
+            action="store_true",
+            help="with --out, keep no store: no row passes through this machine, the executors "
+            "write the topic",
+        )
 
     def check(self, options: Namespace) -> None:
         from workbook.systems.refusals import require_store
 
+        if options.no_store and (options.store or not options.out):
+            came = "with --store" if options.store else "without --out"
+            raise WorkbookError(
+                f"Expected --no-store with --out alone, but got it {came}: the table must be "
+                "somewhere, and a store can't be there and not. Name a topic by --out, or leave "
+                "--no-store out."
+            )
         if options.store:
             require_store(Path(options.store))
 
@@ -103,7 +117,8 @@ class ShareHolders(System):
                 f"{held:,} records of a former run: clients that hold nothing any more would stay "
                 "in there. Use the --checkpoint of that run, or another topic for --out."
             )
-        if begun and not held and _rows_in(_store(options, folder)):
+        stored = not options.no_store and _rows_in(_store(options, folder))
+        if begun and not held and stored:
             raise CannotGoOn(
                 f"Expected {out} to have the results so far, but it is empty: it would get only "
                 "what changes from now on. Use the --out that this checkpoint has had, or a new "
@@ -140,27 +155,36 @@ class ShareHolders(System):
             positions.parse(raw, letters, share_holders.REQUIRED_COLUMNS)
         )
         holders = on_point.within("mid-batch", holders)
-        store = Store(_store(options, checkpoint), "client")
+        store = None if options.no_store else Store(_store(options, checkpoint), "client")
         out = (
             TableTopic(config, options.out, "client", dead_letters=letters) if options.out else None
         )
         progress = TableProgress(store, out)
         spark.streams.addListener(progress)
-        sinks: list[TableSink] = [*([out] if out else []), store]
+        sinks: list[TableSink] = [sink for sink in (out, store) if sink is not None]
         every = f"{options.every or 0} seconds"
         queries = start_table(holders, sinks, checkpoint, every, on_point)
+        if store is None:
+            return Started(queries, progress, _nothing, lambda: [f"Who holds what: {options.out}."])
+        return Started(
+            queries, progress, lambda: _shown(store), lambda: _summary(store), store.path
+        )
 
-        def shown() -> Shown:
-            rows = [(row["client"], ", ".join(row["tickers"])) for row in store.some(SHOWN)]
-            return Shown(("client", "US shares"), rows)
 
-        def summary() -> list[str]:
-            lines = [f"  {row['client']}: {', '.join(row['tickers'])}" for row in store.some(SHOWN)]
-            more = ["  ..."] if len(store) > SHOWN else []
-            end = ":" if lines else "."
-            return [f"{len(store):,} clients hold US shares{end}", *lines, *more]
+def _nothing() -> Shown:
+    return Shown((), ())
 
-        return Started(queries, progress, shown, summary, store.path)
+
+def _shown(store: Store) -> Shown:
+    rows = [(row["client"], ", ".join(row["tickers"])) for row in store.some(SHOWN)]
+    return Shown(("client", "US shares"), rows)
+
+
+def _summary(store: Store) -> list[str]:
+    lines = [f"  {row['client']}: {', '.join(row['tickers'])}" for row in store.some(SHOWN)]
+    more = ["  ..."] if len(store) > SHOWN else []
+    end = ":" if lines else "."
+    return [f"{len(store):,} clients hold US shares{end}", *lines, *more]
 
 
 def _store(options: Namespace, checkpoint: Path) -> Path:

@@ -1,0 +1,237 @@
+"""Both systems on a standalone cluster that can read nothing of ours, while a worker is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pandas as pd
+import pytest
+from clusters import Cluster, cluster, environment, unfit
+from labs import end, read_until, until, workbook
+
+from workbook.events.clicks import ClickType
+from workbook.generators.clicks import ClickStream
+from workbook.generators.positions import PositionStream
+from workbook.kafka.broker import Broker
+from workbook.kafka.metrics_reader import read_metrics
+from workbook.kafka.readers import latest_rows, read_dead_letters, read_messages
+from workbook.kafka.stream_producer import generate
+from workbook.ledgers.tables import TableLedger
+from workbook.spark.cluster import settings
+from workbook.spark.settings import settle_environment
+from workbook.stack.folders import ROOT
+from workbook.topics import Topic, new_compacted_topic, new_topic
+
+WITHIN = 420.0
+
+
+# --- what executors get, without a cluster ----------------------------------------------------
+
+
+def test_the_package_is_shipped_and_no_path_with_it(tmp_path: Path) -> None:
+    shipped = settings(tmp_path)
+    archive = Path(shipped.pop("spark.submit.pyFiles"))
+    assert archive.parent == tmp_path
+    assert not [value for value in shipped.values() if "/" in value], "the executors see these"
+    code = "import workbook.spark.worker_daemon, workbook.sinks.table_topic as t; print(t.__file__)"
+    environment = {**os.environ, "PYTHONPATH": shipped["spark.executorEnv.PYTHONPATH"]}
+    command = [sys.executable, "-c", code]
+    said = subprocess.check_output(command, env=environment, cwd=tmp_path, text=True)
+    assert said.strip() == str(archive / "workbook" / "sinks" / "table_topic.py")
+
+
+def test_the_drivers_python_is_imposed_on_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "environ", {"SPARK_MASTER": "spark://far:7077"})
+    settle_environment()
+    assert "PYSPARK_PYTHON" not in os.environ
+    os.environ["PYSPARK_PYTHON"] = "/opt/python"
+    settle_environment()
+    assert os.environ["PYSPARK_PYTHON"] == "/opt/python"
+    os.environ["SPARK_MASTER"] = "local[2]"
+    settle_environment()
+    assert os.environ["PYSPARK_PYTHON"] == sys.executable
+
+
+# --- a cluster --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    if why := unfit():
+        pytest.skip(why)
+    with environment() as made:
+        yield made
+
+
+@pytest.fixture
+def spark_cluster(folder: Path) -> Iterator[Cluster]:
+    with cluster(folder) as started:
+        yield started
+
+
+def on(started: Cluster, *words: str) -> subprocess.Popen[str]:
+    """``workbook run`` with this cluster as its Spark."""
+    ours = {
+        "SPARK_MASTER": started.master,
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_DRIVER_MEMORY": "1g",
+        "PYSPARK_PYTHON": str(started.python),
+        "WORKBOOK_SHARED": str(started.shared),
+    }
+    # Both users must be able to write into the checkpoint.
+    return workbook("run", *words, env={**os.environ, **ours}, umask=0)
+
+
+@pytest.mark.slow
+def test_its_workers_can_read_nothing_of_ours(spark_cluster: Cluster) -> None:
+    ours = (ROOT / "workbook" / "cli.py", ROOT / ".venv" / "bin" / "python", Path.home())
+    assert not any(spark_cluster.can_read(path) for path in ours)
+    assert spark_cluster.can_read(spark_cluster.python)
+
+
+def in_the_background(broker: Broker, topic: Topic, stream: Any, count: int) -> Thread:
+    """Send a stream in real time."""
+    config = broker.client_config()
+    sender = Thread(target=generate, args=(config, topic.name, stream, count), kwargs={"speed": 1})
+    sender.start()
+    return sender
+
+
+def lose_a_worker(started: Cluster) -> None:
+    assert len(started.executors()) == 2
+    started.kill_worker()
+    assert len(started.executors()) == 1
+
+
+def nothing_is_left(started: Cluster) -> None:
+    """Of what ran on the cluster: executors and their Pythons, and fresh checkpoints."""
+    until(lambda: not started.executors(), "the end of the executors", within=60)
+    pythons = [p for p in started.processes() if "python" in p.name()]
+    until(lambda: not any(p.is_running() for p in pythons), f"the end of {pythons}", within=60)
+    assert sorted(path.name for path in started.shared.iterdir()) == ["state"]
+
+
+CLICKS = ClickStream(
+    seed=4, rate=200, partitions=2, bad_share=0.05, late_share=0.05, late_by_ms=20_000
+)
+CLICKED = 8_000
+
+
+@pytest.mark.slow
+def test_every_page_view_is_counted_or_rejected(broker: Broker, spark_cluster: Cluster) -> None:
+    clicks, out = new_topic("clicks", "test-cluster", 2), new_topic("metrics", "test-cluster")
+    broker.create(clicks, clicks.dead_letters, out)
+    config = broker.client_config()
+    stream = CLICKS.ending_by(int(time.time() * 1000), CLICKED, speed=1)
+    sender = in_the_background(broker, clicks, stream, CLICKED)
+    state = str(spark_cluster.shared / "state")
+    process = on(
+        spark_cluster, "page_views", "--in", clicks.name, "--out", out.name, "--checkpoint", state
+    )
+    until(lambda: len(read_metrics(config, out.name)) > 2, "the first seconds", WITHIN)
+    lose_a_worker(spark_cluster)
+    sender.join()
+
+    sent = stream.expected(0, CLICKED)
+    read_until(process, f"{len(sent):,} read = ")
+    read_until(process, " 0 in open seconds")
+    said = end(process, signal.SIGTERM)
+    letters = once(read_dead_letters(config, clicks.dead_letters.name))
+    late = letters[letters["reason"] == "too late"]
+    too_late = {json.loads(value)["event_id"] for value in late["value"]}
+    views = sent[sent["reason"].isna() & (sent["click_type"] == ClickType.PAGE)]
+    counted = views[~views["event_id"].isin(too_late)]
+    rejected = sent["reason"].dropna()
+    assert (
+        f"{len(sent):,} read = {len(counted):,} counted + 0 in open seconds + {len(late):,} too "
+        f"late + {len(rejected):,} rejected + "
+    ) in said
+    assert seconds(config, out) == (counted["timestamp"] // 1000).value_counts().to_dict()
+    assert sorted(letters["reason"]) == sorted([*rejected, *late["reason"]])
+    nothing_is_left(spark_cluster)
+
+
+def once(letters: pd.DataFrame) -> pd.DataFrame:
+    """At least once: a letter may come again."""
+    return letters.drop_duplicates(["partition", "offset"])
+
+
+def seconds(config: dict[str, str], topic: Topic) -> dict[int, int]:
+    """What a reader knows who keeps the last metric of each second."""
+    return {int(m.second): int(m.views) for m in read_metrics(config, topic.name).itertuples()}
+
+
+POSITIONS = PositionStream(
+    seed=3, rate=200, partitions=2, positions=150, clients=40, bad_share=0.02, duplicate_share=0.02
+)
+CHANGED = 8_000
+
+
+@pytest.mark.slow
+def test_the_table_in_the_topic_is_right(broker: Broker, spark_cluster: Cluster) -> None:
+    positions = new_compacted_topic("positions", "test-cluster", partitions=2)
+    broker.create(positions, positions.dead_letters)
+    config, out = broker.client_config(), f"{positions.name}.holders"
+    stream = POSITIONS.ending_by(int(time.time() * 1000), CHANGED, speed=1)
+    sender = in_the_background(broker, positions, stream, CHANGED)
+    state = str(spark_cluster.shared / "state")
+    process = on(
+        *(spark_cluster, "share_holders", "--in", positions.name),
+        *("--out", out, "--no-store", "--checkpoint", state),
+    )
+    read_until(process, "Its new checkpoint")
+    until(lambda: read_messages(config, out), "the first rows", WITHIN)
+    lose_a_worker(spark_cluster)
+    sender.join()
+
+    expected = stream.expected(0, CHANGED)
+
+    def right() -> bool:
+        assert process.poll() is None, process.communicate()
+        return judged(expected, config, out).clean
+
+    until(right, "the table to be right", WITHIN)
+    end(process, signal.SIGTERM)
+    assert judged(expected, config, out).clean
+    letters = once(read_dead_letters(config, positions.dead_letters.name))
+    assert len(letters) == expected["reason"].notna().sum() > 40
+    nothing_is_left(spark_cluster)
+
+
+def judged(expected: pd.DataFrame, config: dict[str, str], topic: str) -> Any:
+    rows = list(latest_rows(read_messages(config, topic)).values())
+    table = pd.DataFrame(rows, columns=["client", "positions", "tickers"])
+    return TableLedger(expected).judge(table)
+
+
+@pytest.mark.slow
+def test_workers_that_lack_the_packages_are_named_at_once(spark_cluster: Cluster) -> None:
+    ours = {"SPARK_MASTER": spark_cluster.master, "PYSPARK_PYTHON": "/usr/bin/no-python"}
+    said = fresh(STARTED, **ours, SPARK_LOCAL_IP="127.0.0.1", SPARK_DRIVER_MEMORY="1g")
+    assert "Expected the workers' Python, /usr/bin/no-python, to run Spark's tasks, but" in said
+    until(lambda: not spark_cluster.executors(), "the end of the executors", within=60)
+
+
+STARTED = """
+from workbook.errors import SparkFailed
+from workbook.spark.session import spark_session
+try:
+    spark_session(quiet=True)
+except SparkFailed as error:
+    print(error)
+"""
+
+
+def fresh(code: str, **more: str) -> str:
+    """What a fresh Python prints."""
+    command, env = [sys.executable, "-c", code], {**os.environ, **more}
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=180).stdout

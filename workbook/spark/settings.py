@@ -1,0 +1,91 @@
+"""How Spark is set up here: the processes' environment, and the session's settings."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pyspark
+
+from workbook.spark import cluster, state_store
+from workbook.stack.jars import class_path
+from workbook.stack.java import PLAIN_LOCALE
+from workbook.stack.ports import LOOPBACK
+
+LATE_C2 = [
+    # The compiler of long-lived servers costs more than it gives in a query's first seconds: it
+    # waits four times as long as by default. Measured by benchmarks/share_holders.py.
+    "-XX:Tier4InvocationThreshold=20000",
+    "-XX:Tier4MinInvocationThreshold=2400",
+    "-XX:Tier4CompileThreshold=60000",
+    "-XX:Tier4BackEdgeThreshold=160000",
+]
+ROOT = Path(__file__).parents[2]
+
+
+def settle_environment() -> None:
+    """Set what Spark's processes and this one need, whatever the user's shell says."""
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ["PYTHONPATH"] = os.pathsep.join(_paths())
+    os.environ["SPARK_HOME"] = str(Path(pyspark.__file__).parent)
+    os.environ.update(PLAIN_LOCALE)
+    if cluster.is_local():  # a cluster has a Python of its own, and must be able to reach us
+        os.environ["PYSPARK_PYTHON"] = sys.executable  # another one would miss its packages
+        os.environ.setdefault("SPARK_LOCAL_IP", LOOPBACK)
+    # The session's zone holds for SQL and pandas only: collect() gives times of the process's zone.
+    os.environ["TZ"] = "UTC"
+    time.tzset()
+
+
+def settings(scratch: Path, flags: list[str]) -> dict[str, str]:
+    """Return the session's settings; ``flags`` are more options for the driver's Java."""
+    cores = os.cpu_count() or 2
+    log4j = ROOT / "workbook" / "stack" / "log4j2.properties"
+    memory = os.environ.get("SPARK_DRIVER_MEMORY") or "2g"
+    java_options = [
+        "-XX:+UseParallelGC",
+        f"-Xms{memory.lower().removesuffix('b')}",  # a heap that grows collects all the time
+        *LATE_C2,
+        "-XX:-UsePerfData",
+        f"-Djava.io.tmpdir={scratch}",
+        f"-Dlog4j2.configurationFile={log4j.as_uri()}",
+        "-Xlog:disable",
+        f"-XX:ErrorFile={scratch}/java-error-%p.log",
+        *flags,
+    ]
+    return {
+        "spark.master": cluster.master(),
+        "spark.jars": ",".join(map(str, class_path("spark"))),
+        "spark.driver.memory": memory,
+        "spark.driver.extraJavaOptions": " ".join(map(_quoted, java_options)),
+        "spark.local.dir": str(scratch),
+        "spark.sql.warehouse.dir": str(scratch / "warehouse"),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": str(min(cores, 4)),
+        state_store.PROVIDER: state_store.IN_MEMORY,
+        "spark.sql.streaming.forceDeleteTempCheckpointLocation": "true",
+        # A restart needs the last two micro-batches, and whoever looks into the state of a running
+        # query the one that was the last when looking began. By default a hundred are kept.
+        "spark.sql.streaming.minBatchesToRetain": "10",
+        # Small commits, and what changed in each micro-batch can be read.
+        "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        "spark.python.daemon.module": "workbook.spark.worker_daemon",
+        # Off, since transformWithState knows it not: another setting means another daemon.
+        "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
+        **({} if cluster.is_local() else cluster.settings(scratch)),
+    }
+
+
+def _quoted(option: str) -> str:
+    """Quote a Java option: Spark splits them at blanks, and a folder's name may hold one."""
+    return '"' + option.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _paths() -> list[str]:
+    others = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    return [str(ROOT), *(path for path in others if path and path != str(ROOT))]
