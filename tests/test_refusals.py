@@ -202,7 +202,7 @@ def help_of(*words: str) -> str:
         ("generate clicks", 13),
         ("generate positions", 14),
         ("run page_views", 11),
-        ("run share_holders", 9),
+        ("run share_holders", 10),
         ("store", 1),
         ("metrics", 2),
         ("crash page_views", 4),

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import psutil
 import pyarrow as pa
-from confluent_kafka import Consumer, TopicPartition
 from pyspark.sql import DataFrame
 
 from workbook.crashlab.plan import NOTE, Plan
+from workbook.kafka.offsets import partition_offsets
 from workbook.systems.base import OnPoint
 
 IN_TIME_S = 20.0
@@ -115,8 +115,8 @@ class KillMidWrite(KillInTask):
     """
 
     def through(self, rows: DataFrame) -> DataFrame:
-        """Pass the records through two tasks of which one may kill."""
-        return super().through(rows.repartition(2))
+        """Pass the rows through tasks of which one may kill: those of a query, or two."""
+        return super().through(rows if rows.isStreaming else rows.repartition(2))
 
     def _set_trap(self) -> None:
         self._taken.unlink(missing_ok=True)
@@ -145,13 +145,8 @@ class KillMidWrite(KillInTask):
             time.sleep(0.005)
 
     def _end(self) -> int:
-        """Return the end offset of the result topic."""
-        reader = Consumer({**self._plan.config, "group.id": "workbook-offsets", "log_level": 0})
-        try:
-            place = TopicPartition(self._plan.target, 0)
-            return int(reader.get_watermark_offsets(place, timeout=10)[1])
-        finally:
-            reader.close()
+        """Return the sum of the result topic's end offsets."""
+        return sum(o.end for o in partition_offsets(self._plan.config, self._plan.target))
 
 
 IN_TASK: dict[str | None, type[KillInTask]] = {"mid-batch": KillInTask, "mid-write": KillMidWrite}

@@ -9,7 +9,7 @@ from argparse import ArgumentParser, ArgumentTypeError
 FOREVER = "default: until Ctrl-C or SIGTERM"
 
 MAX_PER_BATCH = 2_000_000
-"""So that memory stays bounded."""
+"""The records of a micro-batch, at most: this bounds memory."""
 
 UNITS = {
     "ms": 0.001,
