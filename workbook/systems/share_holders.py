@@ -82,7 +82,7 @@ class ShareHolders(System):
             "--no-store",
             action="store_true",
             help="with --out, keep no store: no row passes through this machine, the executors "
-            "write the topic",
+            "write the topic; default: a store, which the driver writes",
         )
 
     def check(self, options: Namespace) -> None:
