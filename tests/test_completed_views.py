@@ -251,6 +251,29 @@ def test_one_that_is_often_idle_and_late_on_arrival_is_waited_for(gap: int, dela
     assert query.sums["counted"] > 20
 
 
+def delayed(at: int, delay: int) -> tuple[Any, ...]:
+    """A page view of so many ms after YESTERDAY that took so long (ms) to arrive."""
+    return (0, YESTERDAY + at, "Page", None, YESTERDAY + at + delay)
+
+
+def delay_of(query: Query) -> int:
+    clocks = query.tables["clocks"]
+    assert clocks is not None
+    return int(clocks["delay"].item())
+
+
+def test_the_delay_is_that_of_the_newest_event() -> None:
+    query = live().take(delayed(0, 3_000), delayed(2_000, 20_000), delayed(4_000, 8_000))
+    assert delay_of(query) == 8_000
+
+
+def test_an_event_that_the_clock_has_not_reached_says_nothing_of_the_delay() -> None:
+    query = Query().knowing(YESTERDAY + 5_000)
+    query.take(delayed(2_000, 3_000), delayed(4_000, 20_000), delayed(50 * MINUTE, 0))
+    assert query.sums["clock"] == YESTERDAY
+    assert delay_of(query) == 20_000
+
+
 def test_a_partition_that_begins_with_what_nobody_can_read_is_waited_for() -> None:
     query = Query().knowing(YESTERDAY).read((0, YESTERDAY)).bad(1)
     query.read((0, YESTERDAY + 200_000)).read((1, YESTERDAY))
@@ -522,8 +545,8 @@ def test_what_the_topic_no_longer_has_is_a_dead_letter_without_its_bytes(
     gone = admin.delete_records([TopicPartition(made.name, 1, 2)])
     assert all(future.result(30) for future in gone.values())
     rows = [{"partition": 0, "offsets": [0, 2]}, {"partition": 1, "offsets": [1, 2]}]
-    with DeadLetters(config, made.dead_letters.name) as letters:
-        assert send_too_late(rows, config, made.name, letters) == 4
+    letters = DeadLetters(config, made.dead_letters.name)
+    assert send_too_late(rows, config, made.name, letters) == letters.sent == 4
     found = read_dead_letters(config, made.dead_letters.name)
     assert {(row.partition, row.offset, row.key, row.value) for row in found.itertuples()} == {
         (0, 0, b"key", click(0, YESTERDAY)), (0, 2, b"key", click(4, YESTERDAY)),

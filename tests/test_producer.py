@@ -15,9 +15,11 @@ from labs import until
 from workbook.errors import BrokerUnreachable, Rejected, TopicMissing
 from workbook.events.clicks import Click, ClickType
 from workbook.generators.clicks import ClickStream
+from workbook.generators.murmur2 import partition_of
 from workbook.kafka.background_stream import BackgroundStream
 from workbook.kafka.clicks import ClickProducer
 from workbook.kafka.producer import DeliveringProducer
+from workbook.kafka.record_producer import RecordProducer
 from workbook.kafka.stream_producer import Sent, generate
 from workbook.ledgers.events import Ledger
 from workbook.topics import Topic, new_topic
@@ -189,11 +191,11 @@ def test_a_producer_waits_where_its_queue_is_full_and_counts_what_is_refused() -
     producer.produce(b"1")
     assert (clients[0].taken, len(waited)) == ([b"1"], 3)
     assert clients[0].settings["enable.idempotence"]
+    assert clients[0].settings["message.timeout.ms"] == 60_000
     assert clients[0].settings["log_level"] == 3, "the client's own settings win"
     producer.close()
-    producer.produce(None)
-    with pytest.raises(BrokerUnreachable, match="at least 1 records were not delivered"):
-        producer.close()
+    with pytest.raises(BrokerUnreachable, match="at least 1 records were not delivered"), producer:
+        producer.produce(None)
 
 
 def test_what_is_still_waiting_counts_as_not_delivered() -> None:
@@ -215,6 +217,13 @@ def test_single_clicks_say_where_they_landed(broker: Any, topic: Topic) -> None:
     records = read_all(broker.client_config(), topic)
     assert [r for r in records["value"] if r is not None] == [c.to_json() for c in clicks]
     assert set(records["key"]) == {b"tab-1", None}
+
+
+def test_a_key_lies_where_java_s_client_would_put_it(broker: Any, topic: Topic) -> None:
+    keys = [b"tab-%d" % number for number in range(20)]
+    with RecordProducer(broker.client_config(), topic.name) as producer:
+        landed = [producer.send_bytes(b"1", key).partition for key in keys]
+    assert landed == partition_of(keys, STREAM.partitions).tolist()
 
 
 def test_the_speed_is_reported(

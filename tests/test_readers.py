@@ -8,13 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import KafkaError, Producer
+from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
 from labs import until
 from pyspark.sql import SparkSession
 
 from workbook.errors import BrokerUnreachable, TopicMissing
 from workbook.kafka.broker import Broker
-from workbook.kafka.readers import PatientConsumer, consumer, read_all, read_messages
+from workbook.kafka.readers import (
+    PatientConsumer,
+    _read_to_end,
+    consumer,
+    read_all,
+    read_messages,
+)
 from workbook.sinks.local_table import LocalTable
 from workbook.spark.queries import QueryGroup
 from workbook.spark.source import kafka_stream, kafka_table
@@ -163,3 +169,82 @@ def test_a_broker_that_comes_back_is_forgiven(broker: Any, topic: Topic) -> None
     assert reader.poll(0.1) is None
     assert reader._down_since is None
     reader.close()
+
+
+# --- a client that the test decides about ------------------------------------------------------
+
+
+class Given(Consumer):
+    """Librdkafka's part of a reader: ``messages`` are what it polls."""
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        super().__init__({**config, "bootstrap.servers": "127.0.0.1:1", "group.id": "g"})
+        self.messages: list[Any] = []
+
+    def subscribe(self, topics: list[str], *listeners: Any) -> None:  # type: ignore[override]
+        self.assigned, self.revoked, self.lost = listeners
+
+    def poll(self, timeout: float = -1) -> Message | None:
+        return self.messages.pop(0) if self.messages else None
+
+    def consume(self, number: int = 1, timeout: float = -1) -> list[Message]:
+        found, self.messages = self.messages, []
+        return found
+
+    def get_watermark_offsets(self, *partition: Any, **rest: Any) -> tuple[int, int]:
+        return 0, 2
+
+
+class Reader(PatientConsumer, Given):
+    """A patient consumer over that part."""
+
+
+class At:
+    """A message of partition 0 at this offset."""
+
+    def __init__(self, offset: int) -> None:
+        self.number = offset
+
+    def partition(self) -> int:
+        return 0
+
+    def offset(self) -> int:
+        return self.number
+
+    def error(self) -> None:
+        return None
+
+
+@pytest.mark.parametrize(("own", "lost"), [(False, "revoked"), (True, "lost")])
+def test_a_partition_is_forgotten_after_the_listener_also_where_it_is_lost(
+    own: bool, lost: str
+) -> None:
+    """Lost without a listener for it is revoked, as in every client of Kafka."""
+    reader, called = Reader({}), list[str]()
+    reader.when_gone(lambda places: called.append(f"forget {places[0].partition}"))
+    reader.subscribe(
+        ["clicks"],
+        on_revoke=lambda reader, places: called.append("revoked"),
+        on_lost=(lambda reader, places: called.append("lost")) if own else None,
+    )
+    reader.revoked(reader, [TopicPartition("clicks", 3)])
+    reader.lost(reader, [TopicPartition("clicks", 4)])
+    assert called == ["revoked", "forget 3", lost, "forget 4"]
+
+
+def test_patience_begins_anew_after_a_message() -> None:
+    now = [0.0]
+    reader = Reader({}, patience=60, clock=lambda: now[0])
+    reader._trouble(KafkaError(KafkaError._ALL_BROKERS_DOWN))
+    reader.messages = [At(0)]
+    assert reader.poll(0) is not None
+    now[0] = 100
+    reader._trouble(KafkaError(KafkaError._ALL_BROKERS_DOWN))
+    assert reader.poll(0) is None
+
+
+def test_what_comes_after_the_call_is_left_out_behind_the_end_of_a_transaction() -> None:
+    reader = Given({})
+    reader.messages = [At(0), At(2)]  # 1 is the end of a transaction
+    found = _read_to_end(reader, "clicks", 1, time.monotonic() + 10, 100)
+    assert [message.offset() for message in found] == [0]

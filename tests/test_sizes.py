@@ -16,6 +16,7 @@ from confluent_kafka import KafkaError, Message
 
 from workbook.errors import BrokerUnreachable, RecordRefused
 from workbook.events.clicks import Click, ClickType
+from workbook.kafka import dead_letters
 from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import MOST, DeadLetters, Letter
 from workbook.kafka.loops import within
@@ -99,6 +100,51 @@ def test_a_batch_that_is_too_large_is_no_reason_to_cut(broker: Broker, limited: 
     assert letters.sent == 61
     rows = read_dead_letters(config, topic)
     assert sorted(rows.value) == sorted([*values[:60], values[60][:2500]])
+
+
+class Batching:
+    """A client that sends two records as one batch, or what is left; a batch holds 10 bytes."""
+
+    def __init__(self) -> None:
+        self.waiting: list[tuple[bytes, Callable[..., None]]] = []
+        self.taken: list[bytes] = []
+
+    def produce(self, topic: str, value: bytes, *place: Any, on_delivery: Any, **rest: Any) -> None:
+        self.waiting.append((value, on_delivery))
+
+    def poll(self, seconds: float) -> None:
+        if len(self.waiting) > 2:
+            self.flush(seconds)
+
+    def flush(self, seconds: float) -> int:
+        batch, self.waiting = self.waiting[:2], self.waiting[2:]
+        fits = sum(len(value) for value, _ in batch) <= 10
+        self.taken += [value for value, _ in batch if fits]
+        for _, report in batch:
+            report(None if fits else KafkaError(KafkaError.MSG_SIZE_TOO_LARGE), None)
+        return len(self.waiting)
+
+
+def test_a_letter_is_sent_again_by_itself_also_where_others_wait(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    client = Batching()
+    batching = partial(DeliveringProducer, connect=lambda config: client)
+    monkeypatch.setattr(dead_letters, "DeliveringProducer", batching)
+    with DeadLetters({}, "clicks.dead-letters") as letters:
+        for value in (b"first--", b"second-", b"third--"):
+            letters.send({"key": None, "value": value, **PLACE}, "too bad")
+    assert sorted(client.taken) == [b"first--", b"second-", b"third--"]
+
+
+def test_a_letter_that_no_segment_of_its_topic_can_hold_is_cut_too(
+    broker: Broker, limited: Limited
+) -> None:
+    topic = limited(8_000_000, **{"segment.bytes": str(1 << 20)})
+    with DeadLetters(broker.client_config(), topic) as letters:
+        letters.send({"key": None, "value": noise(1_500_000), **PLACE}, "too bad")
+    [letter] = read_dead_letters(broker.client_config(), topic).itertuples()
+    assert (len(letter.value), letter.length) == (750_000, 1_500_000)
 
 
 def test_beyond_a_bound_a_letter_is_cut_before_it_is_sent() -> None:
@@ -193,10 +239,11 @@ def test_a_hundred_thousand_positions_fit_into_a_record(broker: Broker, out: Top
 
 def test_where_a_row_is_too_large_the_former_one_does_not_stay(broker: Broker, out: Topic) -> None:
     config, huge = broker.client_config(), words(6_000_000)
-    dead_letters = DeadLetters(config, out.dead_letters.name)
-    topic = TableTopic(config, out.name, "client", dead_letters=dead_letters)
+    letters = DeadLetters(config, out.dead_letters.name)
+    topic = TableTopic(config, out.name, "client", dead_letters=letters)
     topic.apply(table(("Bob", "fine"), ("Al", "fine")), "query", 0)
     topic.apply(table(("Bob", huge), ("Al", "good")), "query", 1)
+    assert topic.written == 4, "all of it is delivered on return"
     assert told(broker, out.name) == [("Bob", 4), ("Al", 4), ("Al", 4), ("Bob", None)]
     row = json.dumps({"client": "Bob", "note": huge}, separators=(",", ":")).encode()
     said = headers(read_messages(config, out.name)[-1])
@@ -239,13 +286,13 @@ def test_a_batch_of_rows_that_is_too_large_is_sent_row_by_row(
 
 
 class Refusing:
-    """A producer whose broker refuses all, or answers nothing at all."""
+    """A producer whose broker refuses all with a code (takes all with 0), or never answers."""
 
-    def __init__(self, config: dict[str, Any], code: int | None = None) -> None:
+    def __init__(self, code: int | None) -> None:
         self.code = code
 
     def produce(self, *record: Any, on_delivery: Callable[..., None], **rest: Any) -> None:
-        self.told = lambda: on_delivery(KafkaError(self.code), None)
+        self.told = lambda: on_delivery(KafkaError(self.code) if self.code else None, None)
 
     def flush(self, timeout: float) -> int:
         if self.code is None:
@@ -255,14 +302,18 @@ class Refusing:
 
 
 @pytest.mark.parametrize("code", [KafkaError.TOPIC_AUTHORIZATION_FAILED, None])
-def test_a_row_that_is_not_delivered_is_an_error(
+def test_a_row_that_is_not_delivered_is_an_error_until_the_broker_takes_it(
     monkeypatch: pytest.MonkeyPatch, code: int | None
 ) -> None:
     monkeypatch.setattr(table_topic, "require_topic", lambda config, topic: 1)
-    refusing = partial(DeliveringProducer, connect=lambda config: Refusing(config, code))
+    client = Refusing(code)
+    refusing = partial(DeliveringProducer, connect=lambda config: client)
     monkeypatch.setattr(row_sender, "DeliveringProducer", refusing)
     topic = TableTopic({"bootstrap.servers": "b:9"}, "holders", "client", patience=2)
     why = "no answer" if code is None else ".*authorization failed"
     with pytest.raises(BrokerUnreachable, match=rf"b:9 to take .* within 2 s \({why}\)\. Check"):
         topic.apply(table(("Bob", "fine")), "query", 0)
     assert topic.written == 0
+    client.code = 0
+    topic.apply(table(("Bob", "fine")), "query", 0)
+    assert topic.written == 1

@@ -10,6 +10,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import closing
 from pathlib import Path
 
 import pyarrow as pa
@@ -129,6 +131,34 @@ def test_a_batch_that_fails_halfway_leaves_nothing(store: Store) -> None:
     assert [row["client"] for row in store.all()] == ["Bob"]
     store.apply(changes(("Al", ["F"])), "query", 1)  # was not noted as written
     assert len(store) == 2
+
+
+def test_a_reader_in_the_middle_keeps_no_writer_waiting(store: Store) -> None:
+    with closing(sqlite3.connect(store.path, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        assert reader.execute("SELECT count(*) FROM store").fetchone() == (0,)
+        store.apply(changes(("Bob", ["IBM"])), "query", 0)
+        assert reader.execute("SELECT count(*) FROM store").fetchone() == (0,)
+    assert len(store) == 1
+
+
+def test_of_two_writers_of_a_micro_batch_one_waits_and_leaves_it_out(store: Store) -> None:
+    """As the former life of a query may still write when the next one begins."""
+    store.apply(changes(("Bob", ["IBM"])), "query", 0)
+    with ThreadPoolExecutor() as pool, closing(sqlite3.connect(store.path)) as former:
+        former.execute("BEGIN IMMEDIATE")
+        former.execute("UPDATE written SET batch = 1")
+        second = pool.submit(store.apply, changes(("Al", ["F"])), "query", 1)
+        assert not wait([second], timeout=0.3).done
+        former.commit()
+        second.result(20)
+    assert [row["client"] for row in store.all()] == ["Bob"]
+
+
+def test_each_thread_may_read(store: Store) -> None:
+    store.apply(changes(("Bob", ["IBM"])), "query", 0)
+    with ThreadPoolExecutor() as pool:
+        assert len(store) == pool.submit(len, store).result(20) == 1
 
 
 READER = """

@@ -83,12 +83,9 @@ class MetricsProducer:
 
     def close(self) -> None:
         """Wait until everything has been delivered; raises when it cannot be."""
-        deadline = self._clock() + self._patience
-        while self._waiting and self._clock() < deadline:
+        while self._waiting:
             self._producer.flush(0.1)
-            self.serve()
-        if self._waiting:
-            raise self._gave_up(len(self._waiting))
+            self.serve()  # patience ends it
 
     def _produce(self, sent: _Sent) -> None:
         self._producer.produce(**sent.record, report=partial(self._report, sent))
@@ -104,12 +101,9 @@ class MetricsProducer:
     def _check(self) -> None:
         first = next((sent for sent in self._waiting if not sent.delivered), None)
         if first is not None and self._clock() - first.since > self._patience:
-            raise self._gave_up(len(self._waiting))
-
-    def _gave_up(self, waiting: int) -> BrokerUnreachable:
-        return BrokerUnreachable(
-            f"Expected {self._bootstrap} to take {waiting} metrics into "
-            f"{self.topic!r}, but it did not within {self._patience:.0f} s "
-            f"({self._why or 'no answer'}). Nothing behind them was committed: check that broker "
-            "and topic exist (python -m workbook doctor), and start again."
-        )
+            raise BrokerUnreachable(
+                f"Expected {self._bootstrap} to take {len(self._waiting)} metrics into "
+                f"{self.topic!r}, but it did not within {self._patience:.0f} s "
+                f"({self._why or 'no answer'}). Nothing behind them was committed: check that "
+                "broker and topic exist (python -m workbook doctor), and start again."
+            )

@@ -1,0 +1,87 @@
+"""A bucket of state as Spark calls it: what it keeps, and when it wants to be woken."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import Row
+
+from workbook.buckets.processor import WAKE_MS, Bucket, Packs
+
+
+class Value:
+    """A value of Spark's state store."""
+
+    def __init__(self) -> None:
+        self.kept: tuple[bytes] | None = None
+
+    def get(self) -> tuple[bytes] | None:
+        return self.kept
+
+    def update(self, value: tuple[bytes]) -> None:
+        self.kept = value
+
+    def clear(self) -> None:
+        self.kept = None
+
+
+class Handle:
+    """Spark's side of a bucket, and its clock."""
+
+    def __init__(self) -> None:
+        self.value, self.timers, self.now = Value(), list[int](), 0
+
+    def getValueState(self, name: str, schema: str) -> Value:  # noqa: N802
+        return self.value
+
+    def listTimers(self) -> Any:  # noqa: N802
+        return iter(list(self.timers))
+
+    def registerTimer(self, at: int) -> None:  # noqa: N802
+        self.timers.append(at)
+
+    def getCurrentProcessingTimeInMs(self) -> int:  # noqa: N802
+        return self.now
+
+
+def appended(state: Packs, packs: list[bytes], now: int) -> tuple[Packs, list[tuple[int, bytes]]]:
+    """Keep what came, until it says that all goes; emit the time of waking."""
+    whole = (state["rows"] or b"") + b"".join(packs)
+    return {"rows": None if b"gone" in packs else whole}, [(0, b"%d" % now)]
+
+
+def started(handle: Any, *, waking: bool) -> Bucket:
+    bucket = Bucket(["rows"], appended, waking=waking)
+    bucket.init(handle)
+    return bucket
+
+
+def came(bucket: Bucket, handle: Handle, *packs: bytes) -> list[Row]:
+    return list(bucket.handleInputRows((0,), iter([Row(rows=pack) for pack in packs]), handle))
+
+
+def test_what_is_gone_is_not_kept() -> None:
+    handle = Handle()
+    bucket = started(handle, waking=False)
+    came(bucket, handle, b"a", b"b")
+    came(bucket, handle, b"c")
+    assert handle.value.kept == (b"abc",)
+    came(bucket, handle, b"gone")
+    assert handle.value.kept is None
+    assert handle.timers == []
+
+
+def test_a_waking_bucket_has_one_timer_whatever_comes() -> None:
+    handle = Handle()
+    bucket = started(handle, waking=True)
+    came(bucket, handle, b"a")
+    handle.now = 1_000
+    came(bucket, handle, b"b")
+    assert handle.timers == [WAKE_MS]
+    handle.now = WAKE_MS + 7
+    handle.timers.clear()  # as Spark does with one that has expired
+    assert list(bucket.handleExpiredTimer((0,), handle, None)) == [
+        Row(bucket=0, rows=b"%d" % handle.now)
+    ]
+    assert handle.timers == [handle.now + WAKE_MS]
+    assert handle.value.kept == (b"ab",)
