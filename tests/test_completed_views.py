@@ -256,22 +256,28 @@ def delayed(at: int, delay: int) -> tuple[Any, ...]:
     return (0, YESTERDAY + at, "Page", None, YESTERDAY + at + delay)
 
 
-def delay_of(query: Query) -> int:
+def of_the_clock(query: Query, name: str) -> int:
     clocks = query.tables["clocks"]
     assert clocks is not None
-    return int(clocks["delay"].item())
+    return int(clocks[name].item())
+
+
+def test_a_reader_whose_own_clock_is_set_back_takes_no_idleness_away() -> None:
+    query = live().read((0, YESTERDAY)).wait(4)
+    query.now -= 60 * MINUTE
+    assert of_the_clock(query.wait(1), "idle") == 4_000
 
 
 def test_the_delay_is_that_of_the_newest_event() -> None:
     query = live().take(delayed(0, 3_000), delayed(2_000, 20_000), delayed(4_000, 8_000))
-    assert delay_of(query) == 8_000
+    assert of_the_clock(query, "delay") == 8_000
 
 
 def test_an_event_that_the_clock_has_not_reached_says_nothing_of_the_delay() -> None:
     query = Query().knowing(YESTERDAY + 5_000)
     query.take(delayed(2_000, 3_000), delayed(4_000, 20_000), delayed(50 * MINUTE, 0))
     assert query.sums["clock"] == YESTERDAY
-    assert delay_of(query) == 20_000
+    assert of_the_clock(query, "delay") == 20_000
 
 
 def test_a_partition_that_begins_with_what_nobody_can_read_is_waited_for() -> None:
