@@ -24,7 +24,7 @@ from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.offsets import Unread
 from workbook.kafka.readers import read_dead_letters
 from workbook.kafka.too_late import send_too_late
-from workbook.pipelines.page_views.clocks import PASSED, RECENT, Clock
+from workbook.pipelines.page_views.clocks import IDLE_MS, PASSED, RECENT, Clock, slowest
 from workbook.pipelines.page_views.completed import (
     COMPLETE,
     SUMS,
@@ -260,6 +260,25 @@ def of_the_clock(query: Query, name: str) -> int:
     clocks = query.tables["clocks"]
     assert clocks is not None
     return int(clocks[name].item())
+
+
+def test_an_idle_clock_follows_the_reader_and_never_runs_back() -> None:
+    now = YESTERDAY + 40_000
+    assert slowest({0: Clock(YESTERDAY, IDLE_MS - 1)}, now) == (YESTERDAY, 0)
+    assert slowest({0: Clock(YESTERDAY, IDLE_MS, delay=20_000)}, now) == (YESTERDAY + 10_000, 0)
+    assert slowest({0: Clock(YESTERDAY, IDLE_MS, delay=60_000)}, now) == (YESTERDAY, 0)
+
+
+def test_an_event_ahead_of_its_arrival_makes_no_idle_clock_run_ahead() -> None:
+    query = live()
+    query.take((0, query.now + 200_000, "Page", None, query.now)).wait(12)
+    assert query.read((0, query.now)).late == []
+
+
+def test_what_comes_late_sets_no_clock_back() -> None:
+    query = Query().knowing(YESTERDAY + MINUTE)
+    query.read(*((0, YESTERDAY + n) for n in range(RECENT)))
+    assert of_the_clock(query, "time") == YESTERDAY + MINUTE
 
 
 def test_a_reader_whose_own_clock_is_set_back_takes_no_idleness_away() -> None:
