@@ -169,6 +169,7 @@ def taking(number: int) -> Any:
         lambda rows: ktable(rows, key="id").filter("amount > 2"),
         lambda rows: ktable(rows, key="id"),
         lambda rows: plain(rows).filter("client != 'x'"),
+        lambda rows: ktable(rows, key="id").filter("client != 'x'").filter("amount > 1"),
         lambda rows: plain(rows.where("client != 'x'")),
         lambda rows: plain(rows.withColumn("client", F.upper("client"))),
         lambda rows: plain(rows.withColumn("amount", F.col("amount").cast("int"))),
@@ -188,6 +189,13 @@ def test_another_table_is_made_for_something_else(
 ) -> None:
     known = facts_of(plain(rows).group_by("client").aggregate(n=count()))
     assert facts_of(other(rows).group_by("client").aggregate(n=count())) != known
+
+
+def test_another_mark_of_what_is_deleted_makes_another_table(rows: DataFrame) -> None:
+    either = rows.withColumn("gone", ~F.col("deleted"))
+    one, other = (ktable(either, key="id", deleted=name) for name in ("deleted", "gone"))
+    counted = [facts_of(t.group_by("client").aggregate(n=count())) for t in (one, other)]
+    assert counted[0] != counted[1]
 
 
 def names(rows: DataFrame) -> DataFrame:

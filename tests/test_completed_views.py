@@ -24,7 +24,7 @@ from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.offsets import Unread
 from workbook.kafka.readers import read_dead_letters
 from workbook.kafka.too_late import send_too_late
-from workbook.pipelines.page_views.clocks import PASSED, RECENT, Clock
+from workbook.pipelines.page_views.clocks import IDLE_MS, PASSED, RECENT, Clock, slowest
 from workbook.pipelines.page_views.completed import (
     COMPLETE,
     SUMS,
@@ -256,22 +256,47 @@ def delayed(at: int, delay: int) -> tuple[Any, ...]:
     return (0, YESTERDAY + at, "Page", None, YESTERDAY + at + delay)
 
 
-def delay_of(query: Query) -> int:
+def of_the_clock(query: Query, name: str) -> int:
     clocks = query.tables["clocks"]
     assert clocks is not None
-    return int(clocks["delay"].item())
+    return int(clocks[name].item())
+
+
+def test_an_idle_clock_follows_the_reader_and_never_runs_back() -> None:
+    now = YESTERDAY + 40_000
+    assert slowest({0: Clock(YESTERDAY, IDLE_MS - 1)}, now) == (YESTERDAY, 0)
+    assert slowest({0: Clock(YESTERDAY, IDLE_MS, delay=20_000)}, now) == (YESTERDAY + 10_000, 0)
+    assert slowest({0: Clock(YESTERDAY, IDLE_MS, delay=60_000)}, now) == (YESTERDAY, 0)
+
+
+def test_an_event_ahead_of_its_arrival_makes_no_idle_clock_run_ahead() -> None:
+    query = live()
+    query.take((0, query.now + 200_000, "Page", None, query.now)).wait(12)
+    assert query.read((0, query.now)).late == []
+
+
+def test_what_comes_late_sets_no_clock_back() -> None:
+    query = Query().knowing(YESTERDAY + MINUTE)
+    query.read(*((0, YESTERDAY + n) for n in range(RECENT)))
+    assert of_the_clock(query, "time") == YESTERDAY + MINUTE
+
+
+def test_a_reader_whose_own_clock_is_set_back_takes_no_idleness_away() -> None:
+    query = live().read((0, YESTERDAY)).wait(4)
+    query.now -= 60 * MINUTE
+    assert of_the_clock(query.wait(1), "idle") == 4_000
 
 
 def test_the_delay_is_that_of_the_newest_event() -> None:
     query = live().take(delayed(0, 3_000), delayed(2_000, 20_000), delayed(4_000, 8_000))
-    assert delay_of(query) == 8_000
+    assert of_the_clock(query, "delay") == 8_000
 
 
 def test_an_event_that_the_clock_has_not_reached_says_nothing_of_the_delay() -> None:
     query = Query().knowing(YESTERDAY + 5_000)
     query.take(delayed(2_000, 3_000), delayed(4_000, 20_000), delayed(50 * MINUTE, 0))
     assert query.sums["clock"] == YESTERDAY
-    assert delay_of(query) == 20_000
+    assert of_the_clock(query, "delay") == 20_000
 
 
 def test_a_partition_that_begins_with_what_nobody_can_read_is_waited_for() -> None:

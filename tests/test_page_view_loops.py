@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from labs import until
 
 from workbook.errors import Rejected, SeveralPartitions
@@ -144,8 +144,10 @@ class Handed:
 class Scripted:
     """A reader, its metrics, its dead letters and its producer; ``log`` is what happened.
 
-    All that is sent is delivered at once.
+    All that is sent is delivered at once. So many commits find the broker ``away``.
     """
+
+    away = 0
 
     def __init__(self, *handed: Handed) -> None:
         self.left, self.log = list(handed), list[Any]()
@@ -159,10 +161,23 @@ class Scripted:
     def over(self) -> bool:
         return not self.left
 
-    def commit(self, offsets: list[TopicPartition], asynchronous: bool) -> None:
+    def commit(
+        self,
+        message: Handed | None = None,
+        offsets: Sequence[TopicPartition] = (),
+        asynchronous: bool = True,
+    ) -> None:
+        assert not asynchronous, "the loop goes on when the broker has it"
+        if message is not None:
+            offsets = [TopicPartition("clicks", message.place, message.number + 1)]
+        if self.away:
+            self.away -= 1
+            raise KafkaException(KafkaError(KafkaError._TRANSPORT))
         self.log.append(("commit", offsets[0].offset))
 
-    def send(self, metric: Any, ids: Sequence[int], then: Callable[[], None]) -> None:
+    def send(
+        self, metric: Any, ids: Sequence[int], then: Callable[[], None] = lambda: None
+    ) -> None:
         self.log.append(("sent", metric.second - START, metric.views))
         then()
 
@@ -222,6 +237,49 @@ def test_at_its_end_the_loop_waits_for_what_it_has_sent() -> None:
     bench = Scripted(*handed(0, 1))
     on_delivery(bench)
     assert bench.log == [("sent", 0, 1), "closed", ("commit", 1), "closed"]
+
+
+class LateDelivery(Scripted):
+    """What was sent is delivered at the next ``serve``."""
+
+    def __init__(self, *handed: Handed | None) -> None:
+        super().__init__(*handed)  # type: ignore[arg-type]
+        self.thens = list[Callable[[], None]]()
+
+    def send(
+        self, metric: Any, ids: Sequence[int], then: Callable[[], None] = lambda: None
+    ) -> None:
+        super().send(metric, ids)
+        self.thens.append(then)
+
+    def serve(self) -> None:
+        while self.thens:
+            self.thens.pop(0)()
+
+
+def test_a_delivery_is_committed_also_where_no_click_comes_any_more() -> None:
+    bench = LateDelivery(*handed(0, 1), None)
+    on_delivery(bench)
+    assert bench.log == [("sent", 0, 1), "closed", ("commit", 1), "closed"]
+
+
+def test_at_most_once_each_record_is_committed_before_it_is_counted() -> None:
+    bench = Scripted(*handed(0, 1, 1))
+    commit_after_poll(bench, bench, bench.over, bench)
+    assert bench.log == [("commit", 1), ("commit", 2), ("sent", 0, 1), ("commit", 3)]
+
+
+def test_a_commit_that_fails_is_made_good_by_the_next_one() -> None:
+    bench = Scripted(*handed(0, 1, 2))
+    bench.away = 1
+    on_delivery(bench)
+    assert [event for event in bench.log if event[0] == "commit"] == [("commit", 2)]
+
+
+def test_the_loop_counts_in_the_seconds_of_who_shares_the_topic() -> None:
+    seconds = Seconds()
+    on_delivery(Scripted(*handed(0, 1)), seconds=seconds)
+    assert seconds.open == {0: (START + 1, [1])}
 
 
 def test_what_rejects_needs_no_close() -> None:

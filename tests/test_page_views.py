@@ -19,6 +19,7 @@ from workbook.errors import Rejected
 from workbook.events.clicks import Click, ClickType, PlainClick
 from workbook.events.reasons import Reason
 from workbook.pipelines.page_views.counts import (
+    completed_seconds,
     count_page_views,
     count_step,
     page_views,
@@ -327,6 +328,17 @@ def test_the_loop_rejects_and_counts_on() -> None:
         reader, lambda _: not reader.left, lambda m, why: seen.append((m.value(), why.reason))
     )
     assert counts == {"home": 3, "shoes": 1}
+    more = Scripted([Letter(click("home").to_json())])
+    assert count_page_views(more, lambda _: not more.left, lambda m, why: None, counts) == {
+        "home": 4, "shoes": 1,
+    }  # fmt: skip
     assert seen == [
         (values[1], Reason.FUTURE), (values[5], Reason.NEGATIVE), (b"junk", Reason.MALFORMED)
     ]  # fmt: skip
+
+
+def test_a_second_is_complete_at_a_page_view_of_another_and_never_at_an_action() -> None:
+    times = [(1_000, "Page"), (1_999, "Page"), (2_500, "Action"), (3_000, "Page"), (1_500, "Page")]
+    clicks = [replace(CLICK, timestamp=time, click_type=ClickType(kind)) for time, kind in times]
+    assert list(completed_seconds(clicks)) == [(1, 2), (3, 1)]
+    assert list(completed_seconds(clicks[:3])) == []

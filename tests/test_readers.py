@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from workbook.kafka.readers import (
     PatientConsumer,
     _read_to_end,
     consumer,
+    latest_rows,
     read_all,
     read_messages,
 )
@@ -96,6 +98,17 @@ def test_a_group_goes_on_where_it_committed(broker: Any, topic: Topic) -> None:
     send(broker, topic, 1, first=4)
     assert drain(consumer(broker.client_config(), topic.name, "g-" + topic.name), 1) == [b"4"]
     assert len(drain(consumer(broker.client_config(), topic.name), 5)) == 5
+
+
+def test_of_each_key_the_last_record_counts_until_a_tombstone_takes_it_out() -> None:
+    records: list[tuple[bytes, bytes | None]] = [
+        (b"Bob", b"1"), (b"Al", b"2"), (b"Cy", b"3"), (b"Bob", b"4"), (b"Al", None), (b"Di", None),
+    ]  # fmt: skip
+    messages: Any = [
+        SimpleNamespace(key=lambda key=key: key, value=lambda value=value: value)
+        for key, value in records
+    ]
+    assert list(latest_rows(messages).items()) == [("Cy", 3), ("Bob", 4)]
 
 
 def drain(reader: PatientConsumer, number: int, seconds: float = 20) -> list[bytes | None]:

@@ -36,6 +36,10 @@ def changelog(seed: int) -> list[Row]:
     return rows
 
 
+def bucket_of(client: str | None) -> int:
+    return 0 if client is None else int(client[1:])
+
+
 def batches(rows: list[Row], seed: int) -> list[pl.DataFrame]:
     """The same rows, numbered, in batches; within a batch in any order, as packs come in."""
     draw, left, found = random.Random(seed), list(enumerate(rows)), []
@@ -43,7 +47,7 @@ def batches(rows: list[Row], seed: int) -> list[pl.DataFrame]:
         size = draw.choice([1, 1, 2, 5, 20])
         batch, left = left[:size], left[size:]
         draw.shuffle(batch)
-        data = [(*row, order, 0) for order, row in batch]
+        data = [(*row, order, bucket_of(row[1])) for order, row in batch]
         names = [*COLUMNS, DELETED, ORDER, GROUP_BUCKET]
         types = [pl.String, pl.String, pl.Int64, pl.Boolean, pl.Int64, pl.Int64]
         kinds = dict(zip(names, types, strict=True))
@@ -255,7 +259,7 @@ def test_each_old_row_goes_before_the_new_one_comes(seed: int) -> None:
     for batch in batches(rows, seed):
         table, told = steps.every_difference(table, batch, KEYS, COLUMNS)
         for row in told.iter_rows(named=True):
-            assert row[BUCKET] == 0
+            assert row[BUCKET] == bucket_of(row["client"])
             if row[OP] < 0:
                 assert here.pop(row["id"]) == row["client"]
             else:
