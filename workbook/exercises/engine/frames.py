@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import threading
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbook.exercises.engine.calls import Attempt
+from workbook.exercises.engine.frame_causes import (
+    broken,
+    cause_of_no_frame,
+    cause_of_no_rows,
+    other_column_type,
+    other_columns,
+)
 from workbook.exercises.engine.jobs import attempt_on_spark, without_new_queries
-from workbook.exercises.engine.judging import NotYet, not_callable_so, usual_cause
+from workbook.exercises.engine.judging import NotYet, not_callable_so
 from workbook.exercises.engine.mistakes import Mistake, cause_of_rows
 from workbook.exercises.engine.render import Rows
-from workbook.exercises.engine.showing import place
-from workbook.exercises.engine.spark_errors import spark_cause, worker_line
 from workbook.exercises.engine.streams import (
     STARTS,
     cause_of_luck,
@@ -62,59 +67,82 @@ def by_rows(
 
     ``columns`` are those asked for with their types, as in ``"name STRING, views BIGINT"``, in any
     order; a mistake's model goes from rows, whose fields have the names of ``schema``, to rows in
-    any order. ``cause`` is said if no mistake explains the
-    difference. With ``streams`` the next cell runs the answer on a stream, so that has to be
-    possible too; without, it must still leave running to the caller. What is right is tried once
-    more with each row, in and out, ``renamed``. The check needs a ``spark`` session.
+    any order. ``cause`` is said if no mistake explains the difference. With ``streams`` the next
+    cell runs the answer on a stream, so that has to be possible too; without, it must still leave
+    running to the caller. What is right is tried once more with each row, in and out, ``renamed``.
+    The check needs a ``spark`` session.
     """
     types = dict(column.split() for column in columns.split(", "))
-    columns_in = [column.split()[0] for column in schema.split(", ")]
+    return _ByRows(schema, rows, types, expected, mistakes, cause, streams, renamed)
 
-    def diagnose(answer: Any, spark: SparkSession | None = None) -> NotYet | None:
+
+@dataclass(frozen=True)
+class _ByRows:
+    """Diagnoses an answer from DataFrame to DataFrame; see ``by_rows``."""
+
+    schema: str
+    rows: Sequence[Row]
+    types: dict[str, str]
+    expected: Sequence[Row]
+    mistakes: Sequence[Mistake]
+    cause: str
+    streams: bool
+    renamed: Callable[[Row], Row] | None
+
+    def __call__(self, answer: Any, spark: SparkSession | None = None) -> NotYet | None:
         if spark is None:
             return NotYet("This check needs Spark: write `check(answer, spark=spark)`.")
         if misuse := not_callable_so(answer, (None,)):
             return misuse
         with _waiting_aloud(), without_new_queries(spark):
-            frame = spark.createDataFrame(list(rows), schema)
-            _warm_up(frame)
-            found = _collect(answer, frame, list(types))
+            table = spark.createDataFrame(list(self.rows), self.schema)
+            _warm_up(table)
+            found = _collect(answer, table, list(self.types))
             if isinstance(found, NotYet):
                 return found
-            return judged(*found) or on_a_stream(answer, frame, found[0]) or again(answer, spark)
+            result, rows = found
+            return (
+                self._judged(result, rows)
+                or self._on_a_stream(answer, table, result)
+                or self._under_other_names(answer, spark)
+            )
 
-    def judged(frame: DataFrame, found: list[Row]) -> NotYet | None:
-        other_type = _other_type(frame, types)
-        if Counter(found) != Counter(expected):
-            known = _without_a_filter(frame) if not found else ""
-            known = known or cause_of_rows(mistakes, columns_in, rows, found)
-            table = difference(list(types), found, expected)
-            return NotYet(known or other_type or cause, table=table)
-        return NotYet(other_type) if other_type else None
+    def _judged(self, result: DataFrame, found: list[Row]) -> NotYet | None:
+        """Compare the rows of an answer, and then their types."""
+        other_type = other_column_type(result, self.types)
+        if Counter(found) == Counter(self.expected):
+            return NotYet(other_type) if other_type else None
+        columns = [column.split()[0] for column in self.schema.split(", ")]
+        known = "" if found else cause_of_no_rows(result)
+        known = known or cause_of_rows(self.mistakes, columns, self.rows, found)
+        table = difference(list(self.types), found, self.expected)
+        return NotYet(known or other_type or self.cause, table=table)
 
-    def on_a_stream(answer: Any, table: DataFrame, result: DataFrame) -> NotYet | None:
+    def _on_a_stream(
+        self, answer: Callable[..., Any], table: DataFrame, result: DataFrame
+    ) -> NotYet | None:
+        """Ask whether what is right on a table can be described on a stream."""
         with without_new_queries(table.sparkSession) as started:
             described = _described(answer, table)
             if described.timed_out:
-                return _error(answer, described)
-            broken = cause_on_a_stream if streams else cause_of_running
-            told = broken(described) or cause_of_luck(result)
-        told = STARTS if started.queries else told
-        return NotYet(told) if told else None
+                return broken(answer, described)
+            refused = cause_on_a_stream if self.streams else cause_of_running
+            cause = refused(described) or cause_of_luck(result)
+        cause = STARTS if started.queries else cause
+        return NotYet(cause) if cause else None
 
-    def again(answer: Any, spark: SparkSession) -> NotYet | None:
-        if renamed is None:
+    def _under_other_names(self, answer: Callable[..., Any], spark: SparkSession) -> NotYet | None:
+        """Try the same rows once more, each of them renamed."""
+        if self.renamed is None:
             return None
-        frame = spark.createDataFrame([renamed(row) for row in rows], schema)
-        found = _collect(answer, frame, list(types))
+        table = spark.createDataFrame([self.renamed(row) for row in self.rows], self.schema)
+        found = _collect(answer, table, list(self.types))
         if isinstance(found, NotYet):
             return found
-        asked = [renamed(row) for row in expected]
+        asked = [self.renamed(row) for row in self.expected]
         if Counter(found[1]) == Counter(asked):
             return None
-        return NotYet(_BY_NAME, table=difference(list(types), found[1], asked))
-
-    return diagnose
+        return NotYet(_BY_NAME, table=difference(list(self.types), found[1], asked))
 
 
 _BY_NAME = (
@@ -166,12 +194,12 @@ def _collect(
     spark = frame.sparkSession
     tried = attempt_on_spark(spark, answer, frame, seconds=CALLING_SECONDS)
     if not isinstance(tried.value, DataFrame):
-        return _error(answer, tried, _no_frame(tried.value))
+        return broken(answer, tried, cause_of_no_frame(tried.value))
     if Counter(tried.value.columns) != Counter(columns):
-        return _other_columns(tried.value.columns, columns)
+        return other_columns(tried.value.columns, columns)
     ran = attempt_on_spark(spark, tried.value.select(*columns).collect, seconds=LIMIT_SECONDS)
     if not isinstance(ran.value, list):
-        return _error(answer, ran)
+        return broken(answer, ran)
     return tried.value, [_hashable(row) for row in ran.value]
 
 
@@ -180,80 +208,6 @@ def _hashable(value: Any) -> Any:
     if isinstance(value, dict):
         return tuple(sorted(((k, _hashable(v)) for k, v in value.items()), key=repr))
     return tuple(map(_hashable, value)) if isinstance(value, (list, tuple)) else value
-
-
-def _without_a_filter(frame: DataFrame) -> str:
-    """Return why there is no row where nothing filters, or ''."""
-    plan = frame._jdf.queryExecution().analyzed().toString()
-    return "" if re.search(r"\b(Filter|Join|Limit)", plan) else _NO_ROW
-
-
-_NO_ROW = (
-    "It gives no row, though nothing filters: is the result made out of something empty, as of a "
-    "list that is filled on Spark's workers? Those have copies of their own."
-)
-
-
-def _error(answer: Callable[..., Any], tried: Attempt, otherwise: str = "") -> NotYet:
-    if told := spark_cause(tried.error):
-        where = worker_line(tried.error) or place(tried.error, answer)
-        return NotYet(told, printed=tried.printed, where=where)
-    cause = usual_cause(tried) or otherwise
-    where = place(tried.error, answer)
-    return NotYet(cause, value=tried.shown, printed=tried.printed, where=where)
-
-
-def _no_frame(value: Any) -> str:
-    kind = type(value)
-    if kind.__name__ == "GroupedData":
-        return "It ends with `groupBy`: what is to be computed for each group?"
-    if kind.__module__.split(".")[0] == "pandas":
-        return (
-            f"It returns a {kind.__name__} of pandas, and a DataFrame of Spark is asked for: leave "
-            "out `toPandas`, which fetches every row."
-        )
-    return (
-        f"A DataFrame is asked for, and its value is of type {kind.__name__}. "
-        "Describe the result, and leave running it to the caller."
-    )
-
-
-def _other_columns(found: Sequence[str], asked: Sequence[str]) -> NotYet:
-    missing = ", ".join(c for c in asked if c not in found)
-    besides = ", ".join(c for c in found if c not in asked)
-    halves = [f"missing {missing}"] * bool(missing) + [f"not asked for {besides}"] * bool(besides)
-    twice = ", ".join(f"`{c}`" for c, times in Counter(found).items() if times > 1)
-    return NotYet(
-        f"A name stands for more than one column: {twice}. Each is asked for once."
-        if twice
-        else f"The columns differ: {'; '.join(halves)}. "
-        "Check what you group by, and name a column with `alias`.",
-        value=", ".join(found),
-        expected=", ".join(asked),
-    )
-
-
-def _other_type(frame: DataFrame, asked: dict[str, str]) -> str:
-    """Name the first column whose type is of another kind than the one asked for; or ''."""
-    for name, type_ in asked.items():
-        found = frame.schema[name].dataType.simpleString()
-        if _kind(found) != _kind(type_.lower()):
-            if found.startswith(("array", "map", "struct")):
-                return (
-                    f"Look at the type: `{name}` is {found.upper()}, and {type_} is asked for: "
-                    "one value in each row, and not a collection of them."
-                )
-            return (
-                f"Look at the type: `{name}` is {found.upper()}, and {type_} is asked for. A whole "
-                "number comes of `div`, `floor` or a cast; text of a cast to STRING."
-            )
-    return ""
-
-
-def _kind(type_: str) -> str:
-    """Return a type's kind: whole numbers of any width are one, since Spark chooses the width."""
-    whole = re.fullmatch(r"tinyint|smallint|int|bigint|decimal\(\d+,0\)", type_)
-    return "a whole number" if whole else type_
 
 
 @contextmanager
