@@ -12,7 +12,8 @@ import pytest
 
 from workbook.exercises.engine.bounds import Large, bounded
 from workbook.exercises.engine.calls import alike, attempt, attempt_twice, collected, same
-from workbook.exercises.engine.judging import Case, Mistake, by_cases
+from workbook.exercises.engine.judging import Case, by_cases
+from workbook.exercises.engine.mistakes import Mistake
 from workbook.exercises.engine.showing import MOST_LINES, WIDTH, show
 
 

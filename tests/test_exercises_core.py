@@ -15,7 +15,8 @@ from workbook.exercises.engine import judging
 from workbook.exercises.engine.calls import attempt
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.frames import difference
-from workbook.exercises.engine.judging import Case, Mistake, NotYet, by_cases
+from workbook.exercises.engine.judging import Case, NotYet, by_cases
+from workbook.exercises.engine.mistakes import Mistake
 from workbook.exercises.engine.render import Card, Part, State
 from workbook.exercises.engine.showing import show
 
