@@ -1,4 +1,4 @@
-"""Likely causes that show in the DataFrame of an answer, or in a call that gave none."""
+"""Names likely causes that show in the DataFrame of an answer, or in a call that gave none."""
 
 from __future__ import annotations
 

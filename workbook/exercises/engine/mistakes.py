@@ -1,4 +1,4 @@
-"""Mistakes that a check recognizes: answers as learners write them, each with its likely cause."""
+"""Recognises mistakes: wrong answers as learners write them, each with its likely cause."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What wrong answers of several chapters are made of: the same slip is written once."""
+"""Counts and forms that wrong answers of several chapters share."""

@@ -1,4 +1,4 @@
-"""Counts of clicks by second in the order of arrival: what wrong answers by hand are made of."""
+"""Counts clicks by second in the order of arrival, as answers by hand do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Views and clocks of several partitions: what wrong answers about event time are made of."""
+"""Keeps the views and the clocks of several partitions, as answers by hand do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The right pairs in another form: swapped, as lists, as a dictionary, the first one only."""
+"""Gives the right pairs in another form: swapped, as lists, as a dictionary, the first only."""
 
 from __future__ import annotations
 
