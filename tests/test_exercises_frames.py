@@ -11,7 +11,7 @@ import psutil
 import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
-from workbook.exercises.chapters import page_view_counter as chapter
+from workbook.exercises.chapters.page_view_counter.on_spark import on_spark, views_per_name
 from workbook.exercises.engine import frames
 from workbook.exercises.engine.calls import Attempt
 from workbook.exercises.engine.spark_errors import spark_cause
@@ -30,14 +30,14 @@ def raises_on_a_worker(clicks):
     def upper(name):
         return name.uper()
 
-    return chapter.views_per_name(clicks).withColumn("name", upper("name"))
+    return views_per_name(clicks).withColumn("name", upper("name"))
 
 
 def test_an_endless_loop_ends_long_before_spark_would(spark, monkeypatch):
-    chapter.on_spark.check(chapter.views_per_name, spark=spark)  # the first query takes longer
+    on_spark.check(views_per_name, spark=spark)  # the first query takes longer
     monkeypatch.setattr(frames, "CALLING_SECONDS", 0.5)
     began = time.monotonic()
-    card = chapter.on_spark.check(loops, spark=spark)
+    card = on_spark.check(loops, spark=spark)
     assert "does not come to an end" in card.part(CAUSE)
     assert time.monotonic() - began < 10
 
@@ -48,7 +48,7 @@ def hangs_on_a_worker(clicks):
         while True:
             pass
 
-    return chapter.views_per_name(clicks.where(is_page("click_type")))
+    return views_per_name(clicks.where(is_page("click_type")))
 
 
 def hangs_itself(clicks):
@@ -61,12 +61,12 @@ def hangs_itself(clicks):
 def test_a_worker_that_hangs_is_ended_and_the_next_answer_passes(
     answer, limit, spark, monkeypatch, capfd
 ):
-    assert chapter.on_spark.check(chapter.views_per_name, spark=spark).correct
+    assert on_spark.check(views_per_name, spark=spark).correct
     with monkeypatch.context() as shorter:
         shorter.setattr(frames, limit, 2.0)
-        card = chapter.on_spark.check(answer, spark=spark)
+        card = on_spark.check(answer, spark=spark)
     assert "does not come to an end" in card.part(CAUSE)
-    assert chapter.on_spark.check(chapter.views_per_name, spark=spark).correct
+    assert on_spark.check(views_per_name, spark=spark).correct
     assert "Traceback" not in capfd.readouterr().err
     assert spark.sparkContext.getLocalProperty("spark.jobGroup.id") is None
     daemon = psutil.Process(spark.sparkContext._gateway.proc.pid)
@@ -88,17 +88,17 @@ def wait_until(holds, within=30):
 
 
 def started(clicks):
-    return chapter.views_per_name(clicks).writeStream.format("noop").outputMode("update").start()
+    return views_per_name(clicks).writeStream.format("noop").outputMode("update").start()
 
 
 def only_if_streaming(clicks):
-    return started(clicks) if clicks.isStreaming else chapter.views_per_name(clicks)
+    return started(clicks) if clicks.isStreaming else views_per_name(clicks)
 
 
 @pytest.mark.parametrize("answer", [started, only_if_streaming])
 def test_no_query_of_an_answer_goes_on(answer, spark):
     before = [query.runId for query in spark.streams.active]
-    card = chapter.on_spark.check(answer, spark=spark)
+    card = on_spark.check(answer, spark=spark)
     assert "the notebook starts the query" in card.part(CAUSE)
     assert [query.runId for query in spark.streams.active] == before
 
@@ -121,7 +121,7 @@ def test_a_check_says_what_it_waits_for_once_it_takes_long(monkeypatch, capsys, 
 
 
 def test_the_line_that_raised_on_a_worker_is_shown(spark):
-    card = chapter.on_spark.check(raises_on_a_worker, spark=spark)
+    card = on_spark.check(raises_on_a_worker, spark=spark)
     assert card.part("Where in your cell").endswith("return name.uper()")
 
 
@@ -158,7 +158,7 @@ def test_a_query_that_an_answer_starts_is_stopped_with_its_check(spark):
         return writer.format("noop").start()
 
     before = len(spark.streams.active)
-    assert "NOT_YET" in str(chapter.on_spark.check(starts, spark=spark).state)
+    assert "NOT_YET" in str(on_spark.check(starts, spark=spark).state)
     assert len(spark.streams.active) == before
 
 
@@ -166,5 +166,5 @@ def test_a_column_of_arrays_is_an_answer_that_can_be_compared(spark):
     def lists(clicks):
         return clicks.groupBy("name").agg(F.collect_list("event_id").alias("views"))
 
-    card = chapter.on_spark.check(lists, spark=spark)
+    card = on_spark.check(lists, spark=spark)
     assert "broke" not in str(card)
