@@ -27,7 +27,8 @@ from workbook.stack.process import end_now, family
 NOBODY = 65534
 MARK = "WORKBOOK_TEST_CLUSTER"
 HIDDEN = 'mount -t tmpfs -o mode=0700 none "$0" && exec "$@"'
-AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
+# By way of env: setpriv itself has root's capabilities up to its exec, and may run any file.
+AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "env")
 APART = ("unshare", "--mount", "--propagation", "private", "sh", "-c", HIDDEN, str(ROOT))
 
 

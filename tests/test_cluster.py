@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -106,6 +106,16 @@ def in_the_background(broker: Broker, topic: Topic, stream: Any, count: int) -> 
     return sender
 
 
+def while_it_runs(process: subprocess.Popen[str], happened: Callable[[], bool]) -> None:
+    """Wait for something that the run brings about."""
+
+    def happened_yet() -> bool:
+        assert process.poll() is None, process.communicate()[0]
+        return happened()
+
+    until(happened_yet, "what the run brings about", WITHIN)
+
+
 def lose_a_worker(started: Cluster) -> None:
     assert len(started.executors()) == 2
     started.kill_worker()
@@ -137,7 +147,7 @@ def test_every_page_view_is_counted_or_rejected(broker: Broker, spark_cluster: C
     process = on(
         spark_cluster, "page_views", "--in", clicks.name, "--out", out.name, "--checkpoint", state
     )
-    until(lambda: len(read_metrics(config, out.name)) > 2, "the first seconds", WITHIN)
+    while_it_runs(process, lambda: len(read_metrics(config, out.name)) > 2)
     lose_a_worker(spark_cluster)
     sender.join()
 
@@ -189,17 +199,13 @@ def test_the_table_in_the_topic_is_right(broker: Broker, spark_cluster: Cluster)
         *("--out", out, "--no-store", "--checkpoint", state),
     )
     read_until(process, "Its new checkpoint")
-    until(lambda: read_messages(config, out), "the first rows", WITHIN)
+    while_it_runs(process, lambda: bool(read_messages(config, out)))
     lose_a_worker(spark_cluster)
     sender.join()
 
     expected = stream.expected(0, CHANGED)
 
-    def right() -> bool:
-        assert process.poll() is None, process.communicate()
-        return judged(expected, config, out).clean
-
-    until(right, "the table to be right", WITHIN)
+    while_it_runs(process, lambda: judged(expected, config, out).clean)
     end(process, signal.SIGTERM)
     assert judged(expected, config, out).clean
     letters = once(read_dead_letters(config, positions.dead_letters.name))

@@ -87,9 +87,17 @@ def settings(scratch: Path) -> dict[str, str]:
         "spark.submit.pyFiles": str(archive),
         "spark.executorEnv.PYTHONPATH": archive.name,
         "spark.executorEnv.TZ": "UTC",
+        # Hadoop's file systems have a umask of their own, by default one that shares nothing.
+        "spark.hadoop.fs.permissions.umask-mode": f"{_umask():03o}",
         # Two attempts at a task side by side would write a table's rows twice, and out of order.
         "spark.speculation": "false",
     }
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)  # to ask for it is to set it
+    os.umask(mask)
+    return mask
 
 
 def _archived(scratch: Path) -> Path:

@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 
 from workbook.errors import BrokerUnreachable, QueryEnded
-from workbook.spark import checkpoints
+from workbook.spark import checkpoints, cluster
 from workbook.spark.checkpoints import Facts
 from workbook.spark.source import Kafka
 from workbook.spark.state_store import in_rocksdb
@@ -49,6 +49,7 @@ class QueryGroup:
         self, writers: list[DataStreamWriter], checkpoint: Path, made_for: Facts | None = None
     ) -> None:
         made_for = made_for or {}
+        cluster.require_reachable(checkpoint)
         checkpoints.require(checkpoint, made_for)  # before anything that runs there is ended
         former = QueryGroup.by_folder.pop(checkpoint.parent, None)
         if former is not None:
