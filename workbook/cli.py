@@ -13,8 +13,10 @@ from workbook.commands.arguments import (
     Parser,
     add_crash,
     add_generate,
+    add_lab,
     add_metrics,
     add_run,
+    add_server,
     add_store,
 )
 from workbook.commands.console import INTERRUPTED, fitted, typed, waiting_for
@@ -29,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     words = sys.argv[1:] if arguments is None else list(arguments)
-    parser = _parser(words)
+    parser = _parser()
     if not words:
         parser.print_help()
         return 2
@@ -50,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
 
 
-def _parser(words: Sequence[str]) -> Parser:
+def _parser() -> Parser:
     program = typed()
     parser = Parser(
         traceback=False,
@@ -59,55 +61,74 @@ def _parser(words: Sequence[str]) -> Parser:
         epilog=f"What each of them takes: {program} COMMAND --help",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-
-    def add(name: str, says: str, command: Command) -> Parser:
+    for name, does, command, add_arguments in _commands(program):
         # The first letter is small in a list and large where the text stands alone.
-        made = commands.add_parser(name, help=says, description=f"{says[0].upper()}{says[1:]}.")
+        made = commands.add_parser(name, help=does, description=f"{does[0].upper()}{does[1:]}.")
         made.set_defaults(command=command, parser=made)
-        return made
+        add_arguments(made)
+    return parser
 
-    lab = add("lab", "start Kafka and JupyterLab; Ctrl-C ends both", _later("commands.lab", "lab"))
-    lab.add_argument(
-        "--no-browser", action="store_true", help="print the address; default: open a browser too"
-    )
-    add("doctor", "look for what keeps the lab from working", _doctor)
-    add("prefetch", "fetch the jars; then no network is needed", _prefetch)
-    add("up", f"start Kafka and keep it until `{program} down`", _up)
-    add("down", "end this checkout's servers and clear leftovers", _down)
-    for word, what in (
-        ("stop", "stop the lab's broker alone, to see an outage; it keeps its topics"),
-        ("start", "start the broker that was stopped, on its port"),
-    ):
-        one = add(word, what, _later("commands.servers", word))
-        one.add_argument("server", choices=["kafka"], help="which server of the lab")
-    add_generate(
-        add(
+
+def _commands(program: str) -> list[tuple[str, str, Command, Callable[[Parser], None]]]:
+    """Return each command's name, what it does, the function that runs it, and its arguments."""
+    return [
+        (
+            "lab",
+            "start Kafka and JupyterLab; Ctrl-C ends both",
+            _later("commands.lab", "lab"),
+            add_lab,
+        ),
+        ("doctor", "look for what keeps the lab from working", _doctor, _nothing),
+        ("prefetch", "fetch the jars; then no network is needed", _prefetch, _nothing),
+        ("up", f"start Kafka and keep it until `{program} down`", _up, _nothing),
+        ("down", "end this checkout's servers and clear leftovers", _down, _nothing),
+        (
+            "stop",
+            "stop the lab's broker alone, to see an outage; it keeps its topics",
+            _later("commands.servers", "stop"),
+            add_server,
+        ),
+        (
+            "start",
+            "start the broker that was stopped, on its port",
+            _later("commands.servers", "start"),
+            add_server,
+        ),
+        (
             "generate",
             "send a generated stream to a topic",
             _later("commands.generate", "generate"),
-        )
-    )
-    add_run(
-        add("run", "run a pipeline on Spark, without a notebook", _later("commands.run", "run"))
-    )
-    add_store(
-        add(
+            add_generate,
+        ),
+        (
+            "run",
+            "run a system on Spark, without a notebook",
+            _later("commands.run", "run"),
+            add_run,
+        ),
+        (
             "store",
             "ask the store of a running table, or of a past one",
             _later("commands.store", "ask"),
-        )
-    )
-    add_metrics(
-        add("metrics", "print a metrics topic as it grows", _later("commands.metrics", "follow"))
-    )
-    add_crash(
-        add(
+            add_store,
+        ),
+        (
+            "metrics",
+            "print a metrics topic as it grows",
+            _later("commands.metrics", "follow"),
+            add_metrics,
+        ),
+        (
             "crash",
             "kill a system at a named point, and judge it",
             _later("commands.crash", "crash"),
-        )
-    )
-    return parser
+            add_crash,
+        ),
+    ]
+
+
+def _nothing(parser: Parser) -> None:
+    """Add no arguments."""
 
 
 def _doctor(options: argparse.Namespace) -> int:

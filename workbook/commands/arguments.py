@@ -35,6 +35,18 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{message}\nFor all that it takes: {self.prog} --help\n")
 
 
+def add_lab(parser: argparse.ArgumentParser) -> None:
+    """Add the option of ``workbook lab``."""
+    parser.add_argument(
+        "--no-browser", action="store_true", help="print the address; default: open a browser too"
+    )
+
+
+def add_server(parser: argparse.ArgumentParser) -> None:
+    """Add the argument of ``workbook stop`` and ``workbook start``."""
+    parser.add_argument("server", choices=["kafka"], help="which server of the lab")
+
+
 def add_generate(parser: argparse.ArgumentParser) -> None:
     """Add a subparser per stream to ``workbook generate``."""
     streams = parser.add_subparsers(required=True, metavar="STREAM")
