@@ -624,3 +624,39 @@ def test_what_is_complete_stays_so_where_a_clock_is_set_back() -> None:
     query.bad(1).read((1, YESTERDAY + 1_000))
     assert query.sums["clock"] == complete_up_to
     assert len(query.late) == 1
+
+
+def clicks(*rows: tuple[int, int, int, str, int]) -> pl.DataFrame:
+    """What a task has read: partition, offset, timestamp, click_type, arrival."""
+    columns = ["partition", "offset", "timestamp", "click_type", "arrival"]
+    return pl.DataFrame(
+        rows, schema=columns, schema_overrides={"partition": pl.Int32}, orient="row"
+    ).with_columns(reason=pl.lit(None, pl.String), now=pl.lit(NOW))
+
+
+def test_the_recent_records_are_the_last_thousand_of_each_partition() -> None:
+    many = [(0, offset, offset // 5 * 1_000, "Page", 0) for offset in range(RECENT + 5)]
+    few = [(1, offset, 0, "Page", 0) for offset in range(3)]
+    grouped = per_second(clicks(*many, *few))
+    recent = {
+        partition: sorted(rows["recent"].explode().drop_nulls())
+        for (partition,), rows in grouped.group_by("partition")
+    }
+    assert recent == {0: list(range(5, RECENT + 5)), 1: [0, 1, 2]}
+
+
+def test_the_delay_of_a_second_is_its_longest() -> None:
+    grouped = per_second(clicks((0, 0, 100, "Page", 400), (0, 1, 200, "Page", 9_200)))
+    assert grouped["delay"].to_list() == [9_000]
+
+
+def test_a_late_action_alone_in_its_second_is_not_too_late() -> None:
+    step = partial(complete, behind=0, unread=lambda p, o: 0, by_partition=False)
+    known: Tables = {
+        "open": None,
+        "clocks": clock_table({0: Clock(YESTERDAY + 60_000)}),
+        "sums": pl.DataFrame({**dict.fromkeys(SUMS, 0), "closed": YESTERDAY // 1000, "now": NOW}),
+    }
+    late = clicks((0, 7, YESTERDAY - 5_000, "Action", YESTERDAY))
+    _, emitted = step(known, per_second(late))
+    assert emitted.filter(pl.col("offsets").is_not_null()).is_empty()
