@@ -101,7 +101,10 @@ def assert_on_loopback(lab: OwnLab) -> None:
     assert found <= {"127.0.0.1", "::1", "::ffff:127.0.0.1"}
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "number",
+    [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow), signal.SIGKILL],
+)
 def test_whatever_ends_the_lab_ends_everything(
     lab: OwnLab, number: signal.Signals, tmp_path: Path
 ) -> None:

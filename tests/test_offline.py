@@ -110,6 +110,7 @@ def test_the_doctor_finds_no_fault_and_prefetch_has_nothing_to_do(offline) -> No
     assert ", 0 of them fetched now" in fetched.stdout
 
 
+@pytest.mark.slow
 def test_the_lab_opens_and_spark_counts_what_kafka_took(offline) -> None:
     said = offline("-c", OPEN_LAB).stdout
     expected = [

@@ -103,6 +103,7 @@ def verdict(config: dict[str, str], stream: ClickStream, metrics: Topic) -> Verd
     return ledger.judge(observed, letters.drop_duplicates(["partition", "offset"]))
 
 
+@pytest.mark.slow
 def test_a_broker_away_for_twenty_seconds_costs_no_event(
     server: OwnBroker, spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -43,6 +43,7 @@ def caught_up(broker: Broker, store: Path, expected: pd.DataFrame) -> None:
         time.sleep(0.2)
 
 
+@pytest.mark.slow
 def test_the_table_is_right_across_ctrl_c_and_a_restart(broker: Broker, tmp_path: Path) -> None:
     topic = new_compacted_topic("positions", "test-run", partitions=2)
     out, state = f"{topic.name}.holders", tmp_path / "state"
