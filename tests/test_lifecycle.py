@@ -6,7 +6,9 @@ import json
 import re
 import shlex
 import signal
+import socket
 import sys
+import threading
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,10 +18,11 @@ import pytest
 from jupyter_client import BlockingKernelClient, KernelManager
 from labs import OwnLab, interrupt, listening, own_lab, read_until, until
 
-from workbook.stack import jars
+from workbook.stack import client, jars
 
 USER = """
 import sys
+import threading
 from workbook.stack.broker import kafka
 print("broker", kafka("user").bootstrap, flush=True)
 sys.stdin.readline()
@@ -246,3 +249,20 @@ def run_cell(client, code: str) -> None:
     until(lambda: is_ready(client), "a kernel that answers")
     client.execute_interactive(code, timeout=120, output_hook=hear)
     assert "counted 7" in "".join(said), "".join(said)
+
+
+def test_an_answer_that_ctrl_c_cut_short_is_not_taken_for_the_next_one() -> None:
+    ours, theirs = socket.socketpair()
+    lease = client.Lease.__new__(client.Lease)
+    lease._lock, lease._socket, lease._unanswered = threading.Lock(), ours, 0
+    lease._lines = ours.makefile("rb")
+    lines = [{"progress": "Starting Kafka ..."}, {"ok": "127.0.0.1:9092"}, {"ok": {"users": []}}]
+    theirs.sendall(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+
+    def ctrl_c(text: str) -> None:
+        raise KeyboardInterrupt
+
+    with ours, theirs:
+        with pytest.raises(KeyboardInterrupt):
+            lease.ask("server", say=ctrl_c, name="kafka")
+        assert lease.ask("leave") == {"users": []}

@@ -19,7 +19,7 @@ from workbook.commands.arguments import (
     add_server,
     add_store,
 )
-from workbook.commands.console import INTERRUPTED, fitted, typed, waiting_for
+from workbook.commands.console import INTERRUPTED, as_typed, fitted, typed, waiting_for
 from workbook.errors import WorkbookError
 
 Command = Callable[[argparse.Namespace], int | None]
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except WorkbookError as error:
         if hasattr(options, "traceback"):
             raise
-        print(f"\n{fitted(str(error))}", file=sys.stderr)
+        print(f"\n{fitted(as_typed(str(error)))}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -136,7 +136,7 @@ def _doctor(options: argparse.Namespace) -> int:
 
     with waiting_for("Looking at this machine and the lab"):
         report = doctor.examine()
-    print(report)
+    print(as_typed(str(report)))
     return 0 if report.healthy else 1
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from difflib import get_close_matches
 from typing import Any
 
@@ -10,6 +11,8 @@ from workbook.commands.console import typed
 from workbook.systems import CRASHES, STREAMS, SYSTEMS
 from workbook.systems.crashes.base import Variant
 from workbook.systems.options import FOREVER, add_run_options, path, positive, topic, whole
+
+_CHOICE = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)")
 
 
 class Parser(argparse.ArgumentParser):
@@ -27,11 +30,16 @@ class Parser(argparse.ArgumentParser):
 
     def refuse(self, unknown: list[str]) -> None:
         """End the program, and offer the option nearest to the first unknown word."""
-        near = get_close_matches(unknown[0], self._option_string_actions, n=1, cutoff=0.85)
-        self.error(f"unknown: {' '.join(unknown)}" + (f". Is it {near[0]}?" if near else ""))
+        options = [word for word in unknown if word.startswith("-")] or unknown
+        near = get_close_matches(options[0], self._option_string_actions, n=1, cutoff=0.85)
+        self.error(f"unknown: {' '.join(options)}" + (f". Is it {near[0]}?" if near else ""))
 
     def error(self, message: str) -> None:  # type: ignore[override]
-        """End the program."""
+        """End the program; offer the command nearest to one that doesn't exist."""
+        chosen = _CHOICE.search(message)
+        near = chosen and get_close_matches(chosen[1], re.findall(r"'(.*?)'", chosen[2]), n=1)
+        if chosen and near:
+            message = f"unknown: {chosen[1]}. Is it {near[0]}?"
         self.exit(2, f"{message}\nFor all that it takes: {self.prog} --help\n")
 
 

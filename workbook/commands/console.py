@@ -32,6 +32,11 @@ def typed() -> str:
     return f"{shlex.quote(python)} -m workbook"
 
 
+def as_typed(text: str) -> str:
+    """Write the commands that a text names as they must be typed here."""
+    return text.replace("python -m workbook", typed())
+
+
 def fitted(text: str) -> str:
     """Break lines between words where stderr is a terminal; elsewhere a line stays a line."""
     if not sys.stderr.isatty():

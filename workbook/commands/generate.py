@@ -7,7 +7,7 @@ import time
 from argparse import Namespace
 from collections.abc import Iterable
 
-from workbook.commands.console import INTERRUPTED, Ending, Line, end_like_ctrl_c
+from workbook.commands.console import INTERRUPTED, Ending, Line, end_like_ctrl_c, waiting_for
 from workbook.errors import NoSuchStream
 from workbook.kafka.probe import require_topic
 from workbook.kafka.stream_producer import Sent, Stream
@@ -27,14 +27,17 @@ def generate(options: Namespace) -> int:
     """
     end_like_ctrl_c()
     stream = stream_of(options)
-    broker, count = kafka("generate"), round(options.rate * options.seconds)
+    with waiting_for("Looking for Kafka"):
+        broker = kafka("generate")
+    count = round(options.rate * options.seconds)
     name = options.topic
     make = compacted if STREAMS[options.stream].compacted else Topic
     broker.create(make(name, options.partitions))
     found = require_topic(broker.client_config(), name)
     if found != options.partitions:
         raise NoSuchStream(
-            f"Topic {name} exists and has {found} partitions, and topics are never resized. "
+            f"Topic {name} exists with {found} {'partition' if found == 1 else 'partitions'}, and "
+            "topics are never resized. "
             f"Use --partitions {found}, or another --topic."
         )
     stream = stream.ending_by(int(time.time() * 1000), count, options.speed)

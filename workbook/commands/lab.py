@@ -11,7 +11,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-from workbook.commands.console import ENDINGS, end_like_ctrl_c
+from workbook.commands.console import ENDINGS, as_typed, end_like_ctrl_c, typed
 from workbook.errors import WorkbookError
 from workbook.stack import broker, client, folders, jars, jupyter, notebook_copies, started
 from workbook.stack.lab_checks import spark_master
@@ -24,7 +24,7 @@ def lab(options: Namespace) -> None:
     end_like_ctrl_c()
     for finding in (*spark_memory(), *spark_master()):
         if finding.state == "fault":  # Kafka works all the same, and chapters begin without Spark
-            print(finding, flush=True)
+            print(as_typed(str(finding)), flush=True)
     folder = _notebooks()
     jars.prefetch()
     lease = client.lease("lab")
@@ -75,7 +75,7 @@ def _leave(lease: client.Lease) -> None:
             status = lease.ask("status")
     others = [f"{user['role']} (process {user['pid']})" for user in status["users"]]
     if others or status["pinned"]:
-        print(f"The servers stay for: {', '.join(others) or '`python -m workbook up`'}.")
+        print(f"The servers stay for: {', '.join(others) or f'`{typed()} up`'}.")
         return
     lease.close()
     if not folders.gone(30):

@@ -10,7 +10,7 @@ from operator import itemgetter
 
 from confluent_kafka import Message
 
-from workbook.commands.console import Ending, end_like_ctrl_c
+from workbook.commands.console import Ending, end_like_ctrl_c, waiting_for
 from workbook.errors import Rejected
 from workbook.events.metrics import Metric
 from workbook.kafka.readers import PatientConsumer, consumer
@@ -18,6 +18,9 @@ from workbook.stack.broker import kafka
 
 SHOWN = 60
 """Bytes shown of a record that isn't a metric."""
+
+LINES = 10
+"""Lines printed of records that aren't metrics."""
 
 QUIET_S, LONGEST_S = 0.2, 2.0
 """Metrics are printed once none has come for so long, or when the first has waited for so long."""
@@ -31,17 +34,20 @@ MIXED = (
 def follow(options: Namespace) -> None:
     """Print each second and its page views as they come, until asked to end."""
     end_like_ctrl_c()
-    reader = consumer(kafka("metrics").client_config(), options.topic)
+    with waiting_for("Looking for Kafka"):
+        broker = kafka("metrics")
+    reader = consumer(broker.client_config(), options.topic)
     ending, known = Ending(options.seconds), Known()
     _hint(f"Each second in {options.topic} is printed once its metric comes; Ctrl-C ends this.")
-    printed = 0
+    printed, unreadable = 0, Unreadable()
     try:
         while not ending.has_come():
-            for line in in_order(known, _gathered(reader, ending)):
+            for line in in_order(known, _gathered(reader, ending, unreadable)):
                 print(line, flush=True)
                 printed += 1
     finally:
         reader.close()
+        unreadable.summarize()
     _hint(f"Ended: {printed:,} lines from {options.topic}.")
 
 
@@ -51,14 +57,15 @@ def _hint(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
 
-def _gathered(reader: PatientConsumer, ending: Ending) -> list[Metric]:
+def _gathered(reader: PatientConsumer, ending: Ending, unreadable: Unreadable) -> list[Metric]:
     """Return the metrics of one burst: a micro-batch writes its seconds in any order."""
     found, deadline = [], time.monotonic() + LONGEST_S
     message = reader.poll(QUIET_S)
     while message is not None:
-        metric = _metric(message)
-        if metric is not None:
-            found.append(metric)
+        try:
+            found.append(Metric.from_record(message.key(), message.value()))
+        except Rejected as why:
+            unreadable.report(message, why.reason)
         over = time.monotonic() > deadline or ending.has_come()
         message = None if over else reader.poll(QUIET_S)
     return found
@@ -108,16 +115,26 @@ def as_line(second: int, views: int) -> str:
     return f"{second} {time.strftime('%H:%M:%S', time.gmtime(second % 86_400))} {views}"
 
 
-def _metric(message: Message) -> Metric | None:
-    """Parse a metric; print a record that isn't one to stderr, with its offset, and return None."""
-    try:
-        return Metric.from_record(message.key(), message.value())
-    except Rejected as why:
-        reason = why.reason
-    position = f"{message.topic()}, partition {message.partition()}, offset {message.offset()}"
-    record = f"key {_short(message.key())}, value {_short(message.value())}"
-    print(f"{position}: {reason}; got {record}", file=sys.stderr, flush=True)
-    return None
+class Unreadable:
+    """Prints the first records that aren't metrics to stderr, with their offsets; counts all."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def report(self, message: Message, reason: str) -> None:
+        """Print the record, or nothing where there have been many."""
+        self.count += 1
+        if self.count > LINES:
+            return
+        position = f"{message.topic()}, partition {message.partition()}, offset {message.offset()}"
+        record = f"key {_short(message.key())}, value {_short(message.value())}"
+        more = "; more of them are only counted" if self.count == LINES else ""
+        print(f"{position}: {reason}; got {record}{more}", file=sys.stderr, flush=True)
+
+    def summarize(self) -> None:
+        """Print how many there were, where not all were printed."""
+        if self.count > LINES:
+            print(f"{self.count:,} records were no metrics.", file=sys.stderr, flush=True)
 
 
 def _short(data: bytes | None) -> str:

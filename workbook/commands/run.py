@@ -35,7 +35,8 @@ def run(options: Namespace) -> None:
     if checkpoint:
         require_folder(checkpoint)
     try:
-        broker = kafka("run")
+        with waiting_for("Looking for Kafka"):
+            broker = kafka("run")
         _prepare(broker, system, options)
         _run(broker, system, options)
     except KeyboardInterrupt:

@@ -13,7 +13,7 @@ def stop(options: Namespace) -> None:
     """Stop a server of the lab that runs; its data stay."""
     with waiting_for(f"Stopping {options.server}"):
         address = _running_lab("stop the broker").ask("stop", name=options.server)
-    print(f"{options.server} at {address} has stopped; JupyterLab and all else go on.")
+    print(f"{options.server} at {address} has stopped; everything else goes on.")
     print(f"It comes back with its topics by: {typed()} start {options.server}")
 
 

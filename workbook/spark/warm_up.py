@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, Row, SparkSession
-from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
+from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle, StreamingQuery
 
 from workbook.spark.state_store import PROVIDER, ROCKSDB
 
+BATCHES, LONGEST_S = 3, 60.0
+"""Each query runs for this number of micro-batches, and no longer than these seconds."""
+
 
 def run_all(spark: SparkSession) -> None:
-    """Run an aggregation, and state kept by Python, each to its end."""
+    """Run an aggregation, and state kept by Python, each for a few micro-batches."""
     rate = spark.readStream.format("rate").load()
     parsed = rate.selectExpr("from_json('{\"a\": 1}', 'a BIGINT') AS click", "timestamp", "value")
     _run(parsed.groupBy("click.a").count())
@@ -35,8 +39,15 @@ def _run(changes: DataFrame) -> None:
     with tempfile.TemporaryDirectory() as checkpoint:
         writer = changes.writeStream.outputMode("update").option("checkpointLocation", checkpoint)
         query = writer.foreachBatch(lambda batch, _: batch.toArrow()).start()
-        query.processAllAvailable()
+        # Not processAllAvailable: on a slow machine the source has always a new row.
+        deadline = time.monotonic() + LONGEST_S
+        while _batches(query) < BATCHES and time.monotonic() < deadline:
+            query.awaitTermination(0.1)  # type: ignore[arg-type]
         query.stop()
+
+
+def _batches(query: StreamingQuery) -> int:
+    return query.lastProgress.batchId + 1 if query.lastProgress else 0
 
 
 def _same(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -34,20 +34,27 @@ class Lease:
         self._socket = _connect(start)
         self._socket.settimeout(patience)
         self._lines = self._socket.makefile("rb")
+        self._unanswered = 0
         self.supervisor = int(self.ask("hello", pid=os.getpid(), role=role)["pid"])
 
     def ask(self, request: str, say: Say | None = None, **details: Any) -> Any:
         """Send one request and return its answer; progress on the way goes to ``say``."""
         with self._lock, suppress(ConnectionError):
             self._socket.sendall(json.dumps({"ask": request, **details}).encode() + b"\n")
+            self._unanswered += 1
             for line in self._lines:
                 answer = json.loads(line)
+                late = self._unanswered > 1  # to a request that Ctrl-C cut short
                 if "progress" in answer:
-                    (say or print)(answer["progress"])
-                elif "error" in answer:
+                    if not late:
+                        (say or print)(answer["progress"])
+                    continue
+                self._unanswered -= 1
+                if late:
+                    continue
+                if "error" in answer:
                     raise getattr(errors, answer["kind"])(answer["error"])
-                else:
-                    return answer["ok"]
+                return answer["ok"]
         raise errors.ServerFailed(
             "The process that owns the lab's servers has ended. Restart the kernel or the lab."
         )

@@ -109,8 +109,8 @@ def add_run_options(parser: ArgumentParser, reads: str) -> None:
         "--every",
         type=positive,
         metavar="SECONDS",
-        help="start a micro-batch at most once in this time; default: as often as possible, or "
-        "every 2 seconds where seconds are completed",
+        help="start a micro-batch at most once in this time; default: as often as possible; "
+        "page_views with --out: every 2 seconds",
     )
     parser.add_argument(
         "--max-per-batch",

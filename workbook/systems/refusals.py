@@ -16,8 +16,8 @@ def require_folder(folder: Path) -> None:
     why = _unwritable(folder)
     if why:
         raise CannotGoOn(
-            f"Expected a folder to write to, but --checkpoint {folder} isn't one: {why}. Make it "
-            "writable, or choose another folder."
+            f"Expected a folder to write to, but --checkpoint {folder} isn't one: {why}. Choose "
+            "a folder that can be written."
         )
 
 
@@ -48,7 +48,7 @@ def _unwritable(folder: Path) -> str:
         with tempfile.TemporaryFile(dir=nearest):
             return ""
     except OSError as error:
-        return f"{nearest}: {error.strerror}"
+        return f"nothing can be created in {nearest} ({error.strerror})"
 
 
 def _no_store(file: Path) -> str:

@@ -92,7 +92,7 @@ class ShareHolders(System):
             came = "with --store" if options.store else "without --out"
             raise WorkbookError(
                 f"Expected --no-store with --out alone, but got it {came}: the table must be "
-                "somewhere, and a store can't be there and not. Name a topic by --out, or leave "
+                "kept somewhere. Name a topic by --out, or leave "
                 "--no-store out."
             )
         if options.store:

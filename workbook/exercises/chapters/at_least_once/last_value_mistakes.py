@@ -252,3 +252,11 @@ MISTAKES += [
         "true?",
     ),
 ]
+
+
+MISTAKES += same_idea(
+    lambda records: dict(records),
+    lambda records: dict(reversed(records)),
+    cause="It keeps keys and values as they are, as bytes, the bad ones too. Whole numbers are "
+    "asked for: make them by `int`, and leave out what is none.",
+)

@@ -39,7 +39,8 @@ _TEACHING_SENDS = [
     Case(
         ([Send(120, True), Send(250, None), Send(380, True)],),
         120,
-        "The second metric is still on its way, so nothing behind it may be committed.",
+        "The second metric is still on its way: what lies before it may be committed, and nothing "
+        "behind it.",
     ),
     Case(
         ([Send(120, True), Send(250, True), Send(380, True)],),

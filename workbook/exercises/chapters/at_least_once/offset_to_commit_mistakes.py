@@ -130,6 +130,7 @@ MISTAKES = [
         "It returns a list of the safe offsets. Only the last one of the run has to be "
         "committed, and `None` if there is none.",
     ),
+    Mistake(lambda sends: list(sends), "It returns the sends. One offset is asked for."),
     Mistake(
         lambda sends: len(_run(sends)),
         "It counts the delivered metrics. The offset of the last of them is asked for.",
