@@ -103,27 +103,30 @@ def prove_right(problem: Problem, catalogue: Catalogue, given: Mapping[str, Any]
     assert len(catalogue.right) >= 2
     for answer in (problem.reference, *catalogue.right):
         card = problem.check(answer, **given)
-        assert card.correct, f"{answer!r} should pass:\n{card}"
+        assert card.correct, f"{named(answer)} should pass:\n{card}"
         assert card.part("Discussion") == problem.discussion
         assert resolved(problem, answer, "") is answer
 
 
 def prove_wrong(problem: Problem, catalogue: Catalogue, given: Mapping[str, Any]) -> None:
     """At least six wrong answers fail, each with a diagnosis of its own."""
-    assert len(catalogue.wrong) >= 6
+    assert len(catalogue.wrong) >= 6, (
+        f"{problem.name}: expected six wrong answers, but got {len(catalogue.wrong)}. A choice has "
+        "one for each wrong option, and two that are no option: give it five options."
+    )
     causes: dict[str, Any] = {}
     for answer, piece in catalogue.wrong:
         card = problem.check(answer, **given)
-        assert card.state is State.NOT_YET, f"{answer!r} should fail:\n{card}"
+        assert card.state is State.NOT_YET, f"{named(answer)} should fail:\n{card}"
         cause = card.part(CAUSE)
-        assert piece in cause, f"{answer!r} should be told {piece!r}:\n{card}"
-        assert cause not in causes, f"{answer!r} and {causes[cause]!r} both get {cause!r}"
+        assert piece in cause, f"{named(answer)} should be told {piece!r}:\n{card}"
+        assert cause not in causes, f"{named(answer)} and {named(causes[cause])} both get {cause!r}"
         assert resolved(problem, answer, "not solved yet") is problem.reference
         causes[cause] = answer
     for answer, piece in catalogue.shortcuts:
         card = problem.check(answer, **given)
-        assert card.state is State.NOT_YET, f"{answer!r} should fail:\n{card}"
-        assert piece in card.part(CAUSE), f"{answer!r} should be told {piece!r}:\n{card}"
+        assert card.state is State.NOT_YET, f"{named(answer)} should fail:\n{card}"
+        assert piece in card.part(CAUSE), f"{named(answer)} should be told {piece!r}:\n{card}"
 
 
 def prove_models(problem: Problem, catalogue: Catalogue, given: Mapping[str, Any]) -> None:
@@ -137,7 +140,13 @@ def prove_same(problem: Problem, catalogue: Catalogue, given: Mapping[str, Any])
     """One wrong idea has one cause, in whichever way it's written."""
     for answer, like in catalogue.same:
         cards = problem.check(answer, **given), problem.check(like, **given)
-        assert cards[0].part(CAUSE) == cards[1].part(CAUSE), f"{answer!r}:\n{cards[0]}"
+        assert cards[0].part(CAUSE) == cards[1].part(CAUSE), f"{named(answer)}:\n{cards[0]}"
+
+
+def named(answer: Any) -> str:
+    """An answer as it's found in the catalogue: the name of a lambda says nothing."""
+    code = getattr(answer, "__code__", None)
+    return f"{answer.__name__} in line {code.co_firstlineno}" if code else repr(answer)
 
 
 def resolved(problem: Problem, answer: Any, said: str) -> Any:

@@ -59,7 +59,9 @@ def test_the_exercise_is_proven(
     prove(problem, answers, **given)
 
 
-@pytest.mark.parametrize("file", CHAPTERS.glob("*/*on_spark.py"), ids=lambda file: file.stem)
+@pytest.mark.parametrize(
+    "file", CHAPTERS.glob("*/*on_spark.py"), ids=lambda file: f"{file.parent.name}-{file.stem}"
+)
 def test_each_mistake_on_rows_gets_its_own_cause(file: Path) -> None:
     module = f"workbook.exercises.chapters.{file.parent.name}.{file.stem}"
     asked = import_module(module)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from workbook.systems import STREAMS, SYSTEMS, by_name
+from workbook.systems import CRASHES, STREAMS, SYSTEMS, by_name
 from workbook.systems.base import System
 from workbook.systems.crashes.base import Crashes, Point, Variant
 from workbook.systems.crashes.page_views import PageViewCrashes
@@ -85,6 +85,12 @@ def test_readme_tells_of_each_system(system: System) -> None:
     assert f"systems/{system.name}.py" in text
     assert system.reads in STREAMS
     assert all(f"generate {stream.name}" in text for stream in system.streams)
+
+
+@pytest.mark.parametrize("name", CRASHES)
+def test_the_crash_lab_can_run_it(name: str) -> None:
+    options = SYSTEMS[name].options(["--out", "results", *CRASHES[name].words])
+    assert options.out == "results"
 
 
 def test_help_loads_neither_spark_nor_kafka() -> None:
