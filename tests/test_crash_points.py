@@ -57,10 +57,10 @@ def test_commits_are_counted_from_the_last_one_of_a_former_life(
     kill_after_commit(plan(tmp_path, "after-commit", 2), tmp_path)
     (tmp_path / "11").touch()
     seen = len(looks)
-    until(lambda: len(looks) > seen + 1, "a look at the checkpoint")
+    until(lambda: len(looks) > seen + 1, "a look at the checkpoint", within=20)
     assert not killed
     (tmp_path / "12").touch()
-    until(lambda: killed == [os.getpid()], "the kill")
+    until(lambda: killed == [os.getpid()], "the kill", within=20)
 
 
 def test_a_kill_within_a_micro_batch_is_armed_by_its_number_in_this_life(tmp_path: Path) -> None:
@@ -85,5 +85,7 @@ def test_a_kill_takes_what_the_process_has_started_and_notes_when(tmp_path: Path
     [child] = process.children()
     kill_family(process.pid, tmp_path)
     process.wait(10)
-    until(lambda: not child.is_running() or child.status() == "zombie", "the child's end")
+    until(
+        lambda: not child.is_running() or child.status() == "zombie", "the child's end", within=20
+    )
     assert float((tmp_path / NOTE).read_text()) > process.create_time()
