@@ -18,6 +18,7 @@ import pytest
 from clusters import Cluster, cluster, environment, unfit
 from labs import end, read_until, until, workbook
 
+from workbook.errors import CannotGoOn
 from workbook.events.clicks import ClickType
 from workbook.generators.clicks import ClickStream
 from workbook.generators.positions import PositionStream
@@ -27,6 +28,7 @@ from workbook.kafka.readers import latest_rows, read_dead_letters, read_messages
 from workbook.kafka.stream_producer import generate
 from workbook.ledgers.tables import TableLedger
 from workbook.spark.cluster import settings
+from workbook.spark.queries import QueryGroup
 from workbook.spark.settings import settle_environment
 from workbook.stack.folders import ROOT
 from workbook.topics import Topic, new_compacted_topic, new_topic
@@ -47,6 +49,46 @@ def test_the_package_is_shipped_and_no_path_with_it(tmp_path: Path) -> None:
     command = [sys.executable, "-c", code]
     said = subprocess.check_output(command, env=environment, cwd=tmp_path, text=True)
     assert said.strip() == str(archive / "workbook" / "sinks" / "table_topic.py")
+
+
+def test_executors_work_on_utc_make_files_as_the_driver_does_and_never_twice(
+    tmp_path: Path,
+) -> None:
+    before = os.umask(0o002)
+    try:
+        shipped = settings(tmp_path)
+        assert os.umask(0o002) == 0o002, "to ask for it changes nothing"
+    finally:
+        os.umask(before)
+    assert shipped["spark.hadoop.fs.permissions.umask-mode"] == "002"
+    assert shipped["spark.executorEnv.TZ"] == "UTC"
+    assert shipped["spark.speculation"] == "false"
+
+
+def test_a_query_whose_checkpoint_executors_cannot_reach_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPARK_MASTER", "spark://far:7077")
+    monkeypatch.setenv("WORKBOOK_SHARED", str(tmp_path / "shared"))
+    with pytest.raises(CannotGoOn, match="/mine isn't below it"):
+        QueryGroup([], tmp_path / "mine")
+    assert not (tmp_path / "mine").exists()
+    monkeypatch.setenv("SPARK_MASTER", "local[2]")
+    QueryGroup([], tmp_path / "mine").stop()
+
+
+def test_a_fresh_checkpoint_is_in_the_shared_folder_and_goes_with_the_process(
+    tmp_path: Path,
+) -> None:
+    code = (
+        "from workbook.spark.session import checkpoint as c\n"
+        "print(c('a'), c('a'), c('a', fresh=False))"
+    )
+    said = fresh(code, SPARK_MASTER="spark://far:7077", WORKBOOK_SHARED=str(tmp_path))
+    one, two, again = map(Path, said.split())
+    assert one.is_relative_to(tmp_path)
+    assert one != two == again
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_drivers_python_is_imposed_on_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from confluent_kafka import KafkaError, Message
+from pyspark.sql import SparkSession
 
 from workbook.errors import BrokerUnreachable, RecordRefused
 from workbook.events.clicks import Click, ClickType
@@ -260,6 +261,19 @@ def test_where_a_row_is_too_large_the_former_one_does_not_stay(broker: Broker, o
     assert told(broker, out.name)[-1] == ("Bob", 11)
 
 
+def test_executors_send_a_row_that_is_too_large_to_the_dead_letters(
+    broker: Broker, spark: SparkSession, limited: Limited, out: Topic
+) -> None:
+    config, name = broker.client_config(), limited(3000)
+    letters = DeadLetters(config, out.dead_letters.name)
+    topic = TableTopic(config, name, "client", dead_letters=letters)
+    rows = table(("Bob", words(20_000)), ("Al", "fine"))
+    topic.through(spark.createDataFrame(rows).coalesce(1)).collect()
+    assert set(told(broker, name)) == {("Al", 4), ("Bob", None)}
+    [letter] = read_dead_letters(config, out.dead_letters.name).itertuples()
+    assert (letter.reason, letter.topic, letter.key) == (ROW_TOO_LARGE, name, b"Bob")
+
+
 def test_the_last_step_of_a_key_stays_the_last(broker: Broker, out: Topic) -> None:
     huge = words(6_000_000)
     rows = table(("Bob", "a"), ("Bob", huge), ("Al", "c"), ("Bob", "de"), step=[0, 1, 0, 2])
@@ -274,6 +288,19 @@ def test_where_no_tombstone_is_the_row_says_that_it_goes(broker: Broker, out: To
     topic.apply(table(("Bob", words(6_000_000)), id=[7]), "query", 0)
     [message] = read_messages(broker.client_config(), out.name)
     assert json.loads(message.value() or b"") == {"client": "Bob", "id": 7, "deleted": True}
+
+
+def test_a_tombstone_in_a_batch_that_is_too_large_is_sent_again(
+    broker: Broker, limited: Limited
+) -> None:
+    name = limited(3000)
+    rows = [(f"c{number}", words(600, number)) for number in range(30)]
+    gone = [(f"gone{number}", None) for number in range(30)]
+    mixed = [row for pair in zip(rows, gone, strict=True) for row in pair]
+    TableTopic(broker.client_config(), name, "client").apply(table(*mixed), "query", 0)
+    assert sorted(told(broker, name), key=str) == sorted(
+        [*gone, *((client, 600) for client, _ in rows)], key=str
+    )
 
 
 def test_a_batch_of_rows_that_is_too_large_is_sent_row_by_row(

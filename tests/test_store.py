@@ -244,6 +244,27 @@ def test_the_rows_of_a_micro_batch_are_sent_by_spark_and_handed_on(
     ]
 
 
+def test_a_keys_rows_keep_their_order_across_what_a_task_is_given_at_a_time(
+    broker: Broker, spark: SparkSession, topic: Callable[..., Topic]
+) -> None:
+    name = topic("holders").name
+    out = TableTopic(broker.client_config(), name, "client", tombstones=False)
+    rows = changes(("Bob", ["C"]), ("Bob", None), ("Bob", ["B"]))
+    batch = spark.createDataFrame(rows.append_column("step", [[2, 0, 1]])).coalesce(1)
+    setting = "spark.sql.execution.arrow.maxRecordsPerBatch"
+    usual = spark.conf.get(setting)
+    spark.conf.set(setting, 1)
+    try:
+        assert out.through(batch).count() == 3
+    finally:
+        spark.conf.set(setting, usual)
+    assert records(broker, name) == [
+        (b"Bob", {"client": "Bob", "tickers": None, "deleted": True}),
+        (b"Bob", {"client": "Bob", "tickers": ["B"], "deleted": False}),
+        (b"Bob", {"client": "Bob", "tickers": ["C"], "deleted": False}),
+    ]
+
+
 def test_a_row_that_the_broker_does_not_take_fails_the_micro_batch(
     broker: Broker, spark: SparkSession, topic: Callable[..., Topic]
 ) -> None:

@@ -1,0 +1,48 @@
+"""What the crash lab's verdict on the table of share holders counts, without a server."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from workbook.crashlab.report import Outcome
+from workbook.ledgers.tables import TableLedger
+from workbook.systems import CRASHES
+from workbook.systems.crashes.share_holders import HoldersVerdict
+
+LEDGER = TableLedger(
+    pd.DataFrame(
+        {
+            "position": ["p1", "p2"],
+            "partition": [0, 0],
+            "client": ["Al", "Bob"],
+            "ticker": ["F", "IBM"],
+            "exchange": ["NYSE", "NYSE"],
+            "deleted": [False, False],
+        }
+    )
+)
+RIGHT = {"Al": ["p1"], "Bob": ["p2"]}
+WRONG = {"Al": ["p1"], "Bob": ["p2"], "Zoë": ["p9"]}
+
+
+@pytest.mark.parametrize(
+    ("store", "topic", "letters", "counts"),
+    [
+        (RIGHT, RIGHT, 3, [0, 0, 0]),
+        (WRONG, RIGHT, 3, [1, 0, 0]),
+        (RIGHT, {"Al": ["p1"]}, 3, [0, 1, 0]),
+        (RIGHT, RIGHT, 1, [0, 0, 2]),
+    ],
+)
+def test_store_topic_and_dead_letters_are_judged_each_by_itself(
+    store: dict[str, list[str]], topic: dict[str, list[str]], letters: int, counts: list[int]
+) -> None:
+    verdict = HoldersVerdict(LEDGER.judge(store), LEDGER.judge(topic), rejected=3, letters=letters)
+    assert list(verdict.counts.values()) == counts
+    variant = CRASHES["share_holders"].variant(None)
+    outcome = Outcome("share_holders", variant, 7, (), verdict)
+    assert outcome.kept == (counts == [0, 0, 0])
+    assert list(verdict.counts) == list(variant.promises)
+    assert f"{letters} of 3 rejected records" in str(verdict)
+    assert str(outcome).startswith("✓" if outcome.kept else "✗")
