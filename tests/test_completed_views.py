@@ -16,6 +16,7 @@ import pytest
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from labs import until
+from pyspark.sql import SparkSession
 
 from workbook.buckets.state import Tables
 from workbook.events.clicks import MAX_AHEAD_MS, Click, ClickType
@@ -546,6 +547,7 @@ def test_a_backlog_of_uneven_density_with_clocks_ahead_is_exact_across_a_restart
     assert {row["second"]: row["views"] for row in life.table.rows()} == seconds
 
     send((3000, 0, start + 7), (3001, 1, start + 8), (3002, 1, int(time.time() * 1000)))
+    assert SparkSession.getActiveSession() is spark, "a micro-batch has a session of its own"
     again = Life(spark, broker, made, tmp_path / "mine")
     again.end(1005)
     assert (again.sums["counted"], again.sums[TOO_LATE]) == (1001, 2)

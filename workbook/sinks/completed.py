@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
@@ -50,7 +51,7 @@ def start_completed(
         rest = rows.filter(pc.invert(complete)).to_pylist()
         send_too_late((row for row in rest if row["offsets"]), source, topic, letters)
         if len(seconds):
-            emit(batch.sparkSession.createDataFrame(seconds, batch.drop("kind", "offsets").schema))
+            emit(_as_rows(seconds, batch.drop("kind", "offsets")))
         at("before-checkpoint")
         if rest:
             on_sums({row["kind"]: row["views"] for row in rest if row["offsets"] is None})
@@ -59,3 +60,12 @@ def start_completed(
         writer = views.writeStream.outputMode("update").trigger(processingTime=every)
         made_for = facts_of_query("seconds", views)
         return QueryGroup([writer.foreachBatch(write)], checkpoint, made_for)
+
+
+def _as_rows(collected: pa.Table, like: DataFrame) -> DataFrame:
+    """Return collected rows as a DataFrame of the same columns as another one.
+
+    ``createDataFrame`` would make the micro-batch's session the active one of this process.
+    """
+    one_task = like.sparkSession.range(0, 1, 1, 1)
+    return one_task.mapInArrow(lambda _: iter(collected.to_batches()), like.schema)
