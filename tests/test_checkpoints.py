@@ -20,7 +20,7 @@ from workbook.kafka.broker import Broker
 from workbook.kafka.identity import topic_facts
 from workbook.pipelines.share_holders import holders_by_moves
 from workbook.spark import checkpoints
-from workbook.spark.checkpoints import computed, facts_of, record, require
+from workbook.spark.checkpoints import WRITES, computed, facts_of, record, require
 from workbook.spark.source import kafka_stream
 from workbook.systems import SYSTEMS
 from workbook.tables.ktable import KTable, collect_set, count, fold, ktable, sum_of
@@ -117,6 +117,8 @@ OPTIONS = {
             "query: made for seconds, came table\nAsk",
         ),
         ({}, "bbb", "came:\n  topic id: made for aaa, came bbb\nAsk"),
+        ({"out": "m2"}, "aaa", r"writes: made for metrics \(ccc\), came m2 \(ccc\)\nAsk"),
+        ({"out_id": "new"}, "aaa", r"writes: made for metrics \(ccc\), came metrics \(new\)"),
     ],
 )
 def test_run_refuses_other_options_before_spark_starts(
@@ -128,14 +130,19 @@ def test_run_refuses_other_options_before_spark_starts(
 ) -> None:
     options = Namespace(**OPTIONS, checkpoint=str(tmp_path))
     record(tmp_path, TOPIC | SYSTEMS["page_views"].made_for(options))
+    record(tmp_path, {"writes": ["metrics (ccc)"]}, WRITES)
     begin(tmp_path)
-    known = TOPIC.copy()
+    known, out_id = TOPIC.copy(), "ccc"
     monkeypatch.setattr(run, "topic_facts", lambda config, topic: known)
+    monkeypatch.setattr(
+        run, "written_facts", lambda config, names: {"writes": [f"{n} ({out_id})" for n in names]}
+    )
     monkeypatch.setattr(run, "require_topic", lambda config, topic: 1)
     monkeypatch.setattr(Broker, "create", lambda *topics: None)
     nowhere = Broker("127.0.0.1:1", {})
     run._prepare(nowhere, SYSTEMS["page_views"], options)
     known["topic id"] = id_now
+    out_id = other.pop("out_id", out_id)
     asked = Namespace(**{**vars(options), **other})
     with pytest.raises(CannotGoOn, match=says):
         run._prepare(nowhere, SYSTEMS[asked.system], asked)

@@ -104,7 +104,12 @@ def test_a_checkpoint_of_another_topic_and_results_of_another_are_refused(
     said = refused("--in", one.name, "--out", out, "--checkpoint", str(tmp_path / "new"))
     assert f"Expected {out} to be empty" in said
     said = refused("--in", one.name, "--out", f"{out}.late", "--checkpoint", str(state))
-    assert f"Expected {out}.late to have the results so far" in said
+    assert f"came {out}.late (which isn't there)" in said
+    said = refused("--in", one.name, "--out", two.name, "--checkpoint", str(state), "--no-store")
+    assert f"writes: made for {out} (" in said
+    said = refused("--in", one.name, "--checkpoint", str(state))
+    assert f"writes: made for {out} (" in said
+    assert "came nothing" in said
     remade(broker, one)
     said = refused("--in", one.name, "--checkpoint", str(state))
     assert "topic id: made for" in said

@@ -49,7 +49,7 @@ def test_the_verdict(emitted, lost, duplicated, told, meaning) -> None:
     assert first.emitted == told
     assert meaning in first.meaning
     assert verdict.seconds.iloc[1].meaning == "right"
-    assert verdict.counts == {"lost": len(lost), "duplicated": len(duplicated)}
+    assert list(verdict.counts.values()) == [len(lost), len(duplicated), 0]
     assert verdict.headline == f"{len(lost)} lost, {len(duplicated)} duplicated of 6 page views"
     for text in (str(verdict), verdict._repr_html_()):
         assert meaning in text
@@ -78,3 +78,28 @@ def test_the_table_has_what_tells_something_and_wraps() -> None:
     assert names == ["second (UTC)", "expected", "emitted", "last", "meaning"]
     assert ">00:00:01<" in table
     assert "nowrap" not in text
+
+
+def wrong_of(metrics_of_it: pd.DataFrame) -> SecondsVerdict:
+    expected = pd.DataFrame({"event_id": [1, 2, 3], "timestamp": [1000, 1000, 3000]})
+    return judge(expected.assign(second=[1, 1, 3]), metrics_of_it)
+
+
+@pytest.mark.parametrize(
+    ("emitted", "second"),
+    [
+        (metrics((1, [1, 2]), (3, [3])).assign(views=[7, 1]), 1),
+        (metrics((1, [1, 2, 99]), (3, [3])), 1),
+        (metrics((1, [1]), (2, [2]), (3, [3])), 2),
+        (metrics((1, [1, 2]), (2, [77]), (3, [3])), 2),
+        (metrics((1, [1, 2]), (2, []), (3, [3])).assign(views=[2, 5, 1]), 2),
+    ],
+    ids=["a wrong number", "an unknown event", "a moved event", "an invented second", "no events"],
+)
+def test_a_metric_that_is_not_what_its_events_come_to_is_miscounted(emitted, second) -> None:
+    verdict = wrong_of(emitted)
+    assert verdict.miscounted.second.to_list() == [second]
+    assert "1 metrics miscounted" in verdict.headline
+    assert "miscounted" in str(verdict)
+    assert f">00:00:0{second}<" in verdict._repr_html_()
+    assert wrong_of(metrics((1, [1, 2]), (3, [3]))).counts["miscounted"] == 0

@@ -161,6 +161,7 @@ def add_crash(parser: argparse.ArgumentParser) -> None:
         made.add_argument(
             "--point",
             dest="points",
+            action="extend",
             nargs="+",
             metavar="NAME",
             help="the points of kill -9, listed below; default: all, one after the other",

@@ -13,7 +13,7 @@ from workbook.commands.console import Ending, end_like_ctrl_c, typed, waiting_fo
 from workbook.commands.live_line import Writes, follow
 from workbook.errors import WorkbookError
 from workbook.kafka.end_offsets import EndOffsets
-from workbook.kafka.identity import topic_facts
+from workbook.kafka.identity import topic_facts, written_facts
 from workbook.kafka.probe import require_topic
 from workbook.spark import checkpoints, cluster, session
 from workbook.spark.failures import query_failed
@@ -58,9 +58,13 @@ def _prepare(broker: Broker, system: System, options: Namespace) -> None:
         )
     if options.checkpoint:
         facts = {**topic_facts(config, options.source), **system.made_for(options)}
-        checkpoints.require(Path(options.checkpoint), facts)
+        checkpoint, written = Path(options.checkpoint), [topic.name for topic in results]
+        checkpoints.require(checkpoint, facts)
+        checkpoints.require(checkpoint, written_facts(config, written), checkpoints.WRITES)
     system.check_topics(broker, options)
     broker.create(letters, *results)
+    if options.checkpoint:
+        checkpoints.record(checkpoint, written_facts(config, written), checkpoints.WRITES)
 
 
 def _run(broker: Broker, system: System, options: Namespace) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from confluent_kafka import KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient
 
+from workbook.errors import TopicMissing
 from workbook.kafka.probe import ANSWER_S, require_topic, unreachable
 
 
@@ -26,3 +27,19 @@ def topic_facts(config: Mapping[str, Any], topic: str, timeout: float = ANSWER_S
     except KafkaException as failure:
         raise unreachable(config, timeout) from failure
     return {"topic": topic, "topic id": str(described.topic_id), "cluster": str(cluster)}
+
+
+def written_facts(config: Mapping[str, Any], topics: Iterable[str]) -> dict[str, list[str]]:
+    """Return what a checkpoint must remember of the topics it writes: ``writes``, by their ids.
+
+    Another topic would get only what changes from now on. Raises as ``topic_facts``, but for a
+    topic that is missing.
+    """
+    return {"writes": [f"{topic} ({_id(config, topic)})" for topic in topics]}
+
+
+def _id(config: Mapping[str, Any], topic: str) -> str:
+    try:
+        return topic_facts(config, topic)["topic id"]
+    except TopicMissing:
+        return "which isn't there"

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, field
 from html import escape
 
+import numpy as np
 import pandas as pd
 
 from workbook.ledgers.events import Ledger
@@ -16,28 +17,31 @@ FINDINGS = ("lost", "duplicated", "both", "neither")
 
 @dataclass(frozen=True)
 class SecondsVerdict:
-    """What readers of the metrics miss, and what they count twice.
+    """What readers of the metrics miss, what they count twice, and which metrics are wrong.
 
     ``seconds`` has a row per second of the input: second, expected (page views), emitted (the
     count of every emission in its order, as text), last (0 where there is none), lost, duplicated,
-    meaning. ``lost`` has a row per event (event_id, timestamp in ms, second) that is missing for
-    a reader who keeps the last value of each key; ``duplicated`` a row per event counted once more
-    by a reader who adds up, with the offset of that emission.
+    miscounted, meaning. ``miscounted`` has a row per metric (second, views, offset) whose views are
+    not the number of its events, or whose events don't all lie in its second. ``lost`` has a row
+    per event (event_id, timestamp in ms, second) that is missing for a reader who keeps the last
+    value of each key; ``duplicated`` a row per event counted once more by a reader who adds up,
+    with the offset of that emission.
     """
 
     seconds: pd.DataFrame = field(repr=False)
     lost: pd.DataFrame = field(repr=False)
     duplicated: pd.DataFrame = field(repr=False)
+    miscounted: pd.DataFrame = field(repr=False)
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many events are lost, and how many duplicated."""
-        return {"lost": len(self.lost), "duplicated": len(self.duplicated)}
+        """Return the number of lost and duplicated events, and of miscounted metrics."""
+        return {name: len(getattr(self, name)) for name in ("lost", "duplicated", "miscounted")}
 
     @property
     def found(self) -> str:
         """What became of the page views: lost, duplicated, both or neither."""
-        names = [name for name, count in self.counts.items() if count]
+        names = [name for name in ("lost", "duplicated") if self.counts[name]]
         return {0: "neither", 1: "".join(names), 2: "both"}[len(names)]
 
     def against(self, prediction: object) -> str:
@@ -53,8 +57,10 @@ class SecondsVerdict:
     @property
     def headline(self) -> str:
         """Return the counts in words."""
-        counted = ", ".join(f"{count:,} {name}" for name, count in self.counts.items())
-        return f"{counted} of {self.seconds['expected'].sum():,} page views"
+        lost, duplicated, wrong = self.counts.values()
+        of = f"of {self.seconds['expected'].sum():,} page views"
+        more = f"; {wrong:,} metrics miscounted" if wrong else ""
+        return f"{lost:,} lost, {duplicated:,} duplicated {of}{more}"
 
     def __str__(self) -> str:
         wrong = self._wrong
@@ -116,35 +122,50 @@ def _clock(frame: pd.DataFrame) -> pd.DataFrame:
 def judge(expected: pd.DataFrame, metrics: pd.DataFrame) -> SecondsVerdict:
     """Compare the metrics with the page views that count: event_id, timestamp (ms), second.
 
-    ``metrics`` are those of ``read_metrics``, in their order; seconds in which nothing is expected
-    are left out.
+    ``metrics`` are those of ``read_metrics``, in their order. What lies behind the last second in
+    which something is expected isn't judged: there is the click that completes that second.
     """
-    told = metrics[metrics["second"].isin(expected["second"])]
+    told = metrics[metrics["second"] <= expected["second"].max()]
     ledger = Ledger(expected[["event_id", "timestamp", "second"]])
     kept = told.drop_duplicates("second", keep="last")
     lost = ledger.judge(_events(kept)).lost[["event_id", "timestamp", "second"]]
     duplicated = ledger.judge(_events(told)).duplicated[["event_id", "second", "offset"]]
     counts = told.groupby("second")["views"].agg(list)
-    frame = pd.DataFrame({"expected": expected.groupby("second").size()})
-    for name, events in (("lost", lost), ("duplicated", duplicated)):
+    miscounted = _miscounted(expected, told)
+    seconds = sorted({*expected["second"], *told["second"]})
+    sizes = expected.groupby("second").size().reindex(seconds, fill_value=0)
+    frame = pd.DataFrame({"expected": sizes})
+    findings = {"lost": lost, "duplicated": duplicated, "miscounted": miscounted}
+    for name, events in findings.items():
         frame[name] = events.groupby("second").size().reindex(frame.index, fill_value=0)
     rows = [
-        (second, row.expected, counts.get(second, []), row.lost, row.duplicated)
-        for second, row in zip(frame.index, frame.itertuples(), strict=True)
+        (row.Index, row.expected, counts.get(row.Index, []), *row[2:]) for row in frame.itertuples()
     ]
-    return SecondsVerdict(_seconds(rows), lost, duplicated)
+    return SecondsVerdict(_seconds(rows), **findings)
 
 
-def _seconds(rows: list[tuple[int, int, list[int], int, int]]) -> pd.DataFrame:
-    columns = ["second", "expected", "emitted", "last", "lost", "duplicated", "meaning"]
+def _miscounted(expected: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
+    """Return the metrics that don't count events of their own second, each as one view."""
+    own = expected.groupby("second")["event_id"].agg(set)
+    right = [
+        views == len(ids) and own.get(second, set()).issuperset(ids)
+        for second, views, ids in metrics[["second", "views", "event_ids"]].itertuples(index=False)
+    ]
+    wrong = metrics[~np.array(right, dtype=bool)]
+    return wrong[["second", "views", "offset"]].reset_index(drop=True)
+
+
+def _seconds(rows: list[tuple[int, int, list[int], int, int, int]]) -> pd.DataFrame:
+    columns = ["second", "expected", "emitted", "last", "lost", "duplicated", "miscounted"]
     told = [
         (
             second, expected, ", ".join(map(str, emitted)) or "–", emitted[-1] if emitted else 0,
-            lost, duplicated, meaning(expected, emitted, lost, duplicated),
+            lost, duplicated, miscounted,
+            meaning(expected, emitted, lost, duplicated, miscounted),
         )
-        for second, expected, emitted, lost, duplicated in rows
+        for second, expected, emitted, lost, duplicated, miscounted in rows
     ]  # fmt: skip
-    return pd.DataFrame(told, columns=columns)
+    return pd.DataFrame(told, columns=[*columns, "meaning"])
 
 
 def _events(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -154,8 +175,10 @@ def _events(metrics: pd.DataFrame) -> pd.DataFrame:
     return events.astype("int64")[["event_id", "second", "offset"]]
 
 
-def meaning(expected: int, emitted: list[int], lost: int, duplicated: int) -> str:
+def meaning(expected: int, emitted: list[int], lost: int, duplicated: int, miscounted: int) -> str:
     """Describe what became of a second."""
+    if miscounted:
+        return f"{miscounted} of its metrics miscounted: not as many page views, or not its own"
     if not emitted:
         return "never told: all lost"
     if emitted == [expected] and not lost:

@@ -22,6 +22,9 @@ from workbook.spark.fingerprints import fingerprint
 Facts = Mapping[str, Any]
 
 RECORD = "made_for.json"
+WRITES = "writes.json"
+"""The record of the topics that ``workbook run`` writes from this checkpoint."""
+
 OPTION = "made_for"
 _MARK = "made for "
 _NONE = "nothing"
@@ -35,37 +38,38 @@ def begun(checkpoint: Path) -> bool:
     return any(checkpoint.glob("[0-9]*/offsets/[0-9]*"))
 
 
-def require(checkpoint: Path, facts: Facts) -> None:
+def require(checkpoint: Path, facts: Facts, file: str = RECORD) -> None:
     """Refuse to go on with a checkpoint that was made for something else.
 
     ``facts`` may be some of those that will be recorded, as far as they are known before Spark
     starts. A checkpoint in which nothing has begun fits everything. Raises ``CannotGoOn``.
     """
     if begun(checkpoint):
-        _compare(checkpoint, {name: _recorded(checkpoint).get(name) for name in facts}, facts)
+        recorded = _recorded(checkpoint, file)
+        _compare(checkpoint, {name: recorded.get(name) for name in facts}, facts)
 
 
-def record(checkpoint: Path, facts: Facts) -> None:
+def record(checkpoint: Path, facts: Facts, file: str = RECORD) -> None:
     """Record all the facts before the first start; afterwards, refuse any difference.
 
     Raises ``CannotGoOn``, also for a checkpoint that has begun without such a record.
     """
     if begun(checkpoint):
-        _compare(checkpoint, _recorded(checkpoint), facts)
+        _compare(checkpoint, _recorded(checkpoint, file), facts)
         return
     checkpoint.mkdir(parents=True, exist_ok=True)
-    unfinished = checkpoint / f"{RECORD}.unfinished"
+    unfinished = checkpoint / f"{file}.unfinished"
     unfinished.write_text(json.dumps(facts, indent=1, ensure_ascii=False), encoding="utf-8")
-    unfinished.replace(checkpoint / RECORD)
+    unfinished.replace(checkpoint / file)
 
 
-def _recorded(checkpoint: Path) -> dict[str, Any]:
+def _recorded(checkpoint: Path, file: str) -> dict[str, Any]:
     try:
-        return dict(json.loads((checkpoint / RECORD).read_text(encoding="utf-8")))
+        return dict(json.loads((checkpoint / file).read_text(encoding="utf-8")))
     except (FileNotFoundError, ValueError, TypeError) as error:
         came = "there is none" if isinstance(error, FileNotFoundError) else "it cannot be read"
         raise CannotGoOn(
-            f"Expected {checkpoint / RECORD} to say what this checkpoint was made for, but {came}: "
+            f"Expected {checkpoint / file} to say what this checkpoint was made for, but {came}: "
             "it is of an older version, or was damaged, and might give wrong results. Use a new "
             "folder for the checkpoint: its query reads the topic from the beginning."
         ) from None

@@ -117,13 +117,6 @@ class ShareHolders(System):
                 f"{held:,} records of a former run: clients that hold nothing any more would stay "
                 "in there. Use the --checkpoint of that run, or another topic for --out."
             )
-        stored = not options.no_store and _rows_in(_store(options, folder))
-        if begun and not held and stored:
-            raise CannotGoOn(
-                f"Expected {out} to have the results so far, but it is empty: it would get only "
-                "what changes from now on. Use the --out that this checkpoint has had, or a new "
-                "checkpoint."
-            )
 
     def made_for(self, options: Namespace) -> Mapping[str, Any]:
         return {"query": "table"}
@@ -189,9 +182,3 @@ def _summary(store: Store) -> list[str]:
 
 def _store(options: Namespace, checkpoint: Path) -> Path:
     return Path(options.store or checkpoint / "store.db").absolute()
-
-
-def _rows_in(store: Path) -> int:
-    from workbook.sinks.store import Store
-
-    return len(Store(store, "client", reading=True)) if store.is_file() else 0

@@ -133,12 +133,12 @@ def other_type(value: Any, expected: Any) -> str:
         return ""
     if type(value).__eq__ is object.__eq__ and value is not None:
         asked = type(expected).__name__
-        return f"Its value is of type {type_name(value)}, where one of type {asked} is asked."
+        return f"Its value is of type {type_name(value)}, where one of type {asked} is expected."
     if not same(_as_lists(value), _as_lists(expected)):
         return numbers_as_text(value, expected) or other_container(value, expected)
     if type(value) is type(expected):
         return "The contents are right, but a list stands for a tuple in it, or a tuple for a list."
-    return f"Right contents in a {type(value).__name__}; a {type(expected).__name__} is asked."
+    return f"Right contents in a {type(value).__name__}; a {type(expected).__name__} is expected."
 
 
 def _as_lists(value: Any) -> Any:
@@ -153,7 +153,7 @@ def other_numbers(value: Any, expected: Any) -> str:
     asked = set(_numbers(expected))
     for kind in set(_numbers(value)) - asked:
         if int in asked:
-            return f"Right values, of type {kind.__name__} where a whole number (int) is asked."
+            return f"Right values, of type {kind.__name__} where a whole number (int) is expected."
     return ""
 
 

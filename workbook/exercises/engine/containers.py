@@ -14,8 +14,8 @@ def numbers_as_text(value: Any, expected: Any) -> str:
     if not same(_with_texts(value), _with_texts(expected)):
         return ""
     return (
-        "Right contents, but a number stands as text in it, where a whole number (int) is asked: "
-        "leave out the `str(...)`, or put `int(...)` around the text."
+        "Right contents, but a number stands as text in it, where a whole number (int) is "
+        "expected: leave out the `str(...)`, or put `int(...)` around the text."
     )
 
 
@@ -24,12 +24,12 @@ def other_container(value: Any, expected: Any) -> str:
     asked = type_name(expected)
     if isinstance(value, (list, tuple)):
         if isinstance(expected, (set, dict)) and _same_elements(value, _elements(expected)):
-            return f"Right contents in a {type_name(value)}; a {asked} is asked."
+            return f"Right contents in a {type_name(value)}; a {asked} is expected."
         if any(_is(item, expected) for item in value):
             alone = "by itself" if len(value) == 1 else "alone, without what else is in there"
             return f"The right value lies inside a {type_name(value)}. Give it back {alone}."
     if isinstance(expected, (list, tuple, set)) and _same_elements([value], expected):
-        return f"It's the one element itself; a {asked} that holds it is asked."
+        return f"It's the one element itself; a {asked} that holds it is expected."
     return ""
 
 

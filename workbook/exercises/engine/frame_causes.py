@@ -82,7 +82,7 @@ def other_column_type(frame: DataFrame, asked: dict[str, str]) -> str:
                 )
             return (
                 f"Look at the type: `{name}` is {found.upper()}, and {type_} is asked for. A whole "
-                "number comes of `div`, `floor` or a cast; text of a cast to STRING."
+                "number comes from `div`, `floor` or a cast; text of a cast to STRING."
             )
     return ""
 

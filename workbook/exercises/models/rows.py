@@ -72,7 +72,7 @@ def miscounts(*keys: Key) -> list[Mistake]:
         Mistake(
             lambda clicks: count(without_duplicates(pages(clicks)), *keys),
             "It counts distinct values or drops duplicates, so an event that was delivered twice "
-            "counts once. That is a good idea with a price (chapter 14); here every row counts.",
+            "counts once. That is a good idea with a price; here every row counts.",
         ),
         Mistake(
             lambda clicks: [(*group, 1) for *group, _ in count(pages(clicks), *keys)],

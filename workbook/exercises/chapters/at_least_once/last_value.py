@@ -73,7 +73,7 @@ _TEACHING_RECORDS = [
     Case(
         ([_record(0, b"42"), _record(0, b""), _record(0, None), _record(1, b"5")],),
         {SECOND: 42, SECOND + 1: 5},
-        "An empty value and no value at all are left out, as any other bad one.",
+        "An empty value and no value at all are left out, like any other bad one.",
     ),
     Case(
         ([_record("noon", b"8"), Record(None, b"9"), Record(b"", b"4"), _record(3, b"1")],),

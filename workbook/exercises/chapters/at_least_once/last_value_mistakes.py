@@ -106,7 +106,7 @@ def fills_with_zero(records: Records) -> Views:
     return {second: views or 0 for second, views in fills_with_none(records).items()}
 
 
-_BELIEVES_ALL = "It believes every record, and the first one that is no number ends it."
+_BELIEVES_ALL = "It believes every record, and fails at the first that is not a number."
 
 
 @MISTAKES.add(_BELIEVES_ALL)
@@ -129,7 +129,7 @@ def decodes_every_record(records: Records) -> Views:
     return known
 
 
-@MISTAKES.add("Values are checked and keys are not. A key that is no number ends it.")
+@MISTAKES.add("Values are checked and keys are not. A key that is not a number stops it.")
 def checks_values_only(records: Records) -> Views:
     known = {}
     for record in records:

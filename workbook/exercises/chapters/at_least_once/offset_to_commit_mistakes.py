@@ -137,11 +137,11 @@ MISTAKES = [
     ),
     Mistake(
         lambda sends: next((s.next_offset for s in sends if s.delivered is False), None),
-        "It commits the failed one. Is a condition turned round?",
+        "It commits the failed one. Is a condition inverted?",
     ),
     Mistake(
         lambda sends: next((s.next_offset for s in sends if not s.delivered), None),
-        "It commits a metric that is not delivered. Is a condition turned round?",
+        "It commits a metric that is not delivered. Is a condition inverted?",
     ),
     Mistake(
         lambda sends: min((s.next_offset for s in sends), default=None),

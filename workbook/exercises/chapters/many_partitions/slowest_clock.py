@@ -189,7 +189,7 @@ _TEACHING_ARRIVALS = [
         (_pages((0, 10_100), (0, 10_100), (1, 11_000), (0, 11_300)), 2),
         [(10, 2)],
         "The same click came twice, and both count. To leave out duplicates would take a memory of "
-        "its own (chapter 14), and nobody asks for it here.",
+        "its own, and nobody asks for it here.",
     ),
     Case(([], 24), [], "No clicks give no pairs."),
 ]

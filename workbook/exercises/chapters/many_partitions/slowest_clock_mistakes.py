@@ -264,7 +264,7 @@ MISTAKES += [
         lambda arrivals, partitions: completed(
             as_pages(arrivals, lambda click: not is_page(click)), partitions
         ),
-        "It counts the actions and leaves out the pages: the condition is turned round.",
+        "It counts the actions and leaves out the pages: the condition is inverted.",
     ),
     Mistake(
         lambda arrivals, partitions: totals(arrivals),

@@ -96,7 +96,7 @@ _TEACHING = [
         (_pages(200, 200, 1_000),),
         [_metric(0, 2)],
         "The same click came twice, and both count. To leave out duplicates would take a memory of "
-        "its own (chapter 14), and nobody asks for it here.",
+        "its own, and nobody asks for it here.",
     ),
     Case(([],), [], "No clicks give no metrics."),
 ]

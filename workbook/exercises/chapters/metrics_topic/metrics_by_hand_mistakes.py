@@ -71,7 +71,7 @@ MISTAKES = [
     Mistake(
         _labelled_with_the_new,
         "The views are those of the completed second, but the key is the second that has just "
-        "begun. Who reads it would look one second too late.",
+        "begun. A reader would look one second too late.",
     ),
     Mistake(
         lambda clicks: _sent(change_only_emits(clicks)),
@@ -99,7 +99,7 @@ MISTAKES = [
     ),
     Mistake(
         lambda clicks: _sent(runs(actions(clicks))[:-1]),
-        "It counts the actions and leaves out the pages: the condition is turned round.",
+        "It counts the actions and leaves out the pages: the condition is inverted.",
     ),
     Mistake(
         lambda clicks: _sent(emits_at_every_click(clicks)),
@@ -146,12 +146,12 @@ MISTAKES = [
     *same_idea(
         lambda clicks: [(str(second), _text(n)) for second, n in completed(clicks)],
         lambda clicks: [(second, _text(n)) for second, n in completed(clicks)],
-        cause="The value is right, but the key is no bytes yet: `str`, and then `encode`.",
+        cause="The value is right, but the key is not bytes yet: `str`, and then `encode`.",
     ),
     *same_idea(
         lambda clicks: [(_text(second), str(n)) for second, n in completed(clicks)],
         lambda clicks: [(_text(second), n) for second, n in completed(clicks)],
-        cause="The key is right, but the value is no bytes yet: `str`, and then `encode`.",
+        cause="The key is right, but the value is not bytes yet: `str`, and then `encode`.",
     ),
     *same_idea(
         lambda clicks: [(_packed(second), _packed(n)) for second, n in completed(clicks)],

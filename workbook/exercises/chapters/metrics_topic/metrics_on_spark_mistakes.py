@@ -35,7 +35,7 @@ MISTAKES = [
     ),
     Mistake(
         lambda counts: [(c.second, str(c.views)) for c in counts],
-        "The key is still a number: cast it to STRING, as the value.",
+        "The key is still a number: cast it to STRING, like the value.",
     ),
     Mistake(
         lambda counts: [(str(c.second), c.views) for c in counts],

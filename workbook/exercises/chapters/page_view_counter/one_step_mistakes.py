@@ -8,7 +8,7 @@ MISTAKES = [
     Mistake(lambda count, click: count + 1, "It counts every click, actions too."),
     Mistake(
         lambda count, click: count + (click.click_type == "Action"),
-        "It counts the actions and leaves out the pages: the condition is turned round.",
+        "It counts the actions and leaves out the pages: the condition is inverted.",
     ),
     Mistake(
         lambda count, click: int(click.click_type == "Page"),

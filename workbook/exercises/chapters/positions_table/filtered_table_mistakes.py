@@ -55,7 +55,8 @@ def stream_filter(old: Row, new: Row, keeps: Keeps) -> Any:
 
 @MISTAKES.add(
     "It emits a delete for everything that doesn't match, even if downstream never had a row. "
-    "That does no harm to the table, but half of the world's shares are deletes for nobody."
+    "That does no harm to the table, but half of the world's shares become deletes that nobody "
+    "needs."
 )
 def deletes_for_all(old: Row, new: Row, keeps: Keeps) -> Any:
     return new if _kept(new, keeps) else "delete"
@@ -151,7 +152,7 @@ MISTAKES += [
     ),
     Mistake(
         lambda old, new, keeps: _right(old, new, lambda row: not keeps(row)),
-        "The condition is turned round: it keeps what isn't a US share.",
+        "The condition is inverted: it keeps what isn't a US share.",
     ),
     *same_idea(
         lambda old, new, keeps: "delete" if new is None else new,
@@ -169,8 +170,8 @@ MISTAKES += [
 SHORTCUTS = [
     Mistake(
         lambda old, new, keeps: _right(old, new, lambda row: row["exchange"] in US),
-        "It asks for the exchange by itself, and not `keeps`. A filter is handed its condition: "
-        "today US shares, tomorrow large amounts.",
+        "It checks the exchange itself instead of calling `keeps`. A filter is handed its "
+        "condition: today US shares, tomorrow large amounts.",
     ),
 ]
 """Mistakes that don't show as long as the condition asks for US shares."""

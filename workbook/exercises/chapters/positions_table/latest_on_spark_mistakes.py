@@ -102,7 +102,7 @@ MISTAKES += [
     ),
     Mistake(
         lambda changelog: _shown(row for row in _last(changelog) if row.deleted),
-        "It is turned round: only closed positions are left.",
+        "It is inverted: only closed positions are left.",
     ),
     *same_idea(
         lambda changelog: _shown(_live(_oldest(changelog))),

@@ -87,7 +87,7 @@ MISTAKES += [
         lambda table, key, value: {**table, key: value},
         lambda table, key, value: {**table, key: value} if value or key in table else table,
         cause="The tombstone itself is put into the table: the key stays there, with None. Take it "
-        "out, else everybody who reads the table meets rows that are none.",
+        "out, else everybody who reads the table meets rows without values.",
     ),
     Mistake(
         lambda table, key, value: {**table, key: value or {}},

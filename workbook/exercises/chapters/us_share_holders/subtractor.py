@@ -42,7 +42,7 @@ _TEACHING_SALES = [
     Case(
         ({"AAPL": 30, "IBM": 5}, _sold("AAPL", 10)),
         {"AAPL": 20, "IBM": 5},
-        "Ten of thirty go. Twenty are left, of other positions in AAPL.",
+        "Ten of thirty shares go. Twenty are left, of other positions in AAPL.",
     ),
     Case(
         ({"AAPL": 10, "IBM": 5}, _sold("AAPL", 10)),

@@ -45,7 +45,7 @@ MISTAKES = [
     ),
     Mistake(
         lambda shares, row: {**shares, row["ticker"]: row["amount"] - shares[row["ticker"]]},
-        "The subtraction is turned round: what is held, less what goes.",
+        "The subtraction is inverted: what is held, less what goes.",
     ),
     Mistake(
         lambda shares, row: _subtract(shares, {**row, "amount": 1}),

@@ -86,7 +86,7 @@ _TEACHING_UPDATES = [
     Case(
         (ADA, None),
         [("Ada", "remove", ADA)],
-        "A tombstone: the old row goes, and it is the only one who knows the client.",
+        "A tombstone: the old row goes, and it is the only one that knows the client.",
     ),
     Case(
         (ADA, BO),

@@ -148,7 +148,7 @@ MISTAKES += [
     Mistake(
         lambda old, new: [] if old == new else _remove(_us(old)) + _add(new),
         "It asks the old row for its exchange, and not the new one. A share of another country "
-        "comes into a group.",
+        "enters a group.",
     ),
     Mistake(
         lambda old, new: _right(old, new) if new is None or _us(new) else [],

@@ -102,7 +102,7 @@ _TEACHING_STREAMS = [
         (_pages(10_100, 10_100, 11_000),),
         [(10, 2)],
         "The same click came twice, and both count. To leave out duplicates would take a memory of "
-        "its own (chapter 14), and nobody asks for it here.",
+        "its own, and nobody asks for it here.",
     ),
     Case(([],), [], "No clicks give no pairs."),
 ]

@@ -246,7 +246,7 @@ MISTAKES += [
     ),
     Mistake(
         lambda clicks: runs(actions(clicks))[:-1],
-        "It counts the actions and leaves out the pages: the condition is turned round.",
+        "It counts the actions and leaves out the pages: the condition is inverted.",
     ),
     Mistake(
         lambda clicks: runs(pages(clicks), lambda click: click.timestamp)[:-1],
