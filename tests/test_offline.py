@@ -129,6 +129,6 @@ def test_an_empty_cache_is_told_plainly(offline, tmp_path: Path) -> None:
     assert failed.returncode == 1
     assert "Jars could not be fetched" in failed.stdout
     assert "Is there a network?" in failed.stdout
-    assert "python -m workbook prefetch" in failed.stdout
+    assert "-m workbook prefetch" in failed.stdout
     assert "Traceback" not in failed.stdout
     assert list((tmp_path / "jars").iterdir()) == []

@@ -122,7 +122,7 @@ def test_a_supervisor_that_cannot_work_says_why_at_once(
     monkeypatch.setenv("PYTHONPATH", "")
     monkeypatch.setattr(folders, "ROOT", "/nowhere")
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    with pytest.raises(ServerFailed, match="ended with code 1 and said nothing"):
+    with pytest.raises(ServerFailed, match="ended with code 1 without a message"):
         client.Lease("test")
 
 

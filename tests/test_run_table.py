@@ -164,8 +164,8 @@ def test_what_is_not_there_is_said(store: Path, tmp_path: Path, capsys: Any) -> 
     ("words", "says"),
     [
         (("share_holders", "--by-partition"), "unknown: --by-partition\n"),
-        (("page_views", "--store", "file"), "unknown: --store file\n"),
-        (("page_views", "--latness", "9 s"), "unknown: --latness 9 s. Is it --lateness?\n"),
+        (("page_views", "--store", "file"), "unknown: --store\n"),
+        (("page_views", "--latness", "9 s"), "unknown: --latness. Is it --lateness?\n"),
     ],
 )
 def test_an_option_that_a_system_does_not_have_is_refused(
