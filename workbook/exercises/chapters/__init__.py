@@ -12,8 +12,9 @@ A chapter's folder, here ``views_per_second``, and its proofs:
 - ``per_second_on_spark.py``: an exercise for DataFrames, whose name ends so. Its rows are ``_ROWS``
   with ``_SCHEMA``, and its reference does without ``F``: the module imports no Spark.
 - ``by_rule_mistakes.py``, or the same module where they are few: ``MISTAKES``, the wrong answers
-  that a check recognizes, as learners write them, each under its cause (``engine.mistakes``). An answer that gives the same in every
-  case gets that cause, however it is written; so the order matters where two give the same.
+  that a check recognizes, as learners write them, each under its cause (``engine.mistakes``). An
+  answer that gives the same in every case gets that cause, however it is written; so the order
+  matters where two give the same.
   ``shows`` picks the case on the card where not every case shows the mistake. ``SHORTCUTS`` give
   right values in the cases that teach. For DataFrames a mistake goes from rows to rows
   (``models.rows``); what chapters have in common stands in ``models.clicks`` and
