@@ -1,4 +1,4 @@
-"""How fast chapter 11 keeps its table: who holds US shares, from a changelog of positions.
+"""Measures how fast chapter 11 keeps its table of US share holders from a changelog.
 
     .venv/bin/python benchmarks/share_holders.py [--updates 1000000] [--runs 3] [--no-peer]
 
@@ -64,7 +64,7 @@ SUMS = {"number": count(), "shares": sum_of("amount")}
 
 
 def recomputed(stream: PositionStream, updates: int) -> pd.DataFrame:
-    """Who holds what, by DuckDB, from the stream's own list of what it sends."""
+    """Compute who holds what with DuckDB, from the stream's own list of its messages."""
     log = stream.expected(0, updates)
     log["number"] = range(len(log))
     return duckdb.from_df(log).query("log", TRUTH).df().set_index("client")
@@ -77,7 +77,7 @@ class Table:
         self.broker, self.topic, self.right = broker, topic, right
 
     def run(self, spark: Any, aggregates: dict[str, Any], per_batch: int) -> Callable[[], Any]:
-        """Bring the whole topic into a table; what comes back checks it and tells of batches."""
+        """Bring the whole topic into a table; return a function that checks it."""
         out = compacted(new_topic("holders", "bench").name, PARTITIONS)
         self.broker.create(out)
         config, place = self.broker.client_config(), session.checkpoint(out.name)
@@ -119,7 +119,7 @@ def _plain(value: Any) -> Any:
 
 
 def told(config: dict[str, str], topic: str) -> dict[str, Any]:
-    """What a reader of the result topic knows."""
+    """Return the table as a reader of the result topic sees it."""
     return latest_rows(read_messages(config, topic))
 
 
@@ -211,7 +211,7 @@ def one_session(table: Table, options: argparse.Namespace, figures: dict[str, li
 
 
 def _warm(batches: list[dict[str, Any]], updates: int) -> Cost:
-    """The time that all updates would take at the pace of the batches behind the first."""
+    """Return the time of all updates at the pace of the batches after the first."""
     later = batches[1:]
     rows = sum(batch["numInputRows"] for batch in later)
     seconds = statistics.fsum(batch["durationMs"]["triggerExecution"] for batch in later) / 1000

@@ -1,4 +1,4 @@
-"""How fast page views per second are counted: by `run page_views`, and by Spark's own window.
+"""Measures how fast page views are counted: by `run page_views` and by Spark's window.
 
     .venv/bin/python benchmarks/views_per_second.py [--events 5000000] [--runs 3] [--chart 20]
 
@@ -56,7 +56,7 @@ REQUIRED_COLUMNS = ("click_type", "timestamp", "reason")
 
 @dataclass
 class Expected:
-    """What the stream says must come out."""
+    """The result that the stream itself predicts."""
 
     messages: int = 0
     views: Counter[int] = field(default_factory=Counter)
@@ -136,7 +136,7 @@ def by_clocks(spark: Any, broker: Broker, topic: Topic, right: Expected) -> Call
 
 
 def compare(table: LocalTable, broker: Broker, letters: Topic, right: Expected) -> None:
-    """What was counted and what was rejected against the expectation."""
+    """Compare the counted and the rejected records with the expectation."""
     assert {row["second"]: row["views"] for row in table.rows()} == right.views
     rejected = read_dead_letters(broker.client_config(), letters.name)
     assert Counter(rejected.reason) == right.reasons
@@ -151,7 +151,7 @@ class Cost:
 
 
 def cost(work: Callable[[], object]) -> tuple[Cost, Any]:
-    """What a piece of work costs, and what it returns."""
+    """Return the cost of a piece of work, and its result."""
     cpu, began = cpu_seconds(), time.monotonic()
     result = work()
     return Cost(time.monotonic() - began, cpu_seconds() - cpu), result

@@ -56,14 +56,15 @@ def _prepare(broker: Broker, system: System, options: Namespace) -> None:
             f"Expected a topic each for what is read, written and rejected, but got {names}: what "
             "is written would be read again. Choose other names for --in, --out, --dead-letters."
         )
-    if options.checkpoint:
+    checkpoint = Path(options.checkpoint) if options.checkpoint else None
+    written = [topic.name for topic in results]
+    if checkpoint:
         facts = {**topic_facts(config, options.source), **system.made_for(options)}
-        checkpoint, written = Path(options.checkpoint), [topic.name for topic in results]
         checkpoints.require(checkpoint, facts)
         checkpoints.require(checkpoint, written_facts(config, written), checkpoints.WRITES)
     system.check_topics(broker, options)
     broker.create(letters, *results)
-    if options.checkpoint:
+    if checkpoint:
         checkpoints.record(checkpoint, written_facts(config, written), checkpoints.WRITES)
 
 

@@ -1,4 +1,4 @@
-"""A system in a process of its own that may be killed at any moment, and the verdict after it."""
+"""Runs a system in a process of its own, kills it, starts it again, and judges the result."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class CrashLab:
 
     @property
     def state(self) -> str:
-        """One of new, running, killed (it may be restarted), finished, failed, closed."""
+        """Return new, running, killed (it may be restarted), finished, failed or closed."""
         if not self._folder.exists():
             return "closed"
         if self._victim is None:
@@ -154,18 +154,18 @@ class CrashLab:
 
     @property
     def kills(self) -> list[Kill]:
-        """All kills so far."""
+        """Return all kills so far."""
         at = self._victim.killed_at if self._victim is not None else None
         return self._kills if at is None else [*self._kills, Kill(*self._aim, at)]
 
     @property
     def killed_at(self) -> float | None:
-        """When the last kill came (seconds since 1970), also after the restart; else None."""
+        """Return when the last kill came (seconds since 1970), or None; a restart keeps it."""
         return self.kills[-1].at if self.kills else None
 
     @property
     def is_active(self) -> bool:
-        """There is something to watch: it runs, or was killed and may be restarted."""
+        """Return True while it runs, or was killed and may be restarted."""
         return self.state in ("running", "killed")
 
     def check(self) -> None:
@@ -180,7 +180,7 @@ class CrashLab:
 
     @property
     def checkpoint(self) -> Path:
-        """Where Spark keeps offsets, commits and state of its query."""
+        """Return the folder in which Spark keeps offsets, commits and state of its query."""
         return self._folder / "checkpoint" / "0"
 
     def offsets(self) -> PartitionOffsets:

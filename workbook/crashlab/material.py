@@ -1,4 +1,4 @@
-"""What the crash lab works on: the topics of a system, the input that waits, what came out."""
+"""The topics of a crash lab: the input that waits, and the results."""
 
 from __future__ import annotations
 

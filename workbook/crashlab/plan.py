@@ -1,4 +1,4 @@
-"""What a process of the crash lab is given: a system, its topics, and where to die."""
+"""The plan of a process of the crash lab: a system, its topics, and where to die."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ IN_TIME_S = 20.0
 
 
 def kill_family(pid: int, folder: Path) -> None:
-    """Kill a process and all its descendants: those first, and the caller, if among them, last."""
+    """Kill a process and all its descendants; the caller, if among them, last."""
     with suppress(OSError):  # the folder may be on its way out
         (folder / NOTE).write_text(repr(time.time()))
     me = os.getpid()
@@ -34,7 +34,7 @@ def kill_family(pid: int, folder: Path) -> None:
 
 
 class KillAt(OnPoint):
-    """Called at each point: the chosen pass of the chosen point is the end of this process."""
+    """Kills this process at the chosen pass of the chosen point."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan, self._passed = plan, 0
@@ -52,14 +52,14 @@ class KillAt(OnPoint):
                 kill_family(os.getpid(), Path(self._plan.folder))
 
     def within(self, point: str, rows: DataFrame) -> DataFrame:
-        """Pass rows through tasks of which one may kill."""
+        """Add a step to the tasks in which one of them may kill the process."""
         if self._in_task is None or point != self._plan.point:
             return rows
         return self._in_task.through(rows)
 
 
 def kill_after_commit(plan: Plan, commits: Path) -> None:
-    """Watch a checkpoint from a thread and kill once so many micro-batches more are committed."""
+    """Watch a checkpoint from a thread, and kill after the chosen number of further commits."""
     last = max((int(file.name) for file in commits.glob("[0-9]*")), default=-1)
     commit = commits / str(last + plan.passes)
 
@@ -72,7 +72,7 @@ def kill_after_commit(plan: Plan, commits: Path) -> None:
 
 
 class KillInTask:
-    """Kills from within a task: some of a micro-batch has been computed, the rest not yet.
+    """Kills from within a task: a part of the micro-batch has been computed, the rest hasn't.
 
     ``arm`` before each micro-batch; from the chosen one on the first task that has rows is the
     end. Spark must run in one machine.
@@ -91,7 +91,7 @@ class KillInTask:
             self._set_trap()
 
     def through(self, rows: DataFrame) -> DataFrame:
-        """Pass the rows through tasks of which one may kill."""
+        """Add a step to the tasks in which one of them may kill the process."""
         return rows.mapInArrow(self._pass_on, rows.schema)
 
     def _pass_on(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -115,7 +115,7 @@ class KillMidWrite(KillInTask):
     """
 
     def through(self, rows: DataFrame) -> DataFrame:
-        """Pass the rows through tasks of which one may kill: those of a query, or two."""
+        """Add the step to the tasks of a stream; the rows of a micro-batch get two tasks."""
         return super().through(rows if rows.isStreaming else rows.repartition(2))
 
     def _set_trap(self) -> None:

@@ -15,7 +15,7 @@ from workbook.spark.failures import cause
 from workbook.stack.folders import ROOT
 
 TAIL = 400
-"""So many lines at the end of its log are searched for what made it end."""
+"""The number of lines at the end of a log that are searched for the cause of the end."""
 
 
 class Victim:
@@ -47,17 +47,17 @@ class Victim:
 
     @property
     def code(self) -> int | None:
-        """The exit code; None while it runs."""
+        """Return the exit code; None while it runs."""
         return self._process.poll()
 
     @property
     def killed(self) -> bool:
-        """It is dead, by kill -9."""
+        """Return True if it was ended by kill -9."""
         return self.code == -signal.SIGKILL
 
     @property
     def killed_at(self) -> float | None:
-        """When it was killed by the lab (seconds since 1970), or None."""
+        """Return when the lab killed it (seconds since 1970), or None."""
         note = self._folder / NOTE
         return float(note.read_text()) if self.killed and note.exists() else None
 
@@ -71,7 +71,7 @@ class Victim:
             self._process.stdin.close()
 
     def ended(self, within: float) -> bool:
-        """Wait for its end; False if it still runs after so many seconds."""
+        """Wait for its end; return False if it still runs after these seconds."""
         try:
             self._process.wait(within)
         except subprocess.TimeoutExpired:

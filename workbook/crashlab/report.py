@@ -1,4 +1,4 @@
-"""What kills have cost: the verdict, the promise, and the time until something came again."""
+"""Reports what kills have cost: the verdict, the promise, and the time to recover."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class Outcome:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many of each anomaly."""
+        """Return the number of each anomaly."""
         return dict(self.verdict.counts)
 
     @property
     def kept(self) -> bool:
-        """The variant did what it promises; true also of one that promises nothing."""
+        """Return True if the variant kept its promise, or promises nothing."""
         return not any(self.counts[name] for name in self.variant.promises)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""What a metrics topic says of each second, against the page views that must be counted."""
+"""Judges a metrics topic second by second by the page views that must be counted."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FINDINGS = ("lost", "duplicated", "both", "neither")
 
 @dataclass(frozen=True)
 class SecondsVerdict:
-    """What readers of the metrics miss, what they count twice, and which metrics are wrong.
+    """The page views that readers miss or count twice, and the metrics that are wrong.
 
     ``seconds`` has a row per second of the input: second, expected (page views), emitted (the
     count of every emission in its order, as text), last (0 where there is none), lost, duplicated,
@@ -40,7 +40,7 @@ class SecondsVerdict:
 
     @property
     def found(self) -> str:
-        """What became of the page views: lost, duplicated, both or neither."""
+        """Return what became of the page views: lost, duplicated, both or neither."""
         names = [name for name in ("lost", "duplicated") if self.counts[name]]
         return {0: "neither", 1: "".join(names), 2: "both"}[len(names)]
 
@@ -95,7 +95,7 @@ class SecondsVerdict:
 
     @property
     def _wrong(self) -> pd.DataFrame:
-        """The seconds that were not emitted once, and right."""
+        """Return the seconds that weren't emitted exactly once with the right count."""
         wrong = self.seconds[self.seconds["meaning"] != "right"]
         return _clock(wrong[["second", "expected", "emitted", "last", "meaning"]])
 

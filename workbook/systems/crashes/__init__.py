@@ -1,1 +1,1 @@
-"""Where each system can be killed, on which input, and how it is judged after that."""
+"""Declares how each system is crashed: its points, an input, and a judge."""

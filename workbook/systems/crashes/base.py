@@ -1,4 +1,4 @@
-"""What the crash lab needs of a system: its points, an input, and a judge."""
+"""The declaration of how a system is crashed: its points, an input, and a judge."""
 
 from __future__ import annotations
 
@@ -70,14 +70,14 @@ class Variant:
 
 @dataclass(frozen=True)
 class Filled:
-    """An input: so many ``records`` wait; ``expected`` is what the ledger knows of them."""
+    """An input: the number of ``records`` that wait, and the ledger's facts about them."""
 
     records: int
     expected: pd.DataFrame
 
 
 class Verdict(Protocol):
-    """What became of an input: how many of each anomaly, and the very rows as text and HTML."""
+    """The judgement of a run: the number of each anomaly, and its rows as text and HTML."""
 
     @property
     def counts(self) -> Mapping[str, int]: ...

@@ -19,7 +19,7 @@ COLUMNS = ["client", "positions", "tickers"]
 
 @dataclass(frozen=True)
 class HoldersVerdict:
-    """What the table's store says and what its topic says, each against a recomputation.
+    """The store and the topic of the table, each compared with a recomputation.
 
     ``letters`` are the rejected records found in the dead letters, of ``rejected``: at least once.
     """
@@ -31,7 +31,7 @@ class HoldersVerdict:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many rows are wrong, and how many dead letters are lost."""
+        """Return the number of wrong rows in store and topic, and of lost dead letters."""
         return {
             "wrong in the store": sum(self.store.counts.values()),
             "wrong in the topic": sum(self.topic.counts.values()),
