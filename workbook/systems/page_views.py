@@ -196,7 +196,11 @@ def _start_seconds(
         queries,
         progress,
         lambda: Shown(("since the checkpoint began", "messages"), progress.parts()),
-        lambda: [f"Since the checkpoint began: {progress.balance()}."],
+        lambda: [
+            f"Since the checkpoint began: {progress.balance()}."
+            if progress.batches or progress.sums["read"]
+            else "No micro-batch ended in this run."
+        ],
     )
 
 
