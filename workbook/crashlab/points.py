@@ -115,8 +115,8 @@ class KillMidWrite(KillInTask):
     """
 
     def through(self, rows: DataFrame) -> DataFrame:
-        """Add the step to the tasks of a stream; the rows of a micro-batch get two tasks."""
-        return super().through(rows if rows.isStreaming else rows.repartition(2))
+        """Add the step to the tasks of a micro-batch, which get to be two."""
+        return super().through(rows.repartition(2))
 
     def _set_trap(self) -> None:
         self._taken.unlink(missing_ok=True)

@@ -17,8 +17,8 @@ from workbook.sinks.row_sender import RowSender
 class TableTopic:
     """Writes each micro-batch of a table's changes to a topic: key, and the row as JSON or null.
 
-    Spark's executors write it, each the rows of its own tasks (``through``). So all rows of a key
-    must come from one task, as those of a table do.
+    The driver writes it (``apply``), or Spark's executors, each the rows of its own tasks
+    (``through``). For the latter all rows of a key must come from one task, as those of a table do.
 
     Where the key is not that of the table, as in a topic that is partitioned by group, a null
     would not say which row goes: without ``tombstones`` the JSON has ``deleted`` in it.

@@ -195,7 +195,7 @@ def appender(broker: Kafka, topic: str, patience: float = 60.0) -> Callable[[Dat
     return append
 
 
-class DriverSink(Protocol):
+class TableSink(Protocol):
     """Takes a table's changes on the driver; the same micro-batch may come twice."""
 
     def apply(self, changes: pa.Table, query: str, batch_id: int) -> None:
@@ -203,14 +203,11 @@ class DriverSink(Protocol):
 
 
 @runtime_checkable
-class ExecutorSink(Protocol):
-    """Takes a table's changes on the executors; the same task may come twice."""
+class ExecutorSink(TableSink, Protocol):
+    """Takes a table's changes on the executors too; the same task may come twice."""
 
     def through(self, batch: DataFrame) -> DataFrame:
         """Return the same rows, which are written once they are computed."""
-
-
-TableSink = DriverSink | ExecutorSink
 
 
 def start_table(
@@ -220,29 +217,30 @@ def start_table(
     every: str = "0 seconds",
     at: Callable[[str], None] = lambda point: None,
 ) -> QueryGroup:
-    """Bring a table's changes into each of the sinks, micro-batch by micro-batch.
+    """Bring a table's changes into each of the sinks, one after the other, batch by batch.
 
-    Executors write where a sink lets them, and first. The driver collects a micro-batch only if
-    there is another sink. ``every`` is the least time between two micro-batches: what Kafka Streams
-    calls the commit interval. State is kept in RocksDB. ``at`` is called at named points, for the
-    crash lab. Raises ``CannotGoOn`` where the checkpoint was made for another table.
+    The driver collects a micro-batch where a sink needs it, and then writes to all of them, since
+    the executors would only copy what it has anyway. Where no sink does, the executors write.
+    ``every`` is the least time between two micro-batches: what Kafka Streams calls the commit
+    interval. State is kept in RocksDB. ``at`` is called at named points, for the crash lab. Raises
+    ``CannotGoOn`` where the checkpoint was made for another table.
     """
     by_executors = [sink for sink in sinks if isinstance(sink, ExecutorSink)]
-    by_driver = [sink for sink in sinks if not isinstance(sink, ExecutorSink)]
+    on_driver = len(by_executors) < len(sinks)
 
     def write(batch: DataFrame, batch_id: int) -> None:
         at("before-compute")
-        query = batch.sparkSession.sparkContext.getLocalProperty("sql.streaming.queryId") or ""
-        for passed in by_executors:
-            at(_before(passed))
-            batch = passed.through(batch)
-        # The whole batch in any case: a stateful query wants all its partitions read.
-        if by_driver:
+        # The whole batch in either case: a stateful query wants all its partitions read.
+        if on_driver:
+            query = batch.sparkSession.sparkContext.getLocalProperty("sql.streaming.queryId") or ""
             rows = batch.toArrow()
-            for sink in by_driver:
+            for sink in sinks:
                 at(_before(sink))
                 sink.apply(rows, query, batch_id)
         else:
+            for passed in by_executors:
+                at(_before(passed))
+                batch = passed.through(batch)
             batch.write.format("noop").mode("overwrite").save()
         at("before-checkpoint")
 

@@ -147,7 +147,7 @@ class ShareHolders(System):
         holders = share_holders.us_share_holders(
             positions.parse(raw, letters, share_holders.REQUIRED_COLUMNS)
         )
-        holders = on_point.within("mid-write", on_point.within("mid-batch", holders))
+        holders = on_point.within("mid-batch", holders)
         store = None if options.no_store else Store(_store(options, checkpoint), "client")
         out = (
             TableTopic(config, options.out, "client", dead_letters=letters) if options.out else None

@@ -71,7 +71,7 @@ class ShareHolderCrashes(Crashes):
             (
                 Point("before-compute", "a micro-batch has been planned, nothing of it computed"),
                 Point("mid-batch", "a micro-batch has changed some of its state"),
-                Point("mid-write", "some rows of a micro-batch are in the topic, others not"),
+                Point("before-topic", "a micro-batch has changed its state, and isn't written"),
                 Point("before-store", "a micro-batch is in the topic, not in the store"),
                 Point("before-checkpoint", "a micro-batch is in topic and store, not committed"),
                 Point(AFTER_COMMIT, "a micro-batch has been committed to the checkpoint"),
