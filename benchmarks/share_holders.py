@@ -1,4 +1,4 @@
-"""Measures how fast chapter 11 keeps its table of US share holders from a changelog.
+"""Measures how fast chapter 21 keeps its table of US share holders from a changelog.
 
     .venv/bin/python benchmarks/share_holders.py [--updates 1000000] [--runs 3] [--no-peer]
 

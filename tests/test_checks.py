@@ -11,7 +11,7 @@ from workbook.kafka import probe
 from workbook.kafka.probe import near_misses, require_topic
 from workbook.topics import new_topic
 
-KNOWN = ["metrics", "clicks", "clicks.dead-letters", "positions.11-us-share-holders.k3f9"]
+KNOWN = ["metrics", "clicks", "clicks.dead-letters", "positions.21-us-share-holders.k3f9"]
 
 
 @pytest.mark.parametrize(
@@ -20,8 +20,8 @@ KNOWN = ["metrics", "clicks", "clicks.dead-letters", "positions.11-us-share-hold
         ("clikcs", ["clicks"]),
         ("Clicks", ["clicks"]),
         ("metric", ["metrics"]),
-        ("positons", ["positions.11-us-share-holders.k3f9"]),
-        ("positions.11-us-share-holders.k3f8", ["positions.11-us-share-holders.k3f9"]),
+        ("positons", ["positions.21-us-share-holders.k3f9"]),
+        ("positions.21-us-share-holders.k3f8", ["positions.21-us-share-holders.k3f9"]),
         ("nowhere", []),
     ],
 )

@@ -105,8 +105,8 @@ def test_a_topic_that_rolls_in_a_week_is_refused(broker: Any) -> None:
 
 
 def test_the_settings_say_what_is_kept() -> None:
-    soon = new_compacted_topic("positions", "10_positions_table", 4, soon=True)
-    assert soon.name.startswith("positions.10-positions-table.")
+    soon = new_compacted_topic("positions", "20_positions_table", 4, soon=True)
+    assert soon.name.startswith("positions.20-positions-table.")
     assert soon.partitions == 4
     assert soon.config.items() >= {**FOREVER, "cleanup.policy": "compact"}.items()
     assert "cleanup.policy" not in soon.dead_letters.config

@@ -593,3 +593,17 @@ def test_proof_finds_a_flaw(changes):
 def test_proof_finds_a_gap_in_the_catalogue(q, right, wrong):
     with pytest.raises(AssertionError):
         prove(q, Catalogue(right, wrong))
+
+
+def test_a_skipped_exercise_takes_the_reference_until_an_answer_is_checked(capsys) -> None:
+    problem = make()
+
+    def mine(words):
+        return max(words, key=len, default="")
+
+    problem.check(mine)
+    assert problem.skip().state is State.SKIPPED
+    assert problem.resolve(mine) is problem.reference
+    assert "the reference still stands in" in capsys.readouterr().out
+    assert problem.check(mine).correct
+    assert problem.resolve(mine) is mine

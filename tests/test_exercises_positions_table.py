@@ -1,4 +1,4 @@
-"""Chapter 10's exercises: what isn't proven by its answers in ``proofs/positions_table``."""
+"""Chapter 20's exercises: what isn't proven by its answers in ``proofs/positions_table``."""
 
 from __future__ import annotations
 

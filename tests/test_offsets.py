@@ -47,6 +47,30 @@ class Answering:
         return wanted
 
 
+class Electing:
+    """A consumer of a partition whose leader is elected meanwhile."""
+
+    def __init__(self, *errors: int) -> None:
+        self.errors = list(errors)
+
+    def get_watermark_offsets(self, partition: TopicPartition, timeout: float) -> tuple[int, int]:
+        if self.errors:
+            raise KafkaException(KafkaError(self.errors.pop(0)))
+        return 3, 7
+
+
+def test_a_new_partition_without_a_leader_is_asked_again() -> None:
+    wanted, reader = TopicPartition("clicks", 0), Electing(KafkaError.NOT_LEADER_FOR_PARTITION)
+    assert offsets.begin_and_end(reader, wanted, until=float("inf")) == (3, 7)  # type: ignore[arg-type]
+    reader = Electing(KafkaError.NOT_LEADER_FOR_PARTITION)
+    with pytest.raises(KafkaException):
+        offsets.begin_and_end(reader, wanted, until=0)  # type: ignore[arg-type]
+    reader = Electing(*[KafkaError.TOPIC_AUTHORIZATION_FAILED] * 2)
+    with pytest.raises(KafkaException):
+        offsets.begin_and_end(reader, wanted, until=float("inf"))  # type: ignore[arg-type]
+    assert len(reader.errors) == 1, "asked once"
+
+
 def test_a_coordinator_that_is_starting_is_asked_again() -> None:
     starting = (KafkaError.NOT_COORDINATOR, KafkaError.COORDINATOR_LOAD_IN_PROGRESS)
     wanted = [TopicPartition("clicks", 0, 7)]

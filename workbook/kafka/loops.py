@@ -29,7 +29,7 @@ class Loop:
     def __init__(self, work: Callable[[Any, Callable[[], bool]], None], reader: Closes) -> None:
         former = Loop.running.pop(work.__name__, None)
         if former is not None:
-            former._end()
+            former.end()
         self._error: Exception | None = None
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, args=(work, reader), daemon=True)
@@ -38,7 +38,7 @@ class Loop:
 
     def stop(self) -> None:
         """End the loop, and raise what ended it before, if something did."""
-        self._end()
+        self.end()
         if self._error:
             raise self._error
 
@@ -49,7 +49,8 @@ class Loop:
             raise TimeoutError(f"Expected the loop to end, but it still runs after {timeout} s.")
         return self._error
 
-    def _end(self) -> None:
+    def end(self) -> None:
+        """End the loop; an error that ended it before is not raised."""
         self._over.set()
         self._thread.join()
 

@@ -45,6 +45,26 @@ def partition_offsets(
         reader.close()
 
 
+def begin_and_end(reader: Consumer, partition: TopicPartition, until: float) -> tuple[int, int]:
+    """Return where a partition begins and ends; ask again while a new one has no leader yet.
+
+    ``until`` is when (``time.monotonic``) the broker's last answer counts, whatever it is.
+    """
+    while True:
+        try:
+            return reader.get_watermark_offsets(partition, timeout=ANSWER_S)
+        except KafkaException as failure:
+            error = failure.args[0]
+            passing = error.code() in _NO_LEADER_YET or error.retriable()
+            if not passing or time.monotonic() > until:
+                raise
+            time.sleep(0.05)
+
+
+_NO_LEADER_YET = {KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE}
+"""What a new topic's partition says at first; the client doesn't mark it as retriable."""
+
+
 @dataclass(frozen=True)
 class Unread:
     """How many records wait on a partition of the topic, from an offset on.
@@ -97,7 +117,7 @@ _STARTING = {
 def _offsets(
     reader: Consumer, topic_partition: TopicPartition, group: str | None
 ) -> PartitionOffsets:
-    begin, end = reader.get_watermark_offsets(topic_partition, timeout=ANSWER_S)
+    begin, end = begin_and_end(reader, topic_partition, time.monotonic() + ANSWER_S)
     known = group is not None and topic_partition.offset != OFFSET_INVALID
     committed = topic_partition.offset if known else None
     return PartitionOffsets(

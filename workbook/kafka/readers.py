@@ -18,6 +18,7 @@ from confluent_kafka import (
     TopicPartition,
 )
 
+from workbook.kafka.offsets import begin_and_end
 from workbook.kafka.probe import UNKNOWN, missing, require_topic, unreachable
 
 PATIENCE_S = 60.0
@@ -168,7 +169,7 @@ def _read_to_end(
 ) -> list[Message]:
     ends: dict[int, int] = {}
     for number in range(partitions):
-        first, end = _range(reader, TopicPartition(topic, number), until)
+        first, end = begin_and_end(reader, TopicPartition(topic, number), until)
         if end > first:
             ends[number] = end
     reader.assign([TopicPartition(topic, number, OFFSET_BEGINNING) for number in ends])
@@ -179,17 +180,6 @@ def _read_to_end(
         for message in reader.consume(batch, timeout=0.2):
             _take(message, ends, found)
     return found
-
-
-def _range(reader: Consumer, partition: TopicPartition, until: float) -> tuple[int, int]:
-    """Return where a partition begins and ends; ask again while it has no leader yet."""
-    while True:
-        try:
-            return reader.get_watermark_offsets(partition, timeout=5)
-        except KafkaException as failure:
-            if not failure.args[0].retriable() or time.monotonic() > until:
-                raise
-            time.sleep(0.05)
 
 
 def _take(message: Message, ends: dict[int, int], found: list[Message]) -> None:

@@ -23,7 +23,7 @@ def nested(records):
 
 
 def takes_back(records):
-    """What a key said before is taken back, as chapter 11 will do."""
+    """What a key said before is taken back, as chapter 21 will do."""
     last, views = {}, Counter()
     for record in records:
         second = int(record.key.decode().split("/")[0])

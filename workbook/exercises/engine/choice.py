@@ -70,4 +70,5 @@ def choice(
         hints=hints,
         reference=right,
         discussion=discussion,
+        minutes=1.0,
     )

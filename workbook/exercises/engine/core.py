@@ -29,7 +29,7 @@ class Problem:
     body, or ``answer = ...``. ``diagnose`` takes the answer (and what ``check`` is given besides)
     and returns ``None`` if it is right. Of up to three ``hints`` each comes closer, and the first
     two hold no line of the solution. ``reference`` is a right answer, and ``discussion`` names its
-    weaknesses.
+    weaknesses. ``minutes`` is what it takes a learner, more or less.
     """
 
     name: str
@@ -39,9 +39,11 @@ class Problem:
     hints: tuple[str, ...]
     reference: Any
     discussion: str
+    minutes: float = 4.0
     _hints_shown: int = field(default=0, init=False, repr=False)
     _checked: Any = field(default=..., init=False, repr=False)
     _passed: bool = field(default=False, init=False, repr=False)
+    _skipped: bool = field(default=False, init=False, repr=False)
 
     def check(self, answer: Any = ..., **given: Any) -> Card:
         """Return one of three outcomes: not attempted, not yet (with the likely cause), correct."""
@@ -53,7 +55,7 @@ class Problem:
             found = NotYet(f"The check itself broke: {error}")
         except Exception as error:  # a check that breaks must not end the notebook
             found = NotYet(f"The check itself broke: {type(error).__name__}: {error}")
-        self._checked, self._passed = answer, found is None
+        self._checked, self._passed, self._skipped = answer, found is None, False
         if found is None:
             remember(self.name, answer)
             told = Part("Discussion", self.discussion)
@@ -78,6 +80,11 @@ class Problem:
         text = as_a_cell(self.reference, self.stub)
         return Card(State.SOLUTION, self.name, (Part("", text, code=True),))
 
+    def skip(self) -> Card:
+        """Take the reference for this exercise; ``check`` an answer later to go on with yours."""
+        self._skipped = True
+        return Card(State.SKIPPED, self.name, (Part("", _SKIPPED),))
+
     def resolve(self, answer: Any) -> Any:
         """Return the learner's answer if it has passed its check, else the reference.
 
@@ -91,6 +98,8 @@ class Problem:
 
     def _doubt(self, answer: Any) -> str:
         """Return a line about an answer that did not pass; '' for one that did."""
+        if self._skipped:
+            return _REFERENCE
         if self.untouched(answer):
             return _EMPTY
         if answer is self._checked:
@@ -129,6 +138,10 @@ _STILL_EMPTY = "Replace the three dots in the cell above, and run it again."
 
 _NO_MORE_HINTS = "That was the last hint. `solution()` on the exercise shows our answer."
 
+_SKIPPED = (
+    "The reference stands in for your answer from here on. Check an answer of yours, and the "
+    "notebook goes on with that."
+)
 _EMPTY = "your cell is still empty, so the reference stands in for it from here on."
 _REFERENCE = "the reference still stands in for your answer."
 _WRONG = (

@@ -19,6 +19,10 @@ class State(Enum):
     NOT_YET = ("Not yet", "✗", "#d84315")
     SOLVED_BEFORE = ("Solved before", "✓", "#2e7d32")
     CORRECT = ("Correct", "✓", "#2e7d32")
+    SKIPPED = ("Skipped", "▸", "#757575")
+    ANSWERED = ("Answered", "▸", "#1976d2")
+    AS_PREDICTED = ("As you predicted", "✓", "#2e7d32")
+    SURPRISE = ("A surprise", "≠", "#d84315")
     HINT = ("Hint", "?", "#1976d2")
     SOLUTION = ("Solution", "▸", "#1976d2")
 

@@ -1,4 +1,4 @@
-"""Exercises of chapter 10: what is true now?"""
+"""Exercises of chapter 20: what is true now?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chapter 10: A filter on a table."""
+"""Chapter 20: A filter on a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chapter 10: The latest row on Spark."""
+"""Chapter 20: The latest row on Spark."""
 
 from __future__ import annotations
 

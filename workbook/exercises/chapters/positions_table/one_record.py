@@ -1,4 +1,4 @@
-"""Chapter 10: One record."""
+"""Chapter 20: One record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chapter 10: What is left."""
+"""Chapter 20: What is left."""
 
 from __future__ import annotations
 

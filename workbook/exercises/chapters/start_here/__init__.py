@@ -71,7 +71,7 @@ next_offset = choice(
         "Offsets 0 to 4 are taken, by five records.",
     ),
     discussion="`end - begin` is how many offsets are used. It is the number of records only while "
-    "nothing was removed from the middle: compacted topics (chapter 10) and transactions "
+    "nothing was removed from the middle: compacted topics (chapter 20) and transactions "
     "(chapter 04) leave gaps. An offset names a record only together with topic and partition.",
     variable="answer",
 )

@@ -1,4 +1,4 @@
-"""Exercises of chapter 11: who holds a US share?"""
+"""Exercises of chapter 21: who holds a US share?"""
 
 from __future__ import annotations
 

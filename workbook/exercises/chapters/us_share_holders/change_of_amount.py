@@ -1,4 +1,4 @@
-"""Chapter 11: A change of amount."""
+"""Chapter 21: A change of amount."""
 
 from __future__ import annotations
 

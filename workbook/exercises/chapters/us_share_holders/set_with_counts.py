@@ -1,4 +1,4 @@
-"""Chapter 11: A set with counts."""
+"""Chapter 21: A set with counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chapter 11: A subtractor."""
+"""Chapter 21: A subtractor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chapter 11: What an update tells."""
+"""Chapter 21: What an update tells."""
 
 from __future__ import annotations
 

@@ -1,0 +1,126 @@
+"""A chapter's topics, shop and views on the real broker; and its predictions and questions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from workbook.chapter import Chapter, advice
+from workbook.errors import TopicMissing
+from workbook.exercises.engine.choice import Option
+from workbook.exercises.engine.prediction import Prediction
+from workbook.exercises.engine.recall import Question, Recall
+from workbook.exercises.engine.render import State
+from workbook.kafka.offsets import partition_offsets
+from workbook.kafka.readers import consumer, read_all
+
+
+@pytest.fixture
+def chapter(broker: Any) -> Iterator[Chapter]:
+    made = Chapter("77_a_test")
+    yield made
+    made.close()
+
+
+def test_a_topic_has_a_place_for_its_dead_letters(chapter: Chapter) -> None:
+    clicks = chapter.topic("clicks", 3)
+    assert len(partition_offsets(chapter.config, clicks)) == 3
+    assert chapter.dead_letters(clicks).empty
+
+
+def test_shop_visitors_and_generated_clicks_come_into_the_topic(chapter: Chapter) -> None:
+    clicks = chapter.topic("clicks")
+    chapter.shop(clicks).click("/home")
+    assert len(chapter.generate(clicks, 50, rate=100, seed=1)) == 50
+    visitors = chapter.visitors(clicks, rate=100, seed=2)
+    found = chapter.wait(lambda: read_all(chapter.config, clicks)[60:].key.tolist(), "visitors")
+    assert found
+    visitors.stop()
+
+
+def test_a_second_chapter_of_the_same_name_ends_what_the_first_left(chapter: Chapter) -> None:
+    clicks = chapter.topic("clicks")
+    visitors = chapter.visitors(clicks, rate=50)
+    seen = []
+
+    def work(reader: Any, until: Any) -> None:
+        while not until():
+            seen.append(reader.poll(0.05))
+
+    loop = chapter.loop(work, consumer(chapter.config, clicks))
+    chapter.wait(lambda: seen, "the loop")
+    Chapter("77_a_test").close()
+    assert loop.exception(timeout=0) is None
+    arrived = visitors.stop().messages
+    assert len(read_all(chapter.config, clicks)) == arrived
+
+
+def test_waiting_in_vain_names_what_for(chapter: Chapter) -> None:
+    with pytest.raises(TimeoutError, match="for a miracle"):
+        chapter.wait(lambda: 0, "a miracle", seconds=0.1)
+
+
+def test_the_dead_letters_of_no_topic(chapter: Chapter) -> None:
+    with pytest.raises(TopicMissing):
+        chapter.dead_letters("nothing.here")
+
+
+def test_a_source_is_folded_and_says_how_long_it_is(chapter: Chapter) -> None:
+    shown = chapter.source(consumer)
+    assert repr(shown).startswith("def consumer(")
+    assert "<details><summary>The source of <code>consumer</code>, " in shown._repr_html_()
+
+
+# --- predictions ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "actual", "state"),
+    [
+        (None, 3, State.ANSWERED),
+        ("3", 3, State.AS_PREDICTED),
+        (" 1,005 ", 1005, State.AS_PREDICTED),
+        ("2", 3, State.SURPRISE),
+        ("Both", "both", State.AS_PREDICTED),
+    ],
+)
+def test_a_prediction_is_answered_by_the_run(said: Any, actual: Any, state: State) -> None:
+    guess = Prediction("How many?")
+    if said is not None:
+        guess.say(said)
+    card = guess.against(actual, "Because.")
+    assert card.state is state
+    assert card.part("The run says") == str(actual)
+    assert "Because." in repr(card)
+
+
+def test_a_prediction_among_options() -> None:
+    guess = Prediction("Lost <or> not?", ["lost", "not"])
+    with pytest.raises(Exception, match="value not found"):
+        guess.say("perhaps")
+    guess.say("not")
+    assert guess.against("lost").state is State.SURPRISE
+    assert guess.against("not").state is State.AS_PREDICTED
+    assert repr(guess) == "Lost <or> not?\n  lost\n  not"
+
+
+def test_a_recall_question_says_what_is_wrong_with_a_choice() -> None:
+    question = Question("01", "Where?", (Option("here"), Option("there", "It's not there.")))
+    assert question.answer("here") == "✓ Right."
+    assert question.answer("there") == "✗ It's not there. (Chapter 01.)"
+    recall = Recall(question)
+    assert repr(recall) == "Where?\n  here\n  there"
+    _, buttons, said = recall.children
+    buttons.value = "there"
+    assert said.value.startswith("✗ It&#x27;s not there.")
+
+
+# --- errors -----------------------------------------------------------------------------------
+
+
+def test_an_error_of_kafka_says_what_to_do() -> None:
+    error = RuntimeError("org.apache.kafka…UnknownTopicOrPartitionException: …")
+    assert advice.next_step(error).startswith("The topic isn't there.")
+    assert advice.next_step(ValueError("x")) == ""

@@ -1,0 +1,103 @@
+"""The form of a chapter: short, bare first, a sentence before each cell, answers that run."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+import forms
+import pytest
+from chapters import NOTEBOOKS, stem
+
+from workbook.exercises.engine.recall import Recall
+
+OLD_FORM = {
+    "00_start_here",
+    "01_page_view_counter",
+    "02_views_per_second",
+    "03_metrics_topic",
+    "04_at_least_once",
+    "05_many_partitions",
+    "20_positions_table",
+    "21_us_share_holders",
+}
+"""Chapters that are being rewritten; none in the end."""
+
+LONGEST = 30
+BARE = {
+    "00_start_here": ("readStream", "writeStream", "Producer("),
+    "01_page_view_counter": (
+        "Consumer(", ".poll(", "auto.offset.reset", "enable.auto.commit", "readStream",
+        "from_json", "outputMode", "checkpointLocation",
+    ),
+    "02_views_per_second": ("readStream", "F.window", "withWatermark", "outputMode", "trigger"),
+    "03_metrics_topic": ("on_delivery", "produce(", "writeStream", "outputMode", "partitioner"),
+    "04_at_least_once": ("on_delivery", "commit(", "enable.auto.commit", "isolation.level"),
+    "05_many_partitions": ("withWatermark", "readStream", "writeStream"),
+    "06_rebalance": ("on_revoke", "group.instance.id", "commit("),
+    "20_positions_table": ("transformWithState", "readStream", "writeStream"),
+    "21_us_share_holders": ("writeStream",),
+    "22_stores_and_instances": ("writeStream",),
+}  # fmt: skip
+"""Words of Kafka's client and Spark that stand in a chapter's own cells."""
+
+
+@pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
+def path(request: pytest.FixtureRequest) -> Path:
+    if request.param.stem in OLD_FORM:
+        pytest.skip("not in the new form yet")
+    return request.param
+
+
+def test_it_takes_half_an_hour_at_most_and_says_how_long(path: Path) -> None:
+    found, stated = forms.minutes(path), forms.stated_minutes(path)
+    assert forms.waits_s(path), f"python tests/forms.py --waits {path.stem} measures its waits"
+    assert found <= LONGEST
+    assert abs(found - stated) <= 2.5, f"{found:.0f} minutes by the formula, {stated} stated"
+
+
+def test_the_readme_states_the_same_minutes(path: Path) -> None:
+    readme = (path.parents[1] / "README.md").read_text().splitlines()
+    [line] = [line for line in readme if line.startswith(f"| [{path.stem}]")]
+    assert int(line.rstrip("| ").rpartition("|")[2]) == forms.stated_minutes(path)
+
+
+def test_ten_names_of_the_package_are_enough(path: Path) -> None:
+    names = forms.package_names(path)
+    assert len(names) <= 10, sorted(names)
+
+
+def test_a_sentence_stands_before_each_code_cell(path: Path) -> None:
+    assert forms.unintroduced(path) == []
+
+
+def test_what_is_written_runs(path: Path) -> None:
+    assert forms.unused_answers(path) == []
+
+
+def test_the_idea_stands_there_bare(path: Path) -> None:
+    code = "\n".join(forms.texts(path, "code"))
+    assert [word for word in BARE[path.stem] if word not in code] == []
+
+
+def test_it_opens_with_three_questions_on_earlier_chapters(path: Path) -> None:
+    if path.stem[:2] in ("00", "01"):
+        return
+    chapter = import_module(f"workbook.exercises.chapters.{stem(path)}")
+    assert isinstance(chapter.recall, Recall)
+    assert len(chapter.recall.questions) == 3
+    for question in chapter.recall.questions:
+        assert question.chapter < path.stem[:2]
+        assert len(question.options) >= 3
+        assert question.right
+    assert any(cell.strip().endswith("recall") for cell in forms.texts(path, "code")[:2])
+
+
+def test_it_ends_with_its_three_misconceptions(path: Path) -> None:
+    if path.stem == "00_start_here":
+        return
+    text = "\n".join(forms.texts(path, "markdown"))
+    _, heading, rest = text.partition("Three misconceptions\n")
+    rows = [line for line in rest.split("\n## ")[0].splitlines() if line.startswith("| ")]
+    assert heading
+    assert len(rows) == 5, "a head, its line, and three rows: the misconception, what catches it"

@@ -1,0 +1,183 @@
+"""Opens what a notebook needs besides Kafka's client and Spark, and closes all of it at its end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import pandas as pd
+
+from workbook.chapter import advice
+from workbook.chapter.source import Source
+from workbook.chapter.watched import watched
+from workbook.exercises.engine.prediction import Prediction
+from workbook.generators.clicks import ClickStream
+from workbook.kafka.background_stream import BackgroundStream
+from workbook.kafka.clicks import ClickProducer
+from workbook.kafka.loops import Closes, Loop
+from workbook.kafka.readers import read_dead_letters
+from workbook.kafka.stream_producer import generate
+from workbook.stack.broker import kafka
+from workbook.topics import new_compacted_topic, new_topic
+from workbook.views import charts, live, tables
+from workbook.views.shop import Shop
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.streaming import StreamingQuery
+
+T = TypeVar("T")
+
+
+class Chapter:
+    """The topics, shop, visitors, views and Spark session of a notebook, until ``close``.
+
+    ``config`` holds the settings for confluent-kafka's clients, ``spark_options`` the same for
+    Spark's Kafka source and sink; ``broker`` is the server, as functions of the package want it.
+    A second chapter of the same name, as after a run of all cells, ends what the first one left
+    running. Errors of Kafka and Spark are followed by a line that says what to do (``advice``).
+    Raises as ``kafka`` does where no broker answers.
+    """
+
+    of_name: ClassVar[dict[str, Chapter]] = {}
+
+    def __init__(self, name: str) -> None:
+        former: Chapter | None = Chapter.of_name.pop(name, None)
+        if former is not None:
+            former._open.close()
+        self.name, self.broker = name, kafka()
+        self.config, self.spark_options = self.broker.client_config(), self.broker.spark_options()
+        self._open: ExitStack = ExitStack()
+        self._spark: SparkSession | None = None
+        Chapter.of_name[name] = self
+        advice.follow_errors()
+
+    def topic(
+        self, stream: str, partitions: int = 1, *, compacted: bool = False, soon: bool = False
+    ) -> str:
+        """Create a topic of this run, and ``NAME.dead-letters`` beside it; return its name.
+
+        With ``compacted`` it keeps each key's latest record; with ``soon``, while you watch.
+        """
+        if compacted:
+            made = new_compacted_topic(stream, self.name, partitions, soon=soon)
+        else:
+            made = new_topic(stream, self.name, partitions)
+        self.broker.create(made, made.dead_letters)
+        return made.name
+
+    def shop(self, topic: str) -> Shop:
+        """Return a shop whose buttons each send a click to the topic."""
+        producer = ClickProducer(self.config, topic)
+        self._open.callback(producer.close)
+        return Shop(producer.send)
+
+    def visitors(self, topic: str, rate: float, **stream: Any) -> BackgroundStream:
+        """Let visitors click in the background, ``rate`` times a second, until ``stop()``.
+
+        ``stream`` are further parameters of ``ClickStream``: ``seed``, ``partitions``, ….
+        """
+        crowd = ClickStream(rate=rate, **stream).ending_by(_now_ms(), 1, speed=1)
+        coming = BackgroundStream(self.config, topic, crowd)
+        self._open.callback(coming.stop)
+        return coming
+
+    def generate(self, topic: str, count: int, rate: float, **stream: Any) -> pd.DataFrame:
+        """Send ``count`` generated clicks at once, the last of them of now.
+
+        Returns what a ledger knows of them, a row per event (``ClickStream.expected``).
+        """
+        crowd = ClickStream(rate=rate, **stream).ending_by(_now_ms(), count)
+        generate(self.config, topic, crowd, count)
+        return crowd.expected(0, count)
+
+    def loop(self, work: Callable[[Any, Callable[[], bool]], None], reader: Closes) -> Loop:
+        """Run ``work(reader, until)`` in the background until ``until()`` is true."""
+        running = Loop(work, reader)
+        self._open.callback(running.end)
+        return running
+
+    def watch(self, draw: Callable[[], str], query: StreamingQuery | None = None) -> live.Live:
+        """Draw HTML again and again, while the query runs or until ``stop()``."""
+        view = live.Live(draw, running=watched(query))
+        self._open.callback(view.replace)
+        return view
+
+    def table(
+        self,
+        rows: Callable[[], list[Mapping[str, Any]]],
+        caption: str,
+        query: StreamingQuery | None = None,
+    ) -> live.Live:
+        """Watch rows as a table."""
+        return self.watch(lambda: tables.table(rows(), caption), query)
+
+    def bars(
+        self,
+        counts: Callable[[], Mapping[str, int]],
+        caption: str,
+        query: StreamingQuery | None = None,
+    ) -> live.Live:
+        """Watch counts by name as bars."""
+        return self.watch(lambda: tables.bars(counts(), caption), query)
+
+    def chart(
+        self,
+        series: Callable[[], Mapping[str, Mapping[int, int]]],
+        caption: str,
+        query: StreamingQuery | None = None,
+    ) -> live.Live:
+        """Watch counts per second by name as lines."""
+        return self.watch(lambda: charts.per_second(series(), caption), query)
+
+    def wait(self, until: Callable[[], T], what: str, seconds: float = 100) -> T:
+        """Wait until something is true and return it; raise TimeoutError after ``seconds``."""
+        found: list[T] = []
+
+        def asked() -> T:
+            found[:] = [until()]
+            return found[0]
+
+        live.wait(asked, timeout=seconds, what=what)
+        return found[0]
+
+    def predict(self, question: str, *options: object) -> Prediction:
+        """Ask for a prediction, by buttons or, without options, in a field; never required."""
+        return Prediction(question, [str(option) for option in options])
+
+    def source(self, *things: FunctionType | type) -> Source:
+        """Show the source of functions of the package, folded."""
+        return Source(*things)
+
+    def dead_letters(self, topic: str) -> pd.DataFrame:
+        """Read the dead letters of a topic, a row per record (``read_dead_letters``)."""
+        return read_dead_letters(self.config, f"{topic}.dead-letters")
+
+    def spark(self) -> SparkSession:
+        """Start Spark with its Kafka source, or return the session that runs."""
+        from workbook.spark.session import spark_session
+
+        self._spark = spark_session()
+        return self._spark
+
+    def checkpoint(self) -> str:
+        """Make a fresh folder for a query's checkpoint; return its path."""
+        from workbook.spark.session import checkpoint
+
+        return str(checkpoint(self.name))
+
+    def close(self) -> None:
+        """End views, loops, visitors, producers, queries and Spark."""
+        self._open.close()
+        if self._spark is not None:
+            from workbook.spark.session import stop_spark
+
+            stop_spark(self._spark)
+            self._spark = None
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)

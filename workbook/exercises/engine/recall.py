@@ -1,0 +1,59 @@
+"""Recall questions: three short ones on earlier chapters, each answered by a button."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+
+import ipywidgets as widgets
+
+from workbook.exercises.engine.choice import Option
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question with its options, of which one has no cause; ``chapter`` is where it was told."""
+
+    chapter: str
+    text: str
+    options: tuple[Option, ...]
+
+    @property
+    def right(self) -> Option:
+        """Return the option without a cause."""
+        [right] = [option for option in self.options if not option.cause]
+        return right
+
+    def answer(self, text: str) -> str:
+        """Return what to say to a choice."""
+        chosen = next(option for option in self.options if option.text == text)
+        return f"✗ {chosen.cause} (Chapter {self.chapter}.)" if chosen.cause else "✓ Right."
+
+
+class Recall(widgets.VBox):
+    """Questions, each with buttons below it and a word about the choice."""
+
+    def __init__(self, *questions: Question) -> None:
+        self.questions = questions
+        super().__init__([part for question in questions for part in _asked(question)])
+
+    def __repr__(self) -> str:
+        lines = []
+        for question in self.questions:
+            lines += [question.text, *(f"  {option.text}" for option in question.options)]
+        return "\n".join(lines)
+
+
+def _asked(question: Question) -> list[widgets.Widget]:
+    said = widgets.HTML()
+    buttons = widgets.ToggleButtons(
+        options=[option.text for option in question.options],
+        value=None,
+        style={"button_width": "auto"},
+    )
+
+    def say(change: dict[str, str]) -> None:
+        said.value = html.escape(question.answer(change["new"]))
+
+    buttons.observe(say, names="value")
+    return [widgets.HTML(f"<b>{html.escape(question.text)}</b>"), buttons, said]
