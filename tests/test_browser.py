@@ -124,6 +124,7 @@ def test_one_s_own_clicks_are_counted_by_spark(lab: tuple[OwnLab, str], page: An
     keep_screenshot(page, "00_start_here")
 
 
+@pytest.mark.slow
 def test_the_chart_moves_under_one_s_own_clicks(lab: tuple[OwnLab, str], page: Any) -> None:
     open_chapter(page, lab[1], "02_views_per_second")
     run_up_to(page, "Both in one chart")

@@ -327,6 +327,7 @@ print(ascii(["".join(values), str(epoch.t), workbook.__file__]))
 """
 
 
+@pytest.mark.slow
 def test_all_works_in_a_folder_with_a_blank_and_an_umlaut_and_a_hostile_environment(
     short_folder: Path,
 ) -> None:

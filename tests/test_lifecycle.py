@@ -118,6 +118,7 @@ def test_whatever_ends_the_lab_ends_everything(
     lab.assert_nothing_is_left(ports)
 
 
+@pytest.mark.slow
 def test_a_second_ctrl_c_does_not_cut_the_clearing_short(lab: OwnLab, tmp_path: Path) -> None:
     process, ports = open_lab(lab, tmp_path)
     process.send_signal(signal.SIGINT)
@@ -198,6 +199,7 @@ def test_up_keeps_the_broker_until_down(lab: OwnLab) -> None:
     lab.assert_nothing_is_left(ports)
 
 
+@pytest.mark.slow
 def test_a_kernel_restart_ends_only_its_own_spark_and_consumers(
     lab: OwnLab, monkeypatch: pytest.MonkeyPatch
 ) -> None:

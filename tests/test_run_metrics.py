@@ -69,6 +69,7 @@ def written(broker: Any, topic: Topic) -> dict[int, int]:
     return {int(row.second): int(row.views) for row in metrics.itertuples()}
 
 
+@pytest.mark.slow
 def test_metrics_are_exact_across_ctrl_c_and_a_restart(
     broker: Any, topic: MakeTopic, tmp_path: Path
 ) -> None:

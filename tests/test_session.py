@@ -67,6 +67,7 @@ def test_it_says_how_long_it_takes_and_honours_the_master() -> None:
     assert said.splitlines()[-1] == "local[1]"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [b"", b"no class archive" * 1000])
 def test_a_damaged_class_archive_does_no_harm(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "jars").symlink_to(cache_dir() / "jars")
