@@ -15,7 +15,7 @@ from labs import end, read_until, workbook
 from workbook.cli import main
 from workbook.commands.console import ENDINGS
 from workbook.commands.generate import generate, stream_of
-from workbook.errors import NoSuchStream
+from workbook.errors import NoSuchStream, WorkbookError
 from workbook.generators.clicks import ClickStream
 from workbook.generators.positions import PositionStream
 from workbook.kafka.readers import read_all
@@ -65,6 +65,14 @@ def test_an_option_of_another_stream_is_refused(
 def test_what_describes_no_stream_is_named_as_it_was_typed() -> None:
     with pytest.raises(NoSuchStream, match=r"^--gap-s lies between 0 and --gap-every-s \(0\.0\)"):
         stream_of(options("clicks", gap_s=5.0))
+
+
+def test_positions_do_not_go_where_they_would_be_gone_after_a_while(broker: Any) -> None:
+    clicks = new_topic("clicks", "test-generate")
+    broker.create(clicks)
+    with pytest.raises(WorkbookError, match=f"'{clicks.name}' to be compacted, since it holds a"):
+        generate(options("positions", topic=clicks.name))
+    assert read_all(broker.client_config(), clicks.name).empty
 
 
 def test_positions_go_to_a_compacted_topic(

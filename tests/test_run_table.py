@@ -20,7 +20,7 @@ from workbook.kafka.readers import latest_rows, read_dead_letters, read_messages
 from workbook.kafka.stream_producer import StreamProducer, generate
 from workbook.ledgers.tables import TableLedger
 from workbook.sinks.store import Store
-from workbook.topics import Topic, new_compacted_topic
+from workbook.topics import Topic, new_compacted_topic, new_topic
 
 COUNT = 4000
 STREAM = PositionStream(
@@ -103,6 +103,10 @@ def test_a_checkpoint_of_another_topic_and_results_of_another_are_refused(
     assert sorted(path for path in state.rglob("*") if path.is_file()) == before
     said = refused("--in", one.name, "--out", out, "--checkpoint", str(tmp_path / "new"))
     assert f"Expected {out} to be empty" in said
+    clicks = new_topic("clicks", "test-run")
+    broker.create(clicks)
+    said = refused("--in", one.name, "--out", clicks.name, "--checkpoint", str(tmp_path / "new"))
+    assert f"Expected {clicks.name!r} to be compacted" in said
     said = refused("--in", one.name, "--out", f"{out}.late", "--checkpoint", str(state))
     assert f"came {out}.late (which isn't there)" in said
     said = refused("--in", one.name, "--out", two.name, "--checkpoint", str(state), "--no-store")

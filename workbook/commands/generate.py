@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from workbook.commands.console import INTERRUPTED, Ending, Line, end_like_ctrl_c, waiting_for
 from workbook.errors import NoSuchStream
+from workbook.kafka.compaction import require_compacted
 from workbook.kafka.probe import require_topic
 from workbook.kafka.stream_producer import Sent, Stream
 from workbook.kafka.stream_producer import generate as send
@@ -23,7 +24,7 @@ def generate(options: Namespace) -> int:
     """Send the stream that the options describe, and say how fast it went; 130 if cut short.
 
     Raises NoSuchStream for options that describe no stream, and for a topic with another number of
-    partitions.
+    partitions; WorkbookError for a table's stream into a topic that isn't compacted.
     """
     end_like_ctrl_c()
     stream = stream_of(options)
@@ -31,8 +32,10 @@ def generate(options: Namespace) -> int:
         broker = kafka("generate")
     count = round(options.rate * options.seconds)
     name = options.topic
-    make = compacted if STREAMS[options.stream].compacted else Topic
-    broker.create(make(name, options.partitions))
+    table = STREAMS[options.stream].compacted
+    broker.create((compacted if table else Topic)(name, options.partitions))
+    if table:
+        require_compacted(broker.client_config(), name)
     found = require_topic(broker.client_config(), name)
     if found != options.partitions:
         raise NoSuchStream(

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pandas as pd
-from confluent_kafka import TopicPartition
+from confluent_kafka import KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec, ResourceType
 
 from workbook.errors import WorkbookError
@@ -85,6 +85,28 @@ def wait_until_compacted(
             roll(config, topic)
             rolled_at = clock()
         time.sleep(TICK_S)
+
+
+def require_compacted(config: Mapping[str, Any], topic: str) -> None:
+    """Raise ``WorkbookError`` unless the topic keeps each key's latest record for good.
+
+    Where the broker doesn't let us ask, it's taken for granted. Raises ``TopicMissing`` as ever.
+    """
+    require_topic(config, topic)
+    admin, resource = AdminClient(dict(config)), ConfigResource(ResourceType.TOPIC, topic)
+    [found] = admin.describe_configs([resource], request_timeout=ANSWER_S).values()
+    try:
+        policy = found.result()["cleanup.policy"].value
+    except KafkaException as failure:
+        if failure.args[0].code() != KafkaError.TOPIC_AUTHORIZATION_FAILED:
+            raise
+        return
+    if policy != "compact":
+        raise WorkbookError(
+            f"Expected {topic!r} to be compacted, since it holds a table, but its cleanup.policy "
+            f"is {policy!r}: rows that don't change would be gone after a while. Choose another "
+            "topic, or one that doesn't exist yet: it will be created as it must be."
+        )
 
 
 def _segment_ms(admin: AdminClient, topic: str) -> int:

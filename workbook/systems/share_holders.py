@@ -100,6 +100,7 @@ class ShareHolders(System):
 
     def check_topics(self, broker: Kafka, options: Namespace) -> None:
         """Refuse a result topic that would not be the whole table, or more than that."""
+        from workbook.kafka.compaction import require_compacted
         from workbook.kafka.offsets import partition_offsets
         from workbook.spark import checkpoints
 
@@ -109,6 +110,7 @@ class ShareHolders(System):
         begun = folder and checkpoints.begun(folder)
         try:
             held = sum(o.end - o.begin for o in partition_offsets(broker.client_config(), out))
+            require_compacted(broker.client_config(), out)
         except TopicMissing:
             held = 0
         if held and not begun:
