@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from workbook.chapter import Chapter, advice
-from workbook.errors import TopicMissing
+from workbook.chapter import Chapter
+from workbook.errors import BrokerUnreachable, TopicMissing
 from workbook.exercises.engine.choice import Option
 from workbook.exercises.engine.prediction import Prediction
 from workbook.exercises.engine.recall import Question, Recall
@@ -59,6 +59,12 @@ def test_a_second_chapter_of_the_same_name_ends_what_the_first_left(chapter: Cha
 
 def test_waiting_in_vain_names_what_for(chapter: Chapter) -> None:
     with pytest.raises(TimeoutError, match="for a miracle"):
+        chapter.wait(lambda: 0, "a miracle", seconds=0.1)
+
+
+def test_waiting_in_vain_without_a_broker_names_the_broker(chapter: Chapter) -> None:
+    chapter.config = {"bootstrap.servers": "127.0.0.1:1"}
+    with pytest.raises(BrokerUnreachable, match="none answered"):
         chapter.wait(lambda: 0, "a miracle", seconds=0.1)
 
 
@@ -115,12 +121,3 @@ def test_a_recall_question_says_what_is_wrong_with_a_choice() -> None:
     _, buttons, said = recall.children
     buttons.value = "there"
     assert said.value.startswith("✗ It&#x27;s not there.")
-
-
-# --- errors -----------------------------------------------------------------------------------
-
-
-def test_an_error_of_kafka_says_what_to_do() -> None:
-    error = RuntimeError("org.apache.kafka…UnknownTopicOrPartitionException: …")
-    assert advice.next_step(error).startswith("The topic isn't there.")
-    assert advice.next_step(ValueError("x")) == ""

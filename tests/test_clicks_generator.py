@@ -19,6 +19,7 @@ from workbook.errors import Rejected
 from workbook.events.clicks import Click
 from workbook.events.reasons import OF_POSITIONS, OF_THE_READER, Reason
 from workbook.generators.clicks import MAX_BEHIND, ClickStream
+from workbook.generators.murmur2 import partition_of
 
 ROOT = Path(__file__).parents[1]
 MIXED = ClickStream(
@@ -154,10 +155,11 @@ def test_due_is_the_number_of_events_that_have_arrived() -> None:
         assert MIXED.due(int(now)) == np.count_nonzero(arrivals <= now)
 
 
-def test_a_visitor_stays_on_one_partition() -> None:
-    rows = MIXED.block(0, 5000).to_pandas().dropna(subset="key")
-    assert (rows.groupby("key")["partition"].nunique() == 1).all()
-    assert rows["partition"].nunique() == 4
+def test_a_key_chooses_its_partition_and_events_without_one_are_spread() -> None:
+    rows = MIXED.block(0, 5000).to_pandas()
+    keyed, keyless = rows.dropna(subset="key"), rows[rows["key"].isna()]
+    assert keyed["partition"].tolist() == partition_of(keyed["key"].tolist(), 4).tolist()
+    assert keyed["partition"].nunique() == keyless["partition"].nunique() == 4
 
 
 def test_an_empty_block_has_the_same_columns() -> None:

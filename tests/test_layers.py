@@ -48,7 +48,7 @@ LEFT_OF: dict[str, set[str]] = {
         "systems",
         "topics",
     },
-    "chapter": {"exercises", "generators", "kafka", "spark", "stack", "topics", "views"},
+    "chapter": {"errors", "exercises", "generators", "kafka", "spark", "stack", "topics", "views"},
     "cli": {"commands", "errors", "spark", "stack"},
 }
 

@@ -226,6 +226,19 @@ def test_a_key_lies_where_java_s_client_would_put_it(broker: Any, topic: Topic) 
     assert landed == partition_of(keys, STREAM.partitions).tolist()
 
 
+def test_the_ledger_names_the_partition_that_a_key_chooses(broker: Any, topic: Topic) -> None:
+    count = 500
+    clicks = STREAM.ending_by(int(time.time() * 1000), count).block(0, count).to_pandas()
+    keyed = clicks.dropna(subset="key")
+    with DeliveringProducer(broker.client_config(), topic.name) as producer:
+        producer.produce_all((row.value, row.key, -1, row.arrival) for row in keyed.itertuples())
+    columns = ["partition", "arrival", "key", "value"]
+    expected = keyed.sort_values("partition", kind="stable")[columns]
+    found = read_all(broker.client_config(), topic).sort_values(["partition", "offset"])[columns]
+    assert found.to_numpy().tolist() == expected.to_numpy().tolist()
+    assert found["partition"].nunique() == STREAM.partitions
+
+
 def test_the_speed_is_reported(
     broker: Any, topic: Topic, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -43,6 +43,10 @@ class QueryEnded(WorkbookError):
     """The query has been stopped."""
 
 
+class QueryFailed(WorkbookError):
+    """A streaming query has ended by an error of its own."""
+
+
 class CannotGoOn(WorkbookError):
     """A checkpoint doesn't fit the query or the store that should continue from it."""
 

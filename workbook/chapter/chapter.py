@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import pandas as pd
 
-from workbook.chapter import advice
+from workbook.chapter import advice, failed
 from workbook.chapter.source import Source
 from workbook.chapter.watched import watched
 from workbook.exercises.engine.prediction import Prediction
@@ -18,6 +18,7 @@ from workbook.generators.clicks import ClickStream
 from workbook.kafka.background_stream import BackgroundStream
 from workbook.kafka.clicks import ClickProducer
 from workbook.kafka.loops import Closes, Loop
+from workbook.kafka.probe import require_broker
 from workbook.kafka.readers import read_dead_letters
 from workbook.kafka.stream_producer import generate
 from workbook.stack.broker import kafka
@@ -53,7 +54,7 @@ class Chapter:
         self._open: ExitStack = ExitStack()
         self._spark: SparkSession | None = None
         Chapter.of_name[name] = self
-        advice.follow_errors()
+        advice.follow_errors(name)
 
     def topic(
         self, stream: str, partitions: int = 1, *, compacted: bool = False, soon: bool = False
@@ -134,14 +135,25 @@ class Chapter:
         return self.watch(lambda: charts.per_second(series(), caption), query)
 
     def wait(self, until: Callable[[], T], what: str, seconds: float = 100) -> T:
-        """Wait until something is true and return it; raise TimeoutError after ``seconds``."""
+        """Wait until something is true and return it; raise TimeoutError after ``seconds``.
+
+        Raises what made a query of the notebook fail, if one has failed meanwhile, and
+        BrokerUnreachable where the broker is away in the end.
+        """
         found: list[T] = []
+        failure = failed.Watch()
 
         def asked() -> T:
             found[:] = [until()]
+            if not found[0]:
+                failure.check()
             return found[0]
 
-        live.wait(asked, timeout=seconds, what=what)
+        try:
+            live.wait(asked, timeout=seconds, what=what)
+        except TimeoutError:
+            require_broker(self.config)  # a query waits in silence where it's away
+            raise
         return found[0]
 
     def predict(self, question: str, *options: object) -> Prediction:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from workbook.chapter import advice, failed
+from workbook.errors import QueryFailed
 from workbook.views.live import Runs
 
 if TYPE_CHECKING:
@@ -25,10 +27,10 @@ class Watched:
             return False
 
     def check(self) -> None:
-        """Raise what made the query fail, if something did."""
+        """Raise QueryFailed, with what to do, if something made the query fail."""
         failure = self._query.exception()
         if failure is not None:
-            raise failure
+            raise QueryFailed(advice.ended(failed.report(self._query), failure))
 
 
 def watched(query: StreamingQuery | None) -> Runs | None:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,6 +17,7 @@ import pyarrow.compute as pc
 from workbook.events.clicks import MAX_AHEAD_MS, ClickType
 from workbook.events.fields import compact_json
 from workbook.events.reasons import Reason
+from workbook.generators.murmur2 import partition_of
 from workbook.generators.rates import RateCurve
 from workbook.generators.streams import Ints, PacedStream, hashed, require_ids
 
@@ -33,6 +35,9 @@ ACTIONS = ["add-to-basket"] * 3 + ["remove-from-basket", "add-to-wishlist", "ord
 NAMES = [(ClickType.PAGE, page) for page in PAGES] + [(ClickType.ACTION, a) for a in ACTIONS]
 
 _TYPES = np.array([kind.value for kind, _ in NAMES], dtype=object)
+
+KEYLESS = -1
+"""The partition of a visitor without a key: chosen anew for each event."""
 
 Fields = dict[str, Any]
 
@@ -67,8 +72,10 @@ class ClickStream(PacedStream):
     ``gap_every_s`` and ``gap_s`` shape it (see RateCurve). Arrivals start at ``start_ms`` on the
     virtual clock (ms since 1970). Of the good events, ``late_share`` carry an event time 1 to
     ``late_by_ms`` before their arrival, and ``duplicate_share`` are sent once more, 1 to 100
-    events later. ``bad_share`` of all events are bad, of every kind in SPOILED. A visitor stays
-    on one of the ``partitions``. Raises NoSuchStream for values that describe no stream.
+    events later. ``bad_share`` of all events are bad, of every kind in SPOILED. A visitor's tab,
+    the key, stays on one of the ``partitions``: the one that the partitioner of Kafka's Java client
+    and of the package's producers chooses (murmur2). Visitors without a tab are spread over all.
+    Raises NoSuchStream for values that describe no stream.
     """
 
     visitors: int = 1000
@@ -103,14 +110,14 @@ class ClickStream(PacedStream):
         reasons = np.array([*(reason.value for reason, _ in SPOILED), None], dtype=object)
         facts = {
             "event_id": ids,
-            "partition": self._hash("partition", self._visitor(ids)) % self.partitions,
+            "partition": self._partitions(ids),
             "arrival": self.arrivals(places),
             "timestamp": self._timestamps(ids),
             "reason": reasons[self._spoiled(ids)],
             "duplicate": places != ids,
             "click_type": _TYPES[self._hash("name", ids) % len(NAMES)],
         }
-        return pd.DataFrame(facts).astype({"partition": np.int32})
+        return pd.DataFrame(facts)
 
     def block(self, first: int, last: int) -> pa.Table:
         """Return the messages: the columns of ``expected``, and key and value (bytes or null).
@@ -176,6 +183,11 @@ class ClickStream(PacedStream):
         spoiled = [SPOILED[kind][1](click) for kind, click in zip(kinds[bad], clicks, strict=True)]
         return pc.replace_with_mask(good, pa.array(kinds >= 0), pa.array(spoiled, pa.binary()))
 
+    def _partitions(self, ids: Ints) -> npt.NDArray[np.int32]:
+        of_key = _partitions(self.seed, self.visitors, self.partitions)[self._visitor(ids)]
+        anywhere = self._hash("partition", ids) % self.partitions
+        return np.where(of_key == KEYLESS, anywhere, of_key).astype(np.int32)
+
     def _visitor(self, ids: Ints) -> Ints:
         return self._hash("visitor", ids) % self.visitors
 
@@ -203,3 +215,13 @@ def _visitors(seed: int, visitors: int) -> tuple[pa.Array, pa.Array]:
         for browser, tab in zip(browsers, tabs, strict=True)
     ]
     return pa.array(tails), pa.array([t and t.encode() for t in tabs], pa.binary())
+
+
+@lru_cache(maxsize=8)
+def _partitions(seed: int, visitors: int, partitions: int) -> npt.NDArray[np.int32]:
+    """Return each visitor's partition, which follows from the key, or KEYLESS."""
+    keys: list[bytes | None] = _visitors(seed, visitors)[1].to_pylist()
+    found = np.full(visitors, KEYLESS, np.int32)
+    keyed = [visitor for visitor, key in enumerate(keys) if key is not None]
+    found[keyed] = partition_of([key for key in keys if key is not None], partitions)
+    return found

@@ -34,6 +34,14 @@ def require_topic(config: Mapping[str, Any], topic: str, timeout: float = ANSWER
     return len(found.partitions)
 
 
+def require_broker(config: Mapping[str, Any], timeout: float = ANSWER_S) -> None:
+    """Raise ``BrokerUnreachable`` unless the broker answers within ``timeout`` seconds."""
+    try:
+        AdminClient(dict(config) | {"log_level": "0"}).list_topics(timeout=timeout)
+    except KafkaException as failure:
+        raise unreachable(config, timeout) from failure
+
+
 def unreachable(config: Mapping[str, Any], seconds: float) -> BrokerUnreachable:
     """Return the error for a broker that did not answer for ``seconds``."""
     return BrokerUnreachable(

@@ -1,0 +1,313 @@
+"""Errors of Kafka and Spark in a notebook: each one real, and the cell says what to do."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from nbformat.v4 import new_code_cell
+
+from workbook.chapter import advice, cells
+from workbook.spark.session import checkpoint
+
+AWAY = {"bootstrap.servers": "127.0.0.1:1", "log_level": 0}
+
+
+def raised(work: Callable[[], Any]) -> BaseException:
+    with pytest.raises(Exception) as caught:  # noqa: PT011  (which one it is, is the question)
+        work()
+    return caught.value
+
+
+# --- Kafka's client -----------------------------------------------------------------------------
+
+
+def reads(config: dict[str, Any], topic: str) -> None:
+    consumer = Consumer({**config, "group.id": "g", "auto.offset.reset": "earliest"})
+    consumer.subscribe([topic])
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        message = consumer.poll(0.2)
+        if message is not None and message.error():
+            raise KafkaException(message.error())
+
+
+def writes(config: dict[str, Any], topic: str, value: Any = b"1") -> None:
+    failures: list[Any] = []
+    producer = Producer({**config, "message.timeout.ms": 1000})
+    producer.produce(topic, value, on_delivery=lambda error, message: failures.append(error))
+    producer.flush(5)
+    raise KafkaException(failures[0])
+
+
+def closed(config: dict[str, Any]) -> None:
+    consumer = Consumer({**config, "group.id": "g"})
+    consumer.close()
+    consumer.poll(1)
+
+
+KAFKA: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
+    "reads a topic that's missing": (lambda c: reads(c, "nowhere"), "The topic isn't there"),
+    "asks for its ends": (
+        lambda c: Consumer({**c, "group.id": "g"}).get_watermark_offsets(
+            TopicPartition("nowhere", 0), timeout=5
+        ),
+        "The topic isn't there",
+    ),
+    "writes to one that's missing": (lambda c: writes(c, "nowhere"), "The broker hasn't taken"),
+    "no broker": (lambda _: Producer(AWAY).list_topics(timeout=1), "No broker answers"),
+    "no broker for offsets": (
+        lambda _: Consumer({**AWAY, "group.id": "g"}).committed(
+            [TopicPartition("nowhere", 0)], timeout=1
+        ),
+        "No broker answers",
+    ),
+    "nothing to commit": (
+        lambda c: Consumer({**c, "group.id": "g"}).commit(asynchronous=False),
+        "There's nothing to commit",
+    ),
+    "closed": (closed, "It was closed"),
+    "no group": (Consumer, "A consumer needs a group"),
+    "a value that isn't bytes": (lambda c: writes(c, "nowhere", {"a": 1}), "Kafka's values"),
+}
+
+
+@pytest.mark.parametrize("case", KAFKA)
+def test_an_error_of_kafkas_client(case: str, broker: Any) -> None:
+    work, step = KAFKA[case]
+    error = raised(lambda: work(broker.client_config()))
+    assert advice.next_step(error).startswith(step), error
+
+
+# --- Spark --------------------------------------------------------------------------------------
+
+
+class Queries:
+    """Streams from a topic, and queries on them that fail."""
+
+    def __init__(self, spark: Any, options: dict[str, str], topic: str, config: Any) -> None:
+        self.spark, self.options, self.topic, self.config = spark, options, topic, config
+
+    def stream(self, topic: str | None = None, **options: str) -> Any:
+        source = self.spark.readStream.format("kafka").options(**{**self.options, **options})
+        wanted = source.option("subscribe", topic or self.topic)
+        return wanted.option("startingOffsets", "earliest").load()
+
+    def counts(self) -> Any:
+        return self.stream().groupBy("key").count()
+
+    def run(self, rows: Any, mode: str = "append", sink: str = "noop", **options: str) -> None:
+        given = {"checkpointLocation": str(checkpoint("advice")), **options}
+        query = rows.writeStream.format(sink).outputMode(mode).options(**given).start()
+        try:
+            query.processAllAvailable()
+        finally:
+            query.stop()
+
+    def again(self, first: Any, then: Any) -> None:
+        folder = str(checkpoint("advice"))
+        self.run(first, "update", checkpointLocation=folder)
+        producer = Producer(self.config)
+        producer.produce(self.topic, b"1")
+        producer.flush()
+        self.run(then, "update", checkpointLocation=folder)
+
+    def twice(self) -> None:
+        query = self.stream().writeStream.format("memory").queryName("same").start()
+        try:
+            self.stream().writeStream.format("memory").queryName("same").start()
+        finally:
+            query.stop()
+
+
+def breaks(batch: Any, number: int) -> None:
+    raise ValueError("my own mistake")
+
+
+SPARK: dict[str, tuple[Callable[[Queries], Any], str, str]] = {
+    "no topic": (
+        lambda q: q.run(q.stream("nowhere")), "The topic isn't there",
+        "org.apache.kafka.common.errors.UnknownTopicOrPartitionException: This server does not "
+        "host this topic-partition.",
+    ),
+    "no topic, read once": (
+        lambda q: q.spark.read.format("kafka").options(**q.options)
+        .option("subscribe", "nowhere").load().count(),
+        "The topic isn't there",
+        "org.apache.kafka.common.errors.UnknownTopicOrPartitionException: This server does not "
+        "host this topic-partition.",
+    ),
+    "no broker": (
+        lambda q: q.run(q.stream(**{
+            "kafka.bootstrap.servers": "127.0.0.1:1", "kafka.default.api.timeout.ms": "1500",
+            "kafka.request.timeout.ms": "1000", "fetchoffset.numretries": "1",
+        })),
+        "No broker answers", "",
+    ),
+    "complete, without an aggregate": (
+        lambda q: q.run(q.stream(), "complete"), "Complete mode",
+        "[STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION] Invalid streaming output mode: complete. "
+        "This output mode is not supported for no streaming aggregations on streaming "
+        "DataFrames/DataSets.",
+    ),
+    "append, without a watermark": (
+        lambda q: q.run(q.counts()), "In append mode a row is written once", "",
+    ),
+    "no such mode": (lambda q: q.run(q.counts(), "updates"), "The modes are", ""),
+    "sorted": (
+        lambda q: q.run(q.counts().orderBy("count"), "update"), "A stream has no last row",
+        "Sorting is not supported on streaming DataFrames/Datasets, unless it is on aggregated "
+        "DataFrame/Dataset in Complete output mode",
+    ),
+    "a sink without a topic": (
+        lambda q: q.run(q.stream().select("value"), sink="kafka", **q.options),
+        "Spark doesn't know where to write", "",
+    ),
+    "a sink without a value": (
+        lambda q: q.run(q.stream().selectExpr("key AS k"), sink="kafka", topic="x", **q.options),
+        "The Kafka sink writes", "Required attribute 'value' not found",
+    ),
+    "no checkpoint": (
+        lambda q: q.stream().writeStream.format("kafka").options(topic="x", **q.options).start(),
+        "A streaming query keeps its place", "",
+    ),
+    "no name": (lambda q: q.run(q.stream(), sink="memory"), "The memory sink is a table", ""),
+    "no sink": (lambda q: q.stream().writeStream.start(), "Spark doesn't know where", ""),
+    "the same name": (lambda q: q.twice(), "A query of this name still runs", ""),
+    "other state": (
+        lambda q: q.again(q.counts(), q.stream().groupBy("offset").count()),
+        "Another query made this checkpoint",
+        "[STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE] Provided key schema does not match existing "
+        "state key schema.",
+    ),
+    "state where there was none": (
+        lambda q: q.again(q.stream(), q.counts()), "Another query made this checkpoint", "",
+    ),
+    "a stream that's collected": (lambda q: q.stream().collect(), "This DataFrame is a str", ""),
+    "a watermark on bytes": (
+        lambda q: q.stream().withWatermark("value", "1 second"), "A watermark and a window", "",
+    ),
+    "a function of one's own": (
+        lambda q: q.stream().writeStream.foreachBatch(breaks)
+        .option("checkpointLocation", str(checkpoint("advice"))).start().processAllAvailable(),
+        "", "a Python function raised ValueError: my own mistake",
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture
+def queries(broker: Any, spark: Any, topic: Callable[..., Any]) -> Queries:
+    clicks, producer = topic("clicks"), Producer(broker.client_config())
+    producer.produce(clicks.name, b"1", b"k")
+    producer.flush()
+    return Queries(spark, broker.spark_options(), clicks.name, broker.client_config())
+
+
+@pytest.mark.parametrize("case", SPARK)
+def test_an_error_of_spark(case: str, queries: Queries) -> None:
+    work, step, headline = SPARK[case]
+    error = raised(lambda: work(queries))
+    found = advice.next_step(error)
+    assert found.startswith(step), f"{found}\n{error}"
+    assert bool(found) == bool(step)
+    shown = advice.headline(error)
+    assert shown == headline if headline else "\n" not in shown
+
+
+def test_another_topic_under_an_old_checkpoint(queries: Queries, topic: Callable[..., Any]) -> None:
+    other = topic("others").name
+    error = raised(lambda: queries.again(queries.counts(), queries.stream(other)))
+    assert "Give the query a checkpoint folder of its own" in advice.next_step(error)
+
+
+# --- in a kernel --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def run(broker: Any, tmp_path: Path) -> Iterator[Callable[[str], str]]:
+    """Run a cell in a kernel of its own, on the tests' broker; what it shows as text."""
+    client = NotebookClient(
+        nbformat.v4.new_notebook(), timeout=120, resources={"metadata": {"path": str(tmp_path)}}
+    )
+
+    def cell(source: str) -> str:
+        made = new_code_cell(source)
+        client.nb.cells.append(made)
+        client.execute_cell(made, len(client.nb.cells) - 1)
+        return "\n".join(o.get("text", "\n".join(o.get("traceback", ()))) for o in made.outputs)
+
+    with client.setup_kernel():
+        cell("from workbook.chapter import Chapter\nchapter = Chapter('00_start_here')")
+        yield cell
+
+
+def failing(run: Callable[[str], str], source: str) -> str:
+    with pytest.raises(CellExecutionError) as caught:
+        run(source)
+    return caught.value.traceback
+
+
+def test_in_a_kernel_an_error_stays_an_error_and_is_short(run: Callable[[str], str]) -> None:
+    shown = failing(run, "one = 1\nchapter.wait(lambda: 0, 'a miracle', seconds=0.1)")
+    assert "a miracle" in shown
+    assert "live.py" not in shown
+    assert "%tb" in shown
+    assert "live.py" in run("%tb")
+    assert "1 / 0" in failing(run, "def mine():\n    return 1 / 0\n\nmine()")
+    assert failing(run, "import nothing_of_the_kind").count("What to do") == 0
+    assert "SyntaxError" in failing(run, "a b c")
+    assert "KeyboardInterrupt" in failing(run, "raise KeyboardInterrupt")
+    assert run("print(one)") == "1\n"
+
+
+def test_in_a_kernel_a_query_that_fails_is_reported_once(run: Callable[[str], str]) -> None:
+    run("spark = chapter.spark()")
+    start = (
+        "query = (\n    spark.readStream.format('kafka').options(**chapter.spark_options)\n"
+        "    .option('subscribe', 'nowhere').load()\n    .writeStream.format('noop')\n"
+        "    .option('checkpointLocation', chapter.checkpoint()).start()\n)"
+    )
+    run(start)
+    waiting = failing(run, "chapter.wait(lambda: False, 'rows', seconds=60)")
+    assert "UnknownTopicOrPartition" in waiting
+    assert "The topic isn't there" in waiting
+    assert "Streaming Query ===" not in waiting
+    assert run("1") == ""
+    run(start + "\nquery, failed = query, query")
+    text = run("chapter.wait(lambda: query.exception(), 'the failure')\nNone")
+    assert text.startswith("The query `")
+    assert "What to do: The topic isn't there" in text
+    assert run("chapter.close()") == ""
+    closed = failing(run, "spark.range(3).count()")
+    assert "Spark was closed" in closed
+    assert "pyspark/" not in closed
+
+
+# --- names --------------------------------------------------------------------------------------
+
+
+def test_a_name_of_another_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    notebook = nbformat.v4.new_notebook(
+        cells=[
+            nbformat.v4.new_markdown_cell("# The title\n\n## 2. A topic"),
+            new_code_cell("clicks = 1\n%matplotlib inline"),
+            new_code_cell("import json as j\nwidgets = 2"),
+        ]
+    )
+    (tmp_path / "42_x.ipynb").write_text(json.dumps(notebook))
+    monkeypatch.setattr(cells, "NOTEBOOKS", tmp_path)
+    monkeypatch.setattr(cells, "chapter", "42_x")
+    error = raised(lambda: eval("widgets"))
+    assert "under “2. A topic”" in advice.next_step(error)
+    assert advice.next_step(NameError("x", name="clicks")) == ""  # that cell isn't plain Python
+    assert advice.next_step(raised(lambda: eval("wigdets"))) == ""
+    monkeypatch.setattr(cells, "chapter", "no_such")
+    assert advice.next_step(error) == ""
