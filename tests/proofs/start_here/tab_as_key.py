@@ -58,10 +58,11 @@ catalogue = Catalogue(
         (no_return, "It returns None, whatever the input"),
         (takes_it_out, "it changes the input"),
         (b"tab-7", "without parentheses"),
-        (lambda click: click["tab_id"].encode() if "tab_id" in click else None, "'NoneType'"),
+        (lambda click: bytearray(by_question(click) or b"") or None, "refuses this type"),
         (lambda click: (click.get("tab_id") or "").encode("ascii") or None, "Unicode"),
     ],
     shortcuts=[
+        (lambda click: click["tab_id"].encode() if "tab_id" in click else None, "'NoneType'"),
         (lambda click: {"tab-7": b"tab-7", "tab-ü": "tab-ü".encode()}.get(click.get("tab_id")), ""),
         (lambda click: by_question(click) if click["event_id"] in (1, 2, 3, 4) else None, ""),
         (lambda click: by_question(click) or b"unknown", "for all such clicks"),

@@ -7,8 +7,8 @@ from workbook.exercises.engine.choice import Option, choice
 
 next_offset = choice(
     name="The next offset",
-    task="The table shows a partition with `begin` 0 and `end` 5. One more record arrives in it. "
-    "Which offset does that record get, and how many records were there before?",
+    task="A partition begins at offset 0, and its end is 5. One more record arrives in it. Which "
+    "offset does that record get, and how many records were there before?",
     options=(
         Option("offset 5, and 5 records are in the partition"),
         Option(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.drawn import one_after_another, smallest_first
-from workbook.exercises.engine.judging import Case, by_cases
+from workbook.exercises.engine.judging import Case, NotYet, by_cases
 from workbook.exercises.engine.mistakes import Mistake
+from workbook.exercises.engine.showing import show
 
 Fields = dict[str, Any]
 
@@ -28,7 +29,9 @@ def _drawn_clicks() -> Iterator[Case]:
     """Yield clicks in any order of their fields, with tabs of one to six letters, or with none."""
     draw = random.Random(3)
     for _ in range(20):
-        letters = "".join(draw.choices("abtü-0279", k=draw.randint(1, 6)))
+        letters = draw.choice(("", "tab-")) + "".join(
+            draw.choices("abü-0279", k=draw.randint(1, 6))
+        )
         fields = [("event_id", draw.randrange(10**6)), ("name", draw.choice(("/home", "buy")))]
         fields += [("browser", draw.choice(("Firefox", "Safari")))]
         fields += draw.choice(([("tab_id", letters)], [("tab_id", letters)], []))
@@ -38,6 +41,18 @@ def _drawn_clicks() -> Iterator[Case]:
             key_of(dict(fields)),
             "A tab's id may be any text, and nothing else of the click says what its key is.",
         )
+
+
+def _as_the_producer_takes_it(answer: Callable[[Fields], Any]) -> NotYet | None:
+    """Ask an answer that has passed the cases whether `produce` would take what it returns."""
+    key = answer(_click(1, tab_id="tab-7"))
+    if isinstance(key, bytes):
+        return None
+    return NotYet(
+        "Its letters are right, but the producer refuses this type. `encode` makes bytes.",
+        value=show(key),
+        expected="bytes",
+    )
 
 
 MISTAKES = [
@@ -112,6 +127,7 @@ tab_as_key = Problem(
             MISTAKES,
         ),
         by_cases(smallest_first(_drawn_clicks())),
+        _as_the_producer_takes_it,
     ),
     hints=(
         "There are two kinds of click: those with a tab and those without. What does each get?",
