@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from workbook.exercises.chapters.page_view_counter import one_step
-from workbook.exercises.chapters.start_here import same_key
+from workbook.exercises.chapters.start_here import next_offset
 from workbook.exercises.engine.render import State
 
 
@@ -32,21 +32,21 @@ def test_a_solved_exercise_shows_the_answer_when_the_stub_comes_back(kept: Path)
 
 
 def test_a_wrong_answer_is_not_kept(kept: Path) -> None:
-    same_key.check("a")
+    next_offset.check("b")
     assert not kept.exists()
-    same_key.check("c")
-    assert json.loads(kept.read_text()) == {"Ten more clicks": "'c'"}
+    next_offset.check("a")
+    assert json.loads(kept.read_text()) == {"The next offset": "'a'"}
 
 
 def test_a_file_that_was_cut_off_loses_nothing_but_itself(kept: Path) -> None:
-    kept.write_text('{"Ten')
-    assert same_key.check(...).state is State.NOT_ATTEMPTED
-    assert same_key.check("c").state is State.CORRECT
-    assert same_key.check(...).state is State.SOLVED_BEFORE
+    kept.write_text('{"The')
+    assert next_offset.check(...).state is State.NOT_ATTEMPTED
+    assert next_offset.check("a").state is State.CORRECT
+    assert next_offset.check(...).state is State.SOLVED_BEFORE
 
 
 def test_without_a_lab_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("WORKBOOK_SOLVED", raising=False)
     monkeypatch.chdir(tmp_path)
-    same_key.check("c")
+    next_offset.check("a")
     assert list(tmp_path.iterdir()) == []

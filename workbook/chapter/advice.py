@@ -14,146 +14,8 @@ from typing import Any
 from IPython import get_ipython
 
 from workbook.chapter import cells, failed
+from workbook.chapter.steps import NEXT_STEPS
 from workbook.errors import WorkbookError
-
-AGAIN = "Run the chapter's cells from the top: *Run*, *Run All Above Selected Cell*."
-NEW_CHECKPOINT = (
-    "Give the query a checkpoint folder of its own, `chapter.checkpoint()`, and start it again; "
-    "with the old folder only the old query can go on."
-)
-START_KAFKA = (
-    "In a terminal (*File*, *New*, *Terminal*) `python -m workbook doctor` says whether the broker "
-    "runs, and `python -m workbook start kafka` starts it again after a stop."
-)
-
-NEXT_STEPS: tuple[tuple[str, str], ...] = (
-    (
-        r"UnknownTopicOrPartition|UNKNOWN_TOPIC|_UNKNOWN_PARTITION",
-        "The topic isn't there. Look at its name; a broker that was started anew has lost the old "
-        f"topics, too. {AGAIN}",
-    ),
-    (
-        r"_MSG_TIMED_OUT|not present in metadata",
-        "The broker hasn't taken the records in time: it's away, or it has no such topic. "
-        f"{START_KAFKA}",
-    ),
-    (
-        r"_ALL_BROKERS_DOWN|_TRANSPORT|_TIMED_OUT|_RESOLVE|waiting for a node assignment"
-        r"|kafka\S*TimeoutException|No resolvable bootstrap|Failed to (construct|create new) kafka",
-        f"No broker answers at the address in `bootstrap.servers`. {START_KAFKA} Then run the "
-        "cell again.",
-    ),
-    (r"_DESTROY\b", "The client was thrown away too early. Keep it in a variable of its own."),
-    (
-        r"_NO_OFFSET",
-        "There's nothing to commit: the consumer hasn't read a record yet. Call `poll` until it "
-        "returns one.",
-    ),
-    (
-        r"(Consumer|Producer) closed|Handle has been closed",
-        "It was closed. Run the cell that makes it, and then this one.",
-    ),
-    (
-        r"Queue full",
-        "The producer's queue is full. Call `producer.poll(0.1)` now and then: it lets it empty.",
-    ),
-    (
-        r"a bytes-like object is required|produce\(\).*must be",
-        "Kafka's values and keys are bytes: hand in `json.dumps(value).encode()`.",
-    ),
-    (
-        r"group\.id must be set",
-        'A consumer needs a group: add `"group.id": "some-name"` to its settings.',
-    ),
-    (
-        r"STATE_STORE_\w*SCHEMA|STATE_SCHEMA|MISSING_STATE_DIRECTORY|NOT_MATCH_IN_STATE_METADATA"
-        r"|sources in the checkpoint offsets|does not support recovering from checkpoint",
-        f"Another query made this checkpoint, one that keeps other rows. {NEW_CHECKPOINT}",
-    ),
-    (
-        r"Partitions Set\(\S+ have been deleted|offset was changed from|data may have been lost",
-        "The checkpoint remembers records that this topic doesn't have: it was made for another "
-        f"topic, or for an earlier one of the same name. {NEW_CHECKPOINT}",
-    ),
-    (
-        r"CONCURRENT_STREAM_LOG_UPDATE|CONCURRENT_QUERY|[Mm]ultiple streaming (jobs|queries)",
-        "Two queries use one checkpoint. Stop the other one (`query.stop()`), or give this query a "
-        "folder of its own, `chapter.checkpoint()`.",
-    ),
-    (
-        r"query with that name is already active",
-        "A query of this name still runs. Stop it first: `for query in spark.streams.active: "
-        "query.stop()`; then run the cell again.",
-    ),
-    (
-        r"output mode[\s\S]*aggregations without watermark",
-        "In append mode a row is written once, when it's final, and without a watermark it never "
-        'is. Put `withWatermark("time", "5 seconds")` before the `groupBy` and group by a '
-        'window of that time, or take `.outputMode("update")`.',
-    ),
-    (
-        r"output mode[\s\S]*no streaming aggregations",
-        "Complete mode writes the whole result each time, so it needs a `groupBy`. Without one "
-        'take `.outputMode("append")`.',
-    ),
-    (
-        r"STREAMING_OUTPUT_MODE",
-        "The modes are `append` (final rows only), `update` (rows that changed) and `complete` "
-        "(all rows); not every query and sink knows each of them.",
-    ),
-    (
-        r"topic option required",
-        'Spark doesn\'t know where to write: add `.option("topic", name)` before `start()`.',
-    ),
-    (
-        r"Required attribute 'value'|attribute unsupported type",
-        "The Kafka sink writes the columns `key` and `value`, as text or bytes. Make them: "
-        '`.selectExpr("CAST(key AS STRING) AS key", "to_json(struct(*)) AS value")`.',
-    ),
-    (
-        r"checkpointLocation must be specified",
-        'A streaming query keeps its place in a folder: add `.option("checkpointLocation", '
-        "chapter.checkpoint())` before `start()`.",
-    ),
-    (
-        r"queryName must be specified",
-        'The memory sink is a table and needs a name: add `.queryName("counts")`.',
-    ),
-    (
-        r"'path' is not specified",
-        'Spark doesn\'t know where to write: add `.format("memory")` or `.format("kafka")`.',
-    ),
-    (
-        r"kafka\.bootstrap\.servers' must be specified",
-        "Spark doesn't know the broker: add `.options(**chapter.spark_options)`.",
-    ),
-    (
-        r"must be specified for Kafka source",
-        'Spark doesn\'t know what to read: add `.option("subscribe", topic)`.',
-    ),
-    (
-        r"EVENT_TIME_IS_NOT_ON_TIMESTAMP",
-        "A watermark and a window need a column of type timestamp. Of milliseconds since 1970 "
-        '`F.timestamp_millis("timestamp")` makes one.',
-    ),
-    (
-        r"Sorting is not supported",
-        "A stream has no last row, so it can't be sorted. Sort where you look at the result.",
-    ),
-    (
-        r"must be executed with writeStream",
-        "This DataFrame is a stream: it has no end to collect. Start a query with `writeStream`, "
-        "or read the topic once with `spark.read` in place of `spark.readStream`.",
-    ),
-    (
-        r"Cannot call methods on a stopped SparkContext|SparkContext\S* (was )?(stopped|shut)"
-        r"|SparkContext or SparkSession should be created|Connection refused|Error while sending"
-        r"|object has no attribute '(_jvm|sc|setCallSite|_jsparkSession)'|Answer from Java side",
-        "Spark was closed. `spark = chapter.spark()` starts it again, in about five seconds; the "
-        f"DataFrames and queries of before belong to the old one. {AGAIN}",
-    ),
-)
-"""Words of an error (a pattern), and what to do about it; the first that fits counts."""
 
 SPARK_IS_CLOSED = "Cannot call methods on a stopped SparkContext"
 """What PySpark checks by a bare ``assert`` in ``F.col`` and its like."""
@@ -178,8 +40,10 @@ def next_step(error: BaseException) -> str:
 
 
 def headline(error: BaseException) -> str:
-    """Return an error's first line, or what a Python function of the query has raised."""
+    """Return what to show of an error: its first line, or what a Python function has raised."""
     text = str(error)
+    if isinstance(error, (WorkbookError, TimeoutError)):
+        return text
     if "Traceback (most recent call last):" in text:
         return _of_python(text)
     while (shorter := _HEAD.sub("", text, count=1)) != text:
@@ -245,7 +109,7 @@ def _is_foreign(error: BaseException) -> bool:
     at, trace = "", error.__traceback__
     while trace is not None:
         at, trace = trace.tb_frame.f_globals.get("__name__", ""), trace.tb_next
-    return at.startswith(("pyspark", "py4j", "socket")) and at != "__main__"
+    return at.startswith(("pyspark", "py4j"))
 
 
 def _own(trace: TracebackType | None) -> TracebackType | None:

@@ -34,12 +34,16 @@ def unreported() -> list[tuple[str, str, BaseException]]:
     if shell is None or streaming is None:
         return []
     runs: dict[str, tuple[str, str, BaseException]] = {}
-    for name, value in sorted(shell.user_ns.items(), key=lambda item: item[0].startswith("_")):
+    for name, value in sorted(shell.user_ns.copy().items(), key=_is_private):
         if isinstance(value, streaming.StreamingQuery):
             failure = _failure(value)
             if failure and failure[0] not in _known:
                 runs.setdefault(failure[0], (name, *failure))
     return list(runs.values())
+
+
+def _is_private(item: tuple[str, Any]) -> bool:
+    return item[0].startswith("_")
 
 
 class Watch:

@@ -1,50 +1,14 @@
-"""Exercises of chapter 00: where a record lands, and what an offset says."""
+"""Exercises of chapter 00: a click's key, and what an offset says."""
 
 from __future__ import annotations
 
+from workbook.exercises.chapters.start_here.tab_as_key import tab_as_key
 from workbook.exercises.engine.choice import Option, choice
-
-same_key = choice(
-    name="Ten more clicks",
-    task="You stay in the same browser tab and click ten times more. The key of each record is the "
-    "tab. Where do the ten records land?",
-    options=(
-        Option(
-            "in turn: partition 0, 1, 2, 0, 1, ...",
-            "Taking turns is what a producer may do with records that have no key. What is "
-            "the key of yours?",
-        ),
-        Option(
-            "all in the partition that holds the fewest records",
-            "Nobody looks at how full a partition is. What did the line under the shop say "
-            "about your clicks?",
-        ),
-        Option("all in the partition where your earlier clicks are"),
-        Option(
-            "each one anywhere, by chance",
-            "Chance would tear a tab's clicks apart, and their order would be lost. What is "
-            "the same in all ten records?",
-        ),
-        Option(
-            "in partition 0, because the topic is read from there",
-            "All partitions can be read. And yours may be another: look under the shop.",
-        ),
-    ),
-    hints=(
-        "Look at the line under the shop: did the partition change between two clicks?",
-        "The partition is computed from the key. What is the key of your clicks?",
-        "The same key gives the same hash, and the same hash gives the same partition.",
-    ),
-    discussion="The same key gives the same partition, so a tab's clicks stay in order. The price: "
-    "one very busy key makes one partition longer than all others.\n\n"
-    "And it holds only while the number of partitions stays: with more partitions the same hash "
-    "gives another one. That is why we never resize a topic here.",
-)
 
 next_offset = choice(
     name="The next offset",
-    task="The table shows a partition with `begin` 0 and `end` 5. One more record arrives in it. "
-    "Which offset does that record get, and how many records were there before?",
+    task="A partition begins at offset 0, and its end is 5. One more record arrives in it. Which "
+    "offset does that record get, and how many records were there before?",
     options=(
         Option("offset 5, and 5 records are in the partition"),
         Option(
@@ -76,4 +40,4 @@ next_offset = choice(
     variable="answer",
 )
 
-problems = (same_key, next_offset)
+problems = (next_offset, tab_as_key)
