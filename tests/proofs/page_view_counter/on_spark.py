@@ -103,6 +103,17 @@ def by_offset_too(clicks):
     return count_by(only_pages(clicks), "name", "offset").drop("offset")
 
 
+def in_windows(clicks):
+    second = F.window(F.timestamp_millis("timestamp"), "1 second")
+    return (
+        only_pages(clicks).groupBy("name", second).agg(F.count("*").alias("views")).drop("window")
+    )
+
+
+def small_letters(clicks):
+    return count_by(clicks.where("click_type = 'page'"), "name")
+
+
 def zeros_and_null(clicks):
     is_page = F.when(F.col("click_type") == "Page", 1).otherwise(0)
     return clicks.groupBy("name").agg(F.sum(is_page).alias("views"))
@@ -140,7 +151,8 @@ catalogue = Catalogue(
         (lambda c: count_by(c.where("click_type LIKE 'Page%'"), "name"), "only begin with"),
         (with_zeros, "appear with 0"),
         (lambda c: count_by(only_pages(c).dropDuplicates(["name"]), "name"), "has one view"),
-        (lambda c: count_by(c.where("click_type = 'page'"), "name"), "Nothing is left"),
+        (lambda c: count_by(c.where("click_type = NULL"), "name"), "Nothing is left"),
+        (small_letters, "capital letter"),
         (lambda c: only_pages(c).groupBy("name").count(), "missing views; not asked for count"),
         (lambda c: count_by(only_pages(c)), "missing name. Check"),
         (lambda c: count_by(only_pages(c), "name", "event_id"), "not asked for event_id"),
@@ -178,7 +190,6 @@ catalogue = Catalogue(
         (lambda c: c.sparkSession.createDataFrame(right(c).toPandas()), "runs the query itself"),
         (lambda c: right(c).cache(), "runs the query itself"),
         (lambda c: right(c.dropDuplicates(["event_id"])), "distinct values or drops"),
-        (lambda c: right(c.distinct()), "distinct values or drops"),
         (
             lambda c: (
                 only_pages(c)
@@ -198,6 +209,8 @@ catalogue = Catalogue(
         (sums_truths, with_zeros),
         (counts_pages_in_groups, with_zeros),
         (by_offset_too, by_event_too),
+        (in_windows, by_event_too),
+        (lambda c: count_by(c.where("lower(click_type) = 'page'"), "name"), small_letters),
         (lambda c: count_by(c.where("name IS NOT NULL"), "name"), actions_too),
         (lambda c: count_by(c.where("event_id IS NOT NULL"), "name"), actions_too),
     ],

@@ -23,7 +23,7 @@ _SCHEMA = "offset BIGINT, event_id BIGINT, click_type STRING, name STRING, times
 _ROWS: list[Row] = [
     (0, 1, "Page", "/home", NOON),
     (1, 1, "Page", "/home", NOON),  # delivered twice: each row counts
-    (2, 2, "Page", "/home", NOON + 400),
+    (2, 2, "Page", "/home", NOON + 4_000),
     (3, 3, "Page", "/shoes", NOON),
     (4, 4, "Action", "/shoes", NOON),
     (5, 5, "Action", "add-to-basket", NOON),
@@ -31,6 +31,7 @@ _ROWS: list[Row] = [
     (7, None, None, None, None),
     (8, 8, "PageLeave", "/home", NOON + 900),
     (9, 9, "Hover", "/hats", NOON + 900),
+    (10, 10, "page", "/socks", NOON + 900),
 ]
 
 

@@ -67,8 +67,12 @@ MISTAKES = [
     ),
     Mistake(
         lambda clicks: [],
-        "Nothing is left. Is a filter never true? A type is written `Page`, with a capital "
-        "letter, and whatever is compared with null is never true.",
+        "Nothing is left. Is a filter never true? Whatever is compared with null is never true.",
+    ),
+    *same_idea(
+        lambda clicks: count([c for c in clicks if c.click_type == "page"], name),
+        lambda clicks: count([c for c in _read(clicks) if c.click_type.lower() == "page"], name),
+        cause="A type is written `Page`, with a capital letter; `page` is another one.",
     ),
     Mistake(
         lambda clicks: count([c for c in clicks if c.click_type == "Action"], name),

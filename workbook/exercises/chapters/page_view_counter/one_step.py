@@ -72,6 +72,7 @@ _OTHERWISE_WRITTEN = [
     Case((7, b'{"click_type":\t"Page",\n"name":"Action"}'), 8, _AS_TEXT),
     Case((7, b'{"name":"Page","click_type":"Action","event_id":4}'), 7, _AS_TEXT),
     Case((7, b'{"event_id":5,"click_type":"PageLeave","name":"/home"}'), 7, _OTHER_TYPE),
+    Case((7, b'{"event_id":6,"click_type":"page","name":"/home"}'), 7, _OTHER_TYPE),
     Case((7, '{"click_type":"Page","name":"/stra\\u00dfe/ü"}'.encode()), 8, _AS_TEXT),
 ]
 
