@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proofs.page_view_counter.on_spark import accepted_pages, count_by
+from proofs.page_view_counter.on_spark import count_by, only_pages
 
 from workbook.exercises.chapters import page_view_counter as chapter
 
@@ -14,4 +14,4 @@ def test_spark_difference_is_shown_as_a_table(spark):
 
 
 def test_spark_check_without_a_session_says_how():
-    assert "spark=spark" in repr(chapter.on_spark.check(accepted_pages))
+    assert "spark=spark" in repr(chapter.on_spark.check(only_pages))

@@ -22,8 +22,8 @@ import statistics
 def helper(words):
     return words[0]
 
-def next_count(count, click):
-    if click.click_type == "Page":
+def next_count(count, value):
+    if b"Page" in value:
         # one more
         return cuont + 1
     return count

@@ -12,7 +12,6 @@ from chapters import NOTEBOOKS, stem
 from workbook.exercises.engine.recall import Recall
 
 OLD_FORM = {
-    "01_page_view_counter",
     "02_views_per_second",
     "03_metrics_topic",
     "04_at_least_once",

@@ -10,8 +10,8 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 
-def accepted_pages(clicks: DataFrame) -> DataFrame:
-    return clicks.filter((F.col("click_type") == "Page") & F.col("reason").isNull())
+def only_pages(clicks: DataFrame) -> DataFrame:
+    return clicks.filter(F.col("click_type") == "Page")
 
 
 def count_by(clicks: DataFrame, *names: str) -> DataFrame:
@@ -22,47 +22,51 @@ def in_sql(clicks):
     clicks.createOrReplaceTempView("clicks_of_an_exercise")
     return clicks.sparkSession.sql(
         "SELECT count(1) AS views, name FROM clicks_of_an_exercise "
-        "WHERE click_type = 'Page' AND reason IS NULL GROUP BY name"
+        "WHERE click_type = 'Page' GROUP BY name"
     )
 
 
 def with_zeros(clicks):
     is_page = F.when(F.col("click_type") == "Page", 1).otherwise(0)
-    return clicks.where("reason IS NULL").groupBy("name").agg(F.sum(is_page).alias("views"))
+    return clicks.where("name IS NOT NULL").groupBy("name").agg(F.sum(is_page).alias("views"))
+
+
+def actions_too(clicks):
+    return count_by(clicks.dropna(), "name")
 
 
 def shows(clicks):
-    count_by(accepted_pages(clicks), "name").show()
+    count_by(only_pages(clicks), "name").show()
 
 
 def right(clicks):
-    return count_by(accepted_pages(clicks), "name")
+    return count_by(only_pages(clicks), "name")
 
 
 def collected(clicks):
-    rows = Counter(row.name for row in accepted_pages(clicks).collect())
+    rows = Counter(row.name for row in only_pages(clicks).collect())
     return clicks.sparkSession.createDataFrame(list(rows.items()), ["name", "views"])
 
 
 def over_a_window(clicks):
     views = F.count("*").over(Window.partitionBy("name"))
-    return accepted_pages(clicks).select("name", views.alias("views")).distinct()
+    return only_pages(clicks).select("name", views.alias("views")).distinct()
 
 
 def distinct_ids(clicks):
-    return accepted_pages(clicks).groupBy("name").agg(F.countDistinct("event_id").alias("views"))
+    return only_pages(clicks).groupBy("name").agg(F.countDistinct("event_id").alias("views"))
 
 
 def each_group_in_pandas(clicks):
     def count(group):
         return group.head(1).assign(views=len(group))[["name", "views"]]
 
-    return accepted_pages(clicks).groupBy("name").applyInPandas(count, "name string, views long")
+    return only_pages(clicks).groupBy("name").applyInPandas(count, "name string, views long")
 
 
 def in_two_steps(clicks):
-    by_browser = count_by(accepted_pages(clicks), "name", "browser")
-    return by_browser.groupBy("name").agg(F.sum("views").alias("views"))
+    by_event = count_by(only_pages(clicks), "name", "event_id")
+    return by_event.groupBy("name").agg(F.sum("views").alias("views"))
 
 
 def raises_on_a_worker(clicks):
@@ -70,19 +74,19 @@ def raises_on_a_worker(clicks):
     def upper(name):
         return name.uper()
 
-    return count_by(accepted_pages(clicks).withColumn("name", upper("name")), "name")
+    return count_by(only_pages(clicks).withColumn("name", upper("name")), "name")
 
 
 def without_brackets(clicks):
-    return count_by(clicks.where(clicks.click_type == "Page" & clicks.reason.isNull()), "name")
+    return count_by(clicks.where(clicks.click_type == "Page" & clicks.name.isNotNull()), "name")
 
 
 def with_and(clicks):
-    return count_by(clicks.where(clicks.click_type == "Page" and clicks.reason.isNull()), "name")
+    return count_by(clicks.where(clicks.click_type == "Page" and clicks.name.isNotNull()), "name")
 
 
 def named_as_page(clicks):
-    return count_by(clicks.where("name LIKE '/%' AND reason IS NULL"), "name")
+    return count_by(clicks.where("name LIKE '/%'"), "name")
 
 
 def two_by_hand(spark):
@@ -91,8 +95,37 @@ def two_by_hand(spark):
     return spark.createDataFrame(rows, "name string, views long")
 
 
-def by_browser_too(clicks):
-    return count_by(accepted_pages(clicks), "name", "browser").drop("browser")
+def by_event_too(clicks):
+    return count_by(only_pages(clicks), "name", "event_id").drop("event_id")
+
+
+def by_offset_too(clicks):
+    return count_by(only_pages(clicks), "name", "offset").drop("offset")
+
+
+def in_windows(clicks):
+    second = F.window(F.timestamp_millis("timestamp"), "1 second")
+    return (
+        only_pages(clicks).groupBy("name", second).agg(F.count("*").alias("views")).drop("window")
+    )
+
+
+def small_letters(clicks):
+    return count_by(clicks.where("click_type = 'page'"), "name")
+
+
+def zeros_and_null(clicks):
+    is_page = F.when(F.col("click_type") == "Page", 1).otherwise(0)
+    return clicks.groupBy("name").agg(F.sum(is_page).alias("views"))
+
+
+def sums_truths(clicks):
+    is_page = (F.col("click_type") == "Page").cast("int")
+    return clicks.groupBy("name").agg(F.sum(is_page).alias("views"))
+
+
+def counts_pages_in_groups(clicks):
+    return clicks.groupBy("name").agg(F.count_if(F.col("click_type") == "Page").alias("views"))
 
 
 def made_of_nothing(clicks):
@@ -101,7 +134,7 @@ def made_of_nothing(clicks):
 
 def lists(clicks):
     ids = F.collect_list("event_id").alias("views")
-    return accepted_pages(clicks).groupBy("name").agg(ids)
+    return only_pages(clicks).groupBy("name").agg(ids)
 
 
 def ends_its_worker(clicks):
@@ -109,26 +142,21 @@ def ends_its_worker(clicks):
 
 
 catalogue = Catalogue(
-    right=[in_sql, lambda clicks: count_by(accepted_pages(clicks), "name")],
+    right=[in_sql, lambda clicks: count_by(only_pages(clicks), "name")],
     wrong=[
-        (lambda c: count_by(c.where("reason IS NULL"), "name"), "actions as well"),
-        (lambda c: count_by(c.where("click_type = 'Page'"), "name"), "counts rejected"),
+        (lambda c: count_by(c.where("click_type IS NOT NULL"), "name"), "actions as well"),
         (lambda c: count_by(c, "name"), "all rows"),
-        (
-            lambda c: count_by(c.where("click_type = 'Page' AND reason IS NOT NULL"), "name"),
-            "drops the accepted",
-        ),
-        (
-            lambda c: count_by(c.where("click_type = 'Action' AND reason IS NULL"), "name"),
-            "actions instead of pages",
-        ),
+        (lambda c: count_by(c.where("click_type = 'Action'"), "name"), "actions instead of pages"),
+        (lambda c: count_by(c.where("click_type <> 'Action'"), "name"), "whatever else there is"),
+        (lambda c: count_by(c.where("click_type LIKE 'Page%'"), "name"), "only begin with"),
         (with_zeros, "appear with 0"),
-        (lambda c: count_by(accepted_pages(c).dropDuplicates(["name"]), "name"), "has one view"),
-        (lambda c: count_by(c.where("click_type = 'page'"), "name"), "Nothing is left"),
-        (lambda c: accepted_pages(c).groupBy("name").count(), "missing views; not asked for count"),
-        (lambda c: count_by(accepted_pages(c)), "missing name. Check"),
-        (lambda c: count_by(accepted_pages(c), "name", "browser"), "not asked for browser"),
-        (lambda c: accepted_pages(c).count(), "of type int"),
+        (lambda c: count_by(only_pages(c).dropDuplicates(["name"]), "name"), "has one view"),
+        (lambda c: count_by(c.where("click_type = NULL"), "name"), "Nothing is left"),
+        (small_letters, "capital letter"),
+        (lambda c: only_pages(c).groupBy("name").count(), "missing views; not asked for count"),
+        (lambda c: count_by(only_pages(c)), "missing name. Check"),
+        (lambda c: count_by(only_pages(c), "name", "event_id"), "not asked for event_id"),
+        (lambda c: only_pages(c).count(), "of type int"),
         (lambda c: count_by(c.where("type = 'Page'"), "name"), "no column `type`"),
         (shows, "It prints"),
         (named_as_page, "It judges by the name"),
@@ -137,7 +165,7 @@ catalogue = Catalogue(
         (collected, "runs the query itself"),
         (over_a_window, "no functions `over`"),
         (distinct_ids, "It counts distinct values"),
-        (by_browser_too, "several rows"),
+        (by_event_too, "several rows"),
         (lambda c: right(c.withColumn("name", F.lower("name"))), "small letters"),
         (made_of_nothing, "nothing filters"),
         (lambda c: c.writeStream.start(), "the notebook starts the query"),
@@ -162,10 +190,9 @@ catalogue = Catalogue(
         (lambda c: c.sparkSession.createDataFrame(right(c).toPandas()), "runs the query itself"),
         (lambda c: right(c).cache(), "runs the query itself"),
         (lambda c: right(c.dropDuplicates(["event_id"])), "distinct values or drops"),
-        (lambda c: right(c.distinct()), "distinct values or drops"),
         (
             lambda c: (
-                accepted_pages(c)
+                only_pages(c)
                 .groupBy("name")
                 .agg(F.approx_count_distinct("event_id").alias("views"))
             ),
@@ -176,6 +203,16 @@ catalogue = Catalogue(
             "Compare",
         ),
         (lambda c: two_by_hand(c.sparkSession), "of another table"),
+    ],
+    same=[
+        (zeros_and_null, with_zeros),
+        (sums_truths, with_zeros),
+        (counts_pages_in_groups, with_zeros),
+        (by_offset_too, by_event_too),
+        (in_windows, by_event_too),
+        (lambda c: count_by(c.where("lower(click_type) = 'page'"), "name"), small_letters),
+        (lambda c: count_by(c.where("name IS NOT NULL"), "name"), actions_too),
+        (lambda c: count_by(c.where("event_id IS NOT NULL"), "name"), actions_too),
     ],
     spark=True,
 )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from workbook.exercises.chapters.page_view_counter.after_restart import after_restart
-from workbook.exercises.chapters.page_view_counter.bad_records import bad_records
 from workbook.exercises.chapters.page_view_counter.on_spark import on_spark
 from workbook.exercises.chapters.page_view_counter.one_step import one_step
 
-problems = (one_step, bad_records, on_spark, after_restart)
+problems = (one_step, on_spark)

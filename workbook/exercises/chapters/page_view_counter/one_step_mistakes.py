@@ -1,31 +1,38 @@
-"""Wrong answers to "One step", from a count and a click to the next count."""
+"""Wrong answers to "One step", from a count and a record's value to the next count."""
 
 from __future__ import annotations
 
+import json
+
 from workbook.exercises.engine.mistakes import Mistake
 
+
+def _kind(value: bytes) -> str:
+    return str(json.loads(value)["click_type"])
+
+
 MISTAKES = [
-    Mistake(lambda count, click: count + 1, "It counts every click, actions too."),
+    Mistake(lambda count, value: count + 1, "It counts every click, actions too."),
     Mistake(
-        lambda count, click: count + (click.click_type == "Action"),
+        lambda count, value: count + (_kind(value) == "Action"),
         "It counts the actions and leaves out the pages: the condition is inverted.",
     ),
     Mistake(
-        lambda count, click: int(click.click_type == "Page"),
+        lambda count, value: int(_kind(value) == "Page"),
         "It forgets the count it was given and starts again at each click.",
     ),
     Mistake(
-        lambda count, click: count + 1 if click.click_type == "Page" else 0,
+        lambda count, value: count + 1 if _kind(value) == "Page" else 0,
         "An action sets the count back to 0, where it should leave it alone.",
     ),
     Mistake(
-        lambda count, click: count,
+        lambda count, value: count,
         "The count never grows: a page view gives back the number that came in. Is the condition "
-        "ever true (a type is written `Page`, with a capital letter)? And is what was added given "
-        "back?",
+        "ever true (a type is written `Page`, with a capital letter, and the bytes have to be read "
+        "by `json.loads`)? And is what was added given back?",
     ),
     Mistake(
-        lambda count, click: count + (1 if click.click_type == "Page" else -1),
+        lambda count, value: count + (1 if _kind(value) == "Page" else -1),
         "An action takes one away: it should neither add nor take.",
     ),
 ]
