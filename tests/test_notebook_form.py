@@ -14,7 +14,6 @@ from workbook.exercises.engine.recall import Recall
 OLD_FORM = {
     "00_start_here",
     "01_page_view_counter",
-    "02_views_per_second",
     "03_metrics_topic",
     "04_at_least_once",
     "05_many_partitions",
