@@ -49,6 +49,7 @@ _ROWS: list[Row] = [
     (6, "Action", "/buy", _MS + 2_400, "Firefox", "t1", _at(2_430)),
     (7, "Page", "/home", _MS + 60_100, "Chrome", "t2", _at(60_150)),
     (8, "PageLeave", "/home", _MS + 60_900, "Chrome", "t2", _at(60_960)),
+    (9, "Scroll", "/home", _MS + 60_950, "Chrome", "t2", _at(60_990)),
     (None, None, None, None, None, None, _at(61_000)),
 ]
 
