@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+QUIET_S = 2.0
+"""After so many seconds a wait says what it waits for."""
+
 
 class Chapter:
     """The topics, shop, visitors, views and Spark session of a notebook, until ``close``.
@@ -137,16 +140,22 @@ class Chapter:
     def wait(self, until: Callable[[], T], what: str, seconds: float = 100) -> T:
         """Wait until something is true and return it; raise TimeoutError after ``seconds``.
 
-        Raises what made a query of the notebook fail, if one has failed meanwhile, and
-        BrokerUnreachable where the broker is away in the end.
+        After two seconds of silence a line says what is waited for. Raises what made a query of
+        the notebook fail, if one has failed meanwhile, and BrokerUnreachable where the broker is
+        away in the end.
         """
         found: list[T] = []
         failure = failed.Watch()
+        quiet_until = time.monotonic() + QUIET_S
 
         def asked() -> T:
+            nonlocal quiet_until
             found[:] = [until()]
             if not found[0]:
                 failure.check()
+                if time.monotonic() > quiet_until:
+                    print(f"Waiting for {what} ...", flush=True)
+                    quiet_until = float("inf")
             return found[0]
 
         try:
