@@ -55,6 +55,7 @@ class Chapter:
         self.name, self.broker = name, kafka()
         self.config, self.spark_options = self.broker.client_config(), self.broker.spark_options()
         self._open: ExitStack = ExitStack()
+        self._loops: list[Loop] = []
         self._spark: SparkSession | None = None
         Chapter.of_name[name] = self
         advice.follow_errors(name)
@@ -101,6 +102,7 @@ class Chapter:
     def loop(self, work: Callable[[Any, Callable[[], bool]], None], reader: Closes) -> Loop:
         """Run ``work(reader, until)`` in the background until ``until()`` is true."""
         running = Loop(work, reader)
+        self._loops.append(running)
         self._open.callback(running.end)
         return running
 
@@ -141,8 +143,8 @@ class Chapter:
         """Wait until something is true and return it; raise TimeoutError after ``seconds``.
 
         After two seconds of silence a line says what is waited for. Raises what made a query of
-        the notebook fail, if one has failed meanwhile, and BrokerUnreachable where the broker is
-        away in the end.
+        the notebook fail, if one has failed meanwhile, and in the end BrokerUnreachable where the
+        broker is away, or what has ended a loop.
         """
         found: list[T] = []
         failure = failed.Watch()
@@ -162,6 +164,8 @@ class Chapter:
             live.wait(asked, timeout=seconds, what=what)
         except TimeoutError:
             require_broker(self.config)  # a query waits in silence where it's away
+            for loop in self._loops:
+                loop.check()
             raise
         return found[0]
 

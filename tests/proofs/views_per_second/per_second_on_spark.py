@@ -177,7 +177,7 @@ catalogue = Catalogue(
         (lambda c: right(c).withColumnRenamed("views", "n"), "not asked for n"),
         (unnamed, "missing second, views"),
         (lambda c: right(c).count(), "of type int"),
-        (lambda c: c.withWatermark("time", "5 seconds"), "no column `time`"),
+        (lambda c: in_windows(c.where("click_type = 'Page'")), "no column `time`"),
         (lambda c: right(c).withColumn("second", F.col("second") * 1.0), "`second` is D"),
         (lambda c: right(c).orderBy("second"), "can't be sorted"),
         (shows, "It prints"),
