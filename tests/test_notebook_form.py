@@ -12,7 +12,6 @@ from chapters import NOTEBOOKS, stem
 from workbook.exercises.engine.recall import Recall
 
 OLD_FORM = {
-    "02_views_per_second",
     "03_metrics_topic",
     "04_at_least_once",
     "05_many_partitions",

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+QUIET_S = 2.0
+"""After so many seconds a wait says what it waits for."""
+
 
 class Chapter:
     """The topics, shop, visitors, views and Spark session of a notebook, until ``close``.
@@ -52,6 +55,7 @@ class Chapter:
         self.name, self.broker = name, kafka()
         self.config, self.spark_options = self.broker.client_config(), self.broker.spark_options()
         self._open: ExitStack = ExitStack()
+        self._loops: list[Loop] = []
         self._spark: SparkSession | None = None
         Chapter.of_name[name] = self
         advice.follow_errors(name)
@@ -98,6 +102,7 @@ class Chapter:
     def loop(self, work: Callable[[Any, Callable[[], bool]], None], reader: Closes) -> Loop:
         """Run ``work(reader, until)`` in the background until ``until()`` is true."""
         running = Loop(work, reader)
+        self._loops.append(running)
         self._open.callback(running.end)
         return running
 
@@ -137,22 +142,30 @@ class Chapter:
     def wait(self, until: Callable[[], T], what: str, seconds: float = 100) -> T:
         """Wait until something is true and return it; raise TimeoutError after ``seconds``.
 
-        Raises what made a query of the notebook fail, if one has failed meanwhile, and
-        BrokerUnreachable where the broker is away in the end.
+        After two seconds of silence a line says what is waited for. Raises what made a query of
+        the notebook fail, if one has failed meanwhile, and in the end BrokerUnreachable where the
+        broker is away, or what has ended a loop.
         """
         found: list[T] = []
         failure = failed.Watch()
+        quiet_until = time.monotonic() + QUIET_S
 
         def asked() -> T:
+            nonlocal quiet_until
             found[:] = [until()]
             if not found[0]:
                 failure.check()
+                if time.monotonic() > quiet_until:
+                    print(f"Waiting for {what} ...", flush=True)
+                    quiet_until = float("inf")
             return found[0]
 
         try:
             live.wait(asked, timeout=seconds, what=what)
         except TimeoutError:
             require_broker(self.config)  # a query waits in silence where it's away
+            for loop in self._loops:
+                loop.check()
             raise
         return found[0]
 

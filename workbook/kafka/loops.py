@@ -39,6 +39,10 @@ class Loop:
     def stop(self) -> None:
         """End the loop, and raise what ended it before, if something did."""
         self.end()
+        self.check()
+
+    def check(self) -> None:
+        """Raise what ended the loop, if something did."""
         if self._error:
             raise self._error
 

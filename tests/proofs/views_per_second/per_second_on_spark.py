@@ -3,117 +3,194 @@
 from __future__ import annotations
 
 from proof import Catalogue
-from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 
-def accepted_pages(clicks: DataFrame) -> DataFrame:
-    return clicks.filter((F.col("click_type") == "Page") & F.col("reason").isNull())
-
-
-def count_by(clicks: DataFrame, second: str, *more: str) -> DataFrame:
-    """Views by an SQL expression for the second, and by more columns where a mistake does so."""
-    with_second = clicks.withColumn("second", F.expr(second))
-    counted = with_second.groupBy("second", *more).agg(F.count("*").alias("views"))
-    return counted.select("second", "views")
-
-
-def whole(clicks: DataFrame) -> DataFrame:
-    return count_by(clicks, "timestamp div 1000")
-
-
-def by_window(clicks):
-    stamped = accepted_pages(clicks).withColumn("time", F.timestamp_millis("timestamp"))
-    counted = stamped.groupBy(F.window("time", "1 second")).count()
-    return counted.select(
-        F.unix_seconds("window.start").alias("second"), F.col("count").alias("views")
+def timed_pages(clicks):
+    return clicks.filter(F.col("click_type") == "Page").withColumn(
+        "time", F.timestamp_millis("timestamp")
     )
+
+
+def in_windows(clicks, length="1 second", *more):
+    """Views by window of the column `time`, which may have a watermark."""
+    counted = clicks.groupBy(F.window("time", length), *more).agg(F.count("*").alias("views"))
+    return counted.select(F.unix_seconds("window.start").alias("second"), "views")
+
+
+def with_delay(delay):
+    return lambda clicks: in_windows(timed_pages(clicks).withWatermark("time", delay))
+
+
+def right(clicks):
+    return in_windows(timed_pages(clicks).withWatermark("time", "5 seconds"))
 
 
 def in_sql(clicks):
+    clicks.selectExpr("*", "timestamp_millis(timestamp) AS happened").withWatermark(
+        "happened", "5 seconds"
+    ).createOrReplaceTempView("happened_clicks")
     return clicks.sparkSession.sql(
-        "SELECT count(*) AS views, floor(timestamp / 1000) AS second FROM {clicks} "
-        "WHERE click_type = 'Page' AND reason IS NULL GROUP BY 2",
-        clicks=clicks,
+        "SELECT unix_seconds(window.start) AS second, count(*) AS views FROM happened_clicks "
+        "WHERE click_type = 'Page' GROUP BY window(happened, '1 second')"
     )
 
 
-def by_floor(clicks):
-    second = F.floor(F.col("timestamp") / 1000).alias("second")
-    return accepted_pages(clicks).groupBy(second).agg(F.count("*").alias("views"))
-
-
-def window_of_milliseconds(clicks):
-    stamped = accepted_pages(clicks).withColumn("time", F.col("timestamp").cast("timestamp"))
-    counted = stamped.groupBy(F.window("time", "1 second").alias("w")).count()
+def watermark_first(clicks):
+    """The watermark before the filter, the count by `count()`, casts instead of functions."""
+    stamped = clicks.withColumn("t", (F.col("timestamp") / 1000).cast("timestamp"))
+    pages = stamped.withWatermark("t", "5000 milliseconds").where(F.col("click_type") == "Page")
+    counted = pages.groupBy(F.window(F.col("t"), "1 second").alias("w")).count()
     return counted.selectExpr("CAST(w.start AS BIGINT) AS second", "count AS views")
 
 
-def zeros_for_actions(clicks):
-    is_page = F.when(F.col("click_type") == "Page", 1).otherwise(0)
-    seconds = clicks.where("reason IS NULL").withColumn("second", F.expr("timestamp div 1000"))
-    return seconds.groupBy("second").agg(F.sum(is_page).alias("views"))
+def by_second(expression):
+    """Views by an SQL expression for the second, with a watermark that is of no use."""
+
+    def answer(clicks):
+        timed = timed_pages(clicks).withWatermark("time", "5 seconds")
+        return timed.groupBy(F.expr(expression).alias("second")).agg(F.count("*").alias("views"))
+
+    return answer
 
 
-def fills_the_axis(clicks):
-    views = whole(accepted_pages(clicks))
-    axis = views.agg(F.min("second").alias("a"), F.max("second").alias("b")).selectExpr(
-        "explode(sequence(a, b)) AS second"
+def without_a_watermark(clicks):
+    return in_windows(timed_pages(clicks))
+
+
+def div(clicks):
+    pages = clicks.where("click_type = 'Page'").selectExpr("timestamp div 1000 AS second")
+    return pages.groupBy("second").agg(F.count("*").alias("views"))
+
+
+def watermark_behind(clicks):
+    counted = timed_pages(clicks).groupBy(F.window("time", "1 second")).count()
+    started = counted.withColumn("start", F.col("window.start")).withWatermark("start", "5 seconds")
+    return started.select(F.unix_seconds("start").alias("second"), F.col("count").alias("views"))
+
+
+def watermark_on_arrival(clicks):
+    return in_windows(timed_pages(clicks).withWatermark("arrival", "5 seconds"))
+
+
+def watermark_on_a_copy(clicks):
+    copied = timed_pages(clicks).withColumn("copy", F.col("time") + F.expr("INTERVAL 0 SECONDS"))
+    return in_windows(copied.withWatermark("copy", "5 seconds"))
+
+
+def by_text(clicks):
+    timed = timed_pages(clicks).withWatermark("time", "5 seconds")
+    second = F.unix_timestamp(F.date_format("time", "yyyy-MM-dd HH:mm:ss")).alias("second")
+    return timed.groupBy(second).agg(F.count("*").alias("views"))
+
+
+def cut_before_the_watermark(clicks):
+    cut = timed_pages(clicks).withColumn("time", F.date_trunc("second", "time"))
+    counted = cut.withWatermark("time", "5 seconds").groupBy("time").count()
+    return counted.select(F.unix_seconds("time").alias("second"), F.col("count").alias("views"))
+
+
+def by_arrival(clicks):
+    timed = timed_pages(clicks).withColumn("time", F.col("arrival"))
+    return in_windows(timed.withWatermark("time", "5 seconds"))
+
+
+def window_of_milliseconds(clicks):
+    stamped = timed_pages(clicks).withColumn("time", F.col("timestamp").cast("timestamp"))
+    return in_windows(stamped.withWatermark("time", "5 seconds"))
+
+
+def of_all(clicks):
+    return clicks.withColumn("time", F.timestamp_millis("timestamp")).withWatermark(
+        "time", "5 seconds"
     )
-    return axis.join(views, "second", "left").fillna(0, ["views"])
+
+
+def zeros_for_actions(clicks):
+    views = F.sum(F.when(F.col("click_type") == "Page", 1).otherwise(0)).alias("views")
+    counted = of_all(clicks).groupBy(F.window("time", "1 second")).agg(views)
+    return counted.select(F.unix_seconds("window.start").alias("second"), "views")
 
 
 def distinct_ids(clicks):
-    seconds = accepted_pages(clicks).withColumn("second", F.expr("timestamp div 1000"))
-    return seconds.groupBy("second").agg(F.countDistinct("event_id").alias("views"))
+    timed = timed_pages(clicks).withWatermark("time", "5 seconds")
+    counted = timed.groupBy(F.window("time", "1 second"))
+    counted = counted.agg(F.approx_count_distinct("event_id").alias("views"))
+    return counted.select(F.unix_seconds("window.start").alias("second"), "views")
+
+
+def the_start(clicks):
+    counted = timed_pages(clicks).withWatermark("time", "5 seconds")
+    counted = counted.groupBy(F.window("time", "1 second")).agg(F.count("*").alias("views"))
+    return counted.select(F.col("window.start").alias("second"), "views")
+
+
+def the_window(clicks):
+    counted = timed_pages(clicks).withWatermark("time", "5 seconds")
+    counted = counted.groupBy(F.window("time", "1 second").alias("second"))
+    return counted.agg(F.count("*").alias("views"))
+
+
+def unnamed(clicks):
+    timed = timed_pages(clicks).withWatermark("time", "5 seconds")
+    return timed.groupBy(F.window("time", "1 second")).count()
 
 
 def shows(clicks):
-    whole(accepted_pages(clicks)).show()
+    right(clicks).show()
 
 
-def on_pages(second, *more):
-    return lambda clicks: count_by(accepted_pages(clicks), second, *more)
+def starts_it(clicks):
+    return right(clicks).writeStream.outputMode("update").format("console").start()
 
-
-FROM_MS = "timestamp_millis(timestamp)"
 
 catalogue = Catalogue(
-    right=[
-        by_window,
-        in_sql,
-        on_pages("CAST(timestamp / 1000 AS BIGINT)"),
-        by_floor,
-        on_pages(f"unix_seconds(date_trunc('SECOND', {FROM_MS}))"),
-    ],
+    right=[in_sql, watermark_first, with_delay("5 seconds")],
     wrong=[
-        (on_pages("timestamp / 1000"), "gives a double"),
+        (without_a_watermark, "without a `withWatermark`"),
+        (watermark_behind, "behind the grouping"),
+        (watermark_on_arrival, "isn't a `window` of the very column"),
+        (with_delay("0 seconds"), "less than five seconds late"),
+        (with_delay("10 minutes"), "still counted"),
+        (cut_before_the_watermark, "ends too early"),
+        (by_arrival, "counts by `arrival`"),
         (window_of_milliseconds, "still in milliseconds"),
-        (on_pages("round(timestamp / 1000)"), "It rounds:"),
-        (on_pages("ceil(timestamp / 1000)"), "It rounds up"),
-        (on_pages(f"second({FROM_MS})"), "second of the minute"),
-        (lambda c: whole(c.where("reason IS NULL")), "actions as well"),
-        (lambda c: whole(c.where("click_type = 'Page'")), "counts rejected"),
-        (whole, "all rows"),
-        (on_pages("unix_seconds(current_timestamp())"), "clock on the wall"),
+        (by_second("timestamp / 1000"), "gives a double"),
+        (by_second("round(timestamp / 1000)"), "It rounds:"),
+        (by_second("ceil(timestamp / 1000)"), "It rounds up"),
+        (by_second("second(time)"), "second of the minute"),
+        (by_second("unix_seconds(current_timestamp())"), "clock on the wall"),
+        (lambda c: in_windows(of_all(c)), "counts every click"),
+        (lambda c: in_windows(of_all(c.where("click_type <> 'Action'"))), "every other kind"),
+        (lambda c: in_windows(of_all(c.where("click_type LIKE 'Page%'"))), "begins with `Page`"),
+        (lambda c: in_windows(of_all(c.where("name LIKE '/%'"))), "judges by the name"),
+        (lambda c: in_windows(of_all(c.where("click_type = 'page'"))), "Nothing is left"),
+        (lambda c: div(c.withColumn("click_type", F.lit("Page"))), "counts all rows"),
+        (lambda c: in_windows(of_all(c.where("click_type = 'Page'")), "10 seconds"), "ten seconds"),
+        (lambda c: right(c).withColumn("views", F.lit(1).cast("long")), "has one view"),
+        (lambda c: in_windows(timed_pages(c), "1 second", "name"), "several rows"),
         (distinct_ids, "counts distinct values"),
-        (lambda c: whole(c).withColumn("views", F.lit(1)), "Compare the rows"),
-        (lambda c: whole(accepted_pages(c)).withColumn("views", F.lit(1)), "has one view"),
         (zeros_for_actions, "only actions appears with 0"),
-        (fills_the_axis, "were made up"),
-        (on_pages("timestamp div 1000", "name"), "several rows"),
-        (on_pages(f"date_trunc('SECOND', {FROM_MS})"), "the second is a timestamp"),
-        (on_pages(f"window({FROM_MS}, '1 second')"), "whole window"),
-        (on_pages("from_unixtime(timestamp div 1000)"), "the second is text"),
-        (lambda c: whole(c.where("click_type = 'Page' AND reason = NULL")), "Nothing is left"),
-        (lambda c: whole(accepted_pages(c)).withColumnRenamed("views", "n"), "not asked for n"),
-        (lambda c: accepted_pages(c).groupBy("timestamp").count(), "missing second, views"),
-        (lambda c: whole(accepted_pages(c)).count(), "of type int"),
-        (on_pages("arrival div 1000"), "no column `arrival`"),
-        (on_pages("double(timestamp div 1000)"), "`second` is DOUBLE"),
-        (lambda c: on_pages("timestamp div 1000")(c).orderBy("second"), "can't be sorted"),
-        (lambda c: whole(c.where("name LIKE '/%' AND reason IS NULL")), "judges by the name"),
+        (the_start, "the second is a timestamp"),
+        (the_window, "whole window"),
+        (lambda c: right(c).withColumn("second", F.from_unixtime("second")), "the second is text"),
+        (lambda c: right(c).withColumnRenamed("views", "n"), "not asked for n"),
+        (unnamed, "missing second, views"),
+        (lambda c: right(c).count(), "of type int"),
+        (lambda c: in_windows(c.where("click_type = 'Page'")), "no column `time`"),
+        (lambda c: right(c).withColumn("second", F.col("second") * 1.0), "`second` is D"),
+        (lambda c: right(c).orderBy("second"), "can't be sorted"),
         (shows, "It prints"),
+        (starts_it, "It starts a query"),
     ],
     spark=True,
+    same=[
+        (div, without_a_watermark),
+        (by_second("timestamp div 1000"), watermark_on_arrival),
+        (by_second("unix_seconds(date_trunc('SECOND', time))"), watermark_on_arrival),
+        (by_text, watermark_on_arrival),
+        (watermark_on_a_copy, watermark_on_arrival),
+        (with_delay("4 seconds"), with_delay("0 seconds")),
+        (with_delay("6 seconds"), with_delay("10 minutes")),
+    ],
 )

@@ -10,7 +10,7 @@ A chapter's folder, here ``views_per_second``, and its proofs:
   fails there. A prediction by letter is a ``choice``, which declares five options and what is wrong
   with each; that is all it needs. The notebook's cell begins with the problem's ``stub``.
 - ``per_second_on_spark.py``: an exercise for DataFrames, whose name ends so. Its rows are ``_ROWS``
-  with ``_SCHEMA``, and its reference does without ``F``: the module imports no Spark.
+  with ``_SCHEMA``. Where a watermark decides, ``engine.micro_batches`` runs the answer on a stream.
 - ``by_rule_mistakes.py``, or the same module where they are few: ``MISTAKES``, the wrong answers
   that a check recognizes, as learners write them, each under its cause (``engine.mistakes``). An
   answer that gives the same in every case gets that cause, however it is written; so the order

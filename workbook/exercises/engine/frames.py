@@ -123,11 +123,11 @@ class _ByRows:
     ) -> NotYet | None:
         """Ask whether what is right on a table can be described on a stream."""
         with without_new_queries(table.sparkSession) as started:
-            described = _described(answer, table)
-            if described.timed_out:
-                return broken(answer, described)
+            tried = described(answer, table)
+            if tried.timed_out:
+                return broken(answer, tried)
             refused = cause_on_a_stream if self.streams else cause_of_running
-            cause = refused(described) or cause_of_luck(result)
+            cause = refused(tried) or cause_of_luck(result)
         cause = STARTS if started.queries else cause
         return NotYet(cause) if cause else None
 
@@ -166,7 +166,7 @@ def _lines(where: str, counted: Counter[Row], columns: Sequence[str]) -> list[tu
     return [*shown, (where, f"… {len(rows) - MOST_ROWS:,} more", *[""] * (len(columns) - 1))]
 
 
-def _described(answer: Callable[..., Any], frame: DataFrame) -> Attempt:
+def described(answer: Callable[..., Any], frame: DataFrame) -> Attempt:
     """Call the answer with a stream: nothing runs there, so a long wait is an endless loop."""
     spark = frame.sparkSession
     with warnings.catch_warnings():

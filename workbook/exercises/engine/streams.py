@@ -118,3 +118,38 @@ def _refusal(error: BaseException) -> str:
     text = f"{getattr(error, 'getCondition', str)()} {error}"
     known = next((cause for piece, cause in _REFUSED if piece in text), "")
     return known or f"The rows are right, but not on a stream. {spark_cause(error) or error}"
+
+
+NO_WATERMARK = (
+    "The rows are right, but on a stream your state never ends: without a `withWatermark` Spark "
+    "keeps each group for ever, because one more row of it may always come."
+)
+WATERMARK_BEHIND = (
+    "The rows are right, but on a stream your state never ends: `withWatermark` stands behind the "
+    "grouping, which doesn't know of it. It belongs before `groupBy`."
+)
+WATERMARK_UNUSED = (
+    "The rows are right, but on a stream your state never ends: what it groups by isn't a `window` "
+    "of the very column that has the watermark. A number or a text made out of a time (`div`, "
+    "`date_trunc`, a cast) is only a value to Spark, and a value never gets old."
+)
+
+
+def cause_of_endless_state(described: Attempt) -> str:
+    """Return why the state of an answer's query would grow for ever, or ''.
+
+    Append mode emits a group when its state ends, so Spark refuses it where that never happens.
+    """
+    plan = _plan(described.value)
+    jvm: Any = described.value.sparkSession._jvm
+    try:
+        append = jvm.org.apache.spark.sql.streaming.OutputMode.Append()
+        checker = jvm.org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker
+        checker.checkForStreaming(plan, append)
+    except Exception:
+        steps = plan.toString()
+        watermark, grouping = steps.find("EventTimeWatermark"), steps.find("Aggregate")
+        if watermark < 0:
+            return NO_WATERMARK
+        return WATERMARK_BEHIND if watermark < grouping else WATERMARK_UNUSED
+    return ""

@@ -118,8 +118,9 @@ def views_per_second(
 
     The watermark follows the newest accepted event time of all partitions at a distance of
     ``lateness``. A second behind it is final and leaves the state. A click that comes even later is
-    dropped without a word: also one that is in order on a partition slower than others, and a good
-    one after a click whose time was up to five minutes ahead. ``completed_views`` waits for the
+    dropped: also one that is in order on a partition slower than others, and a good one after a
+    click whose time was up to five minutes ahead. Only the query's progress counts it
+    (``numRowsDroppedByWatermark``, in rows of partial counts). ``completed_views`` waits for the
     slowest partition, and names what came too late.
     """
     seen = parsed.where(F.col("reason").isNull() & (F.col("click_type") == ClickType.PAGE.value))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator
+from typing import Any
 
-from workbook.events.clicks import Click, ClickType
 from workbook.exercises.chapters.views_per_second.by_rule_mistakes import MISTAKES, SHORTCUTS
+from workbook.exercises.engine.arriving import as_they_arrive
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.drawn import (
     drawn_click,
@@ -18,29 +19,31 @@ from workbook.exercises.engine.judging import Case, by_cases
 SECOND = 1_700_000_000
 
 
-def _page(at: int) -> Click:
-    """Build a page view at this time in ms; its id is the time too, which keeps the cases short."""
-    return Click(at, ClickType.PAGE, "/home", at, "Firefox")
+Click = dict[str, Any]
+"""A click as `json.loads` reads it."""
+
+
+def _click(at: int, click_type: str, name: str, event_id: int) -> Click:
+    return {"event_id": event_id, "click_type": click_type, "name": name, "timestamp": at}
 
 
 def _action(at: int) -> Click:
-    return Click(at, ClickType.ACTION, "buy", at, "Firefox")
+    return _click(at, "Action", "buy", at)
 
 
 def _pages(*times: int) -> list[Click]:
-    return [_page(at) for at in times]
+    """Build page views at these times in ms; the id is the time too, which keeps them short."""
+    return [_click(at, "Page", "/home", at) for at in times]
 
 
-def completed(clicks: Iterable[Click]) -> list[tuple[int, int]]:
+def completed(clicks: Iterable[Click]) -> Iterator[tuple[int, int]]:
     counts: dict[int, int] = {}
-    emitted = []
     for click in clicks:
-        if click.click_type == ClickType.PAGE:
-            second = click.epoch_second
+        if click["click_type"] == "Page":
+            second = click["timestamp"] // 1000
             if counts and second not in counts:
-                emitted.append(counts.popitem())
+                yield counts.popitem()
             counts[second] = counts.get(second, 0) + 1
-    return emitted
 
 
 def _drawn_streams() -> Iterator[Case]:
@@ -50,10 +53,11 @@ def _drawn_streams() -> Iterator[Case]:
         at, clicks = draw.choice((59_000, 9_999_000, SECOND * 1000)), []
         for _ in range(size):
             at += draw.choice((100, 400, 900, 900, 2_500, 60_000, -1_000))
-            clicks.append(drawn_click(draw, at))
+            drawn = drawn_click(draw, at)
+            clicks.append(_click(at, drawn.click_type.value, drawn.name, drawn.event_id))
         yield Case(
             (clicks,),
-            completed(clicks),
+            list(completed(clicks)),
             "These clicks were drawn by chance. Follow them through your lines: where does the "
             "first pair differ?",
         )
@@ -67,7 +71,7 @@ _TEACHING_STREAMS = [
     ),
     Case((_pages(10_200),), [], "One click completes nothing: its second goes on."),
     Case(
-        ([_page(10_100), _action(10_500), _action(11_200), *_pages(10_900, 12_300)],),
+        ([*_pages(10_100), _action(10_500), _action(11_200), *_pages(10_900, 12_300)],),
         [(10, 2)],
         "Leave out the two actions, and only seconds 10, 10 and 12 are left.",
     ),
@@ -96,7 +100,7 @@ _TEACHING_STREAMS = [
         (_pages(10_100, 20_000, 10_500, 21_000),),
         [(10, 1), (20, 1), (10, 1)],
         "The third click is ten seconds late. However late it is, it counts, and the change back "
-        "emits. A limit for late clicks comes in chapter 05.",
+        "emits. A limit for late clicks comes with Spark.",
     ),
     Case(
         (_pages(10_100, 10_100, 11_000),),
@@ -107,33 +111,37 @@ _TEACHING_STREAMS = [
     Case(([],), [], "No clicks give no pairs."),
 ]
 
+_ONE_BY_ONE = as_they_arrive(_pages(10_200, 10_900, 11_100, 12_000, 12_500, 12_600), [3, 4])
+
 by_rule = Problem(
     name="Completed seconds",
-    task="Write the loop with a map from second to count. It gets `Click`s in the order in which "
-    "they arrive, and gives pairs `(second, count)`, in a list or by `yield`: when the second "
-    "changes, the completed one is emitted and removed from the map. Actions neither count nor "
-    "change the second; the last second is unfinished, so it is not emitted. Page views in the "
-    "seconds 10, 10, 11 and 12 give `(10, 2)` and `(11, 1)`.\n\n"
-    "If a late click brings second 10 back, that is a change too: 10 starts again at 1.",
+    task="Write the loop with a map from second to count. `clicks` are dictionaries, one by one in "
+    'the order in which they arrive: `click["click_type"]` is "Page" or "Action", and '
+    '`click["timestamp"]` the time in ms. When the second changes, `yield` the completed one as a '
+    "pair `(second, count)` and remove it from the map. Actions neither count nor change the "
+    "second; the last second is unfinished, so it isn't emitted. Page views in the seconds 10, 10, "
+    "11 and 12 give `(10, 2)` and `(11, 1)`.\n\n"
+    "If a late click brings second 10 back, that's a change too: 10 starts again at 1.",
     stub="def completed(clicks):\n    ...  # your code\n",
     diagnose=one_after_another(
         by_cases(_TEACHING_STREAMS, MISTAKES, any_iterable=True),
         by_cases(smallest_first(_drawn_streams()), SHORTCUTS, any_iterable=True),
+        _ONE_BY_ONE,
     ),
     hints=(
         "Go through the example with a pencil. What is in the map before and after each click? At "
         "which clicks do you emit, and why not at the first?",
-        "A click knows its second in `epoch_second`. For a page view ask first whether there is an "
-        "older second in the map that is now complete; then count the click, in any case.",
+        "A click's second is its timestamp, divided by 1000 without the rest (`//`). For a page "
+        "view ask first whether there's an older second in the map that is now complete; then "
+        "count the click, in any case.",
         "`if counts and second not in counts:` is the change, and false at the first click. "
         "`counts.popitem()` removes the pair and returns it.",
     ),
     reference=completed,
     discussion="The map holds one second at a time, however long the stream is: removing is what "
-    "keeps the state small. And an empty map says that nothing came before, so there is no second "
+    "keeps the state small. And an empty map means that nothing came before, so there's no second "
     "0 to emit. (Whoever starts with `current = 0` must remember that 0 means nothing yet.)\n\n"
-    "Two weaknesses stay. Only a change emits, so the last second waits for the next page view, "
-    "be it an hour later. And a late click makes the second change back: second 10 is emitted "
-    "twice, and no pair says that it is only a part. With many partitions this is the rule, not "
-    "the exception; chapter 05 repairs it.",
+    "Two weaknesses stay. Only a change emits, so the last second waits for the next page view. "
+    "And a late click makes the second change back: second 10 is emitted twice, and no pair says "
+    "that it's only a part.",
 )

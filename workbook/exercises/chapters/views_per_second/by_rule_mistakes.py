@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
-from workbook.events.clicks import ClickType
+from workbook.events.clicks import Click, ClickType
 from workbook.exercises.engine.mistakes import Mistake, Mistakes, same_idea
 from workbook.exercises.models.clicks import (
     Clicks,
@@ -175,7 +178,7 @@ def keeps_the_late_in_the_map(clicks: Clicks) -> Pairs:
 
 _NO_DICTIONARY = (
     "It returns a dictionary, which holds each second once. A second that comes back is emitted "
-    "twice: append pairs to a list."
+    "twice: `yield` pairs."
 )
 
 MISTAKES += [
@@ -286,14 +289,13 @@ MISTAKES += [
         "`yield`, at the moment when its second is completed.",
         taken_apart="The pairs are taken apart into single numbers. A pair stays together: "
         "`(second, count)`.",
-        first_only="It returns at the first completed second. Collect the pairs, and return at the "
-        "end.",
+        first_only="It returns at the first completed second. `yield` gives a pair and goes on.",
     ),
     Mistake(lambda clicks: dict(_merged(clicks)), _NO_DICTIONARY),
     *same_idea(
         lambda clicks: [],
         lambda clicks: [] if clicks else None,
-        cause="Nothing is ever emitted. Does the `return` stand inside the loop, or is a "
+        cause="Nothing is ever emitted. Does a `return` stand inside the loop, or is a "
         "comparison never true?",
     ),
 ]
@@ -311,3 +313,32 @@ SHORTCUTS = [
     ),
 ]
 """Mistakes that don't show where seconds are small and names as usual."""
+
+
+def _of_dicts(mistake: Mistake) -> Mistake:
+    """Return a mistake whose model gets clicks as `json.loads` reads them."""
+
+    def model(clicks: Sequence[dict[str, Any]]) -> Any:
+        return mistake.model(
+            [
+                Click(c["event_id"], ClickType(c["click_type"]), c["name"], c["timestamp"], "")
+                for c in clicks
+            ]
+        )
+
+    return replace(mistake, model=model)
+
+
+def _attribute(name: str) -> Callable[[Sequence[Any]], Any]:
+    return lambda clicks: [getattr(click, name) for click in clicks]
+
+
+MISTAKES[:] = [
+    *map(_of_dicts, MISTAKES),
+    *same_idea(
+        *map(_attribute, ("click_type", "timestamp", "epoch_second", "type")),
+        cause='A click is a dictionary, as `json.loads` makes it: `click["timestamp"]`, and not '
+        "`click.timestamp`.",
+    ),
+]
+SHORTCUTS[:] = map(_of_dicts, SHORTCUTS)

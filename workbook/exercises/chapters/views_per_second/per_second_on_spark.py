@@ -2,74 +2,98 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
-from workbook.events.reasons import Reason
+from pyspark.sql import functions as F  # noqa: N812
+
 from workbook.exercises.chapters.views_per_second.per_second_on_spark_mistakes import MISTAKES
+from workbook.exercises.chapters.views_per_second.per_second_on_spark_stream import on_a_real_stream
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.frames import Row, by_rows
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
+
+    from workbook.exercises.engine.judging import NotYet
 
 SECOND = 1_700_000_000
 
 
 def views_per_second(clicks: DataFrame) -> DataFrame:
-    pages = clicks.where("click_type = 'Page' AND reason IS NULL")
-    seconds = pages.selectExpr("timestamp div 1000 AS second")
-    return seconds.groupBy("second").count().withColumnRenamed("count", "views")
+    pages = clicks.where("click_type = 'Page'")
+    timed = pages.withColumn("time", F.timestamp_millis("timestamp"))
+    windows = timed.withWatermark("time", "5 seconds").groupBy(F.window("time", "1 second"))
+    counted = windows.agg(F.count("*").alias("views"))
+    return counted.select(F.unix_seconds("window.start").alias("second"), "views")
 
 
 _MS = SECOND * 1000
 _SCHEMA = (
     "event_id BIGINT, click_type STRING, name STRING, timestamp BIGINT, browser STRING, "
-    "tab_id STRING, reason STRING"
+    "tab_id STRING, arrival TIMESTAMP"
 )
+
+
+def _at(ms: int) -> datetime:
+    return datetime.fromtimestamp((_MS + ms) / 1000, UTC)
+
+
 _ROWS: list[Row] = [
-    (1, "Page", "/home", _MS, "Firefox", "t1", None),
-    (2, "Page", "/home", _MS + 999, "Firefox", "t1", None),
-    (2, "Page", "/home", _MS + 999, "Firefox", "t1", None),
-    (3, "Page", "/shoes", _MS + 1_200, "Safari", None, None),
-    (4, "Action", "buy", _MS + 1_300, "Safari", None, None),
-    (5, "Page", "hats", _MS + 1_800, "Firefox", "t1", None),
-    (6, "Action", "/buy", _MS + 2_400, "Firefox", "t1", None),
-    (7, "Page", "/home", _MS + 60_100, "Chrome", "t2", None),
-    (8, "Page", "/home", _MS + 600_000, "Firefox", "t2", str(Reason.FUTURE)),
-    (9, "Page", "/hats", -5_000, "Chrome", None, str(Reason.NEGATIVE)),
-    (None, None, None, None, None, None, str(Reason.MALFORMED)),
+    (1, "Page", "/home", _MS, "Firefox", "t1", _at(40)),
+    (2, "Page", "/home", _MS + 999, "Firefox", "t1", _at(1_020)),
+    (2, "Page", "/home", _MS + 999, "Firefox", "t1", _at(1_030)),
+    (3, "Page", "/shoes", _MS + 1_200, "Safari", None, _at(3_300)),
+    (4, "Action", "buy", _MS + 1_300, "Safari", None, _at(1_310)),
+    (5, "Page", "hats", _MS + 1_800, "Firefox", "t1", _at(1_850)),
+    (6, "Action", "/buy", _MS + 2_400, "Firefox", "t1", _at(2_430)),
+    (7, "Page", "/home", _MS + 60_100, "Chrome", "t2", _at(60_150)),
+    (8, "PageLeave", "/home", _MS + 60_900, "Chrome", "t2", _at(60_960)),
+    (9, "Scroll", "/home", _MS + 60_950, "Chrome", "t2", _at(60_990)),
+    (None, None, None, None, None, None, _at(61_000)),
 ]
+
+_on_a_table = by_rows(
+    _SCHEMA,
+    _ROWS,
+    "second BIGINT, views BIGINT",
+    [(SECOND, 3), (SECOND + 1, 2), (SECOND + 60, 1)],
+    MISTAKES,
+    "Compare the rows: which views are in a wrong second, and which are counted too often or "
+    "not at all?",
+)
+
+
+def _diagnose(answer: Any, spark: SparkSession | None = None) -> NotYet | None:
+    found = _on_a_table(answer, spark=spark)
+    if found is not None or spark is None:
+        return found
+    return on_a_real_stream(answer, spark, _SCHEMA, SECOND)
+
 
 per_second_on_spark = Problem(
     name="Views per second on Spark",
     task="Write a function from a DataFrame of clicks (`event_id`, `click_type`, `name`, "
-    "`timestamp` in ms, `browser`, `tab_id`, `reason`) to one with the page views of each second: "
-    "columns `second` (a whole number, seconds since 1970) and `views`. A rejected record has a "
-    "`reason`; leave it out. Views at 10,000, 10,999 and 11,200 ms give the rows `10, 2` and "
-    "`11, 1`, in any order.",
+    "`timestamp` in ms, `browser`, `tab_id`, `arrival`) to one with the page views of each second: "
+    "columns `second` (a whole number, seconds since 1970) and `views`. A record that is no click "
+    "is a row of nulls, and counts for nothing. Views at 10,000, 10,999 and 11,200 ms give the "
+    "rows `10, 2` and `11, 1`, in any order.\n\n"
+    "It runs on a stream next, for as long as the shop is open: use a `window` of one second and a "
+    "watermark with a delay of five seconds, so that its state ends.",
     stub="def views_per_second(clicks):\n    ...  # your code\n",
-    diagnose=by_rows(
-        _SCHEMA,
-        _ROWS,
-        "second BIGINT, views BIGINT",
-        [(SECOND, 3), (SECOND + 1, 2), (SECOND + 60, 1)],
-        MISTAKES,
-        "Compare the rows: which views are in a wrong second, and which are counted too often or "
-        "not at all?",
-    ),
+    diagnose=_diagnose,
     hints=(
-        "It is chapter 01's query with another key: which rows stay, what belongs together, what "
-        "is counted. How do you get from milliseconds to a second?",
-        "In Spark `/` gives a double, as in Python. SQL has `div` for whole numbers, and there is "
-        "`floor`. Make the second a column first, then group by its name.",
-        "`pages.selectExpr('timestamp div 1000 AS second')` is the step in the middle; the one "
-        "before it and the one after it are yours.",
+        "It's the query above with three changes: which rows stay, how long a window is, what the "
+        "columns are called.",
+        "The order matters: the rows to keep, a column of the type timestamp, the watermark on it, "
+        "the window of it, the count. `window.start` is a timestamp, and `F.unix_seconds` makes a "
+        "number of it.",
+        "`timed.withWatermark('time', '5 seconds').groupBy(F.window('time', '1 second'))` is the "
+        "step in the middle; the ones before and after it are yours.",
     ),
     reference=views_per_second,
-    discussion="Order does not matter here: a late click simply makes its second's number larger, "
-    "and nobody emits anything twice in a batch. (`div` cuts towards zero, which is right because "
-    "negative timestamps were rejected.)\n\n"
-    "On a stream the price is the state: to Spark a bigint is a number like any other, so each "
-    "second stays in the state for ever. A `window` over `timestamp_millis(timestamp)` gives the "
-    "same counts, and together with a watermark it tells Spark which seconds may be forgotten.",
+    discussion="The window does two things. It counts, as `timestamp div 1000` would. And it tells "
+    "Spark that the group is a piece of time, which the watermark can pass: then the second leaves "
+    "the state. The check has run your query over six micro-batches: a page view that was not "
+    "quite five seconds late counted there, and one that was six and a half late was dropped.",
 )

@@ -9,7 +9,24 @@ from typing import Any
 
 from workbook.exercises.engine.frames import Row
 from workbook.exercises.engine.mistakes import Mistake
-from workbook.exercises.models.rows import count, miscounts, name, pages, second, sum_pages
+from workbook.exercises.models.rows import count, name, second, without_duplicates
+
+
+def pages(clicks: list[Any]) -> list[Any]:
+    """Return the page views."""
+    return [click for click in clicks if click.click_type == "Page"]
+
+
+def _clicks(clicks: list[Any]) -> list[Any]:
+    return [click for click in clicks if click.click_type is not None]
+
+
+def _arrived(click: Any) -> int:
+    return int(click.arrival.timestamp())
+
+
+def _every(seconds: int) -> Any:
+    return lambda click: click.timestamp // 1000 // seconds * seconds
 
 
 class _Now:
@@ -35,7 +52,54 @@ def _as_text(second: int) -> str:
 _local = datetime.fromtimestamp  # so does Spark's collect
 
 MISTAKES = [
-    *miscounts(second),
+    Mistake(
+        lambda clicks: count(_clicks(clicks), second),
+        "It counts every click: keep the rows whose `click_type` is `Page`.",
+    ),
+    Mistake(
+        lambda clicks: count(clicks, second),
+        "It counts all rows, also the row of nulls, which is no click. Keep the rows whose "
+        "`click_type` is `Page`.",
+    ),
+    Mistake(
+        lambda clicks: count([c for c in _clicks(clicks) if c.click_type != "Action"], second),
+        "It leaves out actions, and counts every other kind. Keep what is a `Page`.",
+    ),
+    Mistake(
+        lambda clicks: count([c for c in _clicks(clicks) if c.click_type[:4] == "Page"], second),
+        "It counts every kind that begins with `Page`. The type has to be equal to it.",
+    ),
+    Mistake(
+        lambda clicks: count([c for c in _clicks(clicks) if c.name.startswith("/")], second),
+        "It judges by the name: a page need not begin with a slash, and an action may. The kind "
+        "stands in `click_type`.",
+    ),
+    Mistake(
+        lambda clicks: count(pages(clicks), _arrived),
+        "It counts by `arrival`. A view belongs to the second in which it happened: that is its "
+        "`timestamp`.",
+    ),
+    Mistake(
+        lambda clicks: count(without_duplicates(pages(clicks)), second),
+        "It counts distinct values or drops duplicates, so an event that was delivered twice "
+        "counts once. That is a good idea with a price; here every row counts.",
+    ),
+    Mistake(
+        lambda clicks: [(at, 1) for at, _ in count(pages(clicks), second)],
+        "Each row has one view: duplicates were dropped before counting, or distinct values were "
+        "counted. Here every event counts.",
+    ),
+    Mistake(
+        lambda clicks: [],
+        "Nothing is left. Is a filter never true? A type is written `Page`.",
+    ),
+    *(
+        Mistake(
+            lambda clicks, seconds=seconds: count(pages(clicks), _every(seconds)),
+            f"Its windows are {told} long. One second is asked for.",
+        )
+        for seconds, told in ((10, "ten seconds"), (5, "five seconds"), (60, "a minute"))
+    ),
     Mistake(
         lambda clicks: count(pages(clicks), lambda click: click.timestamp / 1000),
         "`/` gives a double, and each millisecond a second of its own. Cut the fraction off: "
@@ -64,7 +128,10 @@ MISTAKES = [
         "which it happened: that is its `timestamp`.",
     ),
     Mistake(
-        lambda clicks: sum_pages(clicks, second),
+        lambda clicks: [
+            (at, sum(c.click_type == "Page" for c in _clicks(clicks) if second(c) == at))
+            for at, _ in count(_clicks(clicks), second)
+        ],
         "A second that has only actions appears with 0. Filter before you group.",
     ),
     Mistake(
