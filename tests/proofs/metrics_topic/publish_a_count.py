@@ -65,19 +65,43 @@ def as_bytes(producer, topic, second, views, report):
     producer.poll(0)
 
 
+def with_a_timestamp(producer, topic, second, views, report):
+    producer.produce(
+        topic, key=str(second), value=str(views), on_delivery=report, timestamp=second * 1000
+    )
+    producer.poll(0)
+
+
+def until_a_report(producer, topic, second, views, report):
+    producer.produce(topic, key=str(second), value=str(views), on_delivery=report)
+    while producer.poll(0) == 0:
+        pass
+
+
+def where_it_is_full(producer, topic, second, views, report):
+    try:
+        producer.produce(topic, key=str(second), value=str(views), on_delivery=report)
+    except BufferError:
+        producer.poll(1)
+    if len(producer):
+        producer.poll(0)
+
+
 def only_new_seconds(producer, topic, second, views, report):
     if second > 1_000:
         encoded(producer, topic, second, views, report)
 
 
 catalogue = Catalogue(
-    right=[encoded, by_position, reports_in_turn],
+    right=[encoded, by_position, reports_in_turn, where_it_is_full],
     wrong=[
         (returns_a_pair, "Nothing is produced"),
         (sends, "no attribute 'send'"),
-        (reports_a_line, "Compare the calls"),
+        (reports_a_line, "to another function"),
         (waits_a_second, "waits as long as that"),
         (fixed_topic, "Another topic"),
+        (with_a_timestamp, "Compare the calls"),
+        (until_a_report, "does not come to an end"),
         (as_bytes, "n zero bytes"),
         (lambda second, views: (str(second), str(views)), "Keep the parameters"),
         (("10", "2"), "without parentheses"),

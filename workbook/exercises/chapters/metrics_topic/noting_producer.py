@@ -48,6 +48,10 @@ class Producer:
             self.lines.append("poll, and wait")
         return 0
 
+    def __len__(self) -> int:
+        """Return how many records wait: here all, since none is sent."""
+        return len(self.records)
+
     def flush(self, timeout: float = -1) -> int:
         """Note it."""
         self.lines.append("flush, and wait")

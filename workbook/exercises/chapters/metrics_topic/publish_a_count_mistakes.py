@@ -82,10 +82,34 @@ def without_names(p: Any, topic: str, second: int, views: int, report: Report) -
     p.poll(0)
 
 
-@MISTAKES.add("It calls `report` itself. Hand the function over; `poll` calls it once it's due.")
-def calls_report(p: Any, topic: str, second: int, views: int, report: Report) -> None:
+def _calls_report(p: Any, topic: str, second: int, views: int, report: Report) -> None:
     p.produce(topic, key=str(second), value=str(views))
     report(None, None)
+    p.poll(0)
+
+
+def _calls_it_too(p: Any, topic: str, second: int, views: int, report: Report) -> None:
+    _produce(p, topic, second, views, report)
+    report(None, None)
+
+
+def _calls_it_as_well(p: Any, topic: str, second: int, views: int, report: Report) -> None:
+    _calls_it_too(p, topic, second, views, report)
+    p.poll(0)
+
+
+MISTAKES += same_idea(
+    _calls_report,
+    _calls_it_too,
+    _calls_it_as_well,
+    cause="It calls `report` itself, before the broker has answered. Hand the function over; "
+    "`poll` calls it once the answer is there.",
+)
+
+
+@MISTAKES.add("Its deliveries are reported to another function. Hand over `report`.")
+def to_another_function(p: Any, topic: str, second: int, views: int, report: Report) -> None:
+    _produce(p, topic, second, views, lambda error, message: None)
     p.poll(0)
 
 
@@ -102,6 +126,13 @@ def calls_report_too_early(p: Any, topic: str, second: int, views: int, report: 
 def twice(p: Any, topic: str, second: int, views: int, report: Report) -> None:
     _produce(p, topic, second, views, report)
     _produce(p, topic, second, views, report)
+    p.poll(0)
+
+
+@MISTAKES.add("It produces a record for each view. One record holds the number.")
+def one_for_each_view(p: Any, topic: str, second: int, views: int, report: Report) -> None:
+    for _ in range(views):
+        _produce(p, topic, second, views, report)
     p.poll(0)
 
 
@@ -138,10 +169,14 @@ MISTAKES += [
         cause="Kafka takes bytes, and the client makes them of a str. It refuses a number: use "
         "`str(...)`.",
     ),
-    _sends(
-        lambda second, views: (None, str(views)),
-        "There is no key. A reader can't know which second the number belongs to, nor which "
-        "number is the last of a second.",
+    *same_idea(
+        _sends(lambda second, views: (None, str(views)), "").model,
+        _sends(lambda second, views: (None, str(second)), "").model,
+        _sends(lambda second, views: (None, f"{second}:{views}"), "").model,
+        _sends(lambda second, views: (None, f"{second},{views}"), "").model,
+        _sends(lambda second, views: (None, f"{second} {views}"), "").model,
+        cause="There is no key. Of records without one no reader can know which is the last of a "
+        "second, and they go to any partition.",
     ),
     *same_idea(
         _sends(lambda second, views: (str(second), json.dumps({"views": views})), "").model,
@@ -151,9 +186,14 @@ MISTAKES += [
         cause="The value is JSON. That's a good format; but the readers of this topic were "
         "promised the number alone, as decimal text.",
     ),
-    _sends(
-        lambda second, views: (struct.pack(">q", second), struct.pack(">q", views)),
-        "Key and value are packed as binary numbers. Decimal text is asked for.",
+    *same_idea(
+        _sends(
+            lambda second, views: (struct.pack(">q", second), struct.pack(">q", views)), ""
+        ).model,
+        _sends(lambda second, views: (second.to_bytes(8, "big"), str(views)), "").model,
+        _sends(lambda second, views: (str(second), views.to_bytes(8, "big")), "").model,
+        _sends(lambda second, views: (str(second), views.to_bytes(4, "big")), "").model,
+        cause="A number is packed as binary. Decimal text is asked for: `str(...)`.",
     ),
     _sends(
         lambda second, views: (bytes(second), bytes(views)),
@@ -176,8 +216,9 @@ MISTAKES += [
         "`str` of bytes gives `b'10'` with the quotes in it. Leave out one of the two steps: "
         "`str(...)` is enough, or `str(...).encode()`.",
     ),
-    _sends(
-        lambda second, views: ("second", "views"),
-        "Key and value are the words `second` and `views`: leave out the quotes.",
+    *same_idea(
+        _sends(lambda second, views: ("second", "views"), "").model,
+        _sends(lambda second, views: ("second", str(views)), "").model,
+        cause="The key is the word `second`, and not the number: leave out the quotes.",
     ),
 ]
