@@ -8,7 +8,7 @@ from workbook.events.clicks import Click, ClickType
 from workbook.exercises.chapters.at_least_once.after_the_kill import _LOG
 from workbook.exercises.chapters.at_least_once.last_value import last_value, latest
 from workbook.exercises.chapters.at_least_once.last_value_mistakes import Record
-from workbook.exercises.chapters.metrics_topic.metrics_by_hand import metrics
+from workbook.pipelines.page_views.counts import completed_seconds
 
 
 def test_negative_numbers_get_their_cause():
@@ -32,7 +32,7 @@ def test_no_value_stops_the_reader(value):
 
 def sent_from(offset):
     log = [Click(0, ClickType.PAGE, "/home", second * 1000, "Firefox") for second in _LOG]
-    return list(metrics(log[offset:]))
+    return [(b"%d" % second, b"%d" % views) for second, views in completed_seconds(log[offset:])]
 
 
 def test_the_kill_loses_what_was_predicted():

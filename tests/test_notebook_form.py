@@ -12,7 +12,6 @@ from chapters import NOTEBOOKS, stem
 from workbook.exercises.engine.recall import Recall
 
 OLD_FORM = {
-    "03_metrics_topic",
     "04_at_least_once",
     "05_many_partitions",
     "20_positions_table",
@@ -28,7 +27,10 @@ BARE = {
         "from_json", "outputMode", "checkpointLocation",
     ),
     "02_views_per_second": ("readStream", "F.window", "withWatermark", "outputMode", "trigger"),
-    "03_metrics_topic": ("on_delivery", "produce(", "writeStream", "outputMode", "partitioner"),
+    "03_metrics_topic": (
+        "on_delivery", "produce(", ".poll(", "message.timeout.ms", "auto.offset.reset",
+        "writeStream", "outputMode", "checkpointLocation", "partitioner",
+    ),
     "04_at_least_once": ("on_delivery", "commit(", "enable.auto.commit", "isolation.level"),
     "05_many_partitions": ("withWatermark", "readStream", "writeStream"),
     "06_rebalance": ("on_revoke", "group.instance.id", "commit("),

@@ -23,7 +23,7 @@ class Prediction(widgets.VBox):
         self._said = widgets.HTML()
         if self.options:
             self._input: widgets.ToggleButtons | widgets.Text = widgets.ToggleButtons(
-                options=self.options, value=None
+                options=self.options, value=None, style={"button_width": "auto"}
             )
         else:
             self._input = widgets.Text(
