@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import Any
 
 from workbook.exercises.engine.mistakes import Mistake, same_idea
 
 
-class Send(NamedTuple):
+@dataclass
+class Send:
     """A metric on its way: where a restart may begin once it is delivered, and whether it is."""
 
     next_offset: int
-    delivered: bool | None
+    delivered: bool | None = None
 
 
 def _run(sends: Sequence[Send]) -> list[Send]:
