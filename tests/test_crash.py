@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from itertools import takewhile
+from typing import Any
 
 import pandas as pd
 import pytest
+from confluent_kafka import Consumer, TopicPartition
 from labs import own_lab, read_until, until
+from pyspark import cloudpickle
 
 from workbook.cli import main
 from workbook.crashlab.lab import CrashLab, crash
@@ -208,6 +215,95 @@ def test_nothing_is_left_when_the_parent_is_killed() -> None:
         parent.kill()
         parent.communicate()
         lab.assert_nothing_is_left(ports)
+
+
+# --- a loop of one's own ----------------------------------------------------------------------
+
+
+def publish(reader, producer, source, target, until, pick) -> None:
+    """Publish completed seconds; commit what ``pick`` allows after each report."""
+    sends: list[list[Any]] = []
+
+    def report(send: list[Any], error: Any, _: Any) -> None:
+        send[1] = error is None
+        if (offset := pick(sends)) is not None:
+            reader.commit(offsets=[TopicPartition(source, 0, offset)], asynchronous=False)
+
+    second, ids = None, []
+    while not until():
+        message = reader.poll(0.05)
+        click = json.loads(message.value()) if message is not None else {"click_type": ""}
+        if click["click_type"] != "Page":
+            continue
+        if second not in (None, click["timestamp"] // 1000):
+            sends.append([message.offset(), None])
+            headers = {"events": ",".join(map(str, ids))}
+            callback = partial(report, sends[-1])
+            producer.produce(
+                target, str(len(ids)), str(second), headers=headers, on_delivery=callback
+            )
+            producer.poll(0)
+            ids = []
+        second = click["timestamp"] // 1000
+        ids.append(click["event_id"])
+
+
+def newest(sends: list[list[Any]]) -> int | None:
+    return max((offset for offset, delivered in sends if delivered), default=None)
+
+
+def up_to_the_gap(sends: list[list[Any]]) -> int | None:
+    done = [offset for offset, _ in takewhile(lambda send: send[1], sends)]
+    return done[-1] if done else None
+
+
+OWN = {"settings": {"enable.auto.commit": False}, "refused": 4}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _as_in_a_notebook() -> Iterator[None]:
+    """A process of the lab can't import this module: its functions are sent as they are."""
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    yield
+    cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
+
+
+@pytest.mark.parametrize(
+    ("pick", "keeps_last", "adds_up"),
+    [(newest, "lost", ("lost", "both")), (up_to_the_gap, "all right", ("duplicated",))],
+)
+def test_a_loop_of_ones_own_is_killed_behind_a_refused_metric(
+    broker: Broker, pick, keeps_last: str, adds_up: tuple[str, ...]
+) -> None:
+    outcome = crash(broker, "page_views", partial(publish, pick=pick), "after-send", **OWN)
+    assert outcome.verdict.keeps_last == keeps_last, str(outcome)
+    assert outcome.verdict.adds_up in adds_up, str(outcome)
+    assert "a loop of your own" in str(outcome)
+
+
+def test_without_a_kill_a_loop_of_ones_own_counts_all_but_the_refused_metric(
+    broker: Broker,
+) -> None:
+    with CrashLab(broker, "page_views", partial(publish, pick=newest), **OWN) as lab:
+        lab.start()
+        lab.finish()
+        verdict = lab.outcome().verdict
+        assert lab.offsets().end == 2000
+    assert set(verdict.seconds["meaning"]) == {"right", "never emitted: all lost"}
+    assert verdict.missing["second"].nunique() == 1
+
+
+def test_an_error_in_a_loop_of_ones_own_is_shown(broker: Broker) -> None:
+    with pytest.raises(CrashFailed, match="ZeroDivisionError"):
+        crash(broker, "page_views", lambda *_: 1 // 0, "after-send")
+
+
+def test_what_another_process_cannot_have_is_refused(broker: Broker) -> None:
+    reader = Consumer({"group.id": "here"})
+    with pytest.raises(CrashFailed, match=r"refers to something that can't be sent there \(.*'"):
+        CrashLab(broker, "page_views", lambda *_: reader)
+    with pytest.raises(NoSuchCrash, match="'share_holders' runs no loop of your own"):
+        CrashLab(broker, "share_holders", publish)
 
 
 # --- words and numbers ------------------------------------------------------------------------

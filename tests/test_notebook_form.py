@@ -12,7 +12,6 @@ from chapters import NOTEBOOKS, stem
 from workbook.exercises.engine.recall import Recall
 
 OLD_FORM = {
-    "04_at_least_once",
     "05_many_partitions",
     "20_positions_table",
     "21_us_share_holders",
@@ -31,7 +30,10 @@ BARE = {
         "on_delivery", "produce(", ".poll(", "message.timeout.ms", "auto.offset.reset",
         "writeStream", "outputMode", "checkpointLocation", "partitioner",
     ),
-    "04_at_least_once": ("on_delivery", "commit(", "enable.auto.commit", "isolation.level"),
+    "04_at_least_once": (
+        "Consumer(", "on_delivery", "commit(", "enable.auto.commit", "isolation.level",
+        "transactional.id", "send_offsets_to_transaction",
+    ),
     "05_many_partitions": ("withWatermark", "readStream", "writeStream"),
     "06_rebalance": ("on_revoke", "group.instance.id", "commit("),
     "20_positions_table": ("transformWithState", "readStream", "writeStream"),

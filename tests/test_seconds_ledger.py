@@ -34,8 +34,8 @@ RIGHT = (2, [5, 6])
     ("emitted", "lost", "duplicated", "told", "meaning"),
     [
         ([(1, [1, 2, 3, 4])], [], [], "4", "right"),
-        ([], [1, 2, 3, 4], [], "–", "never told: all lost"),
-        ([(1, [3, 4])], [1, 2], [], "2", "told in part: 2 lost"),
+        ([], [1, 2, 3, 4], [], "–", "never emitted: all lost"),
+        ([(1, [3, 4])], [1, 2], [], "2", "emitted in part: 2 lost"),
         ([(1, [1, 2, 3, 4])] * 2, [], [1, 2, 3, 4], "4, 4", "the last value is right"),
         ([(1, [1, 2]), (1, [3, 4])], [1, 2], [], "2, 2", "2 lost; the parts add up"),
         ([(1, [1, 2, 3, 4]), (1, [4])], [1, 2, 3], [4], "4, 1", "3 lost; who adds up counts 1"),
@@ -56,18 +56,27 @@ def test_the_verdict(emitted, lost, duplicated, told, meaning) -> None:
         assert ("All 2 seconds" if told == "4" else "The other 1 of 2 seconds") in text
 
 
-def test_a_prediction_is_compared() -> None:
-    verdict = verdict_of((1, [1, 2, 3, 4]), (1, [4]), RIGHT)
-    assert verdict.found == "both"
-    assert verdict.against("both") == "✓ As you predicted: both."
-    assert verdict.against("lost") == "✗ You predicted: lost. The ledger found: both."
-    assert "nothing" in verdict.against(...)
-    assert "one of lost, duplicated, both, neither" in verdict.against("Both!")
+@pytest.mark.parametrize(
+    ("emitted", "keeps_last", "adds_up"),
+    [
+        ([[1, 2, 3, 4]], "all right", "all right"),
+        ([[1, 2, 3, 4]] * 2, "all right", "duplicated"),
+        ([[3, 4]], "lost", "lost"),
+        ([[1, 2], [3, 4]], "lost", "all right"),
+        ([[1, 2, 3, 4], [4]], "lost", "duplicated"),
+        ([[1, 2], [2]], "lost", "both"),
+    ],
+)
+def test_each_reader_is_judged(emitted, keeps_last, adds_up) -> None:
+    verdict = verdict_of(*((1, ids) for ids in emitted), RIGHT)
+    assert (verdict.keeps_last, verdict.adds_up) == (keeps_last, adds_up)
+    assert ("One who adds up" in str(verdict)) == (len(emitted) > 1 or keeps_last == "lost")
+    assert ("One who adds up" in verdict._repr_html_()) == ("One who adds up" in str(verdict))
 
 
 def test_neither_is_told_in_one_sentence() -> None:
     verdict = verdict_of((1, [1, 2, 3, 4]), RIGHT)
-    assert str(verdict) == "All 2 seconds were told once, and right."
+    assert str(verdict) == "All 2 seconds were emitted once, and right."
     assert "<table" not in verdict._repr_html_()
 
 

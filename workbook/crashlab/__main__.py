@@ -6,6 +6,7 @@ import sys
 from argparse import Namespace
 from pathlib import Path
 
+from workbook.crashlab.parcel import unpacked
 from workbook.crashlab.plan import Plan
 from workbook.crashlab.points import KillAt, die_with_parent, kill_after_commit
 from workbook.kafka.broker import Broker
@@ -35,12 +36,13 @@ def main() -> None:
     die_with_parent(Path(plan.folder))
     system, crashes = SYSTEMS[plan.system], CRASHES[plan.system]
     options = system.options(plan.words)
-    by_hand = crashes.variant(plan.variant).by_hand
-    if by_hand is None:
+    own = unpacked(plan.own) if plan.own else None
+    variant = crashes.own if own and crashes.own else crashes.variant(plan.variant)
+    if variant.by_hand is None:
         run_on_spark(plan, system, crashes, options)
     else:
-        run = ByHand(plan.variant, plan.config, options, plan.group, plan.records, plan.pace)
-        by_hand(run, KillAt(plan))
+        run = ByHand(plan.variant, plan.config, options, plan.group, plan.records, plan.pace, own)
+        variant.by_hand(run, KillAt(plan))
 
 
 if __name__ == "__main__":

@@ -6,13 +6,14 @@ import secrets
 import shutil
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import ClassVar
+from types import MappingProxyType, TracebackType
+from typing import Any, ClassVar
 
-from workbook.crashlab.material import Material, crashes_of
+from workbook.crashlab.material import Material, variant_of
+from workbook.crashlab.parcel import packed
 from workbook.crashlab.plan import Plan, draw
 from workbook.crashlab.process import Victim
 from workbook.crashlab.report import BY_HAND, KILL, RESTART, Kill, Outcome, recoveries
@@ -20,6 +21,7 @@ from workbook.errors import CrashFailed
 from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import PartitionOffsets
 from workbook.stack.client import scratch_dir
+from workbook.systems.crashes.base import OwnLoop
 
 PACE_S = 0.0008
 """Seconds of waiting per record, so that commits of the client lie between records."""
@@ -38,10 +40,12 @@ class CrashLab:
     and when a second lab of the variant is made, as by running a cell again; not so with
     ``replaces=False``, which ends none and is ended by none.
 
-    Without a ``variant`` it runs what ``workbook run`` runs. ``pace`` are seconds of waiting per
-    record, of a variant by hand: 0.004 leaves time to press a button. Raises ``NoSuchCrash`` for
-    a system, variant or point that there is not, ``CrashFailed`` for a step that does not fit, or
-    when the process ends by itself.
+    Without a ``variant`` it runs what ``workbook run`` runs; where that is a function, it runs
+    this loop of yours (``OwnLoop``) with the ``settings`` of its consumer, and the broker refuses
+    the metric with the number ``refused`` until the first kill. ``pace`` are seconds of waiting
+    per record, of a variant by hand: 0.004 leaves time to press a button. Raises ``NoSuchCrash``
+    for a system, variant or point that there is not, ``CrashFailed`` for a step that does not fit,
+    or when the process ends by itself.
     """
 
     latest: ClassVar[dict[tuple[str, str], CrashLab]] = {}
@@ -50,14 +54,18 @@ class CrashLab:
         self,
         broker: Broker,
         system: str,
-        variant: str | None = None,
+        variant: str | Callable[..., None] | None = None,
         *points: str,
         seed: int = 7,
         pace: float = PACE_S,
         replaces: bool = True,
+        settings: Mapping[str, Any] = MappingProxyType({}),
+        refused: int = 0,
     ) -> None:
         self.system, self.seed = system, seed
-        self.variant = crashes_of(system).variant(variant)
+        own = OwnLoop(variant, dict(settings), refused) if callable(variant) else None
+        self.variant = variant_of(system, variant)
+        parcel = packed(own) if own else ""
         self._name = f"{system}.{self.variant.name}.{secrets.token_hex(4)}"
         self._folder = scratch_dir() / "crashes" / self._name
         passed = [self.variant.point(name) for name in points]
@@ -69,7 +77,7 @@ class CrashLab:
         self._folder.mkdir(parents=True)
         if replaces:
             self._replace_the_former()
-        self.material = Material(broker, system, seed)
+        self.material = Material(broker, system, seed, clean=own is not None)
         self._plan = Plan(
             system=system,
             variant=self.variant.name,
@@ -80,7 +88,9 @@ class CrashLab:
             group=self._name,
             records=self.material.filled.records,
             pace=pace,
+            own=parcel,
         )
+        self._later = packed(replace(own, refused=0)) if own else ""
 
     # --- step by step -------------------------------------------------------------------------
 
@@ -110,6 +120,7 @@ class CrashLab:
         self._kills = self.kills
         self._started().kill()  # lets go of what is left of it
         self._restarts.append(time.time())
+        self._plan = replace(self._plan, own=self._later)
         self._run()
 
     def finish(self, within: float = PATIENCE_S) -> None:
@@ -240,16 +251,18 @@ class CrashLab:
 def crash(
     broker: Broker,
     system: str,
-    variant: str,
+    variant: str | Callable[..., None],
     *points: str,
     seed: int = 7,
     progress: Callable[[str], None] = lambda text: None,
+    **own: Any,
 ) -> Outcome:
     """Run, kill at each point and start again behind it, to the end; judge. Raise as ``CrashLab``.
 
-    With several points the kills come one after the other, each after a new start.
+    With several points the kills come one after the other, each after a new start. ``own`` are the
+    ``settings`` and ``refused`` of a loop of your own.
     """
-    with CrashLab(broker, system, variant, *points, seed=seed, replaces=False) as lab:
+    with CrashLab(broker, system, variant, *points, seed=seed, replaces=False, **own) as lab:
         lab.start()
         progress(f"It starts; {lab.material.filled.records:,} records wait in its topic ...")
         for point in points:

@@ -14,7 +14,7 @@ from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import PartitionOffsets, partition_offsets
 from workbook.kafka.readers import read_messages
 from workbook.systems import CRASHES, STREAMS, SYSTEMS
-from workbook.systems.crashes.base import Crashes, Verdict
+from workbook.systems.crashes.base import Crashes, Variant, Verdict
 from workbook.topics import Topic, new_compacted_topic, new_topic
 
 
@@ -26,13 +26,24 @@ def crashes_of(system: str) -> Crashes:
     return CRASHES[system]
 
 
+def variant_of(system: str, asked: object) -> Variant:
+    """Return a variant by its name, or how a loop of somebody's own is run; else as above."""
+    crashes = crashes_of(system)
+    if not callable(asked):
+        return crashes.variant(None if asked is None else str(asked))
+    if crashes.own is None:
+        raise NoSuchCrash(f"{system!r} runs no loop of your own. Choose page_views, or a variant.")
+    return crashes.own
+
+
 class Material:
     """New topics for a system, with its input in them.
 
-    ``words`` are the options with which ``workbook run`` would read and write them.
+    ``words`` are the options with which ``workbook run`` would read and write them. A ``clean``
+    input has no bad records.
     """
 
-    def __init__(self, broker: Broker, system: str, seed: int) -> None:
+    def __init__(self, broker: Broker, system: str, seed: int, *, clean: bool = False) -> None:
         self._broker, self._crashes, declared = broker, crashes_of(system), SYSTEMS[system]
         make = new_compacted_topic if STREAMS[declared.reads].compacted else new_topic
         source = make(declared.reads, "crash", self._crashes.partitions)
@@ -43,7 +54,7 @@ class Material:
         topics = [source, Topic(self._options.dead_letters), *results]
         broker.create(*topics)
         self._topics = [topic.name for topic in topics]
-        self.filled = self._crashes.fill(self._config, self.source, seed)
+        self.filled = self._crashes.fill(self._config, self.source, seed, clean=clean)
 
     @property
     def _config(self) -> dict[str, str]:

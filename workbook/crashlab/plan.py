@@ -19,7 +19,7 @@ class Plan:
 
     ``records`` are waiting in its topic. With a ``point`` the process kills itself when it passes
     there for the ``passes``-th time. ``group`` and ``pace`` (seconds of waiting per record) are
-    for runs by hand.
+    for runs by hand. ``own`` is a loop of somebody's own, in a parcel.
     """
 
     system: str
@@ -33,6 +33,7 @@ class Plan:
     pace: float
     point: str | None = None
     passes: int = 0
+    own: str = ""
 
     def to_json(self) -> bytes:
         """Encode the plan as one line for the process's standard input."""

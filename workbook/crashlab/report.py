@@ -45,7 +45,7 @@ class Outcome:
     @property
     def kept(self) -> bool:
         """Return True if the variant kept its promise, or promises nothing."""
-        return not any(self.counts[name] for name in self.variant.promises)
+        return not any(self.counts[name] for name in self.variant.promises or ())
 
     def __str__(self) -> str:
         return "\n".join([self._headline(), "", str(self.verdict), "", *self._sentences()])
@@ -75,6 +75,8 @@ class Outcome:
         return [self._promised(), f"From {self.since} to the next record: {times}."]
 
     def _promised(self) -> str:
+        if self.variant.promises is None:
+            return "Nobody has promised anything of a loop of your own: see what it kept."
         if self.variant.promises:
             kept = "✓ kept" if self.kept else "✗ broken"
             return f"Promised: nothing {' or '.join(self.variant.promises)}. {kept}"

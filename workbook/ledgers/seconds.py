@@ -12,8 +12,6 @@ import pandas as pd
 from workbook.ledgers.events import Ledger
 from workbook.ledgers.findings import SHOWN
 
-FINDINGS = ("lost", "duplicated", "both", "neither")
-
 
 @dataclass(frozen=True)
 class SecondsVerdict:
@@ -25,13 +23,14 @@ class SecondsVerdict:
     not the number of its events, or whose events don't all lie in its second. ``lost`` has a row
     per event (event_id, timestamp in ms, second) that is missing for a reader who keeps the last
     value of each key; ``duplicated`` a row per event counted once more by a reader who adds up,
-    with the offset of that emission.
+    with the offset of that emission; ``missing`` a row per event that is missing for this one too.
     """
 
     seconds: pd.DataFrame = field(repr=False)
     lost: pd.DataFrame = field(repr=False)
     duplicated: pd.DataFrame = field(repr=False)
     miscounted: pd.DataFrame = field(repr=False)
+    missing: pd.DataFrame = field(repr=False, default_factory=pd.DataFrame)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -39,20 +38,16 @@ class SecondsVerdict:
         return {name: len(getattr(self, name)) for name in ("lost", "duplicated", "miscounted")}
 
     @property
-    def found(self) -> str:
-        """Return what became of the page views: lost, duplicated, both or neither."""
-        names = [name for name in ("lost", "duplicated") if self.counts[name]]
-        return {0: "neither", 1: "".join(names), 2: "both"}[len(names)]
+    def keeps_last(self) -> str:
+        """Return what a reader has who keeps each second's last value: all right, or lost."""
+        return "lost" if len(self.lost) else "all right"
 
-    def against(self, prediction: object) -> str:
-        """Compare a prediction (lost, duplicated, both, neither; ... for none) with the verdict."""
-        if prediction is ...:
-            return f"You predicted nothing. The ledger found: {self.found}."
-        if prediction not in FINDINGS:
-            return f"A prediction is one of {', '.join(FINDINGS)}. The ledger found: {self.found}."
-        if prediction == self.found:
-            return f"✓ As you predicted: {self.found}."
-        return f"✗ You predicted: {prediction}. The ledger found: {self.found}."
+    @property
+    def adds_up(self) -> str:
+        """Return what a reader has who adds up: all right, lost, duplicated or both."""
+        found = {"lost": self.missing, "duplicated": self.duplicated}
+        names = [name for name, events in found.items() if len(events)]
+        return {0: "all right", 1: "".join(names), 2: "both"}[len(names)]
 
     @property
     def headline(self) -> str:
@@ -65,7 +60,7 @@ class SecondsVerdict:
     def __str__(self) -> str:
         wrong = self._wrong
         lines = [wrong.to_string(index=False), ""] if len(wrong) else []
-        lines.append(self._others())
+        lines.append(self._others() + self._readers())
         for name in self.counts:
             events = getattr(self, name)
             if len(events):
@@ -79,7 +74,7 @@ class SecondsVerdict:
             for name in self.counts
             if len(events := getattr(self, name))
         )
-        return f"{self._table()}<p>{self._others()}</p>{events}"
+        return f"{self._table()}<p>{self._others()}{self._readers()}</p>{events}"
 
     def _table(self) -> str:
         """Render the wrong seconds, in cells that wrap: the last column is a sentence."""
@@ -102,7 +97,17 @@ class SecondsVerdict:
     def _others(self) -> str:
         right, total = len(self.seconds) - len(self._wrong), len(self.seconds)
         which = f"The other {right} of {total}" if right < total else f"All {total}"
-        return f"{which} seconds were told once, and right."
+        return f"{which} seconds were emitted once, and right."
+
+    def _readers(self) -> str:
+        """Describe what each of the two readers has, where something is wrong."""
+        if self._wrong.empty:
+            return ""
+        last, summed = len(self.lost), len(self.missing)
+        return (
+            f" A reader who keeps the last value: {last:,} lost. One who adds up: {summed:,} lost, "
+            f"{len(self.duplicated):,} duplicated."
+        )
 
 
 def _first(name: str, events: pd.DataFrame) -> str:
@@ -129,7 +134,8 @@ def judge(expected: pd.DataFrame, metrics: pd.DataFrame) -> SecondsVerdict:
     ledger = Ledger(expected[["event_id", "timestamp", "second"]])
     kept = told.drop_duplicates("second", keep="last")
     lost = ledger.judge(_events(kept)).lost[["event_id", "timestamp", "second"]]
-    duplicated = ledger.judge(_events(told)).duplicated[["event_id", "second", "offset"]]
+    summed = ledger.judge(_events(told))
+    duplicated = summed.duplicated[["event_id", "second", "offset"]]
     counts = told.groupby("second")["views"].agg(list)
     miscounted = _miscounted(expected, told)
     seconds = sorted({*expected["second"], *told["second"]})
@@ -141,7 +147,7 @@ def judge(expected: pd.DataFrame, metrics: pd.DataFrame) -> SecondsVerdict:
     rows = [
         (row.Index, row.expected, counts.get(row.Index, []), *row[2:]) for row in frame.itertuples()
     ]
-    return SecondsVerdict(_seconds(rows), **findings)
+    return SecondsVerdict(_seconds(rows), **findings, missing=summed.lost)
 
 
 def _miscounted(expected: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
@@ -180,14 +186,14 @@ def meaning(expected: int, emitted: list[int], lost: int, duplicated: int, misco
     if miscounted:
         return f"{miscounted} of its metrics miscounted: not as many page views, or not its own"
     if not emitted:
-        return "never told: all lost"
+        return "never emitted: all lost"
     if emitted == [expected] and not lost:
         return "right"
     if not lost:
         return f"the last value is right; who adds up counts {duplicated} twice"
     if len(emitted) == 1:
-        return f"told in part: {lost} lost"
-    words = f"a part replaced what was told before: {lost} lost"
+        return f"emitted in part: {lost} lost"
+    words = f"a part replaced what was emitted before: {lost} lost"
     return words + (
         f"; who adds up counts {duplicated} twice" if duplicated else "; the parts add up"
     )

@@ -34,6 +34,13 @@ def by_index(sends):
     return sends[done - 1].next_offset if done else None
 
 
+def recursive(sends):
+    if not sends or not sends[0].delivered:
+        return None
+    further = recursive(sends[1:])
+    return sends[0].next_offset if further is None else further
+
+
 def newest(sends):
     offset = None
     for send in sends:
@@ -126,6 +133,28 @@ def turned_round(sends):
     return offset
 
 
+def wraps_around(sends):
+    for at, send in enumerate(sends):
+        if not send.delivered:
+            return sends[at - 1].next_offset
+    return sends[-1].next_offset if sends else None
+
+
+def counts_the_delivered(sends):
+    count = sum(1 for send in sends if send.delivered)
+    return sends[count - 1].next_offset if count else None
+
+
+def leaves_out_those_on_their_way(sends):
+    return as_list([send for send in sends if send.delivered is not None])
+
+
+def nothing_after_a_failure(sends):
+    if any(send.delivered is False for send in sends):
+        return None
+    return as_list(sends)
+
+
 def removes(sends):
     offset = None
     while sends and sends[0].delivered:
@@ -138,7 +167,7 @@ def prints_the_offset(sends):
 
 
 catalogue = Catalogue(
-    right=[as_list, by_return, by_index],
+    right=[as_list, by_return, by_index, recursive],
     wrong=[
         (newest, "takes the newest delivered metric"),
         (lambda sends: sends[-1].next_offset if sends else None, "To have sent"),
@@ -152,6 +181,9 @@ catalogue = Catalogue(
         (all_or_nothing, "only when all are delivered"),
         (from_zero, "gives a number"),
         (turned_round, "not delivered. Is a condition"),
+        (wraps_around, "index -1"),
+        (counts_the_delivered, "With a gap among them"),
+        (nothing_after_a_failure, "Where any metric failed"),
         (removes, "changes the input"),
         (lambda sends: as_list(sends[:2]), "All three are delivered"),
         (lambda sends: sends.next_offset, "raised AttributeError"),
@@ -166,6 +198,7 @@ catalogue = Catalogue(
     models=MISTAKES,
     same=[
         (newest_only, newest),
+        (leaves_out_those_on_their_way, passes_one_on_its_way),
         (lambda sends: max((s.next_offset for s in sends if s.delivered), default=None), newest),
         (lambda sends: as_list(sends) or -1, from_zero),
     ],

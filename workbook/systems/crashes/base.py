@@ -36,10 +36,24 @@ AFTER_COMMIT = "after-commit"
 
 
 @dataclass(frozen=True)
+class OwnLoop:
+    """A loop that somebody else wrote: ``run(reader, producer, source, target, until)``.
+
+    ``settings`` are those of its consumer. The broker refuses the metric with the number
+    ``refused`` (from 1; 0 for none) until the first kill.
+    """
+
+    run: Callable[[Any, Any, str, str, Callable[[], bool]], None]
+    settings: Mapping[str, Any]
+    refused: int = 0
+
+
+@dataclass(frozen=True)
 class ByHand:
     """A run without Spark: from where its group has committed up to the offset ``end``.
 
-    ``pace`` are seconds of waiting per record. ``options`` name the topics, as for ``run``.
+    ``pace`` are seconds of waiting per record. ``options`` name the topics, as for ``run``. Where
+    ``own`` is given, it's what runs.
     """
 
     variant: str
@@ -48,19 +62,21 @@ class ByHand:
     group: str
     end: int
     pace: float
+    own: OwnLoop | None = None
 
 
 @dataclass(frozen=True)
 class Variant:
     """A way to run a system: by hand, or, without ``by_hand``, as ``workbook run`` does.
 
-    ``promises`` name the counts of a verdict that stay 0, whatever happens.
+    ``promises`` name the counts of a verdict that stay 0, whatever happens; None where nobody
+    knows.
     """
 
     name: str
     does: str
     points: tuple[Point, ...]
-    promises: tuple[str, ...] = ()
+    promises: tuple[str, ...] | None = ()
     by_hand: Callable[[ByHand, OnPoint], None] | None = None
 
     def point(self, name: str) -> Point:
@@ -92,6 +108,9 @@ class Crashes(ABC):
     variants: ClassVar[tuple[Variant, ...]]
     """The first one is taken where none is named."""
 
+    own: ClassVar[Variant | None] = None
+    """How a loop is run that somebody else wrote, where the system can do so."""
+
     words: ClassVar[tuple[str, ...]] = ()
     partitions: ClassVar[int] = 1
     """Of the topic that it reads."""
@@ -103,8 +122,8 @@ class Crashes(ABC):
         return _named(name, self.variants, f"There is no variant {name!r}.")
 
     @abstractmethod
-    def fill(self, config: dict[str, Any], topic: str, seed: int) -> Filled:
-        """Send the input, which the seed draws."""
+    def fill(self, config: dict[str, Any], topic: str, seed: int, *, clean: bool = False) -> Filled:
+        """Send the input, which the seed draws; a ``clean`` one has no bad records."""
 
     def finish(self, started: Started, records: int) -> None:
         """Wait until a query has processed the input; raise as ``QueryGroup.check``."""

@@ -1,9 +1,10 @@
-"""Page views under kill -9: on Spark, and by hand in four loops that differ in their commit."""
+"""Page views under kill -9: on Spark, by hand in four loops, and in one that a learner wrote."""
 
 from __future__ import annotations
 
 import time
 from argparse import Namespace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from workbook.systems.base import OnPoint, Started
 
 EVENTS, SECONDS = 2000, 40
-"""The clicks that wait in the topic before anything starts, and their span of event time."""
+"""The clicks that wait in the topic before anything starts, and the span of all but the last."""
 
 _ON_SPARK = {
     "before-send": "a micro-batch is about to write",
@@ -55,14 +56,25 @@ def _auto_commit() -> tuple[Point, ...]:
     return (*seen, Point("after-commit", _BY_HAND["after-commit"], 2, 9))  # about every 100 ms
 
 
+def _own_points() -> tuple[Point, ...]:
+    """Return the points of somebody's own loop: a send is late enough to follow a refused one."""
+    return tuple(replace(p, first=12, last=30) if "send" in p.name else p for p in _points())
+
+
 def _by_hand(run: ByHand, at: OnPoint) -> None:
     from workbook.systems.crashes.loops import run_loop
 
     run_loop(run, at)
 
 
+def _own(run: ByHand, at: OnPoint) -> None:
+    from workbook.systems.crashes.own import run_own
+
+    run_own(run, at)
+
+
 class PageViewCrashes(Crashes):
-    """2,000 clicks in 40 s of event time, 1 % of them bad.
+    """2,000 clicks in 40 s of event time, 1 % of them bad; none for somebody's own loop.
 
     Lost are page views that a reader misses who keeps the last value of each key; duplicated are
     those that a reader counts twice who adds up; miscounted are metrics with another number of page
@@ -105,28 +117,30 @@ class PageViewCrashes(Crashes):
         ),
     )
 
-    def fill(self, config: dict[str, Any], topic: str, seed: int) -> Filled:
+    own = Variant("own-loop", "a loop of your own", _own_points(), promises=None, by_hand=_own)
+
+    def fill(self, config: dict[str, Any], topic: str, seed: int, *, clean: bool = False) -> Filled:
         """Send the clicks; the page views that must be counted: event_id, timestamp (ms), second.
 
-        Behind them comes a page view that is a minute later and completes all seconds.
+        The last of them is a page view that is a minute later and completes all seconds.
         """
         from workbook.events.clicks import Click, ClickType
         from workbook.generators.clicks import ClickStream
         from workbook.kafka.stream_producer import StreamProducer, generate
 
         start = (int(time.time()) - SECONDS - 120) * 1000
-        rate = EVENTS / SECONDS
-        stream = ClickStream(seed=seed, rate=rate, start_ms=start, daily=0, bad_share=0.01)
-        generate(config, topic, stream, EVENTS)
+        rate, bad, last = EVENTS / SECONDS, 0.0 if clean else 0.01, EVENTS - 1
+        stream = ClickStream(seed=seed, rate=rate, start_ms=start, daily=0, bad_share=bad)
+        generate(config, topic, stream, last)
         closing = Click(
-            EVENTS, ClickType.PAGE, "/closing", start + (SECONDS + 60) * 1000, "crash lab"
+            last, ClickType.PAGE, "/closing", start + (SECONDS + 60) * 1000, "crash lab"
         )
         with StreamProducer(config, topic) as producer:
             producer.produce(closing.to_json(), timestamp=closing.timestamp)
-        sent = stream.expected(0, EVENTS)
+        sent = stream.expected(0, last)
         views = sent[sent["reason"].isna() & (sent["click_type"] == ClickType.PAGE)]
         expected = views[["event_id", "timestamp"]].assign(second=views["timestamp"] // 1000)
-        return Filled(EVENTS + 1, expected)
+        return Filled(EVENTS, expected)
 
     def finish(self, started: Started, records: int) -> None:
         """Wait until all seconds are complete but that of the click that comes last."""

@@ -80,13 +80,14 @@ class ShareHolderCrashes(Crashes):
         ),
     )
 
-    def fill(self, config: dict[str, Any], topic: str, seed: int) -> Filled:
+    def fill(self, config: dict[str, Any], topic: str, seed: int, *, clean: bool = False) -> Filled:
         """Send a changelog; a row per record, as ``TableLedger`` wants them."""
         from workbook.generators.positions import PositionStream
         from workbook.kafka.stream_producer import generate
 
+        bad = 0.0 if clean else 0.03
         stream = PositionStream(
-            seed=seed, partitions=self.partitions, positions=120, clients=30, bad_share=0.03
+            seed=seed, partitions=self.partitions, positions=120, clients=30, bad_share=bad
         ).ending_by(int(time.time() * 1000), EVENTS)
         generate(config, topic, stream, EVENTS)
         return Filled(EVENTS, stream.expected(0, EVENTS))

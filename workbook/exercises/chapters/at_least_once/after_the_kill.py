@@ -12,9 +12,9 @@ after_the_kill = choice(
     name="After the kill",
     task="Ten page views lie in one partition. Offsets 0 to 3 are of second 10, 4 to 7 of second "
     "11, and 8 and 9 of second 12. The loop with auto-commit has read up to offset 6. The metric "
-    "of second 10 is delivered, three views of second 11 are in the map, and the client has just "
-    "committed offset 7 by itself. Then comes kill -9, and we start the loop again with the same "
-    "group. Which value is sent for second 11?",
+    "of second 10 is delivered, three views of second 11 are counted in memory, and the client has "
+    "just committed offset 7 by itself. Then comes kill -9, and we start the loop again with the "
+    "same group. Which value is published for second 11?",
     options=(
         Option(
             "4: all its views are counted again",
@@ -22,25 +22,25 @@ after_the_kill = choice(
         ),
         Option(
             "3: it goes on from where it was",
-            "Three is what the map knew. Where did the map live, and what does kill -9 leave "
-            "of it? And the view at offset 7 is still to be read.",
+            "Three is what the process had counted. What does kill -9 leave of its memory? And the "
+            "view at offset 7 is still to be read.",
         ),
         Option("1: only the view at offset 7"),
         Option(
-            "none: second 11 is never sent",
+            "none: second 11 is never published",
             "The view at offset 7 is read after the restart, and it is of second 11. What "
             "happens when offset 8 comes?",
         ),
         Option(
             "7: three from before and four again",
-            "Nothing is read twice here, because the group goes on at offset 7; and the map is "
+            "Nothing is read twice here, because the group goes on at offset 7; and the three are "
             "gone.",
         ),
     ),
     hints=(
-        "Two things know how far we are: the group's offset in the broker, and the map in the "
-        "program. Which of them survives?",
-        "Begin again with an empty map at the committed offset, and do by hand what the loop does.",
+        "Two things know how far we are: the group's offset in the broker, and the count in "
+        "memory. Which of them survives?",
+        "Begin with an empty memory at the committed offset, and do by hand what the loop does.",
         "The restart reads offsets 7, 8 and 9. At offset 8 the second changes.",
     ),
     discussion="Three page views are lost, and nothing looks wrong: second 11 has a number, it is "

@@ -50,7 +50,7 @@ _TEACHING_SENDS = [
     Case(
         ([Send(120, True), Send(250, True), Send(380, False), Send(510, True)],),
         250,
-        "The third metric failed. Whoever commits 510 will never send it again.",
+        "The third metric failed. A restart at 510 never sends it again.",
     ),
     Case(
         ([Send(120, True), Send(250, None), Send(380, False), Send(510, True)],),
@@ -78,14 +78,14 @@ _TEACHING_SENDS = [
 
 offset_to_commit = Problem(
     name="The offset to commit",
-    task="The loop has produced metrics, and Kafka reports later, and one by one, what became of "
-    "them. Write the function that says what may be committed now. It gets `sends`, a list in the "
-    "order of production. Each has `.next_offset`, the offset of the first record of the new "
-    "second (a restart may begin there once this metric is delivered), and `.delivered`: `True`, "
-    "`False` if it failed, `None` while it is on its way. Return an offset, or `None` if nothing "
-    "may be committed yet.\n\n"
+    task="The loop has produced metrics, and Kafka reports later, one by one, what became of them. "
+    "Write the function that returns the offset that may be committed now. It gets `sends`, a list "
+    "in the order of production. Each has `.next_offset`, where a restart may begin once this "
+    "metric is delivered (the first record of the next second), and `.delivered`: `True`, `False` "
+    "if it failed, `None` while it's on its way. Return an offset, or `None` if nothing may be "
+    "committed yet.\n\n"
     "Next offsets 120, 250 and 380, of which the first and the third are delivered and the second "
-    "is still on its way, give 120: after a restart at 380 nobody would send the second one again.",
+    "is still on its way, give 120: a restart at 380 would never send the second one again.",
     stub="def safe_offset(sends):\n    ...  # your code\n",
     diagnose=one_after_another(
         by_cases(_TEACHING_SENDS, MISTAKES),
@@ -100,9 +100,10 @@ offset_to_commit = Problem(
         "ends, also if more are delivered behind it.",
     ),
     reference=safe_offset,
-    discussion="A committed offset is a promise: everything before it is done. One number cannot "
-    "say that all but the second metric are done, so it has to stop in front of the gap. The price "
-    "of stopping early is small: after a crash some metrics are sent again, with the same key.\n\n"
-    "A failed send holds back all later commits until it is sent again and delivered. That is "
-    "right, but somebody has to do it: a loop that never retries never commits again.",
+    discussion="A committed offset is a promise: everything before it is done. One number can't "
+    "express that all but the second metric are done, so it stops in front of the gap. The price "
+    "is small: after a crash some metrics are sent again, with the same key.\n\n"
+    "A failed send holds back all later commits until it's sent again and delivered. That's right, "
+    "but somebody has to do it: a loop that never retries never commits again. And a loop that "
+    "runs for a year forgets the sends before the committed offset.",
 )

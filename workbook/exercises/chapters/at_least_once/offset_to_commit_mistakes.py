@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import Any
 
 from workbook.exercises.engine.mistakes import Mistake, same_idea
 
 
-class Send(NamedTuple):
+@dataclass
+class Send:
     """A metric on its way: where a restart may begin once it is delivered, and whether it is."""
 
     next_offset: int
-    delivered: bool | None
+    delivered: bool | None = None
 
 
 def _run(sends: Sequence[Send]) -> list[Send]:
@@ -42,6 +44,14 @@ def _first_open(sends: Sequence[Send]) -> int | None:
 
 def _newest_only(sends: Sequence[Send]) -> int | None:
     return _last(sends) if sends and sends[-1].delivered else None
+
+
+def _before_the_first_open(sends: Sequence[Send]) -> int | None:
+    """Return the offset of the send at index -1, the last one, where the first is open."""
+    open_at = [at for at, send in enumerate(sends) if not send.delivered]
+    if not open_at:
+        return _last(sends)
+    return sends[open_at[0] - 1].next_offset
 
 
 MISTAKES = [
@@ -117,6 +127,22 @@ MISTAKES = [
         "It adds one. A committed offset is the next record to be read, and `next_offset` is that "
         "already: the first view of the new second would be lost.",
     ),
+    *same_idea(
+        _before_the_first_open,
+        lambda sends: _before_the_first_open(sends) or sends[-1].next_offset,
+        cause="Where the first metric isn't delivered it takes the last one: index -1 is the end "
+        "of the list. Nothing lies before the first, so nothing may be committed.",
+    ),
+    *same_idea(
+        lambda sends: _last(sends[: len(_delivered(sends))]),
+        lambda sends: sends[len(_delivered(sends)) - 1].next_offset if _delivered(sends) else None,
+        cause="It counts the delivered metrics and goes so far from the beginning. With a gap "
+        "among them that's too far.",
+    ),
+    Mistake(
+        lambda sends: None if False in [s.delivered for s in sends] else _last(_run(sends)),
+        "Where any metric failed it commits nothing. What lies before the failed one is safe.",
+    ),
     Mistake(
         lambda sends: _run(sends)[-1] if _run(sends) else None,
         "It returns the whole send. The offset alone is asked for.",
@@ -139,9 +165,10 @@ MISTAKES = [
         lambda sends: next((s.next_offset for s in sends if s.delivered is False), None),
         "It commits the failed one. Is a condition inverted?",
     ),
-    Mistake(
+    *same_idea(
         lambda sends: next((s.next_offset for s in sends if not s.delivered), None),
-        "It commits a metric that is not delivered. Is a condition inverted?",
+        lambda sends: min(s.next_offset for s in sends if not s.delivered),
+        cause="It commits a metric that is not delivered. Is a condition inverted?",
     ),
     Mistake(
         lambda sends: min((s.next_offset for s in sends), default=None),
