@@ -17,7 +17,6 @@ OLD_FORM = {
     "02_views_per_second",
     "03_metrics_topic",
     "04_at_least_once",
-    "05_many_partitions",
     "20_positions_table",
     "21_us_share_holders",
 }
@@ -33,8 +32,14 @@ BARE = {
     "02_views_per_second": ("readStream", "F.window", "withWatermark", "outputMode", "trigger"),
     "03_metrics_topic": ("on_delivery", "produce(", "writeStream", "outputMode", "partitioner"),
     "04_at_least_once": ("on_delivery", "commit(", "enable.auto.commit", "isolation.level"),
-    "05_many_partitions": ("withWatermark", "readStream", "writeStream"),
-    "06_rebalance": ("on_revoke", "group.instance.id", "commit("),
+    "05_many_partitions": (
+        "Consumer(", ".poll(", "auto.offset.reset", "enable.idempotence", "partition=",
+        "readStream", "withWatermark", "F.window", "outputMode", "trigger",
+    ),
+    "06_rebalance": (
+        "Consumer(", ".poll(", "on_assign", "on_revoke", "on_lost", "commit(", "enable.auto.commit",
+        "partition.assignment.strategy", "group.instance.id", "session.timeout.ms",
+    ),
     "20_positions_table": ("transformWithState", "readStream", "writeStream"),
     "21_us_share_holders": ("writeStream",),
     "22_stores_and_instances": ("writeStream",),

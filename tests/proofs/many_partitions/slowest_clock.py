@@ -84,6 +84,16 @@ def waits_for_ever(clicks, partitions):
     return whole_counts(clicks, partitions)
 
 
+def walks_twice(clicks, partitions):
+    if len({partition for partition, _ in clicks}) < partitions:
+        return []
+    return whole_counts(clicks, partitions)
+
+
+def by_length(clicks, partitions):
+    return [whole_counts(clicks[:n], partitions) for n in range(len(clicks))][-1]
+
+
 def changed(change):
     return lambda clicks, partitions: change(whole_counts(clicks, partitions))
 
@@ -146,12 +156,14 @@ catalogue = Catalogue(
         (changed(lambda pairs: pairs[:1]), "Second 10 is complete when both"),
         (lambda clicks, partitions: whole_counts(clicks, 2), "raised IndexError"),
         (waits_for_ever, "does not come to an end"),
+        (by_length, "raised TypeError"),
         (prints, "prints the value"),
         (lambda clicks: whole_counts(clicks, 2), "Keep the parameters"),
         ([(10, 2)], "without parentheses"),
         (changed(lambda pairs: [(s / 1, n) for s, n in pairs]), "of type float"),
     ],
     shortcuts=[
+        (walks_twice, "walked over once"),
         (unmoved_by_a_first_action, "has had an action only"),
         (forgets_after_a_minute, "more than eleven minutes behind"),
         (without_duplicates, "The same click came twice"),

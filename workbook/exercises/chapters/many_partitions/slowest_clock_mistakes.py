@@ -292,7 +292,8 @@ MISTAKES += [
         lambda arrivals, partitions: [],
         lambda arrivals, partitions: [] if arrivals else None,
         cause="Nothing is ever emitted. Do the clocks move, does the `return` stand inside the "
-        "loop, or is a comparison never true?",
+        "loop, or is a comparison never true? And a stream can be walked over once: is there a "
+        "second loop over `clicks`?",
     ),
 ]
 
