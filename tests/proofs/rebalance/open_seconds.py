@@ -83,6 +83,21 @@ def computed(opened, leaving):
     return {p: opened[p]["next"] - opened[p]["views"] for p in leaving if p in opened}
 
 
+def both_offsets(opened, leaving):
+    return {p: (opened[p]["first"], opened[p]["next"]) for p in leaving if p in opened}
+
+
+def by_second(opened, leaving):
+    return {opened[p]["second"]: opened[p]["first"] for p in leaving if p in opened}
+
+
+def returns_inside_or_none(opened, leaving):
+    for p in leaving:
+        if p in opened:
+            return {p: opened[p]["first"]}
+    return None
+
+
 def as_attributes(opened, leaving):
     return {p: opened[p].first for p in leaving if p in opened}
 
@@ -105,6 +120,8 @@ catalogue = Catalogue(
         (returns_inside, "first partition only"),
         (made_anew, "last partition only"),
         (lambda opened, leaving: [opened[p]["first"] for p in leaving if p in opened], "a list"),
+        (both_offsets, "two offsets"),
+        (by_second, "key is the second"),
         (as_attributes, "raised AttributeError"),
         (lambda opened: {}, "Keep the parameters"),
         ({3: 40}, "without parentheses"),
@@ -115,4 +132,5 @@ catalogue = Catalogue(
         (lambda opened, leaving: str(by_get(opened, leaving)), "began at offset 40"),
     ],
     models=MISTAKES,
+    same=[(returns_inside_or_none, returns_inside)],
 )

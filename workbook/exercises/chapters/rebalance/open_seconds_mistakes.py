@@ -130,15 +130,28 @@ MISTAKES += [
     *same_idea(
         lambda opened, leaving: list(_offsets(opened, leaving).items()),
         lambda opened, leaving: list(_offsets(opened, leaving).values()),
-        cause="It returns a list. A dictionary is asked for, from partition to offset.",
+        lambda opened, leaving: set(_offsets(opened, leaving).items()),
+        cause="A dictionary is asked for, from partition to offset: it returns a list or a set.",
     ),
     Mistake(
         lambda opened, leaving: {first: p for p, first in _offsets(opened, leaving).items()},
         "Partition and offset are swapped: the partition is the key.",
     ),
-    Mistake(
+    *same_idea(
         lambda opened, leaving: dict(list(_offsets(opened, leaving).items())[:1]),
-        "It returns the first partition only. Does the `return` stand inside the loop?",
+        lambda opened, leaving: dict(list(_offsets(opened, leaving).items())[:1]) or None,
+        cause="It returns the first partition only. Does the `return` stand inside the loop?",
+    ),
+    Mistake(
+        lambda opened, leaving: _offsets(opened, leaving, lambda o: (o["first"], o["next"])),
+        "It returns two offsets for a partition. Kafka keeps one: the first that will be read.",
+    ),
+    Mistake(
+        lambda opened, leaving: {
+            opened[p]["second"]: first for p, first in _offsets(opened, leaving).items()
+        },
+        "The key is the second. An offset belongs to a partition, and that's what Kafka wants to "
+        "know.",
     ),
     Mistake(
         lambda opened, leaving: dict(list(_offsets(opened, leaving).items())[-1:]),
