@@ -6,9 +6,6 @@ import os
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from workbook.exercises.chapters.many_partitions.per_partition_on_spark import (
-    by_second_and_partition,
-)
 from workbook.exercises.chapters.many_partitions.slowest_clock import _page, _pages, completed
 
 
@@ -16,13 +13,6 @@ def test_the_example_of_the_task():
     before = _pages((0, 10_100), (0, 11_200), (1, 10_900))
     assert list(completed(before, 2)) == []
     assert list(completed([*before, _page(1, 11_300)], 2)) == [(10, 2)]
-
-
-def test_the_reference_gives_whole_numbers(spark):
-    schema = "click_type STRING, timestamp BIGINT, reason STRING, partition INT"
-    clicks = spark.createDataFrame([("Page", 10_999, None, 3)], schema)
-    types = dict(by_second_and_partition(clicks).dtypes)
-    assert types == {"second": "bigint", "partition": "int", "views": "bigint"}
 
 
 STUCK = (1, 99_000), (0, 100_100), (0, 160_000)

@@ -39,6 +39,14 @@ def test_the_same_work_started_again_ends_the_first_loop() -> None:
     loop.stop()
 
 
+def test_the_same_work_under_two_names_is_two_loops() -> None:
+    readers = [Reader(), Reader(), Reader()]
+    loops = [Loop(work, reader, name) for reader, name in zip(readers, "ABA", strict=True)]
+    assert [reader.closed for reader in readers] == [True, False, False]
+    for loop in loops:
+        loop.stop()
+
+
 def test_an_error_is_told_and_raised_by_stop() -> None:
     reader = Reader()
     loop = Loop(failing, reader)

@@ -12,7 +12,6 @@ from chapters import NOTEBOOKS, stem
 from workbook.exercises.engine.recall import Recall
 
 OLD_FORM = {
-    "05_many_partitions",
     "20_positions_table",
     "21_us_share_holders",
 }
@@ -34,8 +33,14 @@ BARE = {
         "Consumer(", "on_delivery", "commit(", "enable.auto.commit", "isolation.level",
         "transactional.id", "send_offsets_to_transaction",
     ),
-    "05_many_partitions": ("withWatermark", "readStream", "writeStream"),
-    "06_rebalance": ("on_revoke", "group.instance.id", "commit("),
+    "05_many_partitions": (
+        "Consumer(", ".poll(", "auto.offset.reset", "enable.idempotence", "partition=",
+        "readStream", "withWatermark", "F.window", "outputMode", "trigger",
+    ),
+    "06_rebalance": (
+        "Consumer(", ".poll(", "on_assign", "on_revoke", "on_lost", "commit(", "enable.auto.commit",
+        "partition.assignment.strategy", "group.instance.id", "session.timeout.ms",
+    ),
     "20_positions_table": ("transformWithState", "readStream", "writeStream"),
     "21_us_share_holders": ("writeStream",),
     "22_stores_and_instances": ("writeStream",),

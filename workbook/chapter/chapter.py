@@ -99,9 +99,14 @@ class Chapter:
         generate(self.config, topic, crowd, count)
         return crowd.expected(0, count)
 
-    def loop(self, work: Callable[[Any, Callable[[], bool]], None], reader: Closes) -> Loop:
-        """Run ``work(reader, until)`` in the background until ``until()`` is true."""
-        running = Loop(work, reader)
+    def loop(
+        self, work: Callable[[Any, Callable[[], bool]], None], reader: Closes, name: str = ""
+    ) -> Loop:
+        """Run ``work(reader, until)`` in the background until ``until()`` is true.
+
+        A second loop of the same name, by default that of its work, ends the first one.
+        """
+        running = Loop(work, reader, name)
         self._loops.append(running)
         self._open.callback(running.end)
         return running

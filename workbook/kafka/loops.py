@@ -20,21 +20,25 @@ class Closes(Protocol):
 class Loop:
     """``work(reader, until)`` in a thread of its own, until ``stop``, its end or its error.
 
-    The reader is closed at the end, however that comes. A second loop with work of the same name
-    ends the first one: running a cell again does not leave a forgotten reader in the group.
+    The reader is closed at the end, however that comes. A second loop of the same name, by default
+    that of its work, ends the first one: running a cell again does not leave a forgotten reader in
+    the group.
     """
 
     running: ClassVar[dict[str, Loop]] = {}
 
-    def __init__(self, work: Callable[[Any, Callable[[], bool]], None], reader: Closes) -> None:
-        former = Loop.running.pop(work.__name__, None)
+    def __init__(
+        self, work: Callable[[Any, Callable[[], bool]], None], reader: Closes, name: str = ""
+    ) -> None:
+        name = name or work.__name__
+        former = Loop.running.pop(name, None)
         if former is not None:
             former.end()
         self._error: Exception | None = None
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, args=(work, reader), daemon=True)
         self._thread.start()
-        Loop.running[work.__name__] = self
+        Loop.running[name] = self
 
     def stop(self) -> None:
         """End the loop, and raise what ended it before, if something did."""

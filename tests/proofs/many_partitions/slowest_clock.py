@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 
 from proof import Catalogue
 
@@ -84,6 +85,16 @@ def waits_for_ever(clicks, partitions):
     return whole_counts(clicks, partitions)
 
 
+def walks_twice(clicks, partitions):
+    if len({partition for partition, _ in clicks}) < partitions:
+        return []
+    return whole_counts(clicks, partitions)
+
+
+def by_length(clicks, partitions):
+    return [whole_counts(clicks[:n], partitions) for n in range(len(clicks))][-1]
+
+
 def changed(change):
     return lambda clicks, partitions: change(whole_counts(clicks, partitions))
 
@@ -131,6 +142,11 @@ def four_partitions(clicks, partitions):
     return list(per_partition([(p % 4, click) for p, click in clicks], partitions))
 
 
+def on_a_list(model):
+    """The exercise's own models may walk over the clicks twice."""
+    return lambda clicks, partitions: model(list(clicks), partitions)
+
+
 catalogue = Catalogue(
     right=[
         whole_counts,
@@ -146,17 +162,19 @@ catalogue = Catalogue(
         (changed(lambda pairs: pairs[:1]), "Second 10 is complete when both"),
         (lambda clicks, partitions: whole_counts(clicks, 2), "raised IndexError"),
         (waits_for_ever, "does not come to an end"),
+        (by_length, "raised TypeError"),
         (prints, "prints the value"),
         (lambda clicks: whole_counts(clicks, 2), "Keep the parameters"),
         ([(10, 2)], "without parentheses"),
         (changed(lambda pairs: [(s / 1, n) for s, n in pairs]), "of type float"),
     ],
     shortcuts=[
+        (walks_twice, "walked over once"),
         (unmoved_by_a_first_action, "has had an action only"),
         (forgets_after_a_minute, "more than eleven minutes behind"),
         (without_duplicates, "The same click came twice"),
         (clock_of_the_last_click, "when both clocks have come"),
         (four_partitions, "by chance"),
     ],
-    models=[*MISTAKES, *SHORTCUTS],
+    models=[replace(each, model=on_a_list(each.model)) for each in (*MISTAKES, *SHORTCUTS)],
 )

@@ -1,4 +1,6 @@
-"""Counts the page views of each second, and loses nothing that comes in order on its partition.
+"""Counts the page views of each second, and loses none where each partition is in order.
+
+In order means: appended in the order of event time, which offsets alone don't promise.
 
 The same question as ``page_views.views_per_second``, which is Spark's native window. That one
 drops a page view behind its watermark without a word, and the watermark runs with the fastest

@@ -3,10 +3,11 @@
 The loops differ in one thing: when they say to Kafka how far they have come. ``at`` is called at
 the named points in which a crash may come; the crash lab puts one there.
 
-All of them rest on the order within a partition: a second ends where a later one begins. A page
-view behind that goes to the dead letters, and so does one that is so far ahead that it would put
-all others behind. Where the clicks have more than one partition, each is counted for itself, and
-the metrics' key is second and partition.
+Offsets keep the order of appending. All four loops rest on producers that append a partition's
+clicks in the order of event time: a second ends where a later one begins. A page view behind that
+goes to the dead letters, and so does one that is so far ahead that it would put all others behind.
+Where the clicks have more than one partition, each is counted for itself, and the metrics' key is
+second and partition.
 """
 
 from __future__ import annotations

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from workbook.events.clicks import Click, ClickType
 from workbook.exercises.chapters.many_partitions.slowest_clock_mistakes import MISTAKES, SHORTCUTS
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.drawn import (
+    Check,
     drawn_click,
     one_after_another,
     smallest_first,
 )
-from workbook.exercises.engine.judging import Case, by_cases
+from workbook.exercises.engine.judging import Case, NotYet, by_cases
 from workbook.exercises.models.clocks import Arrival
 
 SECOND = 1_700_000_000
@@ -38,7 +41,7 @@ def completed(clicks: Iterable[Arrival], partitions: int) -> Iterator[tuple[int,
     clocks: dict[int, int] = {}
     for partition, click in clicks:
         clocks[partition] = click.epoch_second
-        if click.click_type == ClickType.PAGE:
+        if click.click_type == "Page":
             views[click.epoch_second] += 1
         if len(clocks) == partitions:
             slowest = min(clocks.values())
@@ -194,21 +197,41 @@ _TEACHING_ARRIVALS = [
     Case(([], 24), [], "No clicks give no pairs."),
 ]
 
+
+def _as_a_stream(check: Check) -> Check:
+    """Hand the clicks to the answer as the notebook's reader does: they come once."""
+
+    def diagnose(answer: Any) -> NotYet | None:
+        if not callable(answer):
+            return check(answer)
+
+        @functools.wraps(answer)
+        def once(clicks: Iterable[Arrival], partitions: int) -> Any:
+            return answer(iter(clicks), partitions)
+
+        return check(once)
+
+    return diagnose
+
+
 slowest_clock = Problem(
     name="The slowest clock",
-    task="Write the loop for a topic of several partitions. It gets pairs `(partition, click)` as "
-    "they arrive, and the number of partitions. Within a partition the clicks come in the order of "
-    "event time; between partitions there is no order. Give pairs `(second, views)`, in a list or "
-    "by `yield`, once a second is complete on **all** partitions. Seconds go up, each is emitted "
-    "once, and none with zero views.\n\n"
+    task="Write the loop for a topic of several partitions. It gets a stream of pairs `(partition, "
+    "click)` as they arrive, which can be walked over once, and the number of partitions. Each "
+    "partition's producer has appended its clicks in the order of event time; between partitions "
+    "there is no order. Give pairs `(second, views)`, in a list or by `yield`, once a second is "
+    "complete on **all** partitions. Seconds go up, each is emitted once, and none with zero "
+    "views.\n\n"
     "A partition's clock is the second of its newest click. An action moves the clock too, but is "
     "not counted. A partition that has had no click yet holds everything back. With two "
     "partitions, views `(0, 10.1 s)`, `(0, 11.2 s)` and `(1, 10.9 s)` give nothing yet; then "
     "`(1, 11.3 s)` gives `(10, 2)`.",
     stub="def completed(clicks, partitions):\n    ...  # your code\n",
-    diagnose=one_after_another(
-        by_cases(_TEACHING_ARRIVALS, MISTAKES, any_iterable=True),
-        by_cases(smallest_first(_drawn_arrivals()), SHORTCUTS, any_iterable=True),
+    diagnose=_as_a_stream(
+        one_after_another(
+            by_cases(_TEACHING_ARRIVALS, MISTAKES, any_iterable=True),
+            by_cases(smallest_first(_drawn_arrivals()), SHORTCUTS, any_iterable=True),
+        )
     ),
     hints=(
         "For second 10 to be complete, what must you know of each partition? Which one of them "
@@ -221,9 +244,9 @@ slowest_clock = Problem(
     ),
     reference=completed,
     discussion="The minimum of the clocks is the most cautious watermark there is. As long as each "
-    "partition is in order, no click is ever late.\n\n"
+    "partition is in order of event time, no click is ever late.\n\n"
     "It pays with patience: one idle partition of 24 holds everything back, and the map grows "
-    "while we wait. Someone must send a click or a heartbeat now and then (chapter 07), or decide "
-    "that a silent partition no longer counts. (The loop also looks at the whole map with each "
-    "click. That is fine for a few seconds, and slow for an hour.)",
+    "while we wait. A producer must send a click or a heartbeat now and then, or the loop must "
+    "decide that a silent partition no longer counts. (The loop also looks at the whole map with "
+    "each click. That is fine for a few seconds, and slow for an hour.)",
 )

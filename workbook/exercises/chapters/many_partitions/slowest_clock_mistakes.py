@@ -151,6 +151,19 @@ def emits_what_goes_on_at_once(arrivals: Arrivals, partitions: int) -> Pairs:
 
 
 @MISTAKES.add(
+    "It compares a second with a clock that has fractions: 10 is less than 10.5, and second 10 "
+    "still goes on there. A clock is a whole second."
+)
+def clocks_with_fractions(arrivals: Arrivals, partitions: int) -> Pairs:
+    clocks: dict[int, float] = {}
+    for (views, _), (partition, click) in zip(after_each(arrivals), arrivals, strict=True):
+        clocks[partition] = click.timestamp / 1000
+        if len(clocks) == partitions:
+            for second in sorted(second for second in views if second < min(clocks.values())):
+                yield second, views.pop(second)
+
+
+@MISTAKES.add(
     "When several seconds are complete at once, they are emitted in the order in which they first "
     "came. Sort them."
 )
@@ -292,7 +305,8 @@ MISTAKES += [
         lambda arrivals, partitions: [],
         lambda arrivals, partitions: [] if arrivals else None,
         cause="Nothing is ever emitted. Do the clocks move, does the `return` stand inside the "
-        "loop, or is a comparison never true?",
+        "loop, or is a comparison never true? And a stream can be walked over once: is there a "
+        "second loop over `clicks`?",
     ),
 ]
 

@@ -1,4 +1,4 @@
-"""Chapter 05: Add up the partitions."""
+"""Chapter 06: Add up the partitions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from workbook.exercises.chapters.many_partitions.add_up_mistakes import MISTAKES, SHORTCUTS, Record
+from workbook.exercises.chapters.rebalance.add_up_mistakes import MISTAKES, SHORTCUTS, Record
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.drawn import (
     one_after_another,

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 
 from proof import Catalogue
 
-from workbook.exercises.chapters.many_partitions.add_up_mistakes import MISTAKES, SHORTCUTS
+from workbook.exercises.chapters.rebalance.add_up_mistakes import MISTAKES, SHORTCUTS
 
 
 def parts(record):

@@ -59,6 +59,14 @@ def _right(records: Records) -> Views:
     return _sum(_latest(records))
 
 
+def _nested(records: Records, partition: Callable[[Record], Any]) -> Views:
+    """Keep the last value of each partition in a map by second."""
+    known: Views = {}
+    for record in _latest(records):
+        known.setdefault(_second(record), {})[partition(record)] = _views(record)
+    return known
+
+
 MISTAKES = Mistakes()
 
 
@@ -121,6 +129,8 @@ MISTAKES += [
         lambda records: _sum(_latest(records), by=lambda r: (_second(r), _partition(r))),
         lambda records: _sum(_latest(records), by=lambda r: r.key.decode()),
         lambda records: _sum(_latest(records), by=lambda r: r.key),
+        lambda records: _nested(records, _partition),
+        lambda records: _nested(records, lambda r: r.key.decode().split("/")[1]),
         cause="The last values are right, but nothing is added up yet. The result has one number "
         "for each second.",
     ),
