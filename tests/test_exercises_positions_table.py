@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbook.exercises.chapters.positions_table.filtered_table import _at, is_us, told_downstream
+from workbook.exercises.chapters.positions_table.filtered_table import _at, filtered, is_us
 from workbook.exercises.chapters.positions_table.one_record import ALICE, BOB, next_table
 
 
@@ -15,16 +15,16 @@ def test_the_examples_of_the_first_task():
 
 
 def test_the_example_of_the_filter():
-    assert told_downstream(_at("NYSE"), _at("XETRA"), is_us) == "delete"
+    assert filtered(_at("NYSE"), _at("XETRA"), is_us) == "delete"
 
 
 def test_the_filter_tells_what_a_table_downstream_needs():
-    """Whatever comes: who does as told has the rows that match."""
+    """Whatever comes: whoever applies what it emits has the rows that match."""
     rows = [None, at_ny := _at("NYSE"), _at("NYSE", 3), _at("LSE"), at_ny]
     for old in rows:
         for new in rows:
             downstream = old if old and is_us(old) else None
-            said = told_downstream(old, new, is_us)
+            said = filtered(old, new, is_us)
             after = {"delete": None}.get(said, said) if isinstance(said, str) else said
             downstream = downstream if said is None else after
             assert downstream == (new if new and is_us(new) else None)
@@ -56,5 +56,5 @@ def test_a_table_of_spark_keeps_to_the_same_filter():
                 "delete" if row["deleted"] else {k: row[k] for k in columns[1:]}
                 for row in changes.to_dicts()
             ]
-            told = told_downstream(old, new, is_us)
+            told = filtered(old, new, is_us)
             assert said == ([] if told is None else [told])

@@ -18,7 +18,6 @@ OLD_FORM = {
     "03_metrics_topic",
     "04_at_least_once",
     "05_many_partitions",
-    "20_positions_table",
     "21_us_share_holders",
 }
 """Chapters that are being rewritten; none in the end."""
