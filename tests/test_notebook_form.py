@@ -34,7 +34,11 @@ BARE = {
     "04_at_least_once": ("on_delivery", "commit(", "enable.auto.commit", "isolation.level"),
     "05_many_partitions": ("withWatermark", "readStream", "writeStream"),
     "06_rebalance": ("on_revoke", "group.instance.id", "commit("),
-    "20_positions_table": ("transformWithState", "readStream", "writeStream"),
+    "20_positions_table": (
+        "Consumer(", "produce(", "cleanup.policy", "enable.auto.commit", "readStream", "outputMode",
+        "writeStream", "checkpointLocation", "foreachBatch", "StatefulProcessor",
+        "transformWithState", "RocksDBStateStoreProvider",
+    ),
     "21_us_share_holders": ("writeStream",),
     "22_stores_and_instances": ("writeStream",),
 }  # fmt: skip

@@ -37,7 +37,7 @@ class Condition:
 
     def __call__(self, row: Fields | None) -> bool:
         if row is None:
-            raise TypeError("asked of None, and there is not always an old row, nor a new one")
+            raise TypeError("called with None: there isn't always an old row, nor a new one")
         return self.holds(row)
 
     def __repr__(self) -> str:

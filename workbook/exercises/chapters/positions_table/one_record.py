@@ -58,7 +58,7 @@ class _TheVeryTable:
         return "the very dictionary that was given"
 
 
-def _told_if_given_back(step: Callable[..., Any]) -> Callable[..., Any]:
+def _marked_if_given_back(step: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap the step: where it returns the very table it was given, return a ``_TheVeryTable``."""
 
     @functools.wraps(step)
@@ -81,8 +81,18 @@ def _in_a_new_dictionary(answer: Any) -> NotYet | None:
         ({"p1": BOB, "p2": ALICE}, "p2", ALICE),
     )
     cases = [Case(args, next_table(*args), cause) for args in unchanged]
-    return by_cases(cases)(_told_if_given_back(answer))
+    return by_cases(cases)(_marked_if_given_back(answer))
 
+
+_KEYS_OF_THEIR_OWN = [
+    Case(
+        ({"p1": BOB, "p2": ALICE}, "".join(("p", name)), value),
+        after,
+        "The key of a record is another text object than the one in the table, though they are "
+        "equal. `is` compares objects; keys are compared by `==`.",
+    )
+    for name, value, after in (("2", None, {"p1": BOB}), ("1", CAROL, {"p1": CAROL, "p2": ALICE}))
+]
 
 _TEACHING_RECORDS = [
     Case(
@@ -161,6 +171,7 @@ one_record = Problem(
     diagnose=one_after_another(
         by_cases(_TEACHING_RECORDS, MISTAKES),
         by_cases(smallest_first(_drawn_records())),
+        by_cases(_KEYS_OF_THEIR_OWN),
         _in_a_new_dictionary,
     ),
     hints=(
