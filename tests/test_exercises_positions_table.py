@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbook.exercises.chapters.positions_table.filtered_table import _at, is_us, told_downstream
+from workbook.exercises.chapters.positions_table.filtered_table import _at, filtered, is_us
 from workbook.exercises.chapters.positions_table.one_record import ALICE, BOB, next_table
 
 
@@ -15,23 +15,23 @@ def test_the_examples_of_the_first_task():
 
 
 def test_the_example_of_the_filter():
-    assert told_downstream(_at("NYSE"), _at("XETRA"), is_us) == "delete"
+    assert filtered(_at("NYSE"), _at("XETRA"), is_us) == "delete"
 
 
-def test_the_filter_tells_what_a_table_downstream_needs():
-    """Whatever comes: who does as told has the rows that match."""
+def test_the_filter_emits_what_a_table_downstream_needs():
+    """Whatever comes: whoever applies what it emits has the rows that match."""
     rows = [None, at_ny := _at("NYSE"), _at("NYSE", 3), _at("LSE"), at_ny]
     for old in rows:
         for new in rows:
             downstream = old if old and is_us(old) else None
-            said = told_downstream(old, new, is_us)
-            after = {"delete": None}.get(said, said) if isinstance(said, str) else said
-            downstream = downstream if said is None else after
+            emitted = filtered(old, new, is_us)
+            after = None if emitted == "delete" else emitted
+            downstream = downstream if emitted is None else after
             assert downstream == (new if new and is_us(new) else None)
 
 
 def test_a_table_of_spark_keeps_to_the_same_filter():
-    """``KTable.changes`` and the exercise tell the same of each pair of rows."""
+    """``KTable.changes`` and the exercise emit the same for each pair of rows."""
     import polars as pl
 
     from workbook.tables.steps import DELETED, GROUP_BUCKET, ORDER, newest
@@ -52,9 +52,9 @@ def test_a_table_of_spark_keeps_to_the_same_filter():
         for new in rows:
             state, _ = newest({"rows": None}, batch(old, 0), ("position",), columns)
             _, changes = newest(state, batch(new, 1), ("position",), columns)
-            said = [
+            emitted = [
                 "delete" if row["deleted"] else {k: row[k] for k in columns[1:]}
                 for row in changes.to_dicts()
             ]
-            told = told_downstream(old, new, is_us)
-            assert said == ([] if told is None else [told])
+            asked = filtered(old, new, is_us)
+            assert emitted == ([] if asked is None else [asked])

@@ -12,7 +12,6 @@ from chapters import NOTEBOOKS, stem
 from workbook.exercises.engine.recall import Recall
 
 OLD_FORM = {
-    "20_positions_table",
     "21_us_share_holders",
 }
 """Chapters that are being rewritten; none in the end."""
@@ -41,7 +40,11 @@ BARE = {
         "Consumer(", ".poll(", "on_assign", "on_revoke", "on_lost", "commit(", "enable.auto.commit",
         "partition.assignment.strategy", "group.instance.id", "session.timeout.ms",
     ),
-    "20_positions_table": ("transformWithState", "readStream", "writeStream"),
+    "20_positions_table": (
+        "Consumer(", "produce(", "cleanup.policy", "enable.auto.commit", "readStream", "outputMode",
+        "writeStream", "checkpointLocation", "foreachBatch", "StatefulProcessor",
+        "transformWithState", "RocksDBStateStoreProvider",
+    ),
     "21_us_share_holders": ("writeStream",),
     "22_stores_and_instances": ("writeStream",),
 }  # fmt: skip

@@ -62,7 +62,7 @@ def same_without_ticker(old, new, keeps):
 catalogue = Catalogue(
     right=[by_tables, by_match, same_first],
     wrong=[
-        (asks_none, "asked of None"),
+        (asks_none, "called with None"),
         (lambda o, n, keeps: "delete", "A new US share"),
         (lambda o, n, keeps: o and None, "no `return`"),
         (lambda o, n, keeps: keeps, "returns a function"),

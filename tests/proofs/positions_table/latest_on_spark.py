@@ -3,64 +3,103 @@
 from __future__ import annotations
 
 from proof import Catalogue
-from pyspark.sql import Window
+from pyspark.sql import Row, Window
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.streaming import StatefulProcessor
 
-COLUMNS = ["position", "client", "ticker", "amount"]
-
-
-def by_window(changelog):
-    newest_first = Window.partitionBy("position").orderBy(F.desc("offset"))
-    numbered = changelog.withColumn("number", F.row_number().over(newest_first))
-    return numbered.where("number = 1 AND NOT deleted").select(*COLUMNS)
+COLUMNS = ["position", "client", "ticker", "amount", "exchange", "deleted"]
+FIELDS = COLUMNS[1:]
 
 
-def by_columns(changelog):
-    newest = [F.max_by(c, "offset").alias(c) for c in ("client", "ticker", "amount", "deleted")]
-    return changelog.groupBy("position").agg(*newest).where("client IS NOT NULL").drop("deleted")
-
-
-def by_struct(changelog):
-    row = F.max(F.struct("offset", "deleted", "client", "ticker", "amount")).alias("row")
-    return changelog.groupBy("position").agg(row).select("position", "row.*").where(
-        "NOT deleted"
-    ).select(*COLUMNS)  # fmt: skip
-
-
-def by_join(changelog):
-    last = changelog.groupBy("position").agg(F.max("offset").alias("offset"))
-    return changelog.join(last, ["position", "offset"]).where("NOT deleted").select(*COLUMNS)
-
-
-def newest(changelog, row="max_by(struct(*), offset)", where="NOT row.deleted"):
-    """The table by these aggregates, and of these rows."""
+def newest(changelog, row="max_by(struct(*), offset)", where="true"):
+    """The newest rows by this aggregate, and of these rows."""
     rows = changelog.groupBy("position").agg(F.expr(f"{row} AS row"))
-    return rows.where(where).select("position", "row.client", "row.ticker", "row.amount")
+    return rows.where(where).select("row.*").drop("offset")
 
 
 def live(changelog):
     return changelog.where("NOT deleted")
 
 
+def by_functions(changelog):
+    row = F.max_by(F.struct("*"), "offset").alias("row")
+    return changelog.groupBy("position").agg(row).select("row.*").drop("offset")
+
+
+def by_columns(changelog):
+    aggregates = [F.max_by(column, "offset").alias(column) for column in FIELDS]
+    return changelog.groupBy("position").agg(*aggregates)
+
+
+def by_struct(changelog):
+    row = F.max(F.struct("offset", "deleted", *FIELDS[:-1])).alias("row")
+    return changelog.groupBy("position").agg(row).select("position", "row.*").select(*COLUMNS)
+
+
+SCHEMA = (
+    "position STRING, client STRING, ticker STRING, amount BIGINT, exchange STRING, deleted BOOLEAN"
+)
+
+
+def by_processor(changelog):
+    class Latest(StatefulProcessor):
+        """Keeps the offset with the row, so that it may be called in any order."""
+
+        def init(self, handle):
+            self.row = handle.getValueState("row", f"{SCHEMA}, offset BIGINT")
+
+        def handleInputRows(self, key, rows, timerValues):  # noqa: N802, N803
+            found = [tuple(row) for row in rows]
+            kept = self.row.get()
+            last = max([*found, *([tuple(kept)] if kept else [])], key=lambda row: row[-1])
+            self.row.update(last)
+            yield Row(**dict(zip(COLUMNS, last[:-1], strict=True)))
+
+        def close(self):
+            pass
+
+    of_each = changelog.groupBy("position")
+    return of_each.transformWithState(Latest(), SCHEMA, "Update", "None")
+
+
+def by_window(changelog):
+    newest_first = Window.partitionBy("position").orderBy(F.desc("offset"))
+    numbered = changelog.withColumn("number", F.row_number().over(newest_first))
+    return numbered.where("number = 1").select(*COLUMNS)
+
+
+def by_join(changelog):
+    last = changelog.groupBy("position").agg(F.max("offset").alias("offset"))
+    return changelog.join(last, ["position", "offset"]).select(*COLUMNS)
+
+
 def of_each_client(changelog):
     rows = changelog.groupBy("client").agg(F.expr("max_by(struct(*), offset) AS row"))
-    return rows.where("NOT row.deleted").select(*(f"row.{column}" for column in COLUMNS))
+    return rows.select("row.*").drop("offset")
 
 
 def of_each_holder(changelog):
     rows = changelog.groupBy("position", "client").agg(F.expr("max_by(struct(*), offset) AS r"))
-    return rows.where("NOT r.deleted").select("position", "client", "r.ticker", "r.amount")
+    return rows.select("r.*").drop("offset")
+
+
+def with_deleted_as_a_key(changelog):
+    columns = [F.max_by(column, "offset").alias(column) for column in FIELDS[:-1]]
+    return changelog.groupBy("position", "deleted").agg(*columns)
 
 
 def largest_struct(changelog):
-    fields = F.struct("client", "ticker", "amount", "deleted")
-    rows = changelog.groupBy("position").agg(F.max(fields).alias("row"))
-    return rows.where("NOT row.deleted").select("position", "row.*").drop("deleted")
+    rows = changelog.groupBy("position").agg(F.max(F.struct(*FIELDS)).alias("row"))
+    return rows.select("position", "row.*")
 
 
 def largest_columns(changelog):
-    live = changelog.where("NOT deleted").groupBy("position")
-    return live.agg(*(F.max(c).alias(c) for c in ("client", "ticker", "amount")))
+    return changelog.groupBy("position").agg(*(F.max(c).alias(c) for c in FIELDS))
+
+
+def closed_for_ever(changelog):
+    columns = [F.max_by(column, "offset").alias(column) for column in FIELDS[:-1]]
+    return changelog.groupBy("position").agg(*columns, F.max("deleted").alias("deleted"))
 
 
 def never_reopened(changelog):
@@ -69,16 +108,12 @@ def never_reopened(changelog):
 
 
 def first_seen(changelog):
-    return changelog.where("NOT deleted").coalesce(1).dropDuplicates(["position"]).select(*COLUMNS)
+    return changelog.coalesce(1).dropDuplicates(["position"]).select(*COLUMNS)
 
 
 def summed(changelog):
-    amounts = changelog.groupBy("position").agg(F.sum("amount").alias("amount"))
-    return newest(changelog).drop("amount").join(amounts, "position")
-
-
-def history_of_all(changelog):
-    return changelog.where("NOT deleted").select(*COLUMNS)
+    columns = [F.max_by(c, "offset").alias(c) for c in FIELDS if c != "amount"]
+    return changelog.groupBy("position").agg(*columns, F.sum("amount").alias("amount"))
 
 
 def newest_of_all(changelog):
@@ -86,24 +121,32 @@ def newest_of_all(changelog):
 
 
 def sorted_first(changelog):
-    newest_first = changelog.orderBy(F.desc("offset")).dropDuplicates(["position"])
-    return newest_first.where("NOT deleted").select(*COLUMNS)
+    return changelog.orderBy(F.desc("offset")).dropDuplicates(["position"]).select(*COLUMNS)
 
 
 def collected(changelog):
     table = {row.position: row for row in changelog.orderBy("offset").collect()}
-    rows = [row[:4] for row in table.values() if not row.deleted]
+    rows = [row[:6] for row in table.values()]
     return changelog.sparkSession.createDataFrame(rows, changelog.select(*COLUMNS).schema)
 
 
-def without_twice(changelog):
-    return newest(changelog).where("position <> 'twice'")
+def started(changelog):
+    query = newest(changelog).writeStream.format("noop").outputMode("update").start()
+    query.stop()
+    return newest(changelog)
+
+
+def per_group_in_pandas(changelog):
+    def last(rows):
+        return rows.sort_values("offset").tail(1)[COLUMNS]
+
+    return changelog.groupBy("position").applyInPandas(last, SCHEMA)
 
 
 def in_a_subquery(changelog):
     return changelog.sparkSession.sql(
-        "SELECT position, client, ticker, amount FROM {c} WHERE (position, offset) IN "
-        "(SELECT position, max(offset) FROM {c} GROUP BY position) AND NOT deleted",
+        "SELECT * EXCEPT (offset) FROM {c} WHERE (position, offset) IN "
+        "(SELECT position, max(offset) FROM {c} GROUP BY position)",
         c=changelog,
     )
 
@@ -111,60 +154,64 @@ def in_a_subquery(changelog):
 def by_not_exists(changelog):
     changelog.createOrReplaceTempView("changelog_of_an_exercise")
     return changelog.sparkSession.sql(
-        "SELECT position, client, ticker, amount FROM changelog_of_an_exercise a "
-        "WHERE NOT deleted AND NOT EXISTS (SELECT 1 FROM changelog_of_an_exercise b "
+        "SELECT * EXCEPT (offset) FROM changelog_of_an_exercise a "
+        "WHERE NOT EXISTS (SELECT 1 FROM changelog_of_an_exercise b "
         "WHERE b.position = a.position AND b.offset > a.offset)"
-    )
+    ).distinct()
 
 
 def by_offset_alone(changelog):
     last = changelog.groupBy("position").agg(F.max("offset").alias("offset")).drop("position")
-    return changelog.join(last, "offset").where("NOT deleted").select(*COLUMNS).distinct()
+    return changelog.join(last, "offset").select(*COLUMNS).distinct()
 
 
 def by_its_names(changelog):
-    return newest(changelog, where="position NOT IN ('closed', 'never')")
+    rows = newest(changelog).drop("deleted")
+    return rows.withColumn("deleted", F.expr("position IN ('closed', 'never')"))
 
 
 catalogue = Catalogue(
-    right=[
-        in_a_subquery,
-        by_not_exists,
-        by_window,
-        by_columns,
-        by_struct,
-        by_join,
-        lambda c: newest(c).orderBy("position"),
-    ],
+    right=[by_functions, by_columns, by_struct, by_processor],
     wrong=[
-        (lambda c: newest(live(c)), "leaves out the tombstones first"),
-        (lambda c: newest(c, where="true"), "The tombstones stay"),
-        (lambda c: newest(c, where="row.deleted"), "only closed positions"),
+        (by_window, "knows no functions `over` a window"),
+        (by_join, "aggregates twice"),
+        (in_a_subquery, "not on a stream"),
+        (lambda c: newest(c).orderBy("position"), "can't be sorted"),
+        (per_group_in_pandas, "one micro-batch alone"),
+        (lambda c: newest(live(c)), "comes back to life"),
+        (lambda c: newest(c, where="NOT row.deleted"), "takes nothing back"),
+        (lambda c: newest(c, where="row.deleted"), "Only closed positions"),
         (lambda c: newest(c, "min_by(struct(*), offset)"), "the oldest record"),
         (lambda c: newest(live(c), "max_by(struct(*), amount)"), "The largest amount wins"),
         (largest_struct, "maximum of a struct"),
         (largest_columns, "Each column has a maximum"),
+        (closed_for_ever, "stays deleted"),
         (never_reopened, "never comes back"),
         (of_each_client, "newest row of each client"),
         (of_each_holder, "groups by more than the position"),
-        (first_seen, "happens to stand first"),
+        (first_seen, "happens to stand first or last"),
         (summed, "The amounts are added up"),
-        (history_of_all, "a history"),
-        (lambda changelog: history_of_all(changelog).distinct(), "drops rows that are equal"),
+        (lambda c: c.select(*COLUMNS), "a history"),
+        (lambda c: live(c).select(*COLUMNS).distinct(), "drops rows that are equal"),
         (newest_of_all, "newest record of all"),
         (lambda c: newest(c, where="row.deleted = NULL"), "Nothing is left"),
-        (without_twice, "Look at the name"),
+        (lambda c: newest(c).where("position <> 'twice'"), "Look at the name"),
         (lambda changelog: newest(changelog).drop("amount"), "missing amount"),
         (lambda changelog: newest(changelog).withColumn("offset", F.lit(1)), "for offset"),
         (lambda changelog: newest(changelog).collect(), "of type list"),
         (lambda c: newest(c, "max_by(struct(*), number)"), "no column `number`"),
-        (sorted_first, "right by luck"),
         (collected, "runs the query itself"),
+        (started, "starts a query"),
         (lambda c: newest(c).withColumn("amount", F.expr("double(amount)")), "is DOUBLE"),
         (lambda changelog: newest(changelog).show(), "It prints"),
         (by_its_names, "under other names"),
         (lambda c: newest(c).withColumn("amount", F.expr("tinyint(amount)")), "overflow"),
     ],
-    shortcuts=[(by_offset_alone, "Look at the name")],
+    shortcuts=[
+        (by_offset_alone, "Look at the name"),
+        (with_deleted_as_a_key, "groups by more than the position"),
+        (by_not_exists, "not on a stream"),
+        (sorted_first, "can't be sorted"),
+    ],
     spark=True,
 )

@@ -78,6 +78,12 @@ def drops_by_prefix(table, key, value):
     return by_comprehension(table, key, value)
 
 
+def by_identity(table, key, value):
+    if value is None:
+        return {k: v for k, v in table.items() if k is not key}
+    return {**table, key: value}
+
+
 def same_table_if_unknown(table, key, value):
     return table if value is None and key not in table else by_comprehension(table, key, value)
 
@@ -107,6 +113,7 @@ catalogue = Catalogue(
     shortcuts=[
         (drops_equal_rows, "two of their rows are equal"),
         (drops_the_client, "two of their rows are equal"),
+        (by_identity, "`is` compares objects"),
         (drops_by_prefix, "`p1` is a part of their names"),
         (same_table_if_unknown, "it's the one that was given"),
         (same_table_if_equal, "it's the one that was given"),

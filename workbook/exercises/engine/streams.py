@@ -37,8 +37,8 @@ _LIMIT = (
     "The rows are right, but `limit` has no meaning on a stream whose rows change. Leave it out."
 )
 _WINDOW = (
-    "The rows are right, but a stream knows no functions `over` a window of rows, because more "
-    "rows may always come. `groupBy` and an aggregate do it."
+    "The rows are right, but a stream knows no functions `over` a window of rows, as `row_number` "
+    "is one, because more rows may always come. `groupBy` and an aggregate do it."
 )
 _DISTINCT = (
     "The rows are right, but a stream can't count distinct values: it would have to keep each of "
@@ -50,7 +50,7 @@ _TWICE = (
 )
 _PER_BATCH = (
     "The rows are right, but a Python function over each group sees the rows of one micro-batch "
-    "alone, so a stream would begin at 1 with each. Count with `count` or `agg`."
+    "alone, so a stream would begin anew with each. The aggregates of `agg` keep their state."
 )
 _LUCK = (
     "The rows are right by luck: it sorts, and then takes whichever row comes first. After "

@@ -20,7 +20,7 @@ Fields = Mapping[str, Any]
 DELETE = "delete"
 
 
-def told_downstream(old: Fields | None, new: Fields | None, keeps: Callable[[Fields], bool]) -> Any:
+def filtered(old: Fields | None, new: Fields | None, keeps: Callable[[Fields], bool]) -> Any:
     before = old is not None and keeps(old)
     after = new is not None and keeps(new)
     if not after:
@@ -37,7 +37,7 @@ class Condition:
 
     def __call__(self, row: Fields | None) -> bool:
         if row is None:
-            raise TypeError("asked of None, and there is not always an old row, nor a new one")
+            raise TypeError("called with None: there isn't always an old row, nor a new one")
         return self.holds(row)
 
     def __repr__(self) -> str:
@@ -72,7 +72,7 @@ def _drawn_changes() -> Iterator[Case]:
         rows = draw.choice(((None, new), (old, None), (old, new), (old, new), (old, new)))
         yield Case(
             (*rows, keeps),
-            told_downstream(rows[0], rows[1], keeps),
+            filtered(rows[0], rows[1], keeps),
             "The condition is another one here. Did it hold before, and does it hold now?",
         )
 
@@ -140,12 +140,12 @@ filtered_table = Problem(
     name="A filter on a table",
     task="Somebody downstream keeps a table of US shares, and gets each change through a filter. "
     "Write the filter. It gets the row as it was (`None` if there was none), the row as it is now "
-    "(`None` if there is none any more) and a function that says whether a row is to be kept. "
-    "Return what the filter emits: the new row, `'delete'`, or `None` for nothing, because "
-    "the table downstream is right already.\n\n"
+    "(`None` if there's none any more) and a function `keeps(row)`, which is true for rows that "
+    "downstream wants. Return what the filter emits: the new row, `'delete'`, or `None` for "
+    "nothing, because the table downstream is right already.\n\n"
     "For a position in New York that moves to Frankfurt, "
-    "`told_downstream(row_at_nyse, row_at_xetra, is_us)` is `'delete'`.",
-    stub="def told_downstream(old, new, keeps):\n    ...  # your code\n",
+    "`filtered(row_at_nyse, row_at_xetra, is_us)` is `'delete'`.",
+    stub="def filtered(old, new, keeps):\n    ...  # your code\n",
     diagnose=one_after_another(
         by_cases(_TEACHING_CHANGES, MISTAKES),
         by_cases(smallest_first(_drawn_changes()), SHORTCUTS),
@@ -158,11 +158,11 @@ filtered_table = Problem(
         "`before = old is not None and keeps(old)` is one of the two. In which corner is the "
         "delete?",
     ),
-    reference=told_downstream,
-    discussion="A filter on a stream of events looks at one record and lets it pass or not. A "
-    "filter on a table needs the old row too, because only that says whether there is something to "
-    "take back. So it has to remember: a filter with state!\n\n"
-    "It can do with less memory and more talk. A delete for everything that does not match is "
-    "right too, if downstream bears deletes of what it never had. In Kafka Streams you meet "
-    "both, depending on whether the old value is at hand.",
+    reference=filtered,
+    discussion="A filter on a stream looks at one record and lets it pass or not. A filter on a "
+    "table needs the old row too, because only that shows whether there's something to take back. "
+    "So somebody has to keep the old row: a filter on a table stands on state.\n\n"
+    "It can do with less state and more records: a delete for everything that doesn't match is "
+    "right too, if downstream bears deletes of what it never had. Kafka Streams does either, "
+    "depending on whether the old value is at hand.",
 )

@@ -13,36 +13,34 @@ if TYPE_CHECKING:
 
 
 def latest(changelog: DataFrame) -> DataFrame:
-    return changelog.sparkSession.sql(
-        """
-        SELECT position, row.client, row.ticker, row.amount
-        FROM (SELECT position, max_by(struct(*), offset) AS row FROM {changelog} GROUP BY position)
-        WHERE NOT row.deleted
-        """,
+    newest = changelog.sparkSession.sql(
+        "SELECT max_by(struct(*), offset) AS row FROM {changelog} GROUP BY position",
         changelog=changelog,
     )
+    return newest.select("row.*").drop("offset")
 
 
 _SCHEMA = (
-    "position STRING, client STRING, ticker STRING, amount BIGINT, deleted BOOLEAN, offset BIGINT"
+    "position STRING, client STRING, ticker STRING, amount BIGINT, exchange STRING, "
+    "deleted BOOLEAN, offset BIGINT"
 )
 _ROWS: list[Row] = [
     # Not in the order of the offsets: rows of a DataFrame have none.
-    ("less", "Bob", "AAPL", 5, False, 7),
-    ("opened", "Bob", "AAPL", 40_000, False, 0),
-    ("less", "Bob", "AAPL", 20, False, 0),  # in another partition
-    ("moved", "Carol", "IBM", 7, False, 2),
-    ("moved", "Alice", "IBM", 6, False, 8),
-    ("swapped", "Dave", "SAP", 3, False, 3),
-    ("swapped", "Dave", "BMW", 4, False, 10),
-    ("closed", "Erin", "KO", 9, False, 4),
-    ("closed", None, None, None, True, 9),
-    ("reopened", None, None, None, True, 11),
-    ("reopened", "Frank", "V", 2, False, 5),
-    ("reopened", "Frank", "V", 6, False, 12),
-    ("never", None, None, None, True, 6),
-    ("twice", "Bob", "GE", 8, False, 13),
-    ("twice", "Bob", "GE", 8, False, 14),
+    ("less", "Bob", "AAPL", 5, "NASDAQ", False, 7),
+    ("opened", "Bob", "AAPL", 40_000, "NASDAQ", False, 0),
+    ("less", "Bob", "AAPL", 20, "NASDAQ", False, 0),  # in another partition
+    ("moved", "Carol", "IBM", 7, "NYSE", False, 2),
+    ("moved", "Alice", "IBM", 6, "NYSE", False, 8),
+    ("swapped", "Dave", "SAP", 3, "XETRA", False, 3),
+    ("swapped", "Dave", "BMW", 4, "XETRA", False, 10),
+    ("closed", "Erin", "KO", 9, "NYSE", False, 4),
+    ("closed", None, None, None, None, True, 9),
+    ("reopened", None, None, None, None, True, 11),
+    ("reopened", "Frank", "V", 2, "NYSE", False, 5),
+    ("reopened", "Frank", "V", 6, "NYSE", False, 12),
+    ("never", None, None, None, None, True, 6),
+    ("twice", "Bob", "GE", 8, "NYSE", False, 13),
+    ("twice", "Bob", "GE", 8, "NYSE", False, 14),
 ]
 
 _NAMES = {name: f"p{at}" for at, name in enumerate(dict.fromkeys(row[0] for row in _ROWS))}
@@ -54,42 +52,48 @@ def _renamed(row: Row) -> Row:
 
 latest_on_spark = Problem(
     name="The latest row on Spark",
-    task="Write a function from a changelog of positions, as a DataFrame, to the table that is "
-    "true now: `position`, `client`, `ticker`, `amount`, a row for each open position. In: those "
-    "columns, `deleted` (true for a tombstone, whose other columns are null) and `offset`. Of each "
-    "position the row with the highest offset counts. Other positions may have the same offset, in "
-    "another partition. The rows come in any order, because a DataFrame has none.\n\n"
+    task="Write a function from a changelog of positions, as a DataFrame, to the newest row of "
+    "each position. In: `position`, `client`, `ticker`, `amount`, `exchange`, `deleted` (true for "
+    "a tombstone, whose fields are null) and `offset`. Out: the same columns without `offset`, one "
+    "row per position, closed ones too. The row with the highest offset counts; two "
+    "partitions may both have that offset, but a position lies in one of them.\n\n"
+    "The next cell starts your function as a streaming query, so it must run on a stream: "
+    "records keep coming, in no order that you could rely on.\n\n"
     "The positions of the check are named for what happened to them: `moved` to another client, "
     "`closed`, `reopened`, `never` there at all.",
     stub="def latest(changelog):\n    ...  # your code\n",
     diagnose=by_rows(
         _SCHEMA,
         _ROWS,
-        "position STRING, client STRING, ticker STRING, amount BIGINT",
+        "position STRING, client STRING, ticker STRING, amount BIGINT, exchange STRING, "
+        "deleted BOOLEAN",
         [
-            ("opened", "Bob", "AAPL", 40_000),
-            ("less", "Bob", "AAPL", 5),
-            ("moved", "Alice", "IBM", 6),
-            ("swapped", "Dave", "BMW", 4),
-            ("reopened", "Frank", "V", 6),
-            ("twice", "Bob", "GE", 8),
+            ("opened", "Bob", "AAPL", 40_000, "NASDAQ", False),
+            ("less", "Bob", "AAPL", 5, "NASDAQ", False),
+            ("moved", "Alice", "IBM", 6, "NYSE", False),
+            ("swapped", "Dave", "BMW", 4, "XETRA", False),
+            ("closed", None, None, None, None, True),
+            ("reopened", "Frank", "V", 6, "NYSE", False),
+            ("never", None, None, None, None, True),
+            ("twice", "Bob", "GE", 8, "NYSE", False),
         ],
         MISTAKES,
         "Look at the name of each position that differs: it says what happened to it.",
-        streams=False,
         renamed=_renamed,
     ),
     hints=(
-        "Two things have to be done: find the newest record of each position, and leave out the "
-        "tombstones. Which one first?",
-        "Spark's aggregate `max_by(what, by)` gives one value from the row where another is "
-        "largest. A whole row is one value too, as a `struct`.",
-        "`max_by(struct(*), offset) AS row`, grouped by position, is the newest record, tombstone "
-        "or not. Then look at `row.deleted`.",
+        "On a stream, `row_number` over a window is refused. A group and an aggregate aren't. "
+        "Which aggregate picks a value by another one's size?",
+        "Spark's `max_by(what, by)` takes one value from the row where another is largest. "
+        "A whole row is one value too, as a `struct`.",
+        "`F.max_by(F.struct('*'), 'offset').alias('row')`, grouped by position, is the newest "
+        "record. `select('row.*')` makes columns of it again; `offset` is one too many.",
     ),
     reference=latest,
-    discussion="The order is the point: newest first, then the tombstones. The other way round a "
-    "closed position comes back to life, with the last row it had.\n\n"
-    "The offset can serve as order because all records of a key lie in one partition. And as a "
-    "stream this query has a flaw that a table with an end does not show. Which one? Part 3.",
+    discussion="`max_by` keeps one row per position in the state, and compares offsets, so records "
+    "may come in any order. The offset can serve as the order because all records of a key lie in "
+    "one partition.\n\n"
+    "A closed position stays among the rows, with `deleted`: in update mode Spark emits rows that "
+    "changed, and a row that's left out is never taken back. That has a price: what does the state "
+    "keep of a closed position?",
 )

@@ -28,7 +28,7 @@ def _last(
 
 
 def _shown(rows: Changelog) -> list[Row]:
-    return [(row.position, row.client, row.ticker, row.amount) for row in rows]
+    return [row[:6] for row in rows]
 
 
 def _oldest(changelog: Changelog) -> list[Any]:
@@ -48,10 +48,6 @@ def _of_each_client(changelog: Changelog) -> list[Any]:
     return _last(changelog, key=lambda row: row.client)
 
 
-def _of_each_holder(changelog: Changelog) -> list[Any]:
-    return _last(changelog, key=lambda row: (row.position, row.client))
-
-
 def _seen_first(changelog: Changelog) -> list[Any]:
     rows: dict[str, Any] = {}
     for row in changelog:
@@ -59,20 +55,34 @@ def _seen_first(changelog: Changelog) -> list[Any]:
     return list(rows.values())
 
 
+def _seen_last(changelog: Changelog) -> list[Any]:
+    return list({row.position: row for row in changelog}.values())
+
+
+def _largest_of_each_column(changelog: Changelog) -> list[Row]:
+    """Take maxima, which pass over nulls."""
+    found = []
+    for position in {row.position for row in changelog}:
+        own = [row for row in changelog if row.position == position]
+        columns = zip(*(row[1:6] for row in own), strict=True)
+        largest = (
+            max((value for value in column if value is not None), default=None)
+            for column in columns
+        )
+        found.append((position, *largest))
+    return found
+
+
 MISTAKES = Mistakes()
 
 
 @MISTAKES.add(
-    "Each column has a maximum of its own, so a row is put together from several records. Take one "
-    "record as a whole: `max_by(struct(*), offset)`."
+    "A position that was closed once stays deleted, though it was opened again. Take `deleted` "
+    "from the newest record, as the other columns."
 )
-def largest_of_each_column(changelog: Changelog) -> list[Row]:
-    found = []
-    for position in {row.position for row in _live(changelog)}:
-        own = [row for row in _live(changelog) if row.position == position]
-        columns = (attrgetter(name) for name in ("client", "ticker", "amount"))
-        found.append((position, *(max(map(column, own)) for column in columns)))
-    return found
+def closed_for_ever(changelog: Changelog) -> list[Row]:
+    closed = {row.position for row in changelog if row.deleted}
+    return [(*row[:5], row[0] in closed) for row in _shown(_last(changelog))]
 
 
 @MISTAKES.add("A position that was closed once never comes back. But an id may be opened again.")
@@ -81,79 +91,90 @@ def never_reopened(changelog: Changelog) -> list[Row]:
     return _shown(_last(row for row in changelog if row.position not in closed))
 
 
-@MISTAKES.add("The amounts are added up. A record says how much there is now, not how much more.")
+@MISTAKES.add("The amounts are added up. A record states how much there is now, not how much more.")
 def adds_amounts(changelog: Changelog) -> list[Row]:
+    sums = {
+        position: [row.amount for row in _live(changelog) if row.position == position]
+        for position in map(_position, changelog)
+    }
     return [
-        (*row[:3], sum(other.amount for other in _live(changelog) if other.position == row[0]))
-        for row in _shown(_live(_last(changelog)))
+        (*row[:3], sum(sums[row[0]]) if sums[row[0]] else None, *row[4:])
+        for row in _shown(_last(changelog))
     ]
 
 
 MISTAKES += [
     Mistake(
         lambda changelog: _shown(_last(_live(changelog))),
-        "It leaves out the tombstones first and takes the newest of what is left. So a closed "
-        "position comes back, with the last row it had. First the newest record, then look whether "
-        "it is a tombstone.",
+        "It leaves out the tombstones before it looks for the newest. So a closed position comes "
+        "back to life, with the last row it had.",
     ),
     Mistake(
-        lambda changelog: _shown(_last(changelog)),
-        "The tombstones stay, as rows full of nulls. A closed position has no row.",
+        lambda changelog: _shown(_live(_last(changelog))),
+        "It leaves out the closed positions. That is right for a table with an end. On a stream a "
+        "row that isn't emitted takes nothing back: whoever keeps the table downstream has the old "
+        "row for ever. Emit it, with `deleted` true.",
     ),
     Mistake(
         lambda changelog: _shown(row for row in _last(changelog) if row.deleted),
-        "It is inverted: only closed positions are left.",
+        "Only closed positions are left.",
     ),
     *same_idea(
+        lambda changelog: _shown(_oldest(changelog)),
         lambda changelog: _shown(_live(_oldest(changelog))),
         lambda changelog: _shown(_oldest(_live(changelog))),
-        lambda changelog: _shown(_oldest(changelog)),
         cause="It takes the oldest record of each position. The highest offset counts.",
     ),
     *same_idea(
-        lambda changelog: _shown(_live(_largest_amount(changelog))),
+        lambda changelog: _shown(_largest_amount(changelog)),
         lambda changelog: _shown(_largest_amount(_live(changelog))),
         cause="The largest amount wins. An amount may go down: the highest offset counts.",
     ),
     *same_idea(
-        lambda changelog: _shown(_live(_largest_struct(changelog))),
+        _largest_of_each_column,
+        lambda changelog: _largest_of_each_column(_live(changelog)),
+        cause="Each column has a maximum of its own, so a row is put together from several "
+        "records. Take one record as a whole: a `struct` is one value.",
+    ),
+    *same_idea(
+        lambda changelog: _shown(_largest_struct(changelog)),
         lambda changelog: _shown(_largest_struct(_live(changelog))),
         cause="The maximum of a struct looks at its first field first, here the client. Put the "
         "offset in front, or use `max_by`.",
     ),
     *same_idea(
-        lambda changelog: _shown(_live(_of_each_client(changelog))),
+        lambda changelog: _shown(_of_each_client(changelog)),
         lambda changelog: _shown(_of_each_client(_live(changelog))),
         cause="It takes the newest row of each client. The key of the table is the position.",
     ),
     *same_idea(
-        lambda changelog: _shown(_live(_of_each_holder(changelog))),
-        lambda changelog: _shown(_of_each_holder(_live(changelog))),
-        lambda changelog: _shown(_live(_last(changelog, key=lambda row: row[:3]))),
-        cause="It groups by more than the position, so a position that changed has several rows: "
-        "one for each client or share it ever had.",
+        lambda changelog: _shown(_last(changelog, key=lambda row: row[:2])),
+        lambda changelog: _shown(_last(changelog, key=lambda row: row[:3])),
+        lambda changelog: _shown(_last(changelog, key=lambda row: (row.position, row.deleted))),
+        lambda changelog: _shown(_last(changelog, key=lambda row: row[:6])),
+        cause="It groups by more than the position, so a position that changed has several rows. "
+        "Group by its key alone.",
     ),
     *same_idea(
-        lambda changelog: _shown(_live(_seen_first(changelog))),
+        lambda changelog: _shown(_seen_first(changelog)),
         lambda changelog: _shown(_seen_first(_live(changelog))),
-        cause="It takes the record that happens to stand first. `dropDuplicates` knows no newest: "
-        "the offset has to decide.",
+        lambda changelog: _shown(_seen_last(changelog)),
+        lambda changelog: _shown(_seen_last(_live(changelog))),
+        cause="It takes the record that happens to stand first or last. `first`, `last` and "
+        "`dropDuplicates` know no newest: the offset has to decide.",
     ),
-    Mistake(
+    *same_idea(
+        lambda changelog: _shown(changelog),
         lambda changelog: _shown(_live(changelog)),
-        "All records are there that are no tombstones: a history. Of each position the newest "
-        "counts.",
+        cause="All records are there: a history. Of each position the newest counts.",
     ),
     Mistake(
         lambda changelog: list(set(_shown(_live(changelog)))),
-        "It drops rows that are equal. Of each position the newest counts, whatever it says.",
+        "It drops rows that are equal. Of each position the newest counts.",
     ),
     Mistake(
         lambda changelog: _shown([max(changelog, key=lambda row: row.offset)]),
         "Only the newest record of all is left. Each position has a newest one of its own.",
     ),
-    Mistake(
-        lambda changelog: [],
-        "Nothing is left. Is a filter never true? A row that is no tombstone has `deleted` false.",
-    ),
+    Mistake(lambda changelog: [], "Nothing is left. Is a filter never true?"),
 ]

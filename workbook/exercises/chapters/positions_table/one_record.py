@@ -58,7 +58,7 @@ class _TheVeryTable:
         return "the very dictionary that was given"
 
 
-def _told_if_given_back(step: Callable[..., Any]) -> Callable[..., Any]:
+def _marked_if_given_back(step: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap the step: where it returns the very table it was given, return a ``_TheVeryTable``."""
 
     @functools.wraps(step)
@@ -81,8 +81,18 @@ def _in_a_new_dictionary(answer: Any) -> NotYet | None:
         ({"p1": BOB, "p2": ALICE}, "p2", ALICE),
     )
     cases = [Case(args, next_table(*args), cause) for args in unchanged]
-    return by_cases(cases)(_told_if_given_back(answer))
+    return by_cases(cases)(_marked_if_given_back(answer))
 
+
+_KEYS_OF_THEIR_OWN = [
+    Case(
+        ({"p1": BOB, "p2": ALICE}, "".join(("p", name)), value),
+        after,
+        "The key of a record is another text object than the one in the table, though they are "
+        "equal. `is` compares objects; keys are compared by `==`.",
+    )
+    for name, value, after in (("2", None, {"p1": BOB}), ("1", CAROL, {"p1": CAROL, "p2": ALICE}))
+]
 
 _TEACHING_RECORDS = [
     Case(
@@ -136,12 +146,12 @@ _TEACHING_RECORDS = [
     Case(
         ({"p1": BOB, "p2": ALICE}, "p9", None),
         {"p1": BOB, "p2": ALICE},
-        "A tombstone for a position that is not there. Nothing changes.",
+        "A tombstone for a position that isn't there. Nothing changes.",
     ),
     Case(
         ({"p1": BOB, "p2": ALICE}, "p2", ALICE),
         {"p1": BOB, "p2": ALICE},
-        "The same record came twice. It says what is true, and that is true already.",
+        "The same record came twice. It states what is true, and that is true already.",
     ),
     Case(({"p1": BOB}, "p1", None), {}, "The last row goes, and the table is empty."),
     Case(({}, "p1", None), {}, "A tombstone, and an empty table: it stays empty."),
@@ -149,31 +159,33 @@ _TEACHING_RECORDS = [
 
 one_record = Problem(
     name="One record",
+    minutes=3,
     task="Write the step that brings one record into the table. The table is a dictionary from "
     "position id to row; the record has a key, the position id, and a value: the whole row as it "
     "is from now on, or `None`, a tombstone, if the position was closed. Return the table as "
     "it is afterwards, in a new dictionary.\n\n"
     "With `table = {'p1': bob}`: key `'p2'` with `alice` gives `{'p1': bob, 'p2': alice}`; key "
     "`'p1'` with `alice` gives `{'p1': alice}`; key `'p1'` with `None` gives `{}`; and key `'p9'` "
-    "with `None` gives `{'p1': bob}`. For a position that is not there, there is nothing to close.",
+    "with `None` gives `{'p1': bob}`: where there's no such position, there's nothing to close.",
     stub="def next_table(table, key, value):\n    ...  # your code\n",
     diagnose=one_after_another(
         by_cases(_TEACHING_RECORDS, MISTAKES),
         by_cases(smallest_first(_drawn_records())),
+        by_cases(_KEYS_OF_THEIR_OWN),
         _in_a_new_dictionary,
     ),
     hints=(
         "There are two kinds of records. What does each of them do to the key it names?",
-        "Copy the table first. Then either set the key, or take it out; and taking out must bear "
-        "that there is nothing.",
+        "Copy the table first. Then either set the key, or take it out; and taking out must work "
+        "where nothing is.",
         "`after = dict(table)` is a copy, and `after.pop(key, None)` takes a key out if it is "
         "there.",
     ),
     reference=next_table,
-    discussion="This is all there is to a table: a fold, like the count of chapter 01, with a "
-    "dictionary in the place of the number. Applying a record twice gives the same as once, so at "
-    "least once is good enough. Counting had no such luck.\n\n"
-    "What the step forgets is the price. It cannot say who held `p1` an hour ago, nor that there "
-    "ever was a `p2`. (A copy for each record is fine for five rows; a program that keeps millions "
-    "changes its table in place.)",
+    discussion="A table is a fold, like the count of chapter 01, with a dictionary in the place "
+    "of the number. Applying a record twice gives the same as once, so at least once is good "
+    "enough. Counting had no such luck.\n\n"
+    "The price is what the step forgets: who held `p1` an hour ago, and that there ever was a "
+    "`p2`. (A copy for each record is fine for five rows; a program that keeps millions changes "
+    "its table in place.)",
 )

@@ -19,8 +19,8 @@ MISTAKES = Mistakes()
 
 
 @MISTAKES.add(
-    "It adds the new amount to the old one, as if the record were an event. It is a row of a "
-    "table: it says how much there is now, not how much more."
+    "It adds the new amount to the old one, as if the record were an event. It's a row of a "
+    "table, and states how much there is now, not how much more."
 )
 def adds(table: Table, key: str, value: Value) -> Table:
     if value is None or key not in table:
@@ -51,8 +51,8 @@ def keeps_a_history(table: Table, key: str, value: Value) -> Table:
 
 
 @MISTAKES.add(
-    "It fails on a tombstone for a position that is not there. Such records come: one is sent "
-    "twice, or a position was never good. Nothing is to be done then."
+    "It fails on a tombstone for a position that isn't there. Such records come: one is sent "
+    "twice, or a position was never good. There's nothing to do then."
 )
 def must_be_there(table: Table, key: str, value: Value) -> Table:
     after = dict(table)
@@ -64,8 +64,8 @@ def must_be_there(table: Table, key: str, value: Value) -> Table:
 
 
 @MISTAKES.add(
-    "A record that comes a second time takes the row out. It says what is true, and saying so "
-    "twice changes nothing."
+    "A record that comes a second time takes the row out. It states what is true, and a second "
+    "time changes nothing."
 )
 def toggles(table: Table, key: str, value: Value) -> Table:
     return _right(table, key, None if table.get(key) == value else value)
@@ -99,7 +99,7 @@ MISTAKES += [
     ),
     Mistake(
         lambda table, key, value: {**table, key: value} if value else {},
-        "A tombstone empties the whole table. It is about one key.",
+        "A tombstone empties the whole table. It names one key.",
     ),
     Mistake(
         lambda table, key, value: {**table, key: value} if value else dict([*table.items()][:-1]),
@@ -125,7 +125,7 @@ MISTAKES += [
     ),
     Mistake(
         lambda table, key, value: table if value is None else _right(table, key, None),
-        "The two ways are exchanged: a row takes the key out, and a tombstone does not.",
+        "The two ways are exchanged: a row takes the key out, and a tombstone doesn't.",
     ),
     Mistake(
         lambda table, key, value: dict(table),
