@@ -19,7 +19,6 @@ OLD_FORM = {
     "04_at_least_once",
     "05_many_partitions",
     "20_positions_table",
-    "21_us_share_holders",
 }
 """Chapters that are being rewritten; none in the end."""
 
@@ -36,8 +35,14 @@ BARE = {
     "05_many_partitions": ("withWatermark", "readStream", "writeStream"),
     "06_rebalance": ("on_revoke", "group.instance.id", "commit("),
     "20_positions_table": ("transformWithState", "readStream", "writeStream"),
-    "21_us_share_holders": ("writeStream",),
-    "22_stores_and_instances": ("writeStream",),
+    "21_us_share_holders": (
+        "Producer(", "produce(", "readStream", "from_json", "StatefulProcessor",
+        "transformWithState", "writeStream", "outputMode", "foreachBatch", "trigger",
+    ),
+    "22_stores_and_instances": (
+        "on_delivery", "readStream", "writeStream", "foreachBatch", "checkpointLocation",
+        '"statestore"', "Exchange", "Consumer(", ".poll(", "assign",
+    ),
 }  # fmt: skip
 """Words of Kafka's client and Spark that stand in a chapter's own cells; else ``ANYWHERE``."""
 
