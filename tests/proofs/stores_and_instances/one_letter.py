@@ -77,6 +77,18 @@ def empties(db, rows, batch_id):
     appends(db, rows, batch_id)
 
 
+def begins_after_zero(db, rows, batch_id):
+    last = db.execute("SELECT max(batch) FROM letters").fetchone()[0] or 0
+    if batch_id > last:
+        appends(db, rows, batch_id)
+
+
+def swapped(db, rows, batch_id):
+    for client, positions in rows:
+        if positions > 0:
+            db.execute("INSERT INTO letters VALUES (?, ?)", (client, batch_id))
+
+
 def no_parameters(db, rows, batch_id):
     db.execute(f"DELETE FROM letters WHERE batch = {batch_id}")
     for client, positions in rows:
@@ -108,11 +120,13 @@ catalogue = Catalogue(
         (once_per_client, "never another one"),
         (looks_in_the_loop, "Look once"),
         (empties, "deletes all letters"),
+        (begins_after_zero, "counted from 0"),
+        (swapped, "columns are swapped"),
         (no_parameters, "no such column: Ada"),
         (not_a_tuple, "ProgrammingError"),
         (closes, "closed database"),
         (rolls_back, "Is there an INSERT"),
-        (lambda db, rows: None, "Keep the parameters"),
+        (lambda rows, batch_id: list(rows), "Keep the parameters"),
         ([(0, "Ada")], "without parentheses"),
     ],
     same=[(or_ignore, appends)],

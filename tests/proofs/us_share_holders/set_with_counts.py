@@ -47,6 +47,19 @@ def never_new(held, row, sign):
     return copies({**held, row["ticker"]: held[row["ticker"]]}, row, sign)
 
 
+def only_known(held, row, sign):
+    after = dict(held)
+    if row["ticker"] in after:
+        after[row["ticker"]] += sign
+    return {t: n for t, n in after.items() if n}
+
+
+def begins_at_one(held, row, sign):
+    after = dict(held)
+    after[row["ticker"]] = after.get(row["ticker"], 1) + sign
+    return {t: n for t, n in after.items() if n}
+
+
 def keeps_zero(held, row, sign):
     return {**held, row["ticker"]: held.get(row["ticker"], 0) + sign}
 
@@ -75,6 +88,8 @@ catalogue = Catalogue(
         (in_place, "changes the input"),
         (without_return, "no `return` that is reached"),
         (never_new, "raised KeyError"),
+        (only_known, "never added"),
+        (begins_at_one, "begin at 0"),
         (keeps_zero, "stays with 0"),
         (by_amount, "counts shares"),
         (prints_it, "prints the value"),
@@ -84,8 +99,8 @@ catalogue = Catalogue(
         (lambda held, row, sign: {t: n / 1 for t, n in copies(held, row, sign).items()}, "float"),
     ],
     shortcuts=[
-        (plain_set, "One of two positions"),
-        (up_to(2), "Eleven of twelve"),
+        (plain_set, "still a set"),
+        (up_to(3), "Eleven of twelve"),
         (up_to(20), "drawn by chance"),
         (
             lambda held, row, sign: {

@@ -28,14 +28,14 @@ MISTAKES = [
     *same_idea(
         lambda client, stores: next((s[client] for s in stores if client in s), 0),
         lambda client, stores: next((s[client] for s in reversed(stores) if client in s), 0),
+        lambda client, stores: min((s[client] for s in stores if client in s), default=0),
         cause="It believes whichever store has a row. That may be an old one, from before a "
         "rebalance: ask the store of the key's partition alone.",
     ),
-    *same_idea(
+    Mistake(
         lambda client, stores: sum(s.get(client, 0) for s in stores),
-        lambda client, stores: max(s.get(client, 0) for s in stores),
-        cause="It asks all stores and puts their answers together. A key belongs to one partition, "
-        "and what other stores have of it is old.",
+        "It asks all stores and puts their answers together. A key belongs to one partition, and "
+        "what other stores have of it is old.",
     ),
     Mistake(
         lambda client, stores: stores[0].get(client, 0),
@@ -66,10 +66,11 @@ MISTAKES = [
         lambda client, stores: stores[zlib.crc32(client.encode()) % len(stores)].get(client),
         "A client without a row gets None. At the right store that means: holds nothing, 0.",
     ),
-    Mistake(
+    *same_idea(
         lambda client, stores: stores[_at(client, stores)].get(client.encode(), 0),
-        "It looks the bytes up in the dictionary. The store's keys are texts; only `crc32` wants "
-        "bytes.",
+        lambda client, stores: 0,
+        cause="It gives 0 for every client. Is a store asked? Its keys are texts, and bytes are "
+        "never among them; only `crc32` wants bytes.",
     ),
     Mistake(_at, "It returns the number of the store. Look the client up in that store."),
     Mistake(
@@ -80,6 +81,5 @@ MISTAKES = [
         lambda client, stores: stores[(_at(client, stores) + 1) % len(stores)].get(client, 0),
         "It asks the store next to the right one. Partitions and the list are both counted from 0.",
     ),
-    Mistake(lambda client, stores: 0, "It always gives 0. Is a store asked at all?"),
 ]
 """The answers of learners, as models; the first that gives the same names the cause."""

@@ -98,9 +98,36 @@ def looks_each_time(db: sqlite3.Connection, rows: Rows, batch_id: int) -> None:
 
 
 @MISTAKES.add(
+    "Micro-batches are counted from 0, and the first one is never written: an empty table says "
+    "None, not 0."
+)
+def begins_at_one(db: sqlite3.Connection, rows: Rows, batch_id: int) -> None:
+    last = db.execute("SELECT max(batch) FROM letters").fetchone()[0] or 0
+    if batch_id > last:
+        _insert(db, batch_id, _due(rows))
+
+
+@MISTAKES.add(
+    "It writes while the table is empty, and never again. Look for letters of this micro-batch, "
+    "not for any."
+)
+def writes_once(db: sqlite3.Connection, rows: Rows, batch_id: int) -> None:
+    if db.execute("SELECT 1 FROM letters").fetchone() is None:
+        _insert(db, batch_id, _due(rows))
+
+
+_SWAPPED = (
     "The two columns are swapped, and SQLite takes it without a word: `letters` has `batch` first, "
     "then `client`."
 )
+
+
+@MISTAKES.add(_SWAPPED)
+def appends_swapped(db: sqlite3.Connection, rows: Rows, batch_id: int) -> None:
+    db.executemany("INSERT INTO letters VALUES (?, ?)", [(c, batch_id) for c in _due(rows)])
+
+
+@MISTAKES.add(_SWAPPED)
 def swaps_columns(db: sqlite3.Connection, rows: Rows, batch_id: int) -> None:
     db.execute("DELETE FROM letters WHERE client = ?", (batch_id,))
     db.executemany("INSERT INTO letters VALUES (?, ?)", [(c, batch_id) for c in _due(rows)])

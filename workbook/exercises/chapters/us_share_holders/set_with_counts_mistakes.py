@@ -35,6 +35,9 @@ MISTAKES = [
         lambda held, row, sign: (
             {**held, row["ticker"]: held.get(row["ticker"], 1)} if sign > 0 else _others(held, row)
         ),
+        lambda held, row, sign: dict.fromkeys(
+            {*held, row["ticker"]} if sign > 0 else _others(held, row), 1
+        ),
         cause="It's still a set: a second position in the same ticker isn't counted, and the first "
         "one that goes takes the ticker with it.",
     ),
@@ -95,6 +98,14 @@ MISTAKES = [
         lambda held, row, sign: _right(held, row, sign) or None,
         "It returns None when nothing is left. To Kafka Streams that would mean the same; here an "
         "empty dictionary is asked for.",
+    ),
+    Mistake(
+        lambda held, row, sign: _right(held, row, sign) if row["ticker"] in held else dict(held),
+        "A ticker that isn't held yet is never added. `held` may not know the row's ticker.",
+    ),
+    Mistake(
+        lambda held, row, sign: _right({row["ticker"]: 1, **held}, row, sign),
+        "The first position of a ticker counts as two. Before it there is none: begin at 0.",
     ),
     Mistake(
         lambda held, row, sign: _right(held, {"ticker": row["client"]}, sign),
