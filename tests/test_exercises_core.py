@@ -10,7 +10,7 @@ from enum import StrEnum
 import pytest
 from proof import Catalogue, prove, stub_of
 
-from workbook.exercises.chapters.us_share_holders import what_an_update_tells
+from workbook.exercises.chapters.us_share_holders import changes_of_an_update
 from workbook.exercises.engine import judging
 from workbook.exercises.engine.calls import attempt
 from workbook.exercises.engine.core import Problem
@@ -327,9 +327,9 @@ def test_the_case_that_is_shown_is_one_that_its_mistake_is_about():
 
 def test_an_answer_that_looks_at_no_exchange_is_shown_one_that_is_abroad():
     def changes(old, new):
-        return [(r["client"], c, r) for c, r in (("remove", old), ("add", new)) if r]
+        return [(r["client"], sign, r) for sign, r in ((-1, old), (1, new)) if r]
 
-    card = what_an_update_tells.check(changes)
+    card = changes_of_an_update.check(changes)
     assert "SAP in Frankfurt" in card.part("Likely cause")
     assert "'XETRA'" in card.part("Your value")
 

@@ -5,27 +5,22 @@ from __future__ import annotations
 import random
 
 from workbook.events.positions import US
-from workbook.exercises.chapters.us_share_holders.subtractor import take_out
-from workbook.exercises.chapters.us_share_holders.what_an_update_tells import _row, changes
+from workbook.exercises.chapters.us_share_holders.changes_of_an_update import _row, changes
+from workbook.exercises.chapters.us_share_holders.set_with_counts import held_after
 
 
-def test_take_out_undoes_the_adder_of_the_task():
-    def add(shares, row):
-        return {**shares, row["ticker"]: shares.get(row["ticker"], 0) + row["amount"]}
-
-    chance, shares, rows = random.Random(11), {}, []
+def test_a_row_that_comes_and_goes_leaves_what_was_held_before():
+    chance, held, rows = random.Random(11), {}, []
     for _ in range(500):
-        rows.append(
-            {"ticker": chance.choice(["AAPL", "IBM", "KO"]), "amount": chance.randint(1, 9)}
-        )
-        before, shares = shares, add(shares, rows[-1])
-        assert take_out(shares, rows[-1]) == before
+        rows.append({"ticker": chance.choice(["AAPL", "IBM", "KO"]), "amount": 7})
+        before, held = held, held_after(held, rows[-1], 1)
+        assert held_after(held, rows[-1], -1) == before
     for row in chance.sample(rows, len(rows)):
-        shares = take_out(shares, row)
-    assert shares == {}
+        held = held_after(held, row, -1)
+    assert held == {}
 
 
-def test_what_updates_tell_adds_up_to_the_table():
+def test_the_changes_of_updates_add_up_to_the_table():
     """Folding the changes of random updates gives who holds what in the table of latest rows."""
     chance, table, held = random.Random(12), {}, {}
     for _ in range(2000):
@@ -34,9 +29,9 @@ def test_what_updates_tell_adds_up_to_the_table():
             chance.choice("ABC"), "AAPL", chance.randint(1, 3), chance.choice(["NYSE", "LSE"])
         )
         new = None if chance.random() < 0.2 else new
-        for client, change, _ in changes(table.pop(key, None), new):
+        for client, sign, _ in changes(table.pop(key, None), new):
             own = held.setdefault(client, set())
-            own.add(key) if change == "add" else own.remove(key)
+            own.add(key) if sign > 0 else own.remove(key)
         if new is not None:
             table[key] = new
     for client, own in held.items():

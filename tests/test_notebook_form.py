@@ -12,7 +12,6 @@ from chapters import NOTEBOOKS, stem
 from workbook.exercises.engine.recall import Recall
 
 OLD_FORM = {
-    "21_us_share_holders",
 }
 """Chapters that are being rewritten; none in the end."""
 
@@ -45,8 +44,14 @@ BARE = {
         "writeStream", "checkpointLocation", "foreachBatch", "StatefulProcessor",
         "transformWithState", "RocksDBStateStoreProvider",
     ),
-    "21_us_share_holders": ("writeStream",),
-    "22_stores_and_instances": ("writeStream",),
+    "21_us_share_holders": (
+        "Producer(", "produce(", "readStream", "from_json", "StatefulProcessor",
+        "transformWithState", "writeStream", "outputMode", "foreachBatch", "trigger",
+    ),
+    "22_stores_and_instances": (
+        "on_delivery", "readStream", "writeStream", "foreachBatch", "checkpointLocation",
+        '"statestore"', "Exchange", "Consumer(", ".poll(", "assign",
+    ),
 }  # fmt: skip
 """Words of Kafka's client and Spark that stand in a chapter's own cells; else ``ANYWHERE``."""
 

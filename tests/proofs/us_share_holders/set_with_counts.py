@@ -9,95 +9,105 @@ from proof import Catalogue
 from workbook.exercises.chapters.us_share_holders.set_with_counts_mistakes import MISTAKES
 
 
-def with_a_list(changes):
-    held = []
-    for change, ticker in changes:
-        held.append(ticker) if change == "add" else held.remove(ticker)
-    return set(held)
+def copies(held, row, sign):
+    after = dict(held)
+    after[row["ticker"]] = after.get(row["ticker"], 0) + sign
+    if not after[row["ticker"]]:
+        del after[row["ticker"]]
+    return after
 
 
-def with_two_counters(changes):
-    came = Counter(ticker for change, ticker in changes if change == "add")
-    went = Counter(ticker for change, ticker in changes if change == "remove")
-    return frozenset(came - went)
+def with_counters(held, row, sign):
+    after = Counter(held)
+    after[row["ticker"]] += sign
+    return +after
 
 
-def with_deletes(changes):
-    counts = {}
-    for change, ticker in changes:
-        counts[ticker] = counts.get(ticker, 0) + (1 if change == "add" else -1)
-        if not counts[ticker]:
-            del counts[ticker]
-    return set(counts)
+def two_ways(held, row, sign):
+    ticker = row["ticker"]
+    if sign == 1:
+        return held | {ticker: held.get(ticker, 0) + 1}
+    if held[ticker] == 1:
+        return {t: n for t, n in held.items() if t != ticker}
+    return held | {ticker: held[ticker] - 1}
 
 
-def plain_set(changes):
-    held = set()
-    for change, ticker in changes:
-        if change == "add":
-            held.add(ticker)
-        else:
-            held.discard(ticker)
+def in_place(held, row, sign):
+    held[row["ticker"]] = held.get(row["ticker"], 0) + sign
+    if held[row["ticker"]] == 0:
+        held.pop(row["ticker"])
     return held
 
 
-def of(changes, word):
-    return {ticker for change, ticker in changes if change == word}
+def without_return(held, row, sign):
+    held[row["ticker"]] = held.get(row["ticker"], 0) + sign
 
 
-def counted(changes):
-    counts = Counter()
-    for change, ticker in changes:
-        counts[ticker] += 1 if change == "add" else -1
-    return counts
+def never_new(held, row, sign):
+    return copies({**held, row["ticker"]: held[row["ticker"]]}, row, sign)
 
 
-def returns_inside(changes):
-    held = set()
-    for change, ticker in changes:
-        if change == "add":
-            held.add(ticker)
-        return held
-    return held
+def only_known(held, row, sign):
+    after = dict(held)
+    if row["ticker"] in after:
+        after[row["ticker"]] += sign
+    return {t: n for t, n in after.items() if n}
 
 
-def compares_symbols(changes):
-    return {ticker for change, ticker in changes if change == "+"}
+def begins_at_one(held, row, sign):
+    after = dict(held)
+    after[row["ticker"]] = after.get(row["ticker"], 1) + sign
+    return {t: n for t, n in after.items() if n}
 
 
-def prints_tickers(changes):
-    print(with_a_list(changes))
+def keeps_zero(held, row, sign):
+    return {**held, row["ticker"]: held.get(row["ticker"], 0) + sign}
 
 
-def counts_up_to(most):
-    def answer(changes):
-        counts = Counter()
-        for change, ticker in changes:
-            after = counts[ticker] + (1 if change == "add" else -1)
-            counts[ticker] = min(most, after)
-        return {ticker for ticker in counts if counts[ticker] > 0}
+def by_amount(held, row, sign):
+    after = dict(held)
+    after[row["ticker"]] = after.get(row["ticker"], 0) + sign * row["amount"]
+    return {t: n for t, n in after.items() if n > 0}
 
-    return answer
+
+def plain_set(held, row, sign):
+    return {**held, row["ticker"]: 1} if sign == 1 else {t: 1 for t in held if t != row["ticker"]}
+
+
+def prints_it(held, row, sign):
+    print(copies(held, row, sign))
+
+
+def up_to(most):
+    return lambda held, row, sign: {t: min(n, most) for t, n in copies(held, row, sign).items()}
 
 
 catalogue = Catalogue(
-    right=[with_a_list, with_two_counters, with_deletes],
+    right=[copies, with_counters, two_ways],
     wrong=[
-        (plain_set, "a plain set, or a note of the last change"),
-        (lambda changes: set(counted(changes)), "added at any time"),
-        (lambda changes: with_a_list(changes[:3]), "Both positions in AAPL"),
-        (lambda changes, held: held, "Keep the parameters"),
-        (returns_inside, "first change only"),
-        (compares_symbols, "always empty"),
-        (lambda changes: with_a_list(reversed(changes)), "raised ValueError"),
-        (prints_tickers, "prints the value"),
-        ({"AAPL"}, "without parentheses"),
+        (in_place, "changes the input"),
+        (without_return, "no `return` that is reached"),
+        (never_new, "raised KeyError"),
+        (only_known, "never added"),
+        (begins_at_one, "begin at 0"),
+        (keeps_zero, "stays with 0"),
+        (by_amount, "counts shares"),
+        (prints_it, "prints the value"),
+        (lambda held, row: held, "Keep the parameters"),
+        ({"AAPL": 1}, "without parentheses"),
+        (lambda held, row, sign: set(copies(held, row, sign)), "set of the tickers"),
+        (lambda held, row, sign: {t: n / 1 for t, n in copies(held, row, sign).items()}, "float"),
     ],
     shortcuts=[
-        (counts_up_to(3), "Of twelve positions"),
-        (counts_up_to(5), "Of twelve positions"),
-        (lambda changes: with_a_list(changes) & {"AAPL", "KO", "IBM"}, "drawn by chance"),
-        (lambda changes: with_a_list(changes[:8]), "drawn by chance"),
+        (plain_set, "still a set"),
+        (up_to(3), "Eleven of twelve"),
+        (up_to(20), "drawn by chance"),
+        (
+            lambda held, row, sign: {
+                t: n for t, n in copies(held, row, sign).items() if t in ("AAPL", "KO", "IBM", "V")
+            },
+            "drawn by chance",
+        ),
     ],
     models=MISTAKES,
 )

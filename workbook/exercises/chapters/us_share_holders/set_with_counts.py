@@ -3,102 +3,96 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from workbook.exercises.chapters.us_share_holders.set_with_counts_mistakes import MISTAKES
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.drawn import one_after_another, smallest_first
 from workbook.exercises.engine.judging import Case, by_cases
 
-
-def tickers(changes: Iterable[tuple[str, str]]) -> set[str]:
-    counts: Counter[str] = Counter()
-    for change, ticker in changes:
-        counts[ticker] += 1 if change == "add" else -1
-    return {ticker for ticker, count in counts.items() if count > 0}
+Fields = Mapping[str, Any]
+"""The fields of a position, as its record's value holds them."""
 
 
-def _changes(text: str) -> list[tuple[str, str]]:
-    """Parse ``+AAPL -IBM`` as changes."""
-    words = {"+": "add", "-": "remove"}
-    return [(words[word[0]], word[1:]) for word in text.split()]
+def held_after(held: Mapping[str, int], row: Fields, sign: int) -> dict[str, int]:
+    ticker = row["ticker"]
+    others = {each: count for each, count in held.items() if each != ticker}
+    left = held.get(ticker, 0) + sign
+    return {**others, ticker: left} if left else others
 
 
-def _drawn_sets() -> Iterator[Case]:
-    """Yield random changes that remove only what is held."""
+def _row(ticker: str, amount: int = 10) -> dict[str, Any]:
+    return {"client": "Ada", "ticker": ticker, "amount": amount, "exchange": "NASDAQ"}
+
+
+def _drawn_changes() -> Iterator[Case]:
+    """Yield random changes; what goes has come before."""
     draw = random.Random(13)
-    for size in range(1, 25):
-        held: list[str] = []
-        drawn: list[tuple[str, str]] = []
-        for _ in range(size):
-            if held and draw.random() < 0.45:
-                drawn.append(("remove", held.pop(draw.randrange(len(held)))))
-            else:
-                held.append(draw.choice(("V", "GE", "SAP", "GOOGL")))
-                drawn.append(("add", held[-1]))
+    for size in range(30):
+        names = draw.sample(("V", "GE", "SAP", "GOOGL", "BRK.A"), 1 + size % 4)
+        held = {ticker: draw.choice((1, 1, 2, 3, 7, 250)) for ticker in names}
+        ticker = draw.choice((*names, "F"))
+        sign = draw.choice((-1, 1)) if ticker in held else 1
+        row = _row(ticker, draw.choice((1, 2, 40)))
         yield Case(
-            (drawn,),
-            tickers(drawn),
-            "These changes were drawn by chance. How many positions has each ticker at the end?",
+            (held, row, sign),
+            held_after(held, row, sign),
+            "This change was drawn by chance. How many positions has the row's ticker now, and "
+            "what of the others?",
         )
 
 
-_TEACHING_SETS = [
+_TEACHING_CHANGES = [
+    Case(({"AAPL": 1}, _row("AAPL"), 1), {"AAPL": 2}, "A second position in AAPL comes."),
     Case(
-        (_changes("+AAPL +AAPL -AAPL"),),
-        {"AAPL"},
-        "Two positions in AAPL, and one of them is closed. The other is still there.",
-    ),
-    Case((_changes("+AAPL +IBM"),), {"AAPL", "IBM"}, "Two positions in two shares."),
-    Case((_changes("+KO +KO +IBM"),), {"KO", "IBM"}, "KO twice is one ticker."),
-    Case((_changes("+AAPL +IBM -AAPL"),), {"IBM"}, "AAPL is sold, IBM is not."),
-    Case(
-        (_changes("+AAPL +AAPL -AAPL -AAPL"),),
-        set(),
-        "Both positions in AAPL are closed.",
+        ({"AAPL": 2, "IBM": 1}, _row("AAPL"), -1),
+        {"AAPL": 1, "IBM": 1},
+        "One of two positions in AAPL goes. The other is still there.",
     ),
     Case(
-        (_changes("+AAPL -AAPL +AAPL"),),
-        {"AAPL"},
-        "It was sold and bought again, or its amount has changed: AAPL is there.",
+        ({"AAPL": 1, "IBM": 3}, _row("AAPL"), -1),
+        {"IBM": 3},
+        "The last position in AAPL goes, and so does its entry.",
     ),
     Case(
-        (_changes("+AAPL +AAPL +AAPL +KO -AAPL -KO -AAPL +IBM"),),
-        {"AAPL", "IBM"},
-        "Of three positions in AAPL two are closed, KO is gone, and IBM is new.",
+        ({}, _row("KO"), 1),
+        {"KO": 1},
+        "The client's first position: the dictionary is still empty.",
     ),
+    Case(({"KO": 1}, _row("KO"), -1), {}, "The client's last position goes: an empty dictionary."),
+    Case(({"IBM": 1}, _row("KO"), 1), {"IBM": 1, "KO": 1}, "The first position in KO comes."),
     Case(
-        (_changes("+KO " * 12 + "-KO " * 11),),
-        {"KO"},
-        "Of twelve positions in KO eleven are closed, and one is left.",
+        ({"KO": 3, "IBM": 2}, _row("KO", 3), -1),
+        {"KO": 2, "IBM": 2},
+        "One position in KO goes, of three shares. Two positions are left.",
     ),
-    Case(([],), set(), "No changes give an empty set."),
+    Case(({"KO": 12, "V": 1}, _row("KO", 1), -1), {"KO": 11, "V": 1}, "Eleven of twelve are left."),
 ]
 
 set_with_counts = Problem(
     name="A set with counts",
-    task="Which tickers does a client hold? Write the fold over the changes of one client. Each "
-    'change is a pair `("add", ticker)` or `("remove", ticker)`, one for each position that comes '
-    "or goes. Return the set of the tickers of the positions that are there at the end. Two "
-    "positions may have the same ticker.\n\n"
-    '`[("add", "AAPL"), ("add", "AAPL"), ("remove", "AAPL")]` gives `{"AAPL"}`: one of the two '
-    "positions is left. What is removed has always been added before.",
-    stub="def tickers(changes):\n    ...  # your code\n",
+    task="Write the adder and the subtractor of a client's tickers in one function. `held` is a "
+    "dictionary from ticker to the number of positions that have it. `row` is a position that "
+    "comes (`sign` is `+1`) or goes (`-1`). Return a new dictionary, as it is afterwards; a ticker "
+    "of which no position is left isn't in it. What goes has always come before.\n\n"
+    "With AAPL in the row, `count({'AAPL': 2}, row, -1)` gives `{'AAPL': 1}`, and once more `{}`.",
+    stub="def count(held, row, sign):\n    ...  # your code\n",
     diagnose=one_after_another(
-        by_cases(_TEACHING_SETS, MISTAKES),
-        by_cases(smallest_first(_drawn_sets())),
+        by_cases(_TEACHING_CHANGES, MISTAKES),
+        by_cases(smallest_first(_drawn_changes())),
     ),
     hints=(
-        "After two positions in AAPL a set holds AAPL, and after one it holds the same. What would "
-        "you have to know to take one out?",
-        "Keep for each ticker how many positions have it. At the end some tickers have none.",
-        '`counts[ticker] += 1 if change == "add" else -1` on a `Counter` is the step.',
+        "A set holds AAPL after one position and after two. What must be known to take one out?",
+        "Compute the new number of the row's ticker first; it may have had none before. Then build "
+        "a dictionary from the others, and put the ticker in if something is left of it.",
+        "`held.get(row['ticker'], 0) + sign` is the new number.",
     ),
-    reference=tickers,
-    discussion="A union forgets how often a value was added, so it has no way back. Position "
-    "ids had one only because each comes once. Whatever is to be subtracted must remember as "
-    "much as it takes to undo: here a number for each ticker.\n\n"
-    "Counts that have come to zero should go as well, or the state grows with every ticker that "
-    'anybody ever held. `collect_set("ticker")` of the package does both.',
+    reference=held_after,
+    discussion="Add a row, subtract it, and the value equals what it was before: that's the whole "
+    "contract of an adder and a subtractor, and worth a test with random rows. An entry with 0 "
+    "would break it, and the group would never be empty, so the client would never leave the "
+    "table.\n\n"
+    "In place would be faster, and wrong where something still holds the old value: a cache, a "
+    "log, or the state of the micro-batch before.",
 )

@@ -1,4 +1,4 @@
-"""Chapter 21: What an update tells."""
+"""Chapter 21: The changes of an update."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import random
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from workbook.events.positions import US
-from workbook.exercises.chapters.us_share_holders.what_an_update_tells_mistakes import (
+from workbook.exercises.chapters.us_share_holders.changes_of_an_update_mistakes import (
     LEFT_OUT,
     MISTAKES,
 )
@@ -23,12 +22,12 @@ def _row(client: str, ticker: str, amount: int, exchange: str = "NASDAQ") -> dic
     return {"client": client, "ticker": ticker, "amount": amount, "exchange": exchange}
 
 
-def changes(old: Fields | None, new: Fields | None) -> Iterator[tuple[str, str, Fields]]:
+def changes(old: Fields | None, new: Fields | None) -> Iterator[tuple[str, int, Fields]]:
     if old == new:
         return
-    for change, row in (("remove", old), ("add", new)):
-        if row is not None and row["exchange"] in US:
-            yield row["client"], change, row
+    for sign, row in ((-1, old), (1, new)):
+        if row is not None and row["exchange"] in ("NYSE", "NASDAQ"):
+            yield row["client"], sign, row
 
 
 ADA, MORE, BO = _row("Ada", "AAPL", 10), _row("Ada", "AAPL", 20), _row("Bo", "AAPL", 10)
@@ -81,32 +80,32 @@ def _drawn_updates() -> Iterator[Case]:
 
 
 _TEACHING_UPDATES = [
-    Case((None, ADA), [("Ada", "add", ADA)], "A new position: there is only the new row."),
-    Case((None, NYSE), [("Ada", "add", NYSE)], "A new position, at the other US exchange."),
+    Case((None, ADA), [("Ada", 1, ADA)], "A new position: there is only the new row."),
+    Case((None, NYSE), [("Ada", 1, NYSE)], "A new position, at the other US exchange."),
     Case(
         (ADA, None),
-        [("Ada", "remove", ADA)],
+        [("Ada", -1, ADA)],
         "A tombstone: the old row goes, and it is the only one that knows the client.",
     ),
     Case(
         (ADA, BO),
-        [("Ada", "remove", ADA), ("Bo", "add", BO)],
+        [("Ada", -1, ADA), ("Bo", 1, BO)],
         "The position moves: it leaves Ada before it comes to Bo.",
     ),
     Case(
         (ADA, MORE),
-        [("Ada", "remove", ADA), ("Ada", "add", MORE)],
+        [("Ada", -1, ADA), ("Ada", 1, MORE)],
         "The client stays, and the row does not: the old one goes, the new one comes.",
     ),
     Case((ADA, dict(ADA)), [], "The same row came again. Nothing has changed."),
     Case(
         (ADA, ABROAD),
-        [("Ada", "remove", ADA)],
+        [("Ada", -1, ADA)],
         "It isn't a US share any more. For the groups that is a removal.",
     ),
     Case(
         (ABROAD, NYSE),
-        [("Ada", "add", NYSE)],
+        [("Ada", 1, NYSE)],
         "It has become a US share. The old row was in no group, so nothing is taken out.",
     ),
     Case((ABROAD, ABROAD_TOO), [], "Neither row is a US share: no group changes."),
@@ -114,17 +113,16 @@ _TEACHING_UPDATES = [
     Case((None, None), [], "A tombstone for a position that was not there."),
 ]
 
-what_an_update_tells = Problem(
-    name="What an update tells",
-    task="Write the changes that an update of a position means for the groups by client. `old` is "
+changes_of_an_update = Problem(
+    name="The changes of an update",
+    task="Write the changes that an update of a position emits to the groups by client. `old` is "
     "the row before, `new` the row after; each is a dictionary with `client`, `ticker`, `amount` "
-    "and `exchange`, or `None` where there is no row. Give triples `(client, change, row)` in the "
-    "order in which "
-    'they are to be worked off, in a list or by `yield`. A change is `"remove"` or `"add"`. Only '
-    "rows of a US exchange, `NYSE` or `NASDAQ`, are in a group. A record that came twice, with the "
-    "row as it was, changes nothing.\n\n"
-    "From Ada to Bo: `[('Ada', 'remove', old), ('Bo', 'add', new)]`. Ten more for Ada: `[('Ada', "
-    "'remove', old), ('Ada', 'add', new)]`. Sold: `[('Ada', 'remove', old)]`.",
+    "and `exchange`, or `None` where there is no row. Give triples `(client, sign, row)` in the "
+    "order in which they are to be applied, in a list or by `yield`: sign `-1` for a row that "
+    "goes, `+1` for one that comes. Only rows of a US exchange, `NYSE` or `NASDAQ`, are in a "
+    "group. A record that came twice, with the row as it was, emits nothing.\n\n"
+    "From Ada to Bo: `[('Ada', -1, old), ('Bo', +1, new)]`. Ten more for Ada: `[('Ada', -1, old), "
+    "('Ada', +1, new)]`. Sold: `[('Ada', -1, old)]`.",
     stub="def changes(old, new):\n    ...  # your code\n",
     diagnose=one_after_another(
         by_cases(_TEACHING_UPDATES, (*MISTAKES, *LEFT_OUT), any_iterable=True),
@@ -137,12 +135,13 @@ what_an_update_tells = Problem(
         "new one? Which goes first?",
         "Handle the two by themselves, with the same two questions: is there a row, and is it a US "
         "share? Each row brings its own client. Before all that, one comparison.",
-        "Walk over `('remove', old)` and `('add', new)`; keep those whose row is there and whose "
-        "exchange is in `US`.",
+        "Walk over `(-1, old)` and `(1, new)`; keep those whose row is there and whose exchange is "
+        "one of the two.",
     ),
     reference=changes,
     discussion='No case is asked for by name: not "moved", not "closed", not "became a US '
-    'share". Old row out, new row in, and each row speaks for itself.\n\n'
-    "The two triples may go to different places: Ada's set may be on another machine than Bo's. "
-    "Then nobody keeps them together, and for a moment the position is with neither of them.",
+    'share". Old row out, new row in, and each row brings its own client. The filter looks at the '
+    "old row, too: only so a position that leaves the US exchanges leaves its group.\n\n"
+    "The two triples may go to different places: Ada's group may be on another machine than Bo's. "
+    "Then nothing keeps them together, and for a moment the position is with neither of them.",
 )

@@ -1,11 +1,11 @@
-"""Answers to "What an update tells", right and wrong, as learners may write them."""
+"""Answers to "The changes of an update", right and wrong, as learners may write them."""
 
 from __future__ import annotations
 
 from proof import Catalogue
 
 from workbook.events.positions import US
-from workbook.exercises.chapters.us_share_holders.what_an_update_tells_mistakes import MISTAKES
+from workbook.exercises.chapters.us_share_holders.changes_of_an_update_mistakes import MISTAKES
 
 
 def us(row):
@@ -16,17 +16,17 @@ def two_ifs(old, new):
     told = []
     if old != new:
         if us(old):
-            told.append((old["client"], "remove", old))
+            told.append((old["client"], -1, old))
         if us(new):
-            told.append((new["client"], "add", new))
+            told.append((new["client"], 1, new))
     return told
 
 
 def filtered_first(old, new):
     """A row that is no US share is as good as none."""
     before, after = (row if row and row["exchange"] in US else None for row in (old, new))
-    removed = [(before["client"], "remove", before)] if before else []
-    added = [(after["client"], "add", after)] if after else []
+    removed = [(before["client"], -1, before)] if before else []
+    added = [(after["client"], 1, after)] if after else []
     return () if before == after else (*removed, *added)
 
 
@@ -34,9 +34,9 @@ def yields(old, new):
     if old == new:
         return
     if us(old):
-        yield old["client"], "remove", old
+        yield old["client"], -1, old
     if us(new):
-        yield new["client"], "add", new
+        yield new["client"], 1, new
 
 
 def equal_in(*names):
@@ -50,8 +50,8 @@ def equal_in(*names):
 
 
 def two_changes(old, new):
-    removed = [(old["client"], "remove", old)] if us(old) else []
-    return removed + ([(new["client"], "add", new)] if us(new) else [])
+    removed = [(old["client"], -1, old)] if us(old) else []
+    return removed + ([(new["client"], 1, new)] if us(new) else [])
 
 
 def changed(change):
@@ -82,8 +82,8 @@ def where(us_exchange):
         before, after = (r if r and us_exchange(r["exchange"]) else None for r in (old, new))
         if old == new:
             return []
-        removed = [(before["client"], "remove", before)] if before else []
-        return removed + ([(after["client"], "add", after)] if after else [])
+        removed = [(before["client"], -1, before)] if before else []
+        return removed + ([(after["client"], 1, after)] if after else [])
 
     return answer
 
@@ -95,7 +95,7 @@ catalogue = Catalogue(
         (needs_both, "raised TypeError"),
         (prints_changes, "prints the value"),
         (lambda update: [], "Keep the parameters"),
-        ([("Ada", "add")], "without parentheses"),
+        ([("Ada", 1)], "without parentheses"),
         (equal_in("client", "amount", "exchange"), "without their ticker."),
         (equal_in("client", "amount", "ticker"), "without their exchange."),
         (equal_in("client", "amount"), "without their ticker and exchange."),

@@ -1,4 +1,4 @@
-"""Wrong answers to "What an update tells", from two rows to the triples (client, change, row)."""
+"""Wrong answers to "The changes of an update", from two rows to the triples (client, sign, row)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbook.exercises.engine.mistakes import Mistake, Mistakes, same_idea
 from workbook.exercises.models.forms import in_other_forms
 
 Row = Mapping[str, Any] | None
-Change = tuple[Any, str, Row]
+Change = tuple[Any, Any, Row]
 
 
 def _us(row: Row) -> Row:
@@ -23,11 +23,15 @@ def _nasdaq(row: Row) -> Row:
 
 
 def _remove(row: Row) -> list[Change]:
-    return [] if row is None else [(row["client"], "remove", row)]
+    return [] if row is None else [(row["client"], -1, row)]
 
 
 def _add(row: Row) -> list[Change]:
-    return [] if row is None else [(row["client"], "add", row)]
+    return [] if row is None else [(row["client"], 1, row)]
+
+
+def _word(sign: int) -> str:
+    return "remove" if sign < 0 else "add"
 
 
 def _always(old: Row, new: Row) -> list[Change]:
@@ -87,12 +91,12 @@ def only_adds_to_the_same(old: Row, new: Row) -> list[Change]:
 
 
 @MISTAKES.add(
-    'There is no change called "update": it is two, a removal of the old row and an addition of '
-    "the new one. The groups know no other changes."
+    "When the client stays the same it emits one change with the sign 0. There is no such change: "
+    "an update is two, -1 for the old row and +1 for the new one."
 )
-def says_update(old: Row, new: Row) -> list[Change]:
+def gives_a_zero(old: Row, new: Row) -> list[Change]:
     changes = _right(old, new)
-    return [(changes[1][0], "update", new)] if _of_one_client(changes) else changes
+    return [(changes[1][0], 0, new)] if _of_one_client(changes) else changes
 
 
 _NO_EXCHANGE = (
@@ -121,7 +125,7 @@ def takes_everything(old: Row, new: Row) -> list[Change]:
 def removes_from_the_new_client(old: Row, new: Row) -> list[Change]:
     if old == new or new is None:
         return _right(old, new)
-    removed: list[Change] = [(new["client"], what, row) for _, what, row in _remove(_us(old))]
+    removed: list[Change] = [(new["client"], sign, row) for _, sign, row in _remove(_us(old))]
     return removed + _add(_us(new))
 
 
@@ -137,7 +141,7 @@ MISTAKES += [
     ),
     Mistake(
         _always,
-        "A record that came twice becomes a removal and an addition. If the row is the same, "
+        "A record that came twice becomes a -1 and a +1. If the row is the same, "
         "nothing has changed.",
     ),
     Mistake(
@@ -163,23 +167,31 @@ MISTAKES += [
         "Only NASDAQ counts as a US exchange. NYSE is one as well.",
     ),
     Mistake(
-        lambda old, new: [(client, what, new) for client, what, _ in _right(old, new)],
+        lambda old, new: [(client, sign, new) for client, sign, _ in _right(old, new)],
         "The removal carries the new row. What has to be taken out is what was put in: the old "
         "row.",
     ),
     Mistake(
+        lambda old, new: [(client, -sign, row) for client, sign, row in _right(old, new)],
+        "The two signs are swapped: the old row goes (-1), the new one comes (+1).",
+    ),
+    *same_idea(
+        lambda old, new: [(client, _word(sign), row) for client, sign, row in _right(old, new)],
+        lambda old, new: [(client, f"{sign:+d}", row) for client, sign, row in _right(old, new)],
+        cause="The sign is a text. The number -1 or +1 is asked for: a sum will add it up.",
+    ),
+    Mistake(
         lambda old, new: [
-            (client, "add" if what == "remove" else "remove", row)
-            for client, what, row in _right(old, new)
+            (client, sign * row["amount"], row) for client, sign, row in _right(old, new) if row
         ],
-        "The two words are swapped: the old row is removed, the new one is added.",
+        "The sign carries the amount. It counts rows: -1 for one that goes, +1 for one that comes.",
     ),
     Mistake(
-        lambda old, new: [(what, client, row) for client, what, row in _right(old, new)],
-        "The client comes first, then the change.",
+        lambda old, new: [(sign, client, row) for client, sign, row in _right(old, new)],
+        "The client comes first, then the sign.",
     ),
     Mistake(
-        lambda old, new: [(client, what) for client, what, _ in _right(old, new)],
+        lambda old, new: [(client, sign) for client, sign, _ in _right(old, new)],
         "The row is missing. An adder and a subtractor need it: what is to be taken out?",
     ),
     *in_other_forms(
