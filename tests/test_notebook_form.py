@@ -11,10 +11,6 @@ from chapters import NOTEBOOKS, stem
 
 from workbook.exercises.engine.recall import Recall
 
-OLD_FORM = {
-}
-"""Chapters that are being rewritten; none in the end."""
-
 LONGEST = 30
 BARE = {
     "00_start_here": ("readStream", "writeStream", "Producer("),
@@ -60,8 +56,6 @@ ANYWHERE = ("readStream", "writeStream")
 
 @pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
 def path(request: pytest.FixtureRequest) -> Path:
-    if request.param.stem in OLD_FORM:
-        pytest.skip("not in the new form yet")
     return request.param
 
 

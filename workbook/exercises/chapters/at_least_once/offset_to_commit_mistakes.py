@@ -57,7 +57,7 @@ def _before_the_first_open(sends: Sequence[Send]) -> int | None:
 MISTAKES = [
     *same_idea(
         lambda sends: _last(_delivered(sends)),
-        lambda sends: max(_delivered(sends)).next_offset,
+        lambda sends: max(_delivered(sends)).next_offset,  # type: ignore[type-var]
         _newest_only,
         cause="It takes the newest delivered metric, and commits past one that failed or is on its "
         "way. That one would never be sent again.",

@@ -31,7 +31,10 @@ class Producer:
     ) -> None:
         """Note a record: the parameters and their order are confluent-kafka's."""
         parts = [repr(topic), f"key={_wire(key)!r}", f"value={_wire(value)!r}"]
-        others = {"partition": (partition, -1), "timestamp": (timestamp, 0)}
+        others: dict[str, tuple[Any, Any]] = {
+            "partition": (partition, -1),
+            "timestamp": (timestamp, 0),
+        }
         others["headers"] = (headers, None)
         parts += [f"{name}={given!r}" for name, (given, usual) in others.items() if given != usual]
         report = on_delivery if on_delivery is not None else callback
