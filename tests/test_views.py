@@ -65,6 +65,16 @@ def test_a_click_that_was_not_delivered_is_not_among_the_sent() -> None:
     assert "&lt;now&gt;" in shop.children[-1].value
 
 
+def test_an_interrupted_click_is_among_the_sent_because_it_still_arrives() -> None:
+    def interrupted(click: Click) -> Place:
+        raise KeyboardInterrupt
+
+    shop = Shop(interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        shop.click("/home")
+    assert [click.name for click in shop.sent] == ["/home"]
+
+
 def test_a_live_view_redraws_until_its_query_ends() -> None:
     query, drawn = Query(), []
     live = Live(lambda: drawn.append(1) or "x", running=query, every=0.01)

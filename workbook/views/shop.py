@@ -62,6 +62,9 @@ class Shop(widgets.VBox):
         click = Click(number, click_type, name, int(self._clock() * 1000), "JupyterLab", "tab-you")
         try:
             place = self._send(click)
+        except KeyboardInterrupt:  # only the wait for its delivery ends: the click is on its way
+            self.sent.append(click)
+            raise
         except Exception as error:
             self._show(f"<b>✗ not sent:</b> {html.escape(str(error))}")
             raise

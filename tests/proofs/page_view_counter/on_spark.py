@@ -104,10 +104,9 @@ def by_offset_too(clicks):
 
 
 def in_windows(clicks):
-    second = F.window(F.timestamp_millis("timestamp"), "1 second")
-    return (
-        only_pages(clicks).groupBy("name", second).agg(F.count("*").alias("views")).drop("window")
-    )
+    second = F.window(F.timestamp_millis("timestamp"), "1 second").alias("second")
+    counted = only_pages(clicks).groupBy("name", second).agg(F.count("*").alias("views"))
+    return counted.drop("second")
 
 
 def small_letters(clicks):
