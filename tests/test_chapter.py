@@ -62,6 +62,24 @@ def test_waiting_in_vain_names_what_for(chapter: Chapter) -> None:
         chapter.wait(lambda: 0, "a miracle", seconds=0.1)
 
 
+def test_a_long_wait_says_what_it_waits_for(
+    chapter: Chapter, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("workbook.chapter.chapter.QUIET_S", 0.0)
+    asked: list[int] = []
+    chapter.wait(lambda: asked.append(1) or len(asked) > 3, "a small thing")
+    assert capsys.readouterr().out == "Waiting for a small thing ...\n"
+
+
+def test_waiting_in_vain_raises_what_ended_a_loop(chapter: Chapter) -> None:
+    def work(reader: Any, until: Any) -> None:
+        raise KeyError("browser")
+
+    chapter.loop(work, consumer(chapter.config, chapter.topic("clicks")))
+    with pytest.raises(KeyError, match="browser"):
+        chapter.wait(lambda: 0, "the loop", seconds=0.5)
+
+
 def test_waiting_in_vain_without_a_broker_names_the_broker(chapter: Chapter) -> None:
     chapter.config = {"bootstrap.servers": "127.0.0.1:1"}
     with pytest.raises(BrokerUnreachable, match="none answered"):

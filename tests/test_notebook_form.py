@@ -18,7 +18,11 @@ BARE = {
         "Consumer(", ".poll(", "auto.offset.reset", "enable.auto.commit", "readStream",
         "from_json", "outputMode", "checkpointLocation",
     ),
-    "02_views_per_second": ("readStream", "F.window", "withWatermark", "outputMode", "trigger"),
+    "02_views_per_second": (
+        "Consumer(", ".poll(", "auto.offset.reset", "enable.auto.commit", "produce(", "readStream",
+        "from_json", "F.window", "withWatermark", "outputMode", "foreachBatch",
+        "checkpointLocation", "trigger", "numRowsDroppedByWatermark",
+    ),
     "03_metrics_topic": (
         "on_delivery", "produce(", ".poll(", "message.timeout.ms", "auto.offset.reset",
         "writeStream", "outputMode", "checkpointLocation", "partitioner",
