@@ -11,8 +11,7 @@ from chapters import NOTEBOOKS, stem
 
 from workbook.exercises.engine.recall import Recall
 
-OLD_FORM = {
-}
+OLD_FORM = {}
 """Chapters that are being rewritten; none in the end."""
 
 LONGEST = 30
