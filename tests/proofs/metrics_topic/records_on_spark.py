@@ -47,6 +47,7 @@ catalogue = Catalogue(
         (records("string(views)", "string(unix_seconds(window.start))"), "swapped"),
         (records(key="string(window.start)"), "The key is a date"),
         (records(key="string(window)"), "whole window as text"),
+        (records(key="string(second(window.start))"), "second of the minute"),
         (records(key="string(unix_seconds(window.end))"), "The key is the window's end"),
         (records(key="string(unix_millis(window.start))"), "in milliseconds"),
         (records(key="string(double(window.start))"), "was a double"),
@@ -76,6 +77,7 @@ catalogue = Catalogue(
         (shows, "It prints"),
     ],
     shortcuts=[
+        (records(key="to_json(window)"), "whole window as text"),
         (records(key="string(window.end)"), "The key is the window's end"),
         (records(key="string(unix_millis(window.start) / 1000)"), "was a double"),
         (records(key="date_format(window.start, 'yyyy-MM-dd HH:mm:ss')"), "The key is a date"),

@@ -24,6 +24,10 @@ def _date(time: Any) -> str:
     return str(time.strftime("%F %T"))
 
 
+def _iso(time: Any) -> str:
+    return str(time.strftime("%FT%T.000Z"))
+
+
 def _keys(key: Callable[[Any], Any]) -> Callable[[list[Any]], list[Row]]:
     """Return a query that is right in all but its key."""
     return lambda counts: [(key(c), str(c.views)) for c in counts]
@@ -48,9 +52,15 @@ MISTAKES = [
         "The key is a date, and which one depends on the session's time zone. Take the seconds "
         "since 1970: `unix_seconds` gives them.",
     ),
-    Mistake(
+    *same_idea(
         _keys(lambda c: f"{{{_date(c.window[0])}, {_date(c.window[1])}}}"),
-        "The key is the whole window as text. Take its `start`, as seconds since 1970.",
+        _keys(lambda c: f'{{"start":"{_iso(c.window[0])}","end":"{_iso(c.window[1])}"}}'),
+        cause="The key is the whole window as text. Take its `start`, as seconds since 1970.",
+    ),
+    Mistake(
+        _keys(lambda c: str(_second(c) % 60)),
+        "The key is the second of the minute, 0 to 59: each minute would replace the one before "
+        "it. Take the seconds since 1970: `unix_seconds`.",
     ),
     *same_idea(
         _keys(lambda c: str(_second(c) + 1)),
