@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import astuple, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,9 +18,6 @@ from workbook.errors import Rejected
 from workbook.events.clicks import Click, ClickType, PlainClick
 from workbook.events.reasons import Reason
 from workbook.pipelines.page_views.counts import (
-    completed_seconds,
-    count_page_views,
-    count_step,
     page_views,
 )
 
@@ -283,11 +279,6 @@ def click(name: str, kind: ClickType = ClickType.PAGE, timestamp: int = ARRIVAL)
     return Click(1, kind, name, timestamp, "Firefox")
 
 
-def test_a_step_counts_pages_and_no_actions() -> None:
-    assert count_step({"home": 1}, click("home")) == {"home": 2}
-    assert count_step({"home": 1}, click("basket", ClickType.ACTION)) == {"home": 1}
-
-
 MIXED = [
     click("home"), click("home", timestamp=IN_2099), click("shoes"), click("x", ClickType.ACTION),
     click("home", timestamp=ARRIVAL - 10**9), click("shoes", timestamp=-1),
@@ -298,47 +289,3 @@ def test_spark_counts_accepted_page_views_only(spark: SparkSession) -> None:
     parsed = parse(raw(spark, [c.to_json() for c in MIXED] + [b"junk", None]))
     rows = page_views(parsed).collect()
     assert {row["name"]: row.views for row in rows} == {"home": 2, "shoes": 1}
-
-
-class Letter:
-    """A message as the loop sees it."""
-
-    def __init__(self, value: bytes | None) -> None:
-        self.value: Callable[[], bytes | None] = lambda: value
-
-    def timestamp(self) -> tuple[int, int]:
-        return 1, ARRIVAL
-
-
-class Scripted:
-    """A consumer that hands out a list, None among it."""
-
-    def __init__(self, messages: list[Letter | None]) -> None:
-        self.left = list(messages)
-
-    def poll(self, timeout: float, /) -> Letter | None:
-        return self.left.pop(0)
-
-
-def test_the_loop_rejects_and_counts_on() -> None:
-    values = [c.to_json() for c in MIXED] + [b"junk"]
-    reader = Scripted([None, *(Letter(v) for v in values), None, Letter(click("home").to_json())])
-    seen: list[tuple[bytes | None, str]] = []
-    counts = count_page_views(
-        reader, lambda _: not reader.left, lambda m, why: seen.append((m.value(), why.reason))
-    )
-    assert counts == {"home": 3, "shoes": 1}
-    more = Scripted([Letter(click("home").to_json())])
-    assert count_page_views(more, lambda _: not more.left, lambda m, why: None, counts) == {
-        "home": 4, "shoes": 1,
-    }  # fmt: skip
-    assert seen == [
-        (values[1], Reason.FUTURE), (values[5], Reason.NEGATIVE), (b"junk", Reason.MALFORMED)
-    ]  # fmt: skip
-
-
-def test_a_second_is_complete_at_a_page_view_of_another_and_never_at_an_action() -> None:
-    times = [(1_000, "Page"), (1_999, "Page"), (2_500, "Action"), (3_000, "Page"), (1_500, "Page")]
-    clicks = [replace(CLICK, timestamp=time, click_type=ClickType(kind)) for time, kind in times]
-    assert list(completed_seconds(clicks)) == [(1, 2), (3, 1)]
-    assert list(completed_seconds(clicks[:3])) == []

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 from confluent_kafka import OFFSET_INVALID, Consumer, KafkaError, KafkaException, TopicPartition
 
@@ -25,10 +24,6 @@ class PartitionOffsets:
     end: int
     committed: int | None
     lag: int
-
-    def as_row(self) -> dict[str, Any]:
-        """Return the fields by name, for a table; a dash where nothing is committed."""
-        return {**asdict(self), "committed": "–" if self.committed is None else self.committed}
 
 
 def partition_offsets(

@@ -1,97 +1,11 @@
-"""Counts page views, in all and per second: by hand, and the same on Spark."""
+"""Counts page views on Spark, in all and per second."""
 
 from __future__ import annotations
-
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Protocol
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from workbook.errors import Rejected
-from workbook.events.clicks import Click, ClickType
-
-# --- by hand ----------------------------------------------------------------------------------
-
-Counts = dict[str, int]
-"""Page name to number of views. What we know after every click so far: the state."""
-
-
-class Polls(Protocol):
-    """A consumer that can be polled."""
-
-    def poll(self, timeout: float, /) -> Any: ...
-
-
-def count_step(counts: Counts, click: Click) -> Counts:
-    """Fold one click into the counts: return the counts after it.
-
-    The dictionary is changed in place and returned, so that a million steps make no copies.
-    """
-    if click.click_type is ClickType.PAGE:
-        counts[click.name] = counts.get(click.name, 0) + 1
-    return counts
-
-
-def count_page_views(
-    consumer: Polls,
-    until: Callable[[Counts], bool],
-    reject: Callable[[Any, Rejected], None],
-    counts: Counts | None = None,
-) -> Counts:
-    """Poll and count until ``until(counts)`` holds; it is asked after every poll, also an idle one.
-
-    ``reject(message, why)`` gets each record that is no click; the loop counts on. Errors of the
-    consumer (``BrokerUnreachable``, ``TopicMissing``) pass through.
-    """
-    counts = {} if counts is None else counts
-    while not until(counts):
-        message = consumer.poll(0.1)
-        if message is None:
-            continue
-        try:
-            count_step(counts, Click.from_json(message.value(), message.timestamp()[1]))
-        except Rejected as why:
-            reject(message, why)
-    return counts
-
-
-def polled_clicks(
-    consumer: Polls, until: Callable[[], bool], reject: Callable[[Any, Rejected], None]
-) -> Iterator[Click]:
-    """Yield a topic's clicks, one by one, until ``until()`` holds; ask it before every poll.
-
-    ``reject(message, why)`` gets each record that is no click. Errors of the consumer
-    (``BrokerUnreachable``, ``TopicMissing``) pass through.
-    """
-    while not until():
-        message = consumer.poll(0.1)
-        if message is None:
-            continue
-        try:
-            yield Click.from_json(message.value(), message.timestamp()[1])
-        except Rejected as why:
-            reject(message, why)
-
-
-def completed_seconds(clicks: Iterable[Click]) -> Iterator[tuple[int, int]]:
-    """Yield each second and its page views, once a page view of another second has come.
-
-    In OTTO's mob programming session this was the map from second to count whose completed second
-    is emitted and removed. Nothing is emitted at the first click: no second was complete.
-    """
-    counts: dict[int, int] = {}
-    current: int | None = None
-    for click in clicks:
-        if click.click_type is not ClickType.PAGE:
-            continue
-        if current is not None and click.epoch_second != current:
-            yield current, counts.pop(current)
-        current = click.epoch_second
-        counts[current] = counts.get(current, 0) + 1
-
-
-# --- on Spark ---------------------------------------------------------------------------------
+from workbook.events.clicks import ClickType
 
 
 def page_views(parsed: DataFrame) -> DataFrame:
