@@ -10,22 +10,11 @@ from typing import Any
 Key = Callable[[Any], Any]
 
 name = attrgetter("name")
-partition = attrgetter("partition")
 
 
 def second(click: Any) -> int | None:
     """Return the second of a click; None where the record could not be read."""
     return None if click.timestamp is None else click.timestamp // 1000
-
-
-def accepted(clicks: Iterable[Any]) -> list[Any]:
-    """Return the clicks without a reason to reject them."""
-    return [click for click in clicks if click.reason is None]
-
-
-def pages(clicks: Iterable[Any]) -> list[Any]:
-    """Return the accepted page views."""
-    return [click for click in accepted(clicks) if click.click_type == "Page"]
 
 
 def count(clicks: Iterable[Any], *keys: Key) -> list[tuple[Any, ...]]:
