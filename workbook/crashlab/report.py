@@ -51,8 +51,8 @@ class Outcome:
         return "\n".join([self._headline(), "", str(self.verdict), "", *self._sentences()])
 
     def _repr_html_(self) -> str:
-        told = "".join(f"<p>{escape(sentence)}</p>" for sentence in self._sentences())
-        return f"<p><b>{escape(self._headline())}</b></p>{self.verdict._repr_html_()}{told}"
+        sentences = "".join(f"<p>{escape(sentence)}</p>" for sentence in self._sentences())
+        return f"<p><b>{escape(self._headline())}</b></p>{self.verdict._repr_html_()}{sentences}"
 
     def _headline(self) -> str:
         # The mark is for the promise: duplicated events are no fault where only "lost" is promised.

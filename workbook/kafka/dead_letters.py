@@ -105,7 +105,7 @@ class DeadLetters:
         waiting = self._producer.flush()
         self._send_smaller(self._producer)
         lost, why = self._lost, self._why
-        self._lost, self._why = 0, ""  # told once: who goes on starts anew
+        self._lost, self._why = 0, ""  # raised once: who goes on starts anew
         if why:
             raise RecordRefused(
                 f"Expected {self._config.get('bootstrap.servers')} to take dead letters into "

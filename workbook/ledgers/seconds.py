@@ -130,15 +130,15 @@ def judge(expected: pd.DataFrame, metrics: pd.DataFrame) -> SecondsVerdict:
     ``metrics`` are those of ``read_metrics``, in their order. What lies behind the last second in
     which something is expected isn't judged: there is the click that completes that second.
     """
-    told = metrics[metrics["second"] <= expected["second"].max()]
+    judged = metrics[metrics["second"] <= expected["second"].max()]
     ledger = Ledger(expected[["event_id", "timestamp", "second"]])
-    kept = told.drop_duplicates("second", keep="last")
+    kept = judged.drop_duplicates("second", keep="last")
     lost = ledger.judge(_events(kept)).lost[["event_id", "timestamp", "second"]]
-    summed = ledger.judge(_events(told))
+    summed = ledger.judge(_events(judged))
     duplicated = summed.duplicated[["event_id", "second", "offset"]]
-    counts = told.groupby("second")["views"].agg(list)
-    miscounted = _miscounted(expected, told)
-    seconds = sorted({*expected["second"], *told["second"]})
+    counts = judged.groupby("second")["views"].agg(list)
+    miscounted = _miscounted(expected, judged)
+    seconds = sorted({*expected["second"], *judged["second"]})
     sizes = expected.groupby("second").size().reindex(seconds, fill_value=0)
     frame = pd.DataFrame({"expected": sizes})
     findings = {"lost": lost, "duplicated": duplicated, "miscounted": miscounted}
@@ -163,7 +163,7 @@ def _miscounted(expected: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
 
 def _seconds(rows: list[tuple[int, int, list[int], int, int, int]]) -> pd.DataFrame:
     columns = ["second", "expected", "emitted", "last", "lost", "duplicated", "miscounted"]
-    told = [
+    found = [
         (
             second, expected, ", ".join(map(str, emitted)) or "–", emitted[-1] if emitted else 0,
             lost, duplicated, miscounted,
@@ -171,7 +171,7 @@ def _seconds(rows: list[tuple[int, int, list[int], int, int, int]]) -> pd.DataFr
         )
         for second, expected, emitted, lost, duplicated, miscounted in rows
     ]  # fmt: skip
-    return pd.DataFrame(told, columns=[*columns, "meaning"])
+    return pd.DataFrame(found, columns=[*columns, "meaning"])
 
 
 def _events(metrics: pd.DataFrame) -> pd.DataFrame:

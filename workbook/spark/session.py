@@ -200,9 +200,10 @@ def _require_master(master: str) -> None:
 
 def _not_started(error: Exception, log: Path) -> SparkFailed:
     lines = log.read_text(errors="replace").splitlines() if log.exists() else []
-    told = [line for line in lines if "WARN" not in line][-4:] or [str(error)[:300]]
+    printed = [line for line in lines if "WARN" not in line][-4:] or [str(error)[:300]]
     return SparkFailed(
-        "Spark did not start. It said:\n  " + "\n  ".join(told) + "\nCheck SPARK_DRIVER_MEMORY "
+        "Spark did not start. It printed:\n  " + "\n  ".join(printed) + "\n"
+        "Check SPARK_DRIVER_MEMORY "
         f"(now {os.environ.get('SPARK_DRIVER_MEMORY', '2g')}) and SPARK_MASTER, then run: "
         "python -m workbook doctor"
     )

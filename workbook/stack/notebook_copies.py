@@ -66,7 +66,7 @@ def _digest(notebook: Path) -> str:
     """Hash the cells' text; outputs and the state of widgets do not count as work."""
     try:
         cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
-        told = [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
+        texts = [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
     except (ValueError, KeyError):
         return "unreadable"
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(texts).encode()).hexdigest()

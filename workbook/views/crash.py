@@ -137,9 +137,9 @@ class CrashButtons(widgets.VBox):
             self._shown = state
             for name, button in self._buttons.items():
                 button.disabled = name != state
-            told = ("" if state in OVER else self._error) + self._words(state)
-            if self._status.value != told:
-                self._status.value = told
+            shown = ("" if state in OVER else self._error) + self._words(state)
+            if self._status.value != shown:
+                self._status.value = shown
         return state
 
     def _words(self, state: str) -> str:

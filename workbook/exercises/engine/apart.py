@@ -85,8 +85,8 @@ def _in_child(work: Work) -> tuple[Ended, bool]:
 def _as_child(work: Work, to_parent: int) -> None:
     """Do the work and report it; whatever happens, this never returns."""
 
-    def say(**told: Any) -> None:
-        message = json.dumps(told).encode() + b"\n"
+    def say(**report: Any) -> None:
+        message = json.dumps(report).encode() + b"\n"
         while message:
             message = message[os.write(to_parent, message) :]
 
@@ -140,12 +140,12 @@ def _listen(from_child: int) -> Ended | None:
         if not read:
             return None
         *lines, text = (text + read).split(b"\n")
-        for told in map(json.loads, lines):
-            if "broke" in told:
-                raise CheckBroke(told["broke"])
-            if "result" in told:
-                return Ended(told["result"], at)
-            at, until = told["at"], time.monotonic() + SILENCE
+        for report in map(json.loads, lines):
+            if "broke" in report:
+                raise CheckBroke(report["broke"])
+            if "result" in report:
+                return Ended(report["result"], at)
+            at, until = report["at"], time.monotonic() + SILENCE
     return Ended(at=at, hung=True)
 
 

@@ -58,8 +58,8 @@ class Problem:
         self._checked, self._passed, self._skipped = answer, found is None, False
         if found is None:
             remember(self.name, answer)
-            told = Part("Discussion", self.discussion)
-            return Card(State.CORRECT, self.name, (told, *warning(answer)))
+            discussed = Part("Discussion", self.discussion)
+            return Card(State.CORRECT, self.name, (discussed, *warning(answer)))
         return Card(State.NOT_YET, self.name, (*found.parts(), *warning(answer)))
 
     def hint(self, number: int | None = None) -> Card:

@@ -30,9 +30,9 @@ _NO_ROW = (
 
 def broken(answer: Callable[..., Any], tried: Attempt, otherwise: str = "") -> NotYet:
     """Return what is wrong with an answer that raised, took too long or gave no DataFrame."""
-    if told := spark_cause(tried.error):
+    if cause := spark_cause(tried.error):
         where = worker_line(tried.error) or place(tried.error, answer)
-        return NotYet(told, printed=tried.printed, where=where)
+        return NotYet(cause, printed=tried.printed, where=where)
     cause = usual_cause(tried) or otherwise
     where = place(tried.error, answer)
     return NotYet(cause, value=tried.shown, printed=tried.printed, where=where)

@@ -1,7 +1,7 @@
 """Imports the modules an answer imports in its body before its calls, whose time is limited.
 
 A first ``import pandas`` takes seconds on a busy machine. Without this a right answer would be
-told that it doesn't come to an end.
+reported as one that doesn't come to an end.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 from workbook.exercises.engine.guard import guarded
 
 IMPORT_SECONDS = 60.0
-"""How long one import may take. What fails here fails again in the answer, and is told there."""
+"""How long one import may take. What fails here is reported when the answer runs."""
 
 
 def import_for(answer: Any) -> None:

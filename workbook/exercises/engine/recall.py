@@ -12,7 +12,7 @@ from workbook.exercises.engine.choice import Option
 
 @dataclass(frozen=True)
 class Question:
-    """A question with its options, of which one has no cause; ``chapter`` is where it was told."""
+    """A question with its options, of which one has no cause; ``chapter`` is which taught it."""
 
     chapter: str
     text: str

@@ -158,9 +158,9 @@ def _first_of_dict(value: dict[Any, Any], room: int) -> Any:
 
 def _click(click: Click) -> _Text:
     """Format a click on one line, in place of one that pprint would spread over six."""
-    told = {f.name: getattr(click, f.name) for f in fields(click) if f.name != "browser"}
-    told["click_type"] = str(click.click_type)
-    shown = ", ".join(f"{n}={_first(v)!r}" for n, v in told.items() if v is not None)
+    named = {f.name: getattr(click, f.name) for f in fields(click) if f.name != "browser"}
+    named["click_type"] = str(click.click_type)
+    shown = ", ".join(f"{n}={_first(v)!r}" for n, v in named.items() if v is not None)
     return _Text(f"Click({shown})")
 
 

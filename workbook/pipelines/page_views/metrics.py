@@ -87,7 +87,7 @@ class Seconds:
     def step(self, click: Click, topic: str, partition: int, offset: int) -> Completed | None:
         """Count a click; the completed second, if this click is the first one of a new second.
 
-        Raises ``Rejected`` for a page view of an earlier second: where that has been told already,
+        Raises ``Rejected`` for a page view of an earlier second: where that was emitted already,
         a count of one must not replace it.
         """
         if offset < self._next.get(partition, 0):
@@ -128,7 +128,7 @@ def completed(
     """
     seconds = Seconds() if seconds is None else seconds
     # Another reader counts their open second from its first record on. Once they come back, what
-    # we remember of it would be told as if it were the whole.
+    # we remember of it would be emitted as if it were the whole.
     reader.when_gone(seconds.forget)
     while not until():
         message = reader.poll(0.05)
