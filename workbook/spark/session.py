@@ -203,9 +203,8 @@ def _not_started(error: Exception, log: Path) -> SparkFailed:
     printed = [line for line in lines if "WARN" not in line][-4:] or [str(error)[:300]]
     return SparkFailed(
         "Spark did not start. It printed:\n  " + "\n  ".join(printed) + "\n"
-        "Check SPARK_DRIVER_MEMORY "
-        f"(now {os.environ.get('SPARK_DRIVER_MEMORY', '2g')}) and SPARK_MASTER, then run: "
-        "python -m workbook doctor"
+        f"Check SPARK_DRIVER_MEMORY (now {os.environ.get('SPARK_DRIVER_MEMORY', '2g')}) and "
+        "SPARK_MASTER, then run: python -m workbook doctor"
     )
 
 
