@@ -47,17 +47,17 @@ _ROWS: list[Row] = [
     (4, "Action", "buy", _MS + 1_300, "Safari", None, _at(1_310)),
     (5, "Page", "hats", _MS + 1_800, "Firefox", "t1", _at(1_850)),
     (6, "Action", "/buy", _MS + 2_400, "Firefox", "t1", _at(2_430)),
-    (7, "Page", "/home", _MS + 60_100, "Chrome", "t2", _at(60_150)),
-    (8, "PageLeave", "/home", _MS + 60_900, "Chrome", "t2", _at(60_960)),
-    (9, "Scroll", "/home", _MS + 60_950, "Chrome", "t2", _at(60_990)),
-    (None, None, None, None, None, None, _at(61_000)),
+    (7, "Page", "/home", _MS + 66_100, "Chrome", "t2", _at(66_150)),
+    (8, "PageLeave", "/home", _MS + 66_900, "Chrome", "t2", _at(66_960)),
+    (9, "Scroll", "/home", _MS + 66_950, "Chrome", "t2", _at(66_990)),
+    (None, None, None, None, None, None, _at(67_000)),
 ]
 
 _on_a_table = by_rows(
     _SCHEMA,
     _ROWS,
     "second BIGINT, views BIGINT",
-    [(SECOND, 3), (SECOND + 1, 2), (SECOND + 60, 1)],
+    [(SECOND, 3), (SECOND + 1, 2), (SECOND + 66, 1)],
     MISTAKES,
     "Compare the rows: which views are in a wrong second, and which are counted too often or "
     "not at all?",
