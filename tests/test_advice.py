@@ -211,6 +211,11 @@ def queries(broker: Any, spark: Any, topic: Callable[..., Any]) -> Queries:
     return Queries(spark, broker.spark_options(), clicks.name, broker.client_config())
 
 
+def test_a_processor_without_its_store() -> None:
+    error = RuntimeError("[UNSUPPORTED_FEATURE.STORE_BACKEND_NOT_SUPPORTED_FOR_TWS] The feature")
+    assert "RocksDBStateStoreProvider" in advice.next_step(error)
+
+
 @pytest.mark.parametrize("case", SPARK)
 def test_an_error_of_spark(case: str, queries: Queries) -> None:
     work, step, headline = SPARK[case]

@@ -52,6 +52,12 @@ NEXT_STEPS: tuple[tuple[str, str], ...] = (
         'A consumer needs a group: add `"group.id": "some-name"` to its settings.',
     ),
     (
+        r"STORE_BACKEND_NOT_SUPPORTED_FOR_TWS",
+        "`transformWithState` keeps its state in RocksDB: before `start()` "
+        '`spark.conf.set("spark.sql.streaming.stateStore.providerClass", "org.apache.spark.sql.'
+        'execution.streaming.state.RocksDBStateStoreProvider")`.',
+    ),
+    (
         r"STATE_STORE_\w*SCHEMA|STATE_SCHEMA|MISSING_STATE_DIRECTORY|NOT_MATCH_IN_STATE_METADATA"
         r"|sources in the checkpoint offsets|does not support recovering from checkpoint",
         f"Another query made this checkpoint, one that keeps other rows. {NEW_CHECKPOINT}",
