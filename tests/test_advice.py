@@ -288,7 +288,7 @@ def test_in_a_kernel_a_query_that_fails_is_reported_once(run: Callable[[str], st
     assert run("1") == ""
     run(start + "\nquery, failed = query, query")
     text = run("chapter.wait(lambda: query.exception(), 'the failure')\nNone")
-    assert text.startswith("The query `")
+    assert text.count("The query `") == 1  # below a line on what is waited for
     assert "What to do: The topic isn't there" in text
     assert run("chapter.close()") == ""
     closed = failing(run, "spark.range(3).count()")
