@@ -135,7 +135,21 @@ def test_a_recall_question_says_what_is_wrong_with_a_choice() -> None:
     assert question.answer("here") == "✓ Right."
     assert question.answer("there") == "✗ It's not there. (Chapter 01.)"
     recall = Recall(question)
-    assert repr(recall) == "Where?\n  here\n  there"
+    assert repr(recall) == "Where?\n  there\n  here"
     _, buttons, said = recall.children
     buttons.value = "there"
     assert said.value.startswith("✗ It&#x27;s not there.")
+
+
+def test_a_prediction_is_kept_when_its_cell_runs_again(
+    chapter: Chapter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cell: list[str | None] = ["one"]
+    monkeypatch.setattr("workbook.chapter.cells.running", lambda: cell[0])
+    guess = chapter.predict("How many?", 1, 2)
+    guess.say(2)
+    assert chapter.predict("How many?", 1, 2).value == "2"
+    assert chapter.predict("How many?", 1, 3).value is None
+    for other in ("two", None):
+        cell[0] = other
+        assert chapter.predict("How many?", 1, 2).value is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from pathlib import Path
 
@@ -115,3 +116,19 @@ def test_it_ends_with_its_three_misconceptions(path: Path) -> None:
     rows = [line for line in rest.split("\n## ")[0].splitlines() if line.startswith("| ")]
     assert heading
     assert len(rows) == 5, "a head, its line, and three rows: the misconception, what catches it"
+
+
+def test_each_prediction_has_a_name_of_its_own(path: Path) -> None:
+    code = "\n".join(forms.texts(path, "code"))
+    names = re.findall(r"^(\w+) = chapter\.predict\(", code, re.MULTILINE)
+    assert len(names) == len(set(names))
+
+
+def test_the_right_answer_to_a_recall_question_may_stand_anywhere() -> None:
+    places = set()
+    for path in NOTEBOOKS:
+        chapter = import_module(f"workbook.exercises.chapters.{stem(path)}")
+        for question in chapter.recall.questions if hasattr(chapter, "recall") else ():
+            assert sorted(question.shown) == sorted(option.text for option in question.options)
+            places.add(question.shown.index(question.right.text))
+    assert places == {0, 1, 2}

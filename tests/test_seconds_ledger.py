@@ -112,3 +112,10 @@ def test_a_metric_that_is_not_what_its_events_come_to_is_miscounted(emitted, sec
     assert "miscounted" in str(verdict)
     assert f">00:00:0{second}<" in verdict._repr_html_()
     assert wrong_of(metrics((1, [1, 2]), (3, [3]))).counts["miscounted"] == 0
+
+
+def test_who_reads_a_miscounted_metric_has_wrong_numbers() -> None:
+    expected = pd.DataFrame({"event_id": [1, 2], "timestamp": [10_000, 10_500], "second": [10, 10]})
+    metric = {"second": [10], "views": [7], "event_ids": [[1, 2]], "offset": [0]}
+    verdict = judge(expected, pd.DataFrame(metric))
+    assert verdict.keeps_last == verdict.adds_up == "wrong numbers"

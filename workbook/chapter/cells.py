@@ -1,4 +1,4 @@
-"""Says which cell of a chapter makes a name that isn't defined."""
+"""Says which cell of a chapter runs, and which one makes a name that isn't defined."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import ast
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+from IPython import get_ipython
 
 import workbook
 
@@ -18,6 +21,13 @@ chapter = ""
 def is_cell(filename: str) -> bool:
     """Return True for the file name under which a notebook's cell was compiled."""
     return "ipykernel_" in filename or filename.startswith("<ipython-input")
+
+
+def running() -> str | None:
+    """Return the id of the cell that runs; None outside a notebook that names its cells."""
+    parent: dict[str, Any] = getattr(get_ipython(), "get_parent", dict)()
+    cell: str | None = parent.get("metadata", {}).get("cellId")
+    return cell
 
 
 def step_for(name: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import pandas as pd
 
-from workbook.chapter import advice, failed
+from workbook.chapter import advice, cells, failed
 from workbook.chapter.source import Source
 from workbook.chapter.watched import watched
 from workbook.exercises.engine.prediction import Prediction
@@ -57,6 +57,7 @@ class Chapter:
         self._open: ExitStack = ExitStack()
         self._loops: list[Loop] = []
         self._spark: SparkSession | None = None
+        self._asked: dict[tuple[str | None, ...], Prediction] = {}
         Chapter.of_name[name] = self
         advice.follow_errors(name)
 
@@ -175,8 +176,15 @@ class Chapter:
         return found[0]
 
     def predict(self, question: str, *options: object) -> Prediction:
-        """Ask for a prediction, by buttons or, without options, in a field; never required."""
-        return Prediction(question, [str(option) for option in options])
+        """Ask for a prediction, by buttons or, without options, in a field; never required.
+
+        A cell that runs again shows what it has recorded.
+        """
+        cell = cells.running()
+        asked = (cell, question, *map(str, options))
+        if cell is None or asked not in self._asked:
+            self._asked[asked] = Prediction(question, [str(option) for option in options])
+        return self._asked[asked]
 
     def source(self, *things: FunctionType | type) -> Source:
         """Show the source of functions of the package, folded."""
@@ -200,13 +208,15 @@ class Chapter:
         return str(checkpoint(self.name))
 
     def close(self) -> None:
-        """End views, loops, visitors, producers, queries and Spark."""
+        """End views, loops, visitors, producers, queries and Spark; print what it does."""
+        print("Closing what the chapter opened ...")
         self._open.close()
         if self._spark is not None:
             from workbook.spark.session import stop_spark
 
             stop_spark(self._spark)
             self._spark = None
+        print("Closed.")
 
 
 def _now_ms() -> int:

@@ -12,6 +12,9 @@ import pandas as pd
 from workbook.ledgers.events import Ledger
 from workbook.ledgers.findings import SHOWN
 
+WRONG = "wrong numbers"
+"""What a reader has where a metric is miscounted, whatever else happened."""
+
 
 @dataclass(frozen=True)
 class SecondsVerdict:
@@ -39,12 +42,16 @@ class SecondsVerdict:
 
     @property
     def keeps_last(self) -> str:
-        """Return what a reader has who keeps each second's last value: all right, or lost."""
+        """Return what a reader has who keeps the last value: all right, lost or wrong numbers."""
+        if len(self.miscounted):
+            return WRONG
         return "lost" if len(self.lost) else "all right"
 
     @property
     def adds_up(self) -> str:
-        """Return what a reader has who adds up: all right, lost, duplicated or both."""
+        """Return what a reader has who adds up: all right, lost, duplicated, both or wrong."""
+        if len(self.miscounted):
+            return WRONG
         found = {"lost": self.missing, "duplicated": self.duplicated}
         names = [name for name, events in found.items() if len(events)]
         return {0: "all right", 1: "".join(names), 2: "both"}[len(names)]

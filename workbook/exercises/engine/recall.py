@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import html
+import re
+import zlib
 from dataclasses import dataclass
 
 import ipywidgets as widgets
@@ -24,6 +26,11 @@ class Question:
         [right] = [option for option in self.options if not option.cause]
         return right
 
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """Return the options' texts in an order that gives nothing away, the same each time."""
+        return tuple(sorted((option.text for option in self.options), key=_mixed))
+
     def answer(self, text: str) -> str:
         """Return what to say to a choice."""
         chosen = next(option for option in self.options if option.text == text)
@@ -40,14 +47,14 @@ class Recall(widgets.VBox):
     def __repr__(self) -> str:
         lines = []
         for question in self.questions:
-            lines += [question.text, *(f"  {option.text}" for option in question.options)]
+            lines += [question.text, *(f"  {text}" for text in question.shown)]
         return "\n".join(lines)
 
 
 def _asked(question: Question) -> list[widgets.Widget]:
     said = widgets.HTML()
     buttons = widgets.ToggleButtons(
-        options=[option.text for option in question.options],
+        options=[(text.replace("`", ""), text) for text in question.shown],
         value=None,
         style={"button_width": "auto"},
     )
@@ -56,4 +63,9 @@ def _asked(question: Question) -> list[widgets.Widget]:
         said.value = html.escape(question.answer(change["new"]))
 
     buttons.observe(say, names="value")
-    return [widgets.HTML(f"<b>{html.escape(question.text)}</b>"), buttons, said]
+    asked = re.sub("`([^`]+)`", r"<code>\1</code>", html.escape(question.text))
+    return [widgets.HTML(f"<b>{asked}</b>"), buttons, said]
+
+
+def _mixed(text: str) -> int:
+    return zlib.crc32(text.encode())

@@ -31,7 +31,7 @@ recall = Recall(
         "A query has a watermark with a delay of five seconds. The newest event time is 12:00:20. "
         "Which page views may still be dropped?",
         (
-            Option("those older than 12:00:15, from the next micro-batch on"),
+            Option("those older than 12:00:15"),
             Option(
                 "those that arrive more than five seconds after they happened",
                 "Arrival plays no part in it. The watermark compares event times with the newest "
