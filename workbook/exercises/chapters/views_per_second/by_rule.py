@@ -141,7 +141,6 @@ by_rule = Problem(
     discussion="The map holds one second at a time, however long the stream is: removing is what "
     "keeps the state small. And an empty map means that nothing came before, so there's no second "
     "0 to emit. (Whoever starts with `current = 0` must remember that 0 means nothing yet.)\n\n"
-    "Two weaknesses stay. Only a change emits, so the last second waits for the next page view. "
-    "And a late click makes the second change back: second 10 is emitted twice, and no pair says "
-    "that it's only a part.",
+    "A weakness stays. A late click makes the second change back: second 10 is emitted twice, and "
+    "no pair says that it's only a part. The chapter meets another one soon.",
 )
