@@ -210,12 +210,12 @@ def without_duplicates(clicks):
     return with_current({click["event_id"]: click for click in clicks}.values())
 
 
-def with_a_watermark(clicks):
-    """Leaves out what is more than five seconds late, before anything else."""
+def with_a_watermark(clicks, seconds=5):
+    """Leaves out what is so many seconds late, before anything else."""
     kept, newest = [], 0
     for click in clicks:
         newest = max(newest, click["timestamp"] // 1000)
-        kept += [click] if click["timestamp"] // 1000 >= newest - 5 else []
+        kept += [click] if click["timestamp"] // 1000 >= newest - seconds else []
     return with_current(kept)
 
 
@@ -250,7 +250,9 @@ catalogue = Catalogue(
     ],
     shortcuts=[
         (without_duplicates, "The same click came twice"),
-        (with_a_watermark, "ten seconds late"),
+        (lambda clicks: with_a_watermark(clicks), "ten seconds late"),
+        (lambda clicks: with_a_watermark(clicks, 60), "an hour late"),
+        (lambda clicks: with_a_watermark(clicks, 1_000), "an hour late"),
         (hard_coded, "between 10 and 20"),
         (two_digits, "by chance"),
     ],

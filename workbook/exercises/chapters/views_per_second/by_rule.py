@@ -111,6 +111,15 @@ _TEACHING_STREAMS = [
     Case(([],), [], "No clicks give no pairs."),
 ]
 
+_VERY_LATE = [
+    Case(
+        (_pages(3_710_000, 3_720_000, 10_500, 3_721_000),),
+        [(3_710, 1), (3_720, 1), (10, 1)],
+        "The third click is an hour late. However late it is, it counts, and the change back "
+        "emits: the rule says nothing of a limit.",
+    ),
+]
+
 _ONE_BY_ONE = as_they_arrive(_pages(10_200, 10_900, 11_100, 12_000, 12_500, 12_600), [3, 4])
 
 by_rule = Problem(
@@ -126,6 +135,7 @@ by_rule = Problem(
     diagnose=one_after_another(
         by_cases(_TEACHING_STREAMS, MISTAKES, any_iterable=True),
         by_cases(smallest_first(_drawn_streams()), SHORTCUTS, any_iterable=True),
+        by_cases(_VERY_LATE, any_iterable=True),
         _ONE_BY_ONE,
     ),
     hints=(
