@@ -75,6 +75,30 @@ def one_second_later(clicks):
     return (first for first, _ in pairwise(runs))
 
 
+def keeps_all(clicks):
+    seen, current, count = [], None, 0
+    for click in clicks:
+        seen.append(click)
+        if click["click_type"] != "Page":
+            continue
+        if count and click["timestamp"] // 1000 != current:
+            yield current, count
+            count = 0
+        current, count = click["timestamp"] // 1000, count + 1
+
+
+def sets_to_zero(clicks):
+    """Leaves each second in the map, though its count is right if it comes back."""
+    current, counts = None, Counter()
+    for click in clicks:
+        if click["click_type"] == "Page":
+            if current is not None and click["timestamp"] // 1000 != current:
+                yield current, counts[current]
+                counts[current] = 0
+            current = click["timestamp"] // 1000
+            counts[current] += 1
+
+
 def by_place(clicks):
     viewed = pages([clicks[n] for n in range(len(clicks))])
     return grouped(viewed)
@@ -243,6 +267,7 @@ catalogue = Catalogue(
         (lambda count, click: count + 1, "Keep the parameters"),
         ([(10, 2), (11, 1)], "without parentheses"),
         (in_a_list, "once the input has ended"),
+        (keeps_all, "what it keeps grows"),
         (one_second_later, "later than it could"),
         (by_place, "it has no length"),
         (lambda cs: [c.timestamp // 1000 for c in cs], "is a dictionary"),
@@ -263,6 +288,7 @@ catalogue = Catalogue(
         (while_there_are, by_place),
         (lambda clicks: dict(merges_carefully(clicks)), lambda clicks: dict(grouped(clicks))),
         (lambda clicks: [], returns_inside),
+        (sets_to_zero, keeps_all),
         (pops_the_unfinished, yields_the_unfinished),
     ],
 )
