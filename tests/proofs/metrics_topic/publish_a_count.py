@@ -87,16 +87,96 @@ def where_it_is_full(producer, topic, second, views, report):
         producer.poll(0)
 
 
+def again_where_it_is_full(producer, topic, second, views, report):
+    while True:
+        try:
+            producer.produce(topic, key=str(second), value=str(views), on_delivery=report)
+            break
+        except BufferError:
+            producer.poll(0.1)
+    producer.poll(0)
+
+
+def raises_its_own(producer, topic, second, views, report):
+    try:
+        encoded(producer, topic, second, views, report)
+    except BufferError as full:
+        raise RuntimeError(f"no room for second {second}") from full
+
+
+def reports_it_where_it_is_full(producer, topic, second, views, report):
+    try:
+        encoded(producer, topic, second, views, report)
+    except BufferError as full:
+        report(full, None)
+
+
+def passes_where_it_is_full(producer, topic, second, views, report):
+    try:
+        encoded(producer, topic, second, views, report)
+    except Exception:
+        print("full")
+
+
+def twice_where_it_is_full(producer, topic, second, views, report):
+    try:
+        encoded(producer, topic, second, views, report)
+    except BufferError:
+        producer.poll(1)
+        encoded(producer, topic, second, views, report)
+        encoded(producer, topic, second, views, report)
+
+
+def flushes_without_waiting(producer, topic, second, views, report):
+    producer.produce(topic, key=str(second), value=str(views), on_delivery=report)
+    producer.flush(0)
+
+
+def flushes_for_a_second(producer, topic, second, views, report):
+    producer.produce(topic, key=str(second), value=str(views), on_delivery=report)
+    producer.flush(timeout=1)
+
+
+def without_an_error(producer, topic, second, views, report):
+    def done(error, message):
+        if error is None:
+            report(error, message)
+
+    producer.produce(topic, key=str(second), value=str(views), on_delivery=done)
+    producer.poll(0)
+
+
+def with_an_error(producer, topic, second, views, report):
+    def done(error, message):
+        if error:
+            report(error, message)
+
+    producer.produce(topic, key=str(second), value=str(views), callback=done)
+    producer.poll(0)
+
+
 def only_new_seconds(producer, topic, second, views, report):
     if second > 1_000:
         encoded(producer, topic, second, views, report)
 
 
 catalogue = Catalogue(
-    right=[encoded, by_position, reports_in_turn, where_it_is_full],
+    right=[
+        encoded,
+        by_position,
+        reports_in_turn,
+        again_where_it_is_full,
+        raises_its_own,
+        reports_it_where_it_is_full,
+        flushes_without_waiting,
+    ],
     wrong=[
         (returns_a_pair, "Nothing is produced"),
         (sends, "no attribute 'send'"),
+        (where_it_is_full, "full here"),
+        (without_an_error, "of successes only"),
+        (with_an_error, "of failures only"),
+        (flushes_for_a_second, "a round trip"),
         (reports_a_line, "to another function"),
         (waits_a_second, "waits as long as that"),
         (fixed_topic, "Another topic"),
@@ -107,6 +187,8 @@ catalogue = Catalogue(
         (("10", "2"), "without parentheses"),
     ],
     shortcuts=[
+        (passes_where_it_is_full, "full here"),
+        (twice_where_it_is_full, "full here"),
         (only_new_seconds, "Compare the calls"),
         (json_key, "Compare the calls"),
     ],

@@ -91,7 +91,7 @@ def named_as_page(clicks):
 
 def two_by_hand(spark):
     """A copy of what the difference shows."""
-    rows = [("/home", 3), ("/shoes", 1), ("Start", 1)]
+    rows = [("/home", 4), ("/shoes", 1), ("Start", 1)]
     return spark.createDataFrame(rows, "name string, views long")
 
 
@@ -107,6 +107,16 @@ def in_windows(clicks):
     second = F.window(F.timestamp_millis("timestamp"), "1 second").alias("second")
     counted = only_pages(clicks).groupBy("name", second).agg(F.count("*").alias("views"))
     return counted.drop("second")
+
+
+def by_day_with_a_watermark(clicks):
+    timed = only_pages(clicks).withColumn("time", F.timestamp_millis("timestamp"))
+    days = timed.withWatermark("time", "5 seconds").groupBy("name", F.window("time", "1 day"))
+    return days.agg(F.count("*").alias("views")).drop("window")
+
+
+def estimates(clicks):
+    return only_pages(clicks).groupBy("name").agg(F.approx_count_distinct("offset").alias("views"))
 
 
 def small_letters(clicks):
@@ -172,6 +182,7 @@ catalogue = Catalogue(
         (lambda c: c.where("click_type = Page"), "put it in quotes in SQL: `'Page'`"),
         (ends_its_worker, "ended the worker"),
         (in_two_steps, "aggregates twice"),
+        (estimates, "only an estimate"),
         (each_group_in_pandas, "one micro-batch alone"),
         (lambda c: right(c).withColumn("views", F.expr("double(views)")), "`views` is DOUBLE"),
         (lambda c: right(c).toPandas(), "DataFrame of pandas"),
@@ -209,6 +220,7 @@ catalogue = Catalogue(
         (counts_pages_in_groups, with_zeros),
         (by_offset_too, by_event_too),
         (in_windows, by_event_too),
+        (by_day_with_a_watermark, by_event_too),
         (lambda c: count_by(c.where("lower(click_type) = 'page'"), "name"), small_letters),
         (lambda c: count_by(c.where("name IS NOT NULL"), "name"), actions_too),
         (lambda c: count_by(c.where("event_id IS NOT NULL"), "name"), actions_too),

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import json
 
 from proof import Catalogue
 
-from workbook.exercises.chapters.page_view_counter.one_step_mistakes import MISTAKES
+from workbook.exercises.chapters.page_view_counter.one_step_mistakes import (
+    MISTAKES,
+    OTHERWISE_WRITTEN,
+)
 
 total = 0
 
@@ -113,6 +117,21 @@ def begins_anew_at_no_click(count, value):
         return 0
 
 
+def evaluated(count, value):
+    return count + (eval(value)["click_type"] == "Page")
+
+
+def evaluated_carefully(count, value):
+    try:
+        return evaluated(count, value)
+    except Exception:
+        return count
+
+
+def as_a_literal(count, value):
+    return count + (ast.literal_eval(value.decode())["click_type"] == "Page")
+
+
 def counts_what_it_cannot_read(count, value):
     try:
         return count if kind(value) == "Action" else adds_a_truth(count, value)
@@ -139,8 +158,12 @@ catalogue = Catalogue(
         (looks_for_text, "many ways to write"),
         (begins_with_page, "another one"),
         (begins_anew_at_no_click, "spoil the count"),
+        (lambda n, v: n + (kind(v) in "Page"), "a part of the other"),
+        (evaluated, "JSON is no Python"),
     ],
     shortcuts=[
+        (as_a_literal, "JSON is no Python"),
+        (evaluated_carefully, "JSON is no Python"),
         (unread_text, "never grows"),
         (looks_for_a_word, "and nowhere else"),
         (gives_none_for_no_click, "spoil the count"),
@@ -152,5 +175,5 @@ catalogue = Catalogue(
         (lambda n, v: adds_a_truth(min(n, 7), v), "any number"),
         (lambda n, v: {7: 8, 0: 1}[n] if kind(v) == "Page" else n, "Key"),
     ],
-    models=MISTAKES,
+    models=[*MISTAKES, *OTHERWISE_WRITTEN],
 )

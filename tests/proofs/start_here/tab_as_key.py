@@ -53,6 +53,7 @@ catalogue = Catalogue(
         (lambda click: click["browser"].encode(), "The browser"),
         (lambda click: click["name"].encode(), "The page"),
         (lambda click: b"%d" % click["event_id"], "The event's id"),
+        (lambda click: click.get("tab_id") and by_question(click).strip().lower(), "It changes"),
         (lambda click: b"tab-you", "The key is the tab's id"),
         (prints, "It prints"),
         (no_return, "It returns None, whatever the input"),
@@ -70,4 +71,10 @@ catalogue = Catalogue(
         (lambda click: by_question(click) if "tab-" in str(click.get("tab_id")) else None, "any"),
     ],
     models=MISTAKES,
+    same=[
+        (
+            lambda click: click["tab_id"].strip().encode() if click.get("tab_id") else None,
+            lambda click: click["tab_id"].lower().encode() if click.get("tab_id") else None,
+        )
+    ],
 )

@@ -75,6 +75,30 @@ def one_second_later(clicks):
     return (first for first, _ in pairwise(runs))
 
 
+def keeps_all(clicks):
+    seen, current, count = [], None, 0
+    for click in clicks:
+        seen.append(click)
+        if click["click_type"] != "Page":
+            continue
+        if count and click["timestamp"] // 1000 != current:
+            yield current, count
+            count = 0
+        current, count = click["timestamp"] // 1000, count + 1
+
+
+def sets_to_zero(clicks):
+    """Leaves each second in the map, though its count is right if it comes back."""
+    current, counts = None, Counter()
+    for click in clicks:
+        if click["click_type"] == "Page":
+            if current is not None and click["timestamp"] // 1000 != current:
+                yield current, counts[current]
+                counts[current] = 0
+            current = click["timestamp"] // 1000
+            counts[current] += 1
+
+
 def by_place(clicks):
     viewed = pages([clicks[n] for n in range(len(clicks))])
     return grouped(viewed)
@@ -210,12 +234,12 @@ def without_duplicates(clicks):
     return with_current({click["event_id"]: click for click in clicks}.values())
 
 
-def with_a_watermark(clicks):
-    """Leaves out what is more than five seconds late, before anything else."""
+def with_a_watermark(clicks, seconds=5):
+    """Leaves out what is so many seconds late, before anything else."""
     kept, newest = [], 0
     for click in clicks:
         newest = max(newest, click["timestamp"] // 1000)
-        kept += [click] if click["timestamp"] // 1000 >= newest - 5 else []
+        kept += [click] if click["timestamp"] // 1000 >= newest - seconds else []
     return with_current(kept)
 
 
@@ -243,6 +267,7 @@ catalogue = Catalogue(
         (lambda count, click: count + 1, "Keep the parameters"),
         ([(10, 2), (11, 1)], "without parentheses"),
         (in_a_list, "once the input has ended"),
+        (keeps_all, "what it keeps grows"),
         (one_second_later, "later than it could"),
         (by_place, "it has no length"),
         (lambda cs: [c.timestamp // 1000 for c in cs], "is a dictionary"),
@@ -250,7 +275,9 @@ catalogue = Catalogue(
     ],
     shortcuts=[
         (without_duplicates, "The same click came twice"),
-        (with_a_watermark, "ten seconds late"),
+        (lambda clicks: with_a_watermark(clicks), "ten seconds late"),
+        (lambda clicks: with_a_watermark(clicks, 60), "an hour late"),
+        (lambda clicks: with_a_watermark(clicks, 1_000), "an hour late"),
         (hard_coded, "between 10 and 20"),
         (two_digits, "by chance"),
     ],
@@ -261,6 +288,7 @@ catalogue = Catalogue(
         (while_there_are, by_place),
         (lambda clicks: dict(merges_carefully(clicks)), lambda clicks: dict(grouped(clicks))),
         (lambda clicks: [], returns_inside),
+        (sets_to_zero, keeps_all),
         (pops_the_unfinished, yields_the_unfinished),
     ],
 )

@@ -95,6 +95,10 @@ def by_arrival(clicks):
     return in_windows(timed.withWatermark("time", "5 seconds"))
 
 
+def soon_arrived(clicks):
+    return right(clicks.where("unix_millis(arrival) - timestamp < 60000 OR arrival IS NULL"))
+
+
 def window_of_milliseconds(clicks):
     stamped = timed_pages(clicks).withColumn("time", F.col("timestamp").cast("timestamp"))
     return in_windows(stamped.withWatermark("time", "5 seconds"))
@@ -153,6 +157,7 @@ catalogue = Catalogue(
         (with_delay("0 seconds"), "less than five seconds late"),
         (with_delay("10 minutes"), "still counted"),
         (cut_before_the_watermark, "ends too early"),
+        (soon_arrived, "long on its way"),
         (by_arrival, "counts by `arrival`"),
         (window_of_milliseconds, "still in milliseconds"),
         (by_second("timestamp / 1000"), "gives a double"),
@@ -192,5 +197,7 @@ catalogue = Catalogue(
         (watermark_on_a_copy, watermark_on_arrival),
         (with_delay("4 seconds"), with_delay("0 seconds")),
         (with_delay("6 seconds"), with_delay("10 minutes")),
+        (with_delay("4800 milliseconds"), with_delay("0 seconds")),
+        (with_delay("5200 milliseconds"), with_delay("10 minutes")),
     ],
 )

@@ -6,6 +6,7 @@ there is no end, so an answer that collects first never gives anything.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -29,6 +30,11 @@ NO_LIST = (
 NO_END = (
     "With input that comes one by one, as from a topic, it doesn't come to an end. Take each with "
     "a single `for`."
+)
+
+GROWS = (
+    "The pairs are right, but what it keeps grows with the clicks, and a topic never ends. Remove "
+    "what is completed: no more than the unfinished second is needed."
 )
 
 
@@ -56,6 +62,36 @@ def as_they_arrive(items: Sequence[Any], moments: Sequence[int]) -> Callable[[An
         )
 
     return diagnose
+
+
+def with_little_kept(items: Sequence[Any], most: int) -> Callable[[Any], NotYet | None]:
+    """Build a check that looks for a collection of more than ``most`` in a generator's variables.
+
+    ``items`` must come with many more; an answer that is no generator isn't looked into.
+    """
+
+    def diagnose(answer: Any) -> NotYet | None:
+        ended = apart(lambda say: {"kept": _largest(answer, items)})
+        if ended.result is None or ended.result["kept"] <= most:
+            return None
+        return NotYet(GROWS, value=f"after {len(items)} clicks it keeps {ended.result['kept']}")
+
+    return diagnose
+
+
+def _largest(answer: Callable[..., Any], items: Sequence[Any]) -> int:
+    """Return the size of the largest collection among the variables whenever a value comes."""
+    sizes = [0]
+
+    def follow() -> None:
+        given = answer(iter(items))
+        for _ in given:
+            frame = given.gi_frame if inspect.isgenerator(given) else None
+            kept = frame.f_locals.values() if frame else ()
+            sizes.extend(len(each) for each in kept if isinstance(each, (list, dict, set, tuple)))
+
+    guarded(follow)
+    return max(sizes)
 
 
 def _followed(answer: Callable[..., Any], items: Sequence[Any], say: Say) -> dict[str, Any]:

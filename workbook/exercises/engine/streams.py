@@ -44,6 +44,10 @@ _DISTINCT = (
     "The rows are right, but a stream can't count distinct values: it would have to keep each of "
     "them for ever. Here every row counts, so `count` is enough."
 )
+_ESTIMATE = (
+    "The rows are right, but `approx_count_distinct` gives only an estimate, which is wrong where "
+    "there are more rows. Here every row counts: `count` gives their exact number."
+)
 _TWICE = (
     "The rows are right, but it aggregates twice (or joins or drops duplicates after aggregating), "
     "which a stream in update mode can't do. One `groupBy` is enough."
@@ -88,7 +92,10 @@ def cause_on_a_stream(described: Attempt) -> str:
         checker.checkForStreaming(plan, update)
     except Exception as refused:
         return _refusal(refused)
-    return _PER_BATCH if "FlatMapGroupsIn" in plan.toString() else ""
+    steps = plan.toString()
+    if "approx_count_distinct(" in steps:
+        return _ESTIMATE
+    return _PER_BATCH if "FlatMapGroupsIn" in steps else ""
 
 
 def cause_of_running(described: Attempt, *, streaming: bool = False) -> str:

@@ -7,13 +7,20 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from confluent_kafka import KafkaError
+
 Report = Callable[[Any, Any], Any]
 
 
 class Producer:
-    """Notes each call as a line of text, with key and value as the bytes on the wire."""
+    """Notes each call as a line of text, with key and value as the bytes on the wire.
 
-    def __init__(self) -> None:
+    Where it's ``full``, it takes no record until reports have been served.
+    """
+
+    def __init__(self, *, full: bool = False) -> None:
+        self.full = full
+        self.refused = False
         self.lines: list[str] = []
         self.served = False
         self.records: list[tuple[int, Any]] = []
@@ -40,11 +47,15 @@ class Producer:
         report = on_delivery if on_delivery is not None else callback
         if report is not None and not callable(report):
             raise TypeError(f"expected callback to be callable, not {type(report).__name__}")
+        if self.full:
+            self.refused = True
+            raise BufferError("Local: Queue full")
         self.records.append((len(self.lines), report))
         self.lines.append(f"produce({', '.join(parts)}")
 
     def poll(self, timeout: float = -1) -> int:
         """Note whether it waits; to serve without waiting may be done at any time."""
+        self._serve()
         if timeout == 0:
             self.served = True
         else:
@@ -56,9 +67,17 @@ class Producer:
         return len(self.records)
 
     def flush(self, timeout: float = -1) -> int:
-        """Note it."""
+        """Note it; without a time to wait it serves what is due, as ``poll(0)`` does."""
+        self._serve()
+        if timeout == 0:
+            self.served = True
+            return len(self)
         self.lines.append("flush, and wait")
         return 0
+
+    def _serve(self) -> None:
+        """Make room, once a record has been refused."""
+        self.full = self.full and not self.refused
 
 
 def calls_of(answer: Callable[..., Any]) -> Callable[[str, int, int], list[str]]:
@@ -66,12 +85,8 @@ def calls_of(answer: Callable[..., Any]) -> Callable[[str, int, int], list[str]]
 
     @functools.wraps(answer)
     def asked(topic: str, second: int, views: int) -> list[str]:
-        producer, heard = Producer(), list[tuple[Any, Any]]()
-
-        def report(error: Any, message: Any) -> None:
-            heard.append((error, message))
-
-        report.__qualname__ = "report"
+        producer = Producer()
+        report, heard = _noting()
         answer(producer, topic, second, views, report)
         by_itself = ["report, called by the function itself"] if heard else []
         for at, given in producer.records:
@@ -82,6 +97,42 @@ def calls_of(answer: Callable[..., Any]) -> Callable[[str, int, int], list[str]]
     return asked
 
 
+KEPT = "the record, or an error that somebody hears of"
+LOST = "neither a record nor an error"
+
+
+def with_a_full_queue(answer: Callable[..., Any]) -> Callable[[str, int, int], str]:
+    """Wrap an answer: return what becomes of a count for which there is no room at first."""
+
+    @functools.wraps(answer)
+    def asked(topic: str, second: int, views: int) -> str:
+        producer = Producer(full=True)
+        report, heard = _noting()
+        try:
+            answer(producer, topic, second, views, report)
+        except Exception as error:
+            if isinstance(error, BufferError) or isinstance(error.__context__, BufferError):
+                return KEPT
+            raise
+        if any(error is not None for error, _ in heard) or len(producer) == 1:
+            return KEPT
+        return f"{len(producer)} records" if len(producer) else LOST
+
+    asked.__signature__ = _PARAMETERS  # type: ignore[attr-defined]  # not those of the answer
+    return asked
+
+
+def _noting() -> tuple[Report, list[tuple[Any, Any]]]:
+    """Return a report, and the list of all that it hears."""
+    heard = list[tuple[Any, Any]]()
+
+    def report(error: Any, message: Any) -> None:
+        heard.append((error, message))
+
+    report.__qualname__ = "report"
+    return report, heard
+
+
 def _parameters(topic: str, second: int, views: int) -> None: ...
 
 
@@ -89,13 +140,24 @@ _PARAMETERS = inspect.signature(_parameters)
 
 
 def _reported(given: Any, heard: list[tuple[Any, Any]]) -> str:
-    """Say who hears of a delivery, by making one."""
+    """Say who hears of a delivery and of a failure, by making one of each."""
     if given is None:
         return ""
-    delivery = (None, object())
-    heard.clear()
-    given(*delivery)
-    return ", on_delivery=report" if heard == [delivery] else ", on_delivery=another function"
+    failure = KafkaError(KafkaError._MSG_TIMED_OUT)
+    told = []
+    for outcome in ((None, object()), (failure, object())):
+        heard.clear()
+        given(*outcome)
+        told.append(heard == [outcome])
+    return f", on_delivery={_WHO[told[0], told[1]]}"
+
+
+_WHO = {
+    (True, True): "report",
+    (True, False): "report of successes only",
+    (False, True): "report of failures only",
+    (False, False): "another function",
+}
 
 
 def _wire(given: Any) -> bytes | None:

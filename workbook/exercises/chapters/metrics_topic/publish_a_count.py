@@ -6,7 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from workbook.exercises.chapters.metrics_topic.noting_producer import calls_of
+from workbook.exercises.chapters.metrics_topic.noting_producer import (
+    KEPT,
+    calls_of,
+    with_a_full_queue,
+)
 from workbook.exercises.chapters.metrics_topic.publish_a_count_mistakes import MISTAKES
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.imports import import_for
@@ -38,12 +42,24 @@ _CASES = [
 
 _judge = by_cases(_CASES, [replace(m, model=calls_of(m.model)) for m in MISTAKES])
 
+_full = by_cases(
+    [
+        Case(
+            ("metrics", 10, 2),
+            KEPT,
+            "The producer's queue is full here: `produce` raises `BufferError`, and has not taken "
+            "the record. An `except` that goes on loses the count, and nobody hears of it. Let "
+            "the error go to the caller, or `poll` and produce again.",
+        )
+    ]
+)
+
 
 def _diagnose(answer: Any) -> NotYet | None:
     if misuse := not_callable_so(answer, (None,) * 5):
         return misuse
     import_for(answer)
-    return _judge(calls_of(answer))
+    return _judge(calls_of(answer)) or _full(with_a_full_queue(answer))
 
 
 publish_a_count = Problem(

@@ -114,6 +114,24 @@ def to_another_function(p: Any, topic: str, second: int, views: int, report: Rep
 
 
 @MISTAKES.add(
+    "`report` hears of successes only. A failure is a report too, and the one that matters: the "
+    "record is lost then, and nobody else knows."
+)
+def reports_successes(p: Any, topic: str, second: int, views: int, report: Report) -> None:
+    _produce(p, topic, second, views, lambda e, m: report(e, m) if e is None else None)
+    p.poll(0)
+
+
+@MISTAKES.add(
+    "`report` hears of failures only. The broker's answer goes to it, also where the record has "
+    "arrived."
+)
+def reports_failures(p: Any, topic: str, second: int, views: int, report: Report) -> None:
+    _produce(p, topic, second, views, lambda e, m: report(e, m) if e is not None else None)
+    p.poll(0)
+
+
+@MISTAKES.add(
     "It calls `report` (there are brackets behind it) while it produces. Hand over the function "
     "itself, by its name alone."
 )

@@ -32,6 +32,7 @@ _ROWS: list[Row] = [
     (8, 8, "PageLeave", "/home", NOON + 900),
     (9, 9, "Hover", "/hats", NOON + 900),
     (10, 10, "page", "/socks", NOON + 900),
+    (11, 11, "Page", "/home", NOON + 86_400_000),  # on the next day
 ]
 
 
@@ -47,7 +48,7 @@ on_spark = Problem(
         _SCHEMA,
         _ROWS,
         "name STRING, views BIGINT",
-        [("/home", 3), ("/shoes", 1), ("Start", 1)],
+        [("/home", 4), ("/shoes", 1), ("Start", 1)],
         MISTAKES,
         "Compare the rows: which clicks are counted too often, or not at all?",
     ),

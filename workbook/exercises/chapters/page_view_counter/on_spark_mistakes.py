@@ -19,6 +19,10 @@ def _read(clicks: Iterable[Any]) -> list[Any]:
     return [click for click in clicks if click.click_type is not None]
 
 
+def _day(click: Any) -> int:
+    return int(click.timestamp) // 86_400_000
+
+
 def _sums(clicks: Iterable[Any]) -> list[tuple[Any, int]]:
     """Return each name that there is, with 0 where it has no page view."""
     views: Counter[Any] = Counter()
@@ -87,6 +91,7 @@ MISTAKES = [
     *same_idea(
         lambda clicks: [(at, n) for at, _, n in count(_pages(clicks), name, lambda c: c.event_id)],
         lambda clicks: [(at, n) for at, _, n in count(_pages(clicks), name, lambda c: c.offset)],
+        lambda clicks: [(at, n) for at, _, n in count(_pages(clicks), name, _day)],
         cause="A name stands in several rows: it is grouped by more than the name.",
     ),
     Mistake(

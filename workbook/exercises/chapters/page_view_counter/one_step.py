@@ -9,7 +9,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from workbook.events.clicks import Click, ClickType
-from workbook.exercises.chapters.page_view_counter.one_step_mistakes import MISTAKES
+from workbook.exercises.chapters.page_view_counter.one_step_mistakes import (
+    AS_PYTHON,
+    MISTAKES,
+    OTHERWISE_WRITTEN,
+)
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.drawn import drawn_click, one_after_another, smallest_first
 from workbook.exercises.engine.judging import Case, NotYet, by_cases
@@ -66,6 +70,7 @@ _AS_TEXT = (
     "The value is JSON, and JSON has many ways to write one click: with blanks, and its fields in "
     "any order. Read it with `json.loads`, and ask for `click_type`."
 )
+_WITH_NULL = b'{"event_id":9,"click_type":"Page","tab_id":null,"mobile":true}'
 _OTHER_TYPE = "Only the type `Page` itself is a page view, and here it's another one."
 _OTHERWISE_WRITTEN = [
     Case((7, b'{ "name": "/home", "click_type" : "Page", "event_id": 3 }'), 8, _AS_TEXT),
@@ -73,7 +78,10 @@ _OTHERWISE_WRITTEN = [
     Case((7, b'{"name":"Page","click_type":"Action","event_id":4}'), 7, _AS_TEXT),
     Case((7, b'{"event_id":5,"click_type":"PageLeave","name":"/home"}'), 7, _OTHER_TYPE),
     Case((7, b'{"event_id":6,"click_type":"page","name":"/home"}'), 7, _OTHER_TYPE),
+    Case((7, b'{"event_id":7,"click_type":"P","name":"/home"}'), 7, _OTHER_TYPE),
+    Case((7, b'{"event_id":8,"click_type":"","name":"/home"}'), 7, _OTHER_TYPE),
     Case((7, '{"click_type":"Page","name":"/stra\\u00dfe/ü"}'.encode()), 8, _AS_TEXT),
+    Case((7, _WITH_NULL), 8, AS_PYTHON),
 ]
 
 _NO_CLICKS: tuple[bytes | None, ...] = (
@@ -121,7 +129,7 @@ one_step = Problem(
         by_cases(_TEACHING_STEPS, MISTAKES),
         by_cases(_other_counts()),
         by_cases(smallest_first(_drawn_steps())),
-        by_cases(_OTHERWISE_WRITTEN),
+        by_cases(_OTHERWISE_WRITTEN, OTHERWISE_WRITTEN),
         _leaves_alone,
     ),
     hints=(

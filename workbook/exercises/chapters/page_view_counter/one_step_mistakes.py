@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
 
-from workbook.exercises.engine.mistakes import Mistake
+from workbook.exercises.engine.mistakes import Mistake, same_idea
 
 
 def _kind(value: bytes) -> str:
@@ -36,3 +37,22 @@ MISTAKES = [
         "An action takes one away: it should neither add nor take.",
     ),
 ]
+
+AS_PYTHON = (
+    "JSON is no Python: it writes `null`, `true` and `false`, which `eval` and `literal_eval` "
+    "don't know. (And `eval` runs whatever a stranger has sent.) Read it with `json.loads`."
+)
+
+OTHERWISE_WRITTEN = [
+    *same_idea(
+        lambda count, value: count + (eval(value)["click_type"] == "Page"),
+        lambda count, value: count + (ast.literal_eval(value.decode())["click_type"] == "Page"),
+        cause=AS_PYTHON,
+    ),
+    Mistake(
+        lambda count, value: count + (_kind(value) in "Page"),
+        '`in` asks whether one text is a part of the other, and `"P"` and `""` are parts of '
+        '`"Page"`. Compare with `==`.',
+    ),
+]
+"""Mistakes that don't show where a click is written as usual."""

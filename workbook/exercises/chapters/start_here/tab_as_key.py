@@ -10,7 +10,7 @@ from typing import Any
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.drawn import one_after_another, smallest_first
 from workbook.exercises.engine.judging import Case, NotYet, by_cases
-from workbook.exercises.engine.mistakes import Mistake
+from workbook.exercises.engine.mistakes import Mistake, same_idea
 from workbook.exercises.engine.showing import show
 
 Fields = dict[str, Any]
@@ -41,6 +41,11 @@ def _drawn_clicks() -> Iterator[Case]:
             key_of(dict(fields)),
             "A tab's id may be any text, and nothing else of the click says what its key is.",
         )
+
+
+def _cleaned(clean: Callable[[str], str]) -> Callable[[Fields], bytes | None]:
+    """Build a wrong answer that changes the text of the tab's id."""
+    return lambda click: clean(click["tab_id"]).encode() if click.get("tab_id") else None
 
 
 def _as_the_producer_takes_it(answer: Callable[[Fields], Any]) -> NotYet | None:
@@ -94,6 +99,13 @@ MISTAKES = [
         lambda click: click["name"].encode(),
         "The page is the key: then the clicks of a page lie together, and those of a tab don't.",
     ),
+    *same_idea(
+        _cleaned(str.strip),
+        _cleaned(str.lower),
+        _cleaned(lambda tab: tab.strip().lower()),
+        cause="It changes the tab's id: `strip` takes blanks away, and `lower` the capital "
+        "letters. Ids that differ are different tabs, and each has a key of its own.",
+    ),
 ]
 
 tab_as_key = Problem(
@@ -122,6 +134,11 @@ tab_as_key = Problem(
                     (_click(4, tab_id="tab-ü"),),
                     "tab-ü".encode(),
                     "A tab's id may have letters beyond ASCII. In UTF-8, `ü` is two bytes.",
+                ),
+                Case(
+                    (_click(5, tab_id=" tab-A "),),
+                    b" tab-A ",
+                    "A tab's id stays as it is, with its capital letters and its blanks.",
                 ),
             ],
             MISTAKES,

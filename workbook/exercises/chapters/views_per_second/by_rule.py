@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from workbook.exercises.chapters.views_per_second.by_rule_mistakes import MISTAKES, SHORTCUTS
-from workbook.exercises.engine.arriving import as_they_arrive
+from workbook.exercises.engine.arriving import as_they_arrive, with_little_kept
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.drawn import (
     drawn_click,
@@ -111,7 +111,17 @@ _TEACHING_STREAMS = [
     Case(([],), [], "No clicks give no pairs."),
 ]
 
+_VERY_LATE = [
+    Case(
+        (_pages(3_710_000, 3_720_000, 10_500, 3_721_000),),
+        [(3_710, 1), (3_720, 1), (10, 1)],
+        "The third click is an hour late. However late it is, it counts, and the change back "
+        "emits: the rule says nothing of a limit.",
+    ),
+]
+
 _ONE_BY_ONE = as_they_arrive(_pages(10_200, 10_900, 11_100, 12_000, 12_500, 12_600), [3, 4])
+_KEEPS_LITTLE = with_little_kept(_pages(*range(10_000, 110_000, 500)), most=50)
 
 by_rule = Problem(
     name="Completed seconds",
@@ -126,7 +136,9 @@ by_rule = Problem(
     diagnose=one_after_another(
         by_cases(_TEACHING_STREAMS, MISTAKES, any_iterable=True),
         by_cases(smallest_first(_drawn_streams()), SHORTCUTS, any_iterable=True),
+        by_cases(_VERY_LATE, any_iterable=True),
         _ONE_BY_ONE,
+        _KEEPS_LITTLE,
     ),
     hints=(
         "Go through the example with a pencil. What is in the map before and after each click? At "

@@ -123,6 +123,13 @@ MISTAKES = [
         "It takes the second of the minute, 0 to 59: views of different minutes are added up.",
     ),
     Mistake(
+        lambda clicks: count(
+            [c for c in pages(clicks) if _arrived(c) - c.timestamp // 1000 < 60], second
+        ),
+        "It leaves out a view that was long on its way. The watermark decides what is too late, "
+        "and it compares the times of the clicks with each other: `arrival` has no say.",
+    ),
+    Mistake(
         lambda clicks: [(_Now(), len(pages(clicks)))],
         "It asks the clock on the wall when the program runs. A view belongs to the second in "
         "which it happened: that is its `timestamp`.",

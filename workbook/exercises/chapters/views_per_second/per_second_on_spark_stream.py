@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 PAGES = (
     # Page views in ms since the first second, and where the watermark is behind them. What comes is
     # judged by the watermark of the micro-batch before.
-    (200, 700, 6_500),  # 1,500
-    (6_550,),
-    (1_600, 6_900),  # second 1 ends at 2,000: still open
-    (9_500,),  # 4,500
-    (9_600,),
-    (3_100, 4_200, 9_900),  # second 3 has ended at 4,000, second 4 ends at 5,000
+    (200, 700, 6_900),  # 1,900
+    (6_910,),
+    (1_950, 6_920),  # second 1 ends at 2,000: still open
+    (9_100,),  # 4,100
+    (9_110,),
+    (3_950, 4_200, 9_900),  # second 3 has ended at 4,000, second 4 ends at 5,000
 )
 EMITTED = (
     ((0, 2), (6, 1)),
