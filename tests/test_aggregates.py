@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -133,6 +134,32 @@ def test_a_fold_may_change_its_value_in_place() -> None:
     how = fold(add, lambda value, row: value, [], "array<bigint>")
     assert Group(how).bring((1, 1)) == [1]
     assert Group(how).bring((1, 2)) == [2]
+
+
+def test_a_dictionary_whose_default_is_a_lambda_is_kept_as_a_plain_one() -> None:
+    def add(held: Mapping[Any, int], row: Mapping[str, Any]) -> dict[Any, int]:
+        after = defaultdict(lambda: 0, held)
+        after[row["value"]] += 1
+        return after
+
+    group = Group(fold(add, lambda v, r: v, {}, "map<bigint,bigint>"))
+    assert group.bring((1, 7), (1, 8)) == [(7, 1), (8, 1)]
+    assert group.bring((1, 7)) == [(7, 2), (8, 1)]
+
+
+def test_a_counter_is_still_one_in_the_next_batch() -> None:
+    def add(held: Counter[int], row: Mapping[str, Any]) -> Counter[int]:
+        return held + Counter([row["value"]])
+
+    group = Group(fold(add, lambda v, r: v, Counter(), "map<bigint,bigint>"))
+    group.bring((1, 7))
+    assert group.bring((1, 8), (1, 7)) == [(7, 2), (8, 1)]
+
+
+def test_what_cannot_be_pickled_says_so() -> None:
+    how = fold(lambda v, r: {"now": lambda: 0}, lambda v, r: v, {}, "map<string,bigint>")
+    with pytest.raises((AttributeError, pickle.PicklingError), match=r"[Cc]an't pickle"):
+        Group(how).bring((1, 7))
 
 
 def test_none_in_a_set_is_shown_last() -> None:

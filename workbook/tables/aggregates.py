@@ -218,7 +218,15 @@ def _results(kind: pl.DataType, values: Mapping[Any, bytes | None]) -> pl.DataFr
 
 
 def _pickled(value: Any) -> bytes | None:
-    return None if value is None else pickle.dumps(value)
+    """Pickle a value; a dictionary with a function that isn't picklable is kept as a plain one."""
+    if value is None:
+        return None
+    try:
+        return pickle.dumps(value)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        if not isinstance(value, dict) or type(value) is dict:
+            raise
+        return pickle.dumps(dict(value))  # a defaultdict(lambda: 0), as one
 
 
 def _shown(value: Any) -> Any:

@@ -52,11 +52,15 @@ def compares_amounts(old, new, keeps):
     return "delete" if old and keeps(old) else None
 
 
-def same_without_ticker(old, new, keeps):
-    fields = ("client", "amount", "exchange")
-    told = by_tables(old, new, keeps)
-    equal = old and new and all(old[field] == new[field] for field in fields)
-    return None if equal else told
+def same_in(*fields):
+    """The filter with a comparison of some fields."""
+
+    def answer(old, new, keeps):
+        told = by_tables(old, new, keeps)
+        equal = old and new and all(old[field] == new[field] for field in fields)
+        return None if equal else told
+
+    return answer
 
 
 catalogue = Catalogue(
@@ -72,7 +76,8 @@ catalogue = Catalogue(
         ("delete", "without parentheses"),
     ],
     shortcuts=[
-        (same_without_ticker, "Only the ticker has changed"),
+        (same_in("client", "amount", "exchange"), "Only the ticker has changed"),
+        (same_in("ticker", "amount", "exchange"), "Only the client has changed"),
         (lambda o, n, keeps: same_first(o, n, begins_with_n), "another one"),
         (compares_amounts, ""),
     ],

@@ -165,6 +165,32 @@ def by_offset_alone(changelog):
     return changelog.join(last, "offset").select(*COLUMNS).distinct()
 
 
+def keeps_every_record(changelog):
+    records = F.collect_list(F.struct("offset", *FIELDS))
+    rows = changelog.groupBy("position").agg(F.array_max(records).alias("row"))
+    return rows.select("position", "row.*").drop("offset")
+
+
+def keeps_a_set(changelog):
+    records = F.collect_set(F.struct("offset", *FIELDS))
+    rows = changelog.groupBy("position").agg(F.array_max(records).alias("row"))
+    return rows.select("position", "row.*").drop("offset")
+
+
+def by_a_time(time):
+    """Rows in groups of a position and a time: while a check lasts, that's the same group."""
+
+    def answer(changelog):
+        row = F.max_by(F.struct("*"), "offset").alias("row")
+        return changelog.groupBy("position", time()).agg(row).select("row.*").drop("offset")
+
+    return answer
+
+
+in_a_window = by_a_time(lambda: F.window(F.current_timestamp(), "1000 days"))
+in_a_window_of_offsets = by_a_time(lambda: F.window(F.timestamp_seconds("offset"), "1 day"))
+
+
 def by_its_names(changelog):
     rows = newest(changelog).drop("deleted")
     return rows.withColumn("deleted", F.expr("position IN ('closed', 'never')"))
@@ -194,6 +220,8 @@ catalogue = Catalogue(
         (lambda c: c.select(*COLUMNS), "a history"),
         (lambda c: live(c).select(*COLUMNS).distinct(), "drops rows that are equal"),
         (newest_of_all, "newest record of all"),
+        (keeps_every_record, "keeps them all for ever"),
+        (in_a_window, "groups by a window"),
         (lambda c: newest(c, where="row.deleted = NULL"), "Nothing is left"),
         (lambda c: newest(c).where("position <> 'twice'"), "Look at the name"),
         (lambda changelog: newest(changelog).drop("amount"), "missing amount"),
@@ -212,6 +240,11 @@ catalogue = Catalogue(
         (with_deleted_as_a_key, "groups by more than the position"),
         (by_not_exists, "not on a stream"),
         (sorted_first, "can't be sorted"),
+        (keeps_a_set, "keeps them all for ever"),
+        (in_a_window_of_offsets, "groups by a window"),
+        (by_a_time(F.current_date), "hangs on the time"),
+        (by_a_time(F.now), "hangs on the time"),
+        (lambda c: newest(c.where("deleted OR amount < 45000")), "Look at the name"),
     ],
     spark=True,
 )

@@ -38,6 +38,11 @@ def by_hash(client, stores):
     return stores[hash(client) % len(stores)].get(client, 0)
 
 
+def as_in_java(client, stores):
+    number = (zlib.crc32(client.encode("utf-8")) & 0x7FFFFFFF) % len(stores)
+    return stores[number].get(client, 0)
+
+
 def without_default(client, stores):
     return stores[zlib.crc32(client.encode()) % len(stores)].get(client)
 
@@ -64,6 +69,7 @@ catalogue = Catalogue(
         (first_that_knows, "whichever store has a row"),
         (all_added_up, "puts their answers together"),
         (by_hash, "another number in each process"),
+        (as_in_java, "drops the highest bit"),
         (without_default, "gets None"),
         (with_brackets, "raised KeyError"),
         (of_text, "raised TypeError"),

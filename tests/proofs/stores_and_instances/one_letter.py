@@ -28,7 +28,32 @@ def row_by_row(db, rows, batch_id):
         ).fetchone()[0]
         if positions > 0 and not known:
             db.execute("INSERT INTO letters VALUES (?, ?)", (batch_id, client))
+
+
+def commits(db, rows, batch_id):
+    row_by_row(db, rows, batch_id)
     db.commit()
+
+
+def commits_between(db, rows, batch_id):
+    db.execute("DELETE FROM letters WHERE batch = ?", (batch_id,))
+    db.commit()
+    appends(db, rows, batch_id)
+
+
+def in_a_with(db, rows, batch_id):
+    with db:
+        looks_first(db, rows, batch_id)
+
+
+def as_a_script(db, rows, batch_id):
+    due = [f"INSERT INTO letters VALUES ({batch_id}, '{c}')" for c, n in rows if n]
+    db.executescript(";".join([f"DELETE FROM letters WHERE batch = {batch_id}", *due]))
+
+
+def without_transactions(db, rows, batch_id):
+    db.isolation_level = None
+    looks_first(db, rows, batch_id)
 
 
 def appends(db, rows, batch_id):
@@ -126,10 +151,17 @@ catalogue = Catalogue(
         (not_a_tuple, "ProgrammingError"),
         (closes, "closed database"),
         (rolls_back, "Is there an INSERT"),
+        (commits, "commits by itself"),
         (lambda rows, batch_id: list(rows), "Keep the parameters"),
         ([(0, "Ada")], "without parentheses"),
     ],
-    same=[(or_ignore, appends)],
+    same=[
+        (or_ignore, appends),
+        (commits_between, commits),
+        (in_a_with, commits),
+        (as_a_script, commits),
+        (without_transactions, commits),
+    ],
     shortcuts=[
         (lambda db, rows, batch_id: looks_first(db, rows[:3], batch_id), "drawn by chance"),
         (

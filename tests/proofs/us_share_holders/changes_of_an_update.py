@@ -94,6 +94,7 @@ catalogue = Catalogue(
         (lambda old, new: two_ifs(old, new)[:1], "leaves Ada before it comes to Bo"),
         (needs_both, "raised TypeError"),
         (prints_changes, "prints the value"),
+        (changed(lambda client, sign, row: (client, sign * 1.0, row)), "of type float"),
         (lambda update: [], "Keep the parameters"),
         ([("Ada", 1)], "without parentheses"),
         (equal_in("client", "amount", "exchange"), "without their ticker."),

@@ -52,8 +52,10 @@ _OTHERS = (
 )
 
 
-def _at(exchange: str, amount: int = 20, ticker: str = "AAPL") -> dict[str, Any]:
-    return {"client": "Bob", "ticker": ticker, "amount": amount, "exchange": exchange}
+def _at(
+    exchange: str, amount: int = 20, ticker: str = "AAPL", client: str = "Bob"
+) -> dict[str, Any]:
+    return {"client": client, "ticker": ticker, "amount": amount, "exchange": exchange}
 
 
 def _drawn_changes() -> Iterator[Case]:
@@ -133,6 +135,11 @@ _TEACHING_CHANGES = [
         (_at("NYSE", ticker="KO"), _at("NYSE", ticker="IBM"), is_us),
         _at("NYSE", ticker="IBM"),
         "Only the ticker has changed, and so the row has. Downstream still has KO.",
+    ),
+    Case(
+        (_at("NYSE"), _at("NYSE", client="Ida"), is_us),
+        _at("NYSE", client="Ida"),
+        "Only the client has changed, and so the row has. Downstream still has Bob.",
     ),
 ]
 

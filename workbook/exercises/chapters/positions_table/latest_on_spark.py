@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any
 
 from workbook.exercises.chapters.positions_table.latest_on_spark_mistakes import MISTAKES
 from workbook.exercises.engine.core import Problem
-from workbook.exercises.engine.frames import Row, by_rows
+from workbook.exercises.engine.frames import Row, by_rows, described
+from workbook.exercises.engine.judging import NotYet
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 
 def latest(changelog: DataFrame) -> DataFrame:
@@ -41,6 +43,8 @@ _ROWS: list[Row] = [
     ("never", None, None, None, None, True, 6),
     ("twice", "Bob", "GE", 8, "NYSE", False, 13),
     ("twice", "Bob", "GE", 8, "NYSE", False, 14),
+    ("more", "Gina", "T", 11, "NYSE", False, 15),
+    ("more", "Gina", "T", 50_000, "NYSE", False, 16),
 ]
 
 _NAMES = {name: f"p{at}" for at, name in enumerate(dict.fromkeys(row[0] for row in _ROWS))}
@@ -48,6 +52,46 @@ _NAMES = {name: f"p{at}" for at, name in enumerate(dict.fromkeys(row[0] for row 
 
 def _renamed(row: Row) -> Row:
     return (_NAMES[row[0]], *row[1:])
+
+
+_OF_ROWS = by_rows(
+    _SCHEMA,
+    _ROWS,
+    "position STRING, client STRING, ticker STRING, amount BIGINT, exchange STRING, "
+    "deleted BOOLEAN",
+    [
+        ("opened", "Bob", "AAPL", 40_000, "NASDAQ", False),
+        ("less", "Bob", "AAPL", 5, "NASDAQ", False),
+        ("moved", "Alice", "IBM", 6, "NYSE", False),
+        ("swapped", "Dave", "BMW", 4, "XETRA", False),
+        ("closed", None, None, None, None, True),
+        ("reopened", "Frank", "V", 6, "NYSE", False),
+        ("never", None, None, None, None, True),
+        ("twice", "Bob", "GE", 8, "NYSE", False),
+        ("more", "Gina", "T", 50_000, "NYSE", False),
+    ],
+    MISTAKES,
+    "Look at the name of each position that differs: it says what happened to it.",
+    renamed=_renamed,
+)
+_IN_THE_PLAN = {
+    r"\b(collect_list|collect_set|array_agg|listagg)\(": "The rows are right, but on a stream it "
+    "collects every record that a position ever had, and the state keeps them all for ever. Which "
+    "aggregate keeps a single row?",
+    r"\b(current_\w+|now|localtimestamp)\(|precisetimestampconversion": "The rows are right, but "
+    "it hangs on the time at which it runs, or groups by a window of time: on a stream a position "
+    "gets a further row in each, and an old one stays. Its key is the position alone.",
+}
+
+
+def _diagnose(answer: Any, spark: SparkSession | None = None) -> NotYet | None:
+    found = _OF_ROWS(answer, spark)
+    if found or spark is None:
+        return found
+    tried = described(answer, spark.createDataFrame([], _SCHEMA))
+    plan = tried.value._jdf.queryExecution().analyzed().toString()
+    causes = (cause for piece, cause in _IN_THE_PLAN.items() if re.search(piece, plan))
+    return next(map(NotYet, causes), None)
 
 
 latest_on_spark = Problem(
@@ -62,25 +106,7 @@ latest_on_spark = Problem(
     "The positions of the check are named for what happened to them: `moved` to another client, "
     "`closed`, `reopened`, `never` there at all.",
     stub="def latest(changelog):\n    ...  # your code\n",
-    diagnose=by_rows(
-        _SCHEMA,
-        _ROWS,
-        "position STRING, client STRING, ticker STRING, amount BIGINT, exchange STRING, "
-        "deleted BOOLEAN",
-        [
-            ("opened", "Bob", "AAPL", 40_000, "NASDAQ", False),
-            ("less", "Bob", "AAPL", 5, "NASDAQ", False),
-            ("moved", "Alice", "IBM", 6, "NYSE", False),
-            ("swapped", "Dave", "BMW", 4, "XETRA", False),
-            ("closed", None, None, None, None, True),
-            ("reopened", "Frank", "V", 6, "NYSE", False),
-            ("never", None, None, None, None, True),
-            ("twice", "Bob", "GE", 8, "NYSE", False),
-        ],
-        MISTAKES,
-        "Look at the name of each position that differs: it says what happened to it.",
-        renamed=_renamed,
-    ),
+    diagnose=_diagnose,
     hints=(
         "On a stream, `row_number` over a window is refused. A group and an aggregate aren't. "
         "Which aggregate picks a value by another one's size?",

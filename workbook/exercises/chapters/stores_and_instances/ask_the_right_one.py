@@ -59,6 +59,7 @@ _CASES = [
     Case(("Bo", _TWO), 2, _RIGHT_PLACE),
     Case(("Dan", _TWO), 1, _RIGHT_PLACE),
     Case(("Cleo", _THREE), 7, "There are three stores here. " + _RIGHT_PLACE),
+    Case(("Eve", _THREE), 3, "There are three stores here. " + _RIGHT_PLACE),
     Case(("Eve", _stores(_HELD, 4)), 3, "There are four stores here. " + _RIGHT_PLACE),
     Case(("Zoë", _THREE), 5, "A key is bytes: `encode()` makes them of any text."),
     Case(

@@ -59,6 +59,11 @@ MISTAKES = [
         cause=_OTHER_NUMBER,
     ),
     Mistake(
+        _store_by(lambda client: zlib.crc32(client.encode()) & 0x7FFFFFFF),
+        "It drops the highest bit, as Java does to get no negative number. Python's `zlib.crc32` "
+        "is never negative, and the producer took all 32 bits: modulo 3 that's another partition.",
+    ),
+    Mistake(
         lambda client, stores: stores[zlib.crc32(client.encode()) % 2].get(client, 0),
         "It computes with two stores, always. `len(stores)` says how many there are.",
     ),

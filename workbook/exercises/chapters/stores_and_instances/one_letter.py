@@ -38,9 +38,31 @@ def _written(answer: Callable[..., Any]) -> Callable[[MicroBatches], Letters]:
                 answer(db, rows, batch_id)
             return sorted(db.execute("SELECT batch, client FROM letters"), key=repr)
 
-    parameter = inspect.Parameter("micro_batches", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    written.__signature__ = inspect.Signature([parameter])  # type: ignore[attr-defined]
-    return written
+    return _with_parameters(written, "micro_batches")
+
+
+def _rolled_back(answer: Callable[..., Any]) -> Callable[[Letters, Rows, int], Letters]:
+    """Wrap an answer: the letters that are left when the caller rolls its micro-batch back."""
+
+    @wraps(answer)
+    def left(letters: Letters, rows: Rows, batch_id: int) -> Letters:
+        with closing(sqlite3.connect(":memory:")) as db:
+            db.execute("CREATE TABLE letters (batch INTEGER, client TEXT)")
+            db.executemany("INSERT INTO letters VALUES (?, ?)", letters)
+            db.commit()
+            answer(db, rows, batch_id)
+            db.rollback()
+            return sorted(db.execute("SELECT batch, client FROM letters"), key=repr)
+
+    return _with_parameters(left, "letters", "rows", "batch_id")
+
+
+def _with_parameters(wrapper: Callable[..., Letters], *names: str) -> Callable[..., Letters]:
+    """Give a wrapper parameters of its own, in place of those of the answer."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [inspect.Parameter(name, kind) for name in names]
+    wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return wrapper
 
 
 def _case(*micro_batches: tuple[Rows, int], cause: str) -> Case:
@@ -105,9 +127,22 @@ _OF_MICRO_BATCHES = one_after_another(
 )
 
 
+_COMMITS = (
+    "It commits by itself: a crash between its two statements would lose letters. Here the caller "
+    "rolled back, and the table isn't as it was before. Leave out `commit()`, `with db:` and "
+    "`executescript`, which commits before it runs."
+)
+_OF_A_ROLLBACK = by_cases(
+    [
+        Case((before, [("Ada", 2), ("Bo", 1)], 7), before, _COMMITS)
+        for before in ([(6, "Ada")], [(6, "Ada"), (7, "Ada"), (7, "Bo")])
+    ]
+)
+
+
 def _diagnose(answer: Any) -> NotYet | None:
     misuse = not_callable_so(answer, (None, (), 0))
-    return misuse or _OF_MICRO_BATCHES(_written(answer))
+    return misuse or _OF_MICRO_BATCHES(_written(answer)) or _OF_A_ROLLBACK(_rolled_back(answer))
 
 
 one_letter = Problem(

@@ -54,7 +54,15 @@ def _of_one_client(changes: list[Change]) -> bool:
     return len(changes) == 2 and changes[0][0] == changes[1][0]
 
 
-MISTAKES = Mistakes()
+MISTAKES = Mistakes(
+    [
+        # The first, since it equals what is right in all but its types.
+        Mistake(
+            lambda old, new: [(client, float(sign), row) for client, sign, row in _right(old, new)],
+            "The sign is -1.0 or 1.0, of type float. A whole number is asked for: -1 or +1.",
+        )
+    ]
+)
 
 
 @MISTAKES.add(
