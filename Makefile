@@ -23,7 +23,7 @@ unit: .venv/ready
 
 notebooks: .venv/ready
 	WORKBOOK_LAB=notebooks-$$$$ $(PYTEST) --nbval-lax --nbval-current-env \
-	  --nbval-cell-timeout=120 --durations=10 notebooks
+	  --nbval-cell-timeout=300 --durations=10 notebooks
 
 test-all: test slow
 
