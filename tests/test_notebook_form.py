@@ -92,7 +92,8 @@ def test_what_is_written_runs(path: Path) -> None:
 
 def test_the_idea_stands_there_bare(path: Path) -> None:
     code = "\n".join(forms.texts(path, "code"))
-    assert [word for word in BARE.get(path.stem, ANYWHERE) if word not in code] == []
+    missing = [word for word in BARE.get(path.stem, ANYWHERE) if word not in code]
+    assert not missing, f"{missing}: the words of {path.stem} stand in BARE, in this file"
 
 
 def test_it_opens_with_three_questions_on_earlier_chapters(path: Path) -> None:
