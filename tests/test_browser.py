@@ -108,8 +108,8 @@ def keep_screenshot(page: Any, name: str) -> None:
 
 def test_one_s_own_clicks_are_counted_by_spark(lab: tuple[OwnLab, str], page: Any) -> None:
     open_chapter(page, lab[1], "00_start_here")
-    run_up_to(page, "Click in the shop: which row grows?")
-    cell = find_cell(page, "Click in the shop: which row grows?")
+    run_up_to(page, "Page views, counted by Spark")
+    cell = find_cell(page, "Page views, counted by Spark")
 
     def shoes() -> int:
         row = re.search(r"/shoes\s+([\d,]+)", cell.inner_text())
