@@ -21,7 +21,8 @@ def _store_by(number: Callable[[str], int]) -> Callable[[str, Stores], int]:
 
 _OTHER_NUMBER = (
     "It chooses the store by another number than the producer did. Only `zlib.crc32` of the key's "
-    "bytes leads to the partition that the record lies in."
+    "bytes leads to the partition that the record lies in. (Python's `hash` of a text is even "
+    "another number in each process.)"
 )
 
 MISTAKES = [
@@ -45,12 +46,8 @@ MISTAKES = [
         lambda client, stores: stores[-1].get(client, 0),
         "It always asks the last store. The key decides which one it is.",
     ),
-    Mistake(
-        _store_by(hash),
-        "Python's `hash` of a text is another number in each process, and no producer uses it. "
-        "`zlib.crc32` of the key's bytes is the same everywhere.",
-    ),
     *same_idea(
+        _store_by(hash),
         _store_by(len),
         _store_by(lambda client: ord(client[0])),
         _store_by(lambda client: sum(client.encode())),
