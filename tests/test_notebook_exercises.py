@@ -6,12 +6,13 @@ import ast
 import builtins
 import dis
 import inspect
-from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType
 
 import pytest
 from chapters import NOTEBOOKS, Place, cells, places, problems
+
+from workbook.chapter.cells import bound
 
 EXERCISES = [
     pytest.param(path, place, id=f"{path.stem}-{place.name}-{place.cell}")
@@ -31,16 +32,6 @@ def test_every_exercise_has_its_place(path: Path) -> None:
 def bound_before(path: Path, cell: int) -> set[str]:
     """The names that the cells above have imported, defined or assigned."""
     return {name for above in cells(path)[:cell] for name in bound(ast.parse(above))}
-
-
-def bound(tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.alias):
-            yield (node.asname or node.name).partition(".")[0]
-        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            yield node.name
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id
 
 
 def needed(code: CodeType) -> set[str]:

@@ -58,11 +58,14 @@ def _heading_of(name: str) -> str | None:
 
 
 def _bound(source: str) -> Iterator[str]:
-    """Yield the names that a cell imports, defines or assigns."""
     try:
-        tree = ast.parse(source)
+        return bound(ast.parse(source))
     except SyntaxError:  # a magic
-        return
+        return iter(())
+
+
+def bound(tree: ast.AST) -> Iterator[str]:
+    """Yield the names that a cell imports, defines or assigns."""
     for node in ast.walk(tree):
         if isinstance(node, ast.alias):
             yield (node.asname or node.name).partition(".")[0]

@@ -102,7 +102,7 @@ LOST = "neither a record nor an error"
 
 
 def with_a_full_queue(answer: Callable[..., Any]) -> Callable[[str, int, int], str]:
-    """Wrap an answer: return what becomes of a count for which there is no room at first."""
+    """Wrap an answer: return what becomes of a count that the full queue refuses at first."""
 
     @functools.wraps(answer)
     def asked(topic: str, second: int, views: int) -> str:
@@ -123,7 +123,7 @@ def with_a_full_queue(answer: Callable[..., Any]) -> Callable[[str, int, int], s
 
 
 def _noting() -> tuple[Report, list[tuple[Any, Any]]]:
-    """Return a report, and the list of all that it hears."""
+    """Return a report, and the list of all that it receives."""
     heard = list[tuple[Any, Any]]()
 
     def report(error: Any, message: Any) -> None:
@@ -140,7 +140,7 @@ _PARAMETERS = inspect.signature(_parameters)
 
 
 def _reported(given: Any, heard: list[tuple[Any, Any]]) -> str:
-    """Say who hears of a delivery and of a failure, by making one of each."""
+    """Name what gets a report of a delivery and of a failure, by making one of each."""
     if given is None:
         return ""
     failure = KafkaError(KafkaError._MSG_TIMED_OUT)
