@@ -102,7 +102,9 @@ class Market:
         self.place = session.checkpoint(self.out.name)
         self.store = Store(self.place / "store.db", "client")
         self.running: QueryGroup | None = None
-        self.producer = Producer({**broker.client_config(), "linger.ms": 5})
+        # Without idempotence a batch that is sent again may come after its successor.
+        settings = {"linger.ms": 5, "enable.idempotence": True}
+        self.producer = Producer({**broker.client_config(), **settings})
 
     def send(self, key: str, value: bytes | None, fields: dict[str, Any]) -> None:
         self.producer.produce(self.topic.name, value, key.encode())
