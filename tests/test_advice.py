@@ -269,7 +269,11 @@ def test_in_a_kernel_an_error_stays_an_error_and_is_short(run: Callable[[str], s
     assert "1 / 0" in failing(run, "def mine():\n    return 1 / 0\n\nmine()")
     assert failing(run, "import nothing_of_the_kind").count("What to do") == 0
     assert "SyntaxError" in failing(run, "a b c")
-    assert "KeyboardInterrupt" in failing(run, "raise KeyboardInterrupt")
+    stopped = failing(run, "def f():\n    raise KeyboardInterrupt\nchapter.wait(f, 'x')")
+    assert "You've interrupted the cell" in stopped
+    assert "live.py" not in stopped
+    assert "they differ" in failing(run, "assert 1 == 2")
+    assert "they differ" not in failing(run, "assert 1 == 2, 'a text of its own'")
     assert run("print(one)") == "1\n"
 
 

@@ -393,7 +393,7 @@ def test_the_mark_is_for_the_promise() -> None:
 
 def test_an_outcome_says_where_what_was_promised_and_how_long_it_took() -> None:
     for text in (str(outcome_of(0, 4)), outcome_of(0, 4)._repr_html_()):
-        assert "page_views, on-delivery, killed at after-send, pass 5 (the metric has" in text
+        assert "page_views, on-delivery, killed at after-send no. 5 (the metric has" in text
         assert "Promised: nothing lost or miscounted. ✓ kept" in text
         assert "From the kill to the next record: 2.5 s." in text
     assert "✗ broken" in str(outcome_of(2, 0))

@@ -20,6 +20,9 @@ from workbook.errors import WorkbookError
 SPARK_IS_CLOSED = "Cannot call methods on a stopped SparkContext"
 """What PySpark checks by a bare ``assert`` in ``F.col`` and its like."""
 
+UNEXPECTED = "an assert without a text"
+"""What a chapter's own ``assert`` stands for."""
+
 _PATTERNS = [(re.compile(words), step) for words, step in NEXT_STEPS]
 _HEAD = re.compile(
     r"^(\[STREAM_FAILED\] Query \[[^]]*\] terminated with exception: "
@@ -34,8 +37,8 @@ def next_step(error: BaseException) -> str:
     if isinstance(error, (WorkbookError, SyntaxError)):  # they say it themselves
         return ""
     text = f"{type(error).__name__}: {error}"
-    if isinstance(error, AssertionError) and not str(error) and _is_foreign(error):
-        text = SPARK_IS_CLOSED
+    if isinstance(error, AssertionError) and not str(error):
+        text = SPARK_IS_CLOSED if _is_foreign(error) else UNEXPECTED
     return next((step for words, step in _PATTERNS if words.search(text)), "")
 
 
@@ -58,7 +61,7 @@ def follow_errors(chapter: str = "") -> None:
     shell = get_ipython()
     if shell is None:
         return
-    shell.set_custom_exc((Exception,), _shown)
+    shell.set_custom_exc((Exception, KeyboardInterrupt), _shown)
     for hook in list(shell.events.callbacks["post_run_cell"]):
         if hook.__module__ == __name__:
             shell.events.unregister("post_run_cell", hook)
@@ -100,7 +103,7 @@ def _shown(
 
 def _is_long(error: BaseException) -> bool:
     """Return True for errors whose trace is of no use in a cell: Java's, and the package's own."""
-    ours = isinstance(error, (WorkbookError, TimeoutError))
+    ours = isinstance(error, (WorkbookError, TimeoutError, KeyboardInterrupt))
     return ours or type(error).__module__.startswith(("pyspark", "py4j")) or _is_foreign(error)
 
 

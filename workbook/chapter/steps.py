@@ -14,6 +14,16 @@ START_KAFKA = (
 
 NEXT_STEPS: tuple[tuple[str, str], ...] = (
     (
+        r"^KeyboardInterrupt",
+        "You've interrupted the cell. What it had started in the background goes on; run it again "
+        "when you like.",
+    ),
+    (
+        r"an assert without a text",
+        "The cell compares what came with what should come, and they differ. Has a cell above it "
+        f"run twice, in another order, or with something of yours in it? {AGAIN}",
+    ),
+    (
         r"UnknownTopicOrPartition|UNKNOWN_TOPIC|_UNKNOWN_PARTITION",
         "The topic isn't there. Look at its name; a broker that was started anew has lost the old "
         f"topics, too. {AGAIN}",

@@ -64,7 +64,7 @@ class Outcome:
         if kill.point == BY_HAND:
             return "killed by hand"
         says = self.variant.point(kill.point).says
-        return f"killed at {kill.point}, pass {kill.passes:,} ({says})"
+        return f"killed at {kill.point} no. {kill.passes:,} ({says})"
 
     def _sentences(self) -> list[str]:
         if not self.kills:
@@ -76,7 +76,7 @@ class Outcome:
 
     def _promised(self) -> str:
         if self.variant.promises is None:
-            return "Nobody has promised anything of a loop of your own: see what it kept."
+            return "Your own loop promises nothing: the ledger shows what it kept."
         if self.variant.promises:
             kept = "✓ kept" if self.kept else "✗ broken"
             return f"Promised: nothing {' or '.join(self.variant.promises)}. {kept}"

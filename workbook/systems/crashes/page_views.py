@@ -117,7 +117,9 @@ class PageViewCrashes(Crashes):
         ),
     )
 
-    own = Variant("own-loop", "a loop of your own", _own_points(), promises=None, by_hand=_own)
+    own = Variant(
+        "your-own-loop", "a function of a notebook", _own_points(), promises=None, by_hand=_own
+    )
 
     def fill(self, config: dict[str, Any], topic: str, seed: int, *, clean: bool = False) -> Filled:
         """Send the clicks; the page views that must be counted: event_id, timestamp (ms), second.
