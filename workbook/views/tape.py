@@ -59,9 +59,8 @@ def tape(
         _arrow(drawing, at(min(max(place.offset, low), high)), 30 + HEIGHT, row, place)
     if crash is not None:
         x = at(min(max(crash, low), high))
-        drawing.line(
-            [(x, 4), (x - 4, 20), (x + 4, 40), (x - 4, 60), (x, 78)], colour=RED, thick=2.5
-        )
+        cut = [(x, 4), (x - 4, 20), (x + 4, 40), (x - 4, 60), (x, 78)]
+        drawing.line(cut, colour=RED, thick=2.5)
         drawing.text(x + 6, 12, "✂ crash", bold=True)
     rows = [{"place": place.name, "offset": place.offset} for place in places]
     rows.append({"place": "end", "offset": end})
