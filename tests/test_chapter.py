@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -65,7 +67,7 @@ def test_waiting_in_vain_names_what_for(chapter: Chapter) -> None:
 def test_a_long_wait_says_what_it_waits_for(
     chapter: Chapter, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("workbook.chapter.chapter.QUIET_S", 0.0)
+    monkeypatch.setattr("workbook.chapter.waiting.QUIET_S", 0.0)
     asked: list[int] = []
     chapter.wait(lambda: asked.append(1) or len(asked) > 3, "a small thing")
     assert capsys.readouterr().out == "Waiting for a small thing ...\n"
@@ -153,3 +155,30 @@ def test_a_prediction_is_kept_when_its_cell_runs_again(
     for other in ("two", None):
         cell[0] = other
         assert chapter.predict("How many?", 1, 2).value is None
+
+
+SPARK_SOON = """
+import sys, time
+from pyspark import SparkContext
+from workbook.chapter import Chapter
+chapter = Chapter("77_a_test", spark=True)
+asked = sys.argv[1] == "asked"
+if asked:
+    began = time.monotonic()
+    spark = chapter.spark()
+    assert spark.range(3).count() == 3 and chapter.spark() is spark
+java = SparkContext._gateway and SparkContext._gateway.proc
+chapter.close()
+chapter.close()
+assert SparkContext._gateway is None
+assert not asked or java.poll() is not None
+"""
+
+
+@pytest.mark.parametrize("asked", ["asked", "never asked"])
+def test_spark_starts_in_the_background_and_ends_with_the_chapter(broker: Any, asked: str) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", SPARK_SOON, asked], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ("Spark is starting" in ran.stdout) == (asked == "asked")

@@ -15,6 +15,7 @@ from workbook.views import live as live_views
 from workbook.views.live import Live, wait
 from workbook.views.shop import OWN_IDS, Shop
 from workbook.views.tables import bars, table
+from workbook.views.tape import tape
 
 
 @dataclass
@@ -132,14 +133,35 @@ def test_an_error_keeps_the_last_frame_and_gives_its_type(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(live_views, "get_ipython", lambda: None)
-    put: list[str] = []
-    monkeypatch.setattr(Live, "_put", lambda self, text: put.append(text))
     frames = iter([1, 2, 0])
     live = Live(lambda: f"<p>half is {1 / next(frames)}</p>", every=0.01)
     live._thread.join(timeout=5)
-    assert put[0] == "<p>half is 0.5</p>"
-    assert put[-1].startswith(put[0])
-    assert "ZeroDivisionError: division by zero." in put[-1]
+    assert live._frame.value.startswith("<p>half is 0.5</p>")
+    assert "ZeroDivisionError: division by zero." in live._frame.value
+
+
+def test_a_live_picture_shows_its_table_apart_so_that_it_stays_open() -> None:
+    labels: list[str] = []
+    live = Live(lambda: tape(labels, []) if len(labels) < 3 else "<p>no picture</p>", every=0.01)
+    assert "The partition is empty" in live._frame.value
+    assert "<td" in live._twin.value
+    live._folded.selected_index = 0  # somebody opens it
+    labels.append("a")
+    until(lambda: "1 record, end at 1" in live._frame.value, "the record")
+    assert live._folded.selected_index == 0
+    labels += ["b", "c"]
+    live.stop()
+    assert live._frame.value.startswith("<p>no picture</p>")
+    assert live._folded.selected_index == 0
+    assert live._folded.layout.display == "none"
+
+
+def test_a_view_stands_beside_a_shop() -> None:
+    shop = Shop(lambda click: Place())
+    live = Live(lambda: "<p>1</p>", beside=shop, every=0.01)
+    live.stop()
+    assert "<p>1</p>" in live._frame.value
+    assert "has stopped" in live._frame.value
 
 
 @pytest.mark.parametrize(
@@ -218,5 +240,11 @@ def test_tables_have_a_caption_and_escape_what_they_show() -> None:
 
 
 def test_bars_are_sorted_and_carry_their_numbers() -> None:
-    shown = bars({"a": 1, "b": 1000}, "caption")
+    shown = bars({"a": 1, "b": 1000}, "caption", {"a": 1, "b": 999}, total="page views")
     assert shown.index("1,000") < shown.index(">1<")
+    assert "1,001</span> page views" in shown
+    assert shown.count("class='wb-changed'") == 1
+    assert "<b>+1</b>" in shown
+    many = bars({f"/{n}": n for n in range(40)}, "caption")
+    assert "25 more" in many
+    assert "no rows yet" in bars({}, "caption")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -12,6 +13,7 @@ import pandas as pd
 
 from workbook.chapter import advice, cells, failed
 from workbook.chapter.source import Source
+from workbook.chapter.waiting import Waiting
 from workbook.chapter.watched import watched
 from workbook.exercises.engine.prediction import Prediction
 from workbook.generators.clicks import ClickStream
@@ -27,13 +29,11 @@ from workbook.views import charts, live, tables
 from workbook.views.shop import Shop
 
 if TYPE_CHECKING:
+    from ipywidgets import Widget
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming import StreamingQuery
 
 T = TypeVar("T")
-
-QUIET_S = 2.0
-"""After so many seconds a wait says what it waits for."""
 
 
 class Chapter:
@@ -43,12 +43,13 @@ class Chapter:
     Spark's Kafka source and sink; ``broker`` is the server, as functions of the package want it.
     A second chapter of the same name, as after a run of all cells, ends what the first one left
     running. Errors of Kafka and Spark are followed by a line that says what to do (``advice``).
-    Raises as ``kafka`` does where no broker answers.
+    With ``spark`` the session starts in the background, so that ``spark()`` finds it ready. Raises
+    as ``kafka`` does where no broker answers.
     """
 
     of_name: ClassVar[dict[str, Chapter]] = {}
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, spark: bool = False) -> None:
         former: Chapter | None = Chapter.of_name.pop(name, None)
         if former is not None:
             former._open.close()
@@ -60,6 +61,9 @@ class Chapter:
         self._asked: dict[tuple[str | None, ...], Prediction] = {}
         Chapter.of_name[name] = self
         advice.follow_errors(name)
+        self._starting = threading.Thread(target=_start_spark, daemon=True)
+        if spark:
+            self._starting.start()
 
     def topic(
         self, stream: str, partitions: int = 1, *, compacted: bool = False, soon: bool = False
@@ -112,9 +116,18 @@ class Chapter:
         self._open.callback(running.end)
         return running
 
-    def watch(self, draw: Callable[[], str], query: StreamingQuery | None = None) -> live.Live:
-        """Draw HTML again and again, while the query runs or until ``stop()``."""
-        view = live.Live(draw, running=watched(query))
+    def watch(
+        self,
+        draw: Callable[[], live.Shown],
+        query: StreamingQuery | None = None,
+        *,
+        beside: Widget | None = None,
+    ) -> live.Live:
+        """Draw a picture or HTML again and again, while the query runs or until ``stop()``.
+
+        It stands on the left of ``beside``, such as the shop.
+        """
+        view = live.Live(draw, running=watched(query), beside=beside)
         self._open.callback(view.replace)
         return view
 
@@ -132,38 +145,42 @@ class Chapter:
         counts: Callable[[], Mapping[str, int]],
         caption: str,
         query: StreamingQuery | None = None,
+        *,
+        total: str = "",
+        beside: Widget | None = None,
     ) -> live.Live:
-        """Watch counts by name as bars."""
-        return self.watch(lambda: tables.bars(counts(), caption), query)
+        """Watch counts by name as bars, and with ``total`` their sum as one large number.
+
+        Those that change flash, and say by how much.
+        """
+        return self.watch(_Bars(counts, caption, total), query, beside=beside)
 
     def chart(
         self,
         series: Callable[[], Mapping[str, Mapping[int, int]]],
         caption: str,
         query: StreamingQuery | None = None,
+        *,
+        beside: Widget | None = None,
     ) -> live.Live:
         """Watch counts per second by name as lines."""
-        return self.watch(lambda: charts.per_second(series(), caption), query)
+        return self.watch(lambda: charts.per_second(series(), caption), query, beside=beside)
 
     def wait(self, until: Callable[[], T], what: str, seconds: float = 100) -> T:
         """Wait until something is true and return it; raise TimeoutError after ``seconds``.
 
-        After two seconds of silence a line says what is waited for. Raises what made a query of
+        After a second a line says what is waited for, and for how long. Raises what made a query of
         the notebook fail, if one has failed meanwhile, and in the end BrokerUnreachable where the
         broker is away, or what has ended a loop.
         """
         found: list[T] = []
-        failure = failed.Watch()
-        quiet_until = time.monotonic() + QUIET_S
+        failure, waiting = failed.Watch(), Waiting(what)
 
         def asked() -> T:
-            nonlocal quiet_until
             found[:] = [until()]
             if not found[0]:
                 failure.check()
-                if time.monotonic() > quiet_until:
-                    print(f"Waiting for {what} ...", flush=True)
-                    quiet_until = float("inf")
+                waiting.tick()
             return found[0]
 
         try:
@@ -173,17 +190,20 @@ class Chapter:
             for loop in self._loops:
                 loop.check()
             raise
+        finally:
+            waiting.end()
         return found[0]
 
-    def predict(self, question: str, *options: object) -> Prediction:
+    def predict(self, question: str, *options: object, why: str = "") -> Prediction:
         """Ask for a prediction, by buttons or, without options, in a field; never required.
 
-        A cell that runs again shows what it has recorded.
+        ``why`` explains the answer, once the run has given it. A cell that runs again shows what it
+        has recorded.
         """
         cell = cells.running()
         asked = (cell, question, *map(str, options))
         if cell is None or asked not in self._asked:
-            self._asked[asked] = Prediction(question, [str(option) for option in options])
+            self._asked[asked] = Prediction(question, [str(option) for option in options], why)
         return self._asked[asked]
 
     def source(self, *things: FunctionType | type) -> Source:
@@ -195,7 +215,7 @@ class Chapter:
         return read_dead_letters(self.config, f"{topic}.dead-letters")
 
     def spark(self) -> SparkSession:
-        """Start Spark with its Kafka source, or return the session that runs."""
+        """Start Spark with its Kafka source, or return the session that runs or is starting."""
         from workbook.spark.session import spark_session
 
         self._spark = spark_session()
@@ -211,12 +231,44 @@ class Chapter:
         """End views, loops, visitors, producers, queries and Spark; print what it does."""
         print("Closing what the chapter opened ...")
         self._open.close()
-        if self._spark is not None:
-            from workbook.spark.session import stop_spark
-
-            stop_spark(self._spark)
-            self._spark = None
+        self._stop_spark()
         print("Closed.")
+
+    def _stop_spark(self) -> None:
+        """Stop Spark, also where it was started early and nobody has asked for it."""
+        if self._spark is None and self._starting.ident is None:
+            return
+        from workbook.spark.session import running_session, stop_spark
+
+        if self._starting.ident is not None:
+            self._starting.join()
+        spark = self._spark or running_session()
+        if spark is not None:
+            stop_spark(spark)
+        self._spark = None
+
+
+class _Bars:
+    """Draws bars that know what they were before."""
+
+    def __init__(self, counts: Callable[[], Mapping[str, int]], caption: str, total: str) -> None:
+        self._counts, self._caption, self._total = counts, caption, total
+        self._now: dict[str, int] | None = None
+        self._drawn = ""
+
+    def __call__(self) -> str:
+        before, self._now = self._now, dict(self._counts())
+        if self._now != before:
+            self._drawn = tables.bars(self._now, self._caption, before, self._total)
+        return self._drawn
+
+
+def _start_spark() -> None:
+    """Start Spark early, without a word; what keeps it from starting is ``spark()``'s to say."""
+    from workbook.spark.session import spark_session
+
+    with suppress(Exception):
+        spark_session(quiet=True)
 
 
 def _now_ms() -> int:

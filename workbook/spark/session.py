@@ -36,6 +36,9 @@ ANSWER_S = 5.0
 END_S = 30.0
 """Seconds that Spark's Java process may take to end by itself."""
 
+_starting = threading.Lock()
+"""Held while a session starts: a chapter starts one in the background."""
+
 
 def spark_session(name: str = "workbook", *, quiet: bool = False) -> SparkSession:
     """Return the running Spark session, or start one with the Kafka source, UTC and quiet logs.
@@ -44,9 +47,29 @@ def spark_session(name: str = "workbook", *, quiet: bool = False) -> SparkSessio
     Python, ``SPARK_DRIVER_MEMORY`` the driver's heap (default ``2g``). Logs are in
     ``spark.log`` of the process's scratch folder.
     """
-    running = SparkSession.getActiveSession()
-    if running is not None:
-        return running
+    if not quiet and _starting.locked():
+        print("Spark is starting (about five seconds) ...", flush=True)
+    with _starting:
+        return _of_another_thread() or _start_first(name, quiet)
+
+
+def running_session() -> SparkSession | None:
+    """Return the session that runs, or is starting just now; None where there is none."""
+    with _starting:
+        return _of_another_thread()
+
+
+def _of_another_thread() -> SparkSession | None:
+    """Return the session that runs, and make it this thread's own."""
+    session: Any = SparkSession._instantiatedSession
+    if session is None or session.sparkContext._jsc is None:
+        return None
+    if SparkSession.getActiveSession() is None:
+        session._jvm.SparkSession.setActiveSession(session._jsparkSession)
+    return SparkSession.getActiveSession()
+
+
+def _start_first(name: str, quiet: bool) -> SparkSession:
     began = time.monotonic()
     if not quiet:
         print("Starting Spark (about five seconds) ...", flush=True)

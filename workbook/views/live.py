@@ -13,9 +13,14 @@ from IPython import get_ipython
 from IPython.core.error import InputRejected
 from IPython.display import HTML, display
 
-EVERY_S = 0.3
+from workbook.views.picture import SAME, Picture
+
+EVERY_S = 0.5
 DEADLINE_S = 1800.0
 STOPPED = "<p><i>■ This view has stopped. Run its cell again to go on watching.</i></p>"
+
+Shown = str | Picture
+"""HTML, or a picture."""
 
 
 class Runs(Protocol):
@@ -29,18 +34,20 @@ class Runs(Protocol):
 
 
 class Live:
-    """Redraws an output: ``draw`` renders it as HTML again and again.
+    """Redraws an output: ``draw`` renders it as HTML, or as a picture, again and again.
 
-    It ends by its button, with what it watches (``running``), after ``deadline`` seconds, or when
-    its cell is run again; the last frame stays in the notebook. An error while drawing ends it too:
-    the next cell raises it instead of running, and so does ``check()``.
+    It stands on the left of ``beside``, a widget, where there is one. It ends by its button, with
+    what it watches (``running``), after ``deadline`` seconds, or when its cell is run again; the
+    last frame stays in the notebook. An error while drawing ends it too: the next cell raises it
+    instead of running, and so does ``check()``.
     """
 
     def __init__(
         self,
-        draw: Callable[[], str],
+        draw: Callable[[], Shown],
         *,
         running: Runs | None = None,
+        beside: widgets.Widget | None = None,
         every: float = EVERY_S,
         deadline: float = DEADLINE_S,
     ) -> None:
@@ -49,11 +56,16 @@ class Live:
         self._until = time.monotonic() + deadline
         self._stop = threading.Event()
         self._error: Exception | None = None
+        self._replaced = False
+        self._frame, self._twin = widgets.HTML(), widgets.HTML()
+        self._folded = widgets.Accordion([self._twin], titles=(SAME,))
         self._button = widgets.Button(description="■ Stop watching", tooltip="Keep the last frame")
         self._button.on_click(lambda _: self._stop.set())
-        self._replaced = False
-        self._shown_button = display(self._button, display_id=True)
-        self._frame = display(HTML(self._last), display_id=True)
+        self._put(self._last)
+        view = widgets.VBox([self._frame, self._folded, self._button])
+        self._beside = beside is not None
+        shown = widgets.HBox([view, beside], layout=_wraps()) if beside is not None else view
+        self._display = display(shown, display_id=True)
         self._thread = threading.Thread(target=self._redraw, daemon=True)
         _end_those_of_earlier_runs(self)
         self._thread.start()
@@ -98,10 +110,11 @@ class Live:
         _tell_next_cell(error)
 
     def _end(self, words: str) -> None:
-        self._put(self._last + words)
+        """Keep the last frame: as plain HTML too, since a saved notebook has no widgets."""
+        self._put(self._last, words)
         self._button.close()
-        if self._shown_button is not None:  # a saved notebook must not ask for a closed button
-            self._shown_button.update(HTML(""))
+        if self._display is not None and not self._beside:
+            self._display.update(HTML(_whole(self._last) + words))
 
     def _over(self) -> bool:
         ended = self._running is not None and not self._running.is_active
@@ -112,9 +125,20 @@ class Live:
         self._put(self._last)
         self.frames += 1
 
-    def _put(self, text: str) -> None:
-        if self._frame is not None:  # None where there is no notebook to show it
-            self._frame.update(HTML(text))
+    def _put(self, shown: Shown, words: str = "") -> None:
+        """Hand a frame to the browser, which draws it anew only if it has changed."""
+        self._frame.value = (shown if isinstance(shown, str) else shown.figure) + words
+        twin = "" if isinstance(shown, str) else shown.twin
+        self._twin.value = twin
+        self._folded.layout.display = None if twin else "none"
+
+
+def _whole(shown: Shown) -> str:
+    return shown if isinstance(shown, str) else shown._repr_html_()
+
+
+def _wraps() -> widgets.Layout:
+    return widgets.Layout(flex_flow="row wrap", align_items="flex-start")
 
 
 _of_cell: dict[str, tuple[str, list[Live]]] = {}

@@ -1,4 +1,4 @@
-"""Renders small HTML tables: a caption that says what to look for, and plain cells."""
+"""Renders small HTML tables and bars in one style, with a caption that says what to look for."""
 
 from __future__ import annotations
 
@@ -6,33 +6,87 @@ import html
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from workbook.views.drawing import BLUE, FAINT, INK
+
+CELL = f"padding:2px 10px; border-bottom:1px solid {FAINT}; overflow-wrap:anywhere; "
+TABLE = f"border-collapse:collapse; font-size:13px; color:{INK}; margin:4px 0"
+CAPTION = "text-align:left; font-weight:600; padding:2px 0 4px; white-space:nowrap"
+
+SHOWN = 15
+"""More bars than these don't fit beside the shop; the rest is added up in one line."""
+
+FLASH = (
+    "<style>@keyframes wb-flash {from {background:#ffe08288} to {background:transparent}}"
+    "@media (prefers-reduced-motion: no-preference) {.wb-changed {animation:wb-flash 1.2s}}</style>"
+)
+
 
 def table(rows: Sequence[Mapping[str, Any]], caption: str, empty: str = "no rows yet") -> str:
     """Render rows of the same keys as an HTML table; numbers with thousands separators."""
-    head = f"<caption style='text-align:left; white-space:nowrap'>{html.escape(caption)}</caption>"
+    head = f"<caption style='{CAPTION}'>{html.escape(caption)}</caption>"
     if not rows:
-        return f"<table>{head}<tr><td><i>{html.escape(empty)}</i></td></tr></table>"
+        return f"<table style='{TABLE}'>{head}<tr><td><i>{html.escape(empty)}</i></td></tr></table>"
     names = "".join(_head(name, rows[0][name]) for name in rows[0])
     body = "".join(
         "<tr>" + "".join(_cell(value) for value in row.values()) + "</tr>" for row in rows
     )
-    return f"<table>{head}<tr>{names}</tr>{body}</table>"
+    return f"<table style='{TABLE}'>{head}<thead><tr>{names}</tr></thead>{body}</table>"
 
 
-def bars(counts: Mapping[str, int], caption: str, width: int = 24) -> str:
-    """Show counts by name as rows with a bar of text, so the numbers stand beside their picture."""
+def bars(
+    counts: Mapping[str, int],
+    caption: str,
+    before: Mapping[str, int] | None = None,
+    total: str = "",
+) -> str:
+    """Show counts by name as bars with their numbers beside them, the longest on top.
+
+    A row that has changed since ``before`` flashes and says by how much. ``total`` names the sum of
+    all counts, which stands above them as one large number. Of many names the first 15 are drawn.
+    """
+    rows = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     top = max(counts.values(), default=0) or 1
-    rows = [
-        {"name": name, "count": count, "": "█" * max(1, round(width * count / top))}
-        for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    ]
-    return table(rows, caption)
+    drawn = "".join(
+        _bar(name, count, count / top, _change(before, name, count)) for name, count in rows[:SHOWN]
+    )
+    rest = rows[SHOWN:]
+    if rest:
+        drawn += _bar(f"{len(rest)} more", sum(count for _, count in rest), 0, 0)
+    if not rows:
+        drawn = "<tr><td><i>no rows yet</i></td></tr>"
+    large = _large(sum(counts.values()), total) if total else ""
+    return (
+        f"{FLASH}{large}<table style='{TABLE}; min-width:22em'>"
+        f"<caption style='{CAPTION}'>{html.escape(caption)}</caption>{drawn}</table>"
+    )
+
+
+def _change(before: Mapping[str, int] | None, name: str, count: int) -> int:
+    return 0 if before is None else count - before.get(name, 0)
+
+
+def _large(number: int, words: str) -> str:
+    return (
+        f"<div style='color:{INK}; line-height:1.1'><span style='font-size:44px; font-weight:600'>"
+        f"{number:,}</span> {html.escape(words)}</div>"
+    )
+
+
+def _bar(name: str, count: int, share: float, change: int) -> str:
+    changed = f" <b>{change:+,}</b>" if change else ""
+    width = max(2, round(180 * share)) if share else 0
+    return (
+        f"<tr class='{'wb-changed' if change else ''}'><td style='{CELL}'>{html.escape(name)}</td>"
+        f"<td style='{CELL} width:190px'><div style='height:14px; width:{width}px; "
+        f"background:{BLUE}; border-radius:2px'></div></td>"
+        f"<td style='{CELL} text-align:right; min-width:5em'>{count:,}{changed}</td></tr>"
+    )
 
 
 def _head(name: str, value: Any) -> str:
     """Align a head as the cells below it stand."""
     side = "right" if _is_number(value) else "left"
-    return f"<th style='text-align:{side}; padding:0 0.6em'>{html.escape(str(name))}</th>"
+    return f"<th scope='col' style='{CELL} text-align:{side}'>{html.escape(str(name))}</th>"
 
 
 def _is_number(value: Any) -> bool:
@@ -41,5 +95,5 @@ def _is_number(value: Any) -> bool:
 
 def _cell(value: Any) -> str:
     if _is_number(value):
-        return f"<td style='text-align:right; padding:0 0.6em'>{value:,}</td>"
-    return f"<td style='text-align:left; padding:0 0.6em'>{html.escape(str(value))}</td>"
+        return f"<td style='{CELL} text-align:right'>{value:,}</td>"
+    return f"<td style='{CELL} text-align:left'>{html.escape(str(value))}</td>"

@@ -216,11 +216,8 @@ def _waiting_aloud() -> Iterator[None]:
     out = sys.stdout  # an answer's own output is caught elsewhere meanwhile
 
     def say() -> None:
-        print(
-            "Spark works on your answer. The first time in a session takes some seconds ...",
-            file=out,
-            flush=True,
-        )
+        first = "" if _warm else " The first time in a session takes some seconds."
+        print(f"Spark works on your answer ...{first}", file=out, flush=True)
 
     timer = threading.Timer(PATIENCE_SECONDS, say)
     timer.daemon = True

@@ -14,11 +14,12 @@ class Prediction(widgets.VBox):
     """A question with buttons for its options or, without options, a field for a number or a word.
 
     ``say`` chooses from code, as a click does; ``value`` is what was said last, or None. Nothing
-    has to be said: ``against`` answers either way.
+    has to be said: ``against`` answers either way, folded where nothing was said. ``why`` explains
+    the answer.
     """
 
-    def __init__(self, question: str, options: Sequence[str] = ()) -> None:
-        self.question, self.options = question, tuple(options)
+    def __init__(self, question: str, options: Sequence[str] = (), why: str = "") -> None:
+        self.question, self.options, self.why = question, tuple(options), why
         self.value: str | None = None
         self._said = widgets.HTML()
         if self.options:
@@ -38,6 +39,7 @@ class Prediction(widgets.VBox):
 
     def against(self, actual: object, why: str = "") -> Card:
         """Return a card: what you said, and what the run says; ``why`` explains it."""
+        why = why or self.why
         parts = [Part("The run says", str(actual)), *([Part("", why)] if why else [])]
         if self.value is None:
             return Card(State.ANSWERED, self.question, (Part("You said", "nothing yet"), *parts))

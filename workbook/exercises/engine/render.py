@@ -30,6 +30,13 @@ class State(Enum):
         self.word, self.symbol, self.colour = word, symbol, colour
 
 
+FOLDED = {
+    State.SOLUTION: "Show it",
+    State.ANSWERED: "You haven't chosen yet. Show what the run says all the same",
+}
+"""Cards whose parts are shown on demand."""
+
+
 @dataclass(frozen=True)
 class Part:
     """One labelled piece of a card: prose, code (kept as it is), or a table with a header row."""
@@ -64,8 +71,8 @@ class Card:
     def _repr_html_(self) -> str:
         head = f"<strong>{self.state.symbol} {self.state.word}</strong>: {html.escape(self.name)}"
         body = "".join(_part_as_html(p) for p in self.parts)
-        if self.state is State.SOLUTION:
-            body = f"<details><summary>Show it</summary>{body}</details>"
+        if self.state in FOLDED:
+            body = f"<details><summary>{FOLDED[self.state]}</summary>{body}</details>"
         style = f"border-left:4px solid {self.state.colour};padding:0.2em 0.8em;margin:0.4em 0"
         return f'<div style="{style}"><div>{head}</div>{body}</div>'
 
