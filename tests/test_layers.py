@@ -49,6 +49,7 @@ LEFT_OF: dict[str, set[str]] = {
         "topics",
     },
     "chapter": {"errors", "exercises", "generators", "kafka", "spark", "stack", "topics", "views"},
+    "kernel_start": {"chapter"},
     "cli": {"commands", "errors", "spark", "stack"},
 }
 

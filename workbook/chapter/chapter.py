@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import pandas as pd
 
 from workbook.chapter import advice, cells, failed
+from workbook.chapter.keep_cell import keep_the_current_cell
 from workbook.chapter.source import Source
 from workbook.chapter.waiting import Waiting
 from workbook.chapter.watched import watched
@@ -61,6 +62,7 @@ class Chapter:
         self._asked: dict[tuple[str | None, ...], Prediction] = {}
         Chapter.of_name[name] = self
         advice.follow_errors(name)
+        keep_the_current_cell()
         self._starting = threading.Thread(target=_start_spark, daemon=True)
         if spark:
             self._starting.start()

@@ -108,10 +108,21 @@ def _environment(token: str, folder: Path) -> dict[str, str]:
         "JUPYTER_TOKEN": token,  # not on the command line, where every user could read it
         "WORKBOOK_SOLVED": str(folder / notebook_copies.SOLVED),
         "JUPYTER_CONFIG_PATH": str(Path(__file__).with_name("jupyter_config")),
+        "PYTHONSTARTUP": str(_startup()),
         "JUPYTER_RUNTIME_DIR": str(folders.run_dir() / "jupyter"),
         "JUPYTERLAB_WORKSPACES_DIR": str(folders.run_dir() / "workspaces"),
         "PYTHONPATH": os.pathsep.join(filter(None, search)),
     }
+
+
+def _startup() -> Path:
+    """Write what each kernel runs first: ``PYTHONSTARTUP`` as it was, and ``kernel_start``."""
+    own, path = os.environ.get("PYTHONSTARTUP", ""), folders.run_dir() / "kernel_startup.py"
+    before = (
+        f"exec(compile(open({own!r}).read(), {own!r}, 'exec'))\n" if Path(own).is_file() else ""
+    )
+    path.write_text(f"{before}from workbook.kernel_start import prepare\nprepare()\ndel prepare\n")
+    return path
 
 
 def _answers(port: int, token: str, pid: int) -> bool:

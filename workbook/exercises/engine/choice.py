@@ -1,4 +1,4 @@
-"""A prediction by choice: its options are declared once, each wrong one with its cause."""
+"""A question by choice: its options are declared once, each wrong one with its cause."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from dataclasses import dataclass
 from string import ascii_lowercase
 from typing import Any
 
+import ipywidgets as widgets
+from IPython.display import HTML, display
+
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.judging import NotYet
+from workbook.exercises.engine.render import Card, Part, State
 from workbook.exercises.engine.showing import show
 
 NO_LETTER = "Answer with a letter in quotes"
@@ -46,6 +50,28 @@ class Choice:
         return NotYet(option.cause, value=f"{chosen}: {option.text}")
 
 
+class ChoiceProblem(Problem):
+    """An exercise whose options are buttons; ``check("b")`` answers from code, as a click does."""
+
+    def _ipython_display_(self) -> None:
+        options: dict[str, Option] = self.diagnose.options  # type: ignore[attr-defined]
+        said = widgets.HTML()
+        buttons = widgets.ToggleButtons(
+            options=[(f"{letter}) {option.text}".replace("`", ""), letter)
+                     for letter, option in options.items()],
+            value=None,
+            style={"button_width": "auto"},
+        )  # fmt: skip
+
+        def answer(change: dict[str, str]) -> None:
+            said.value = self.check(change["new"])._repr_html_()
+
+        buttons.observe(answer, names="value")
+        question, _, _ = self.task.rpartition("\n\n")
+        asked = Card(State.TASK, self.name, (Part("", question),))
+        display(HTML(asked._repr_html_()), widgets.VBox([buttons, said]))
+
+
 def choice(
     name: str,
     task: str,
@@ -54,7 +80,7 @@ def choice(
     discussion: str,
     *,
     variable: str = "prediction",
-) -> Problem:
+) -> ChoiceProblem:
     """Return an exercise whose answer is a letter; exactly one option has no cause.
 
     The stub assigns to ``variable``, and the task ends with the list of the options.
@@ -62,7 +88,7 @@ def choice(
     by_letter = dict(zip(ascii_lowercase, options, strict=False))
     [right] = [letter for letter, option in by_letter.items() if not option.cause]
     *first, last = [f'"{letter}"' for letter in by_letter]
-    return Problem(
+    return ChoiceProblem(
         name=name,
         task=f"{task}\n\n" + "\n".join(f"{at}) {option.text}" for at, option in by_letter.items()),
         stub=f"{variable} = ...  # {', '.join(first)} or {last}\n",

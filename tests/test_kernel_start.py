@@ -1,0 +1,82 @@
+"""A restarted kernel of the lab: a name that is gone is explained, and `recover()` helps."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from nbformat.v4 import new_code_cell
+
+from workbook.chapter import reopen
+from workbook.chapter.cells import NOTEBOOKS
+from workbook.errors import WorkbookError
+from workbook.stack import jupyter
+
+CHAPTERS = sorted(path.stem for path in NOTEBOOKS.glob("[0-9]*.ipynb"))
+
+
+@pytest.fixture
+def run(broker: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Run a cell in a kernel that JupyterLab has started for chapter 01."""
+    own = tmp_path / "own.py"
+    own.write_text("mine = 42\n")
+    monkeypatch.setenv("PYTHONSTARTUP", str(own))
+    env = {
+        **os.environ,
+        "PYTHONSTARTUP": str(jupyter._startup()),
+        "JPY_SESSION_NAME": "/somewhere/my notebooks/newer_01_page_view_counter.ipynb",
+    }
+    client = NotebookClient(nbformat.v4.new_notebook(), timeout=120)
+
+    def cell(source: str) -> str:
+        made = new_code_cell(source)
+        client.nb.cells.append(made)
+        client.execute_cell(made, len(client.nb.cells) - 1)
+        return "\n".join(o.get("text", "") for o in made.outputs)
+
+    with client.setup_kernel(env=env):
+        yield cell
+
+
+def failing(run: Callable[[str], str], source: str) -> str:
+    with pytest.raises(CellExecutionError) as caught:
+        run(source)
+    return caught.value.traceback
+
+
+def test_after_a_restart_a_missing_name_says_what_to_do(run: Callable[[str], str]) -> None:
+    assert run("print(mine)") == "42\n"  # somebody's own start-up file still runs
+    assert "prepare" not in run("print(dir())")
+    missing = failing(run, "shop.click('/home')")
+    assert "`recover()`: it takes you back" in missing
+    began = time.monotonic()
+    assert "Go on under “1. Six records, raw”" in run("recover()")
+    assert time.monotonic() - began < 10
+    assert run("print(len(shop.sent))") == "5\n"
+    again = failing(run, "next_count(1, b'')")
+    assert "made in another cell of this chapter, under “2. The step" in again
+    assert "open again" in run("recover()")  # twice
+    run("chapter.close()")
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_each_chapter_knows_where_it_opens(chapter: str) -> None:
+    import json
+
+    found = json.loads((NOTEBOOKS / f"{chapter}.ipynb").read_text())["cells"]
+    sources, heading = reopen._opening(found)
+    assert sum("Chapter(" in source for source in sources) == 1
+    assert "Chapter(" in sources[-1]
+    assert heading.startswith(("1.", "2."))
+
+
+def test_elsewhere_it_says_so() -> None:
+    with pytest.raises(WorkbookError, match="Expected a chapter's notebook"):
+        reopen.reopen("Untitled")

@@ -1,0 +1,60 @@
+"""Prepares a kernel of the lab before its first cell; JupyterLab's ``PYTHONSTARTUP`` runs it.
+
+After a restart the cells in the middle of a chapter miss every name: the error says what to do, and
+``recover()`` opens the chapter anew. What the first cell imports is imported meanwhile.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from IPython import get_ipython
+
+NEW_KERNEL = (
+    "What to do: this kernel is new, and nothing of the chapter has run in it yet. Run the cells "
+    "from the top (*Run*, *Run All Above Selected Cell*), or `recover()`: it takes you back to the "
+    "chapter's start."
+)
+
+
+def notebook() -> str:
+    """Return the name of the chapter that this kernel was started for; '' outside the lab."""
+    return Path(os.environ.get("JPY_SESSION_NAME", "")).stem.removeprefix("newer_")
+
+
+def prepare() -> None:
+    """Explain names that are gone, offer ``recover``, and import what a first cell needs."""
+    shell = get_ipython()
+    if shell is None or not notebook():
+        return
+    shell.set_custom_exc((NameError,), _shown)
+    shell.push({"recover": recover}, interactive=False)
+    threading.Thread(target=_import_early, daemon=True).start()
+
+
+def recover() -> None:
+    """Open the chapter anew, as its first cells do: new topics, and nothing of before."""
+    from workbook.chapter.reopen import reopen
+
+    reopen(notebook())
+
+
+def _import_early() -> None:
+    with suppress(Exception):  # the first cell will say what's wrong
+        import workbook.chapter  # noqa: F401
+
+
+def _shown(
+    shell: Any,
+    kind: type[BaseException],
+    error: BaseException,
+    trace: TracebackType | None,
+    tb_offset: int | None = None,
+) -> None:
+    lines = shell.InteractiveTB.structured_traceback(kind, error, trace, tb_offset=tb_offset)
+    shell._showtraceback(kind, error, [*lines, f"\n{NEW_KERNEL}"])
