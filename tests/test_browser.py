@@ -200,3 +200,42 @@ def test_a_cell_run_again_ends_its_view_and_a_saved_notebook_shows_its_buttons(
     page.get_by_role("button", name="Press me").wait_for()
     assert page.get_by_role("button", name="Stop watching").count() == 1
     assert page.get_by_text("Error displaying widget").count() == 0
+
+
+PRESSED = """
+from workbook.chapter.keep_cell import keep_the_current_cell
+keep_the_current_cell()
+presses = []
+button = ipywidgets.Button(description="Press this")
+button.on_click(presses.append)
+watching = Live(lambda: f"pressed {len(presses)} times")
+button
+"""
+
+
+def test_a_press_keeps_the_current_cell_and_a_view_survives_a_reload(
+    lab: tuple[OwnLab, str], page: Any
+) -> None:
+    mine, address = lab
+    file = Path(mine.env["WORKBOOK_NOTEBOOKS"]) / "pressed.ipynb"
+    cells = [new_code_cell(text.strip()) for text in (IMPORTS, PRESSED, "far_below = 2")]
+    nbformat.write(new_notebook(cells=cells, metadata=KERNEL), file)
+    open_chapter(page, address, "pressed")
+    run_up_to(page, "Press this")
+    find_cell(page, "far_below").locator(".jp-InputArea-editor").first.click()
+    page.get_by_role("button", name="Press this").click()
+    page.get_by_text("pressed 1 times").wait_for()
+    assert "far_below" in page.locator(".jp-Cell.jp-mod-active").inner_text()
+    page.keyboard.press("Control+s")
+    until(lambda: shown_is_saved_with(file, "Press this"), "the saved widgets")
+    page.goto("about:blank")
+    open_chapter(page, address, "pressed")
+    page.get_by_role("button", name="Press this").click()
+    page.get_by_text("pressed 2 times").wait_for()
+
+
+def shown_is_saved_with(file: Path, word: str) -> bool:
+    try:
+        return word in str(nbformat.read(file, 4).metadata.get("widgets", {}))
+    except NotJSONError:
+        return False
