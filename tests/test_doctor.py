@@ -371,3 +371,17 @@ def test_without_a_network_the_doctor_finds_no_fault_and_the_broker_starts() -> 
             [*cut_off(), *PRINTED_BY], env=lab.env, capture_output=True, text=True
         )
         assert "not needed: all jars are in the cache" in done.stdout
+
+
+def test_in_a_notebook_what_is_well_is_folded_and_the_rest_is_open() -> None:
+    well, note = Finding("Java", "ok", "17"), Finding("ports", "note", "8888 is <taken>")
+    fault = Finding("memory", "fault", "1 GB", "close something")
+    shown = Report([well, note, fault])._repr_html_()
+    before, _, folded = shown.partition("<details>")
+    assert "Mend the faults first." in before
+    assert before.index("1 GB") < before.index("8888 is &lt;taken&gt;")
+    assert "close something" in before
+    assert "1 of 3 checks found nothing" in folded
+    assert "Java" in folded
+    assert "Java" not in before
+    assert "<table>" not in Report([well])._repr_html_().partition("<details>")[0]

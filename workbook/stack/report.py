@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+GREEN, RED = "color:#2e7d32", "color:#c62828"
 MARKS = {"ok": "✓ ok", "note": "• note", "fault": "✗ fault"}
 
 
@@ -41,15 +43,31 @@ class Report(list[Finding]):
         return "\n".join([*map(str, self), self.verdict])
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{MARKS[f.state]}</td><td>{f.subject}</td>"
-            f"<td style='text-align:left'>{html.escape(f.text)}"
-            + (f"<br><b>fix:</b> {html.escape(f.fix)}" if f.fix else "")
-            + "</td></tr>"
-            for f in self
+        """Render one line for all that's well, folded, and whatever else there is in the open."""
+        well = [finding for finding in self if finding.state == "ok"]
+        other = sorted((f for f in self if f.state != "ok"), key=lambda f: f.state != "fault")
+        head = f"<p><b style='{GREEN if self.healthy else RED}'>{self._mark} {self.verdict}</b></p>"
+        folded = (
+            f"<details><summary>{len(well)} of {len(self)} checks found nothing to mend</summary>"
         )
-        return (
-            "<table><caption>What the doctor looked at</caption>"
-            "<tr><th>state</th><th>subject</th><th style='text-align:left'>finding</th></tr>"
-            f"{rows}</table><p>{self.verdict}</p>"
-        )
+        return f"{head}{_table(other)}{folded}{_table(well)}</details>"
+
+    @property
+    def _mark(self) -> str:
+        return "✓" if self.healthy else "✗"
+
+
+def _table(findings: Sequence[Finding]) -> str:
+    if not findings:
+        return ""
+    rows = "".join(
+        f"<tr><td>{MARKS[f.state]}</td><td>{html.escape(f.subject)}</td>"
+        f"<td style='text-align:left'>{html.escape(f.text)}"
+        + (f"<br><b>fix:</b> {html.escape(f.fix)}" if f.fix else "")
+        + "</td></tr>"
+        for f in findings
+    )
+    return (
+        "<table><tr><th>state</th><th>subject</th><th style='text-align:left'>finding</th></tr>"
+        f"{rows}</table>"
+    )
