@@ -10,6 +10,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
+from workbook.exercises.engine.choice import ChoiceProblem
 from workbook.exercises.engine.core import Problem
 
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
@@ -43,14 +44,27 @@ def problems(path: Path) -> tuple[Problem, ...]:
 
 
 def places(path: Path) -> Iterator[Place]:
-    """The exercises of a notebook; ``shown_as`` is the problem's name in it."""
+    """The exercises that are written in cells; ``shown_as`` is the problem's name in it."""
     for problem in problems(path):
+        if isinstance(problem, ChoiceProblem):  # its options are buttons
+            continue
         stub = problem.stub.rstrip()
         for number, cell in enumerate(cells(path)):
             checks = list(_checks(cell)) if cell.startswith(stub) else []
             if checks and _is_of(path, checks[0].func.value.id, problem):
                 name = checks[0].args[0].id
                 yield Place(problem, number, name, checks[0].func.value.id)
+
+
+def shown_choices(path: Path) -> list[Problem]:
+    """The choices that some cell ends with, so that their buttons are on display."""
+    return [
+        problem
+        for problem in problems(path)
+        for cell in cells(path)
+        if isinstance(problem, ChoiceProblem)
+        and _is_of(path, cell.strip().rpartition("\n")[2], problem)
+    ]
 
 
 def _checks(cell: str) -> Iterator[ast.Call]:
