@@ -119,6 +119,40 @@ def test_a_stopped_spark_leaves_no_process_and_the_next_one_starts_anew() -> Non
     assert fresh(STOPPED).splitlines() == ["28 True", "[] None", "28 True", "[]"]
 
 
+BROKEN = """
+import subprocess, sys, threading, time
+from pyspark import SparkContext
+from workbook.spark import session
+
+def interrupted(*args):
+    raise KeyboardInterrupt
+
+other = subprocess.Popen(["sleep", "600"])
+kept, session._let_the_lab_end = session._let_the_lab_end, interrupted
+try:
+    spark_session(quiet=True)
+except KeyboardInterrupt:
+    print("interrupted", SparkContext._gateway)
+session._let_the_lab_end = kept
+first = spark_session(quiet=True)
+SparkContext._gateway.proc.kill()
+SparkContext._gateway.proc.wait()
+second = spark_session(quiet=True)
+print(second.range(3).count(), other.poll())
+other.kill()
+SparkContext._gateway.proc.kill()
+SparkContext._gateway.proc.wait()
+stop_spark(second)
+third = spark_session(quiet=True)
+print(third.range(4).count())
+stop_spark(third)
+"""
+
+
+def test_spark_starts_again_after_an_interrupted_start_and_after_its_java_has_died() -> None:
+    assert fresh(BROKEN).splitlines() == ["interrupted None", "3 None", "4"]
+
+
 def test_the_error_of_a_query_is_not_printed_as_json_above_it(spark: SparkSession) -> None:
     printed: list[str] = []
     handler = logging.StreamHandler()

@@ -6,6 +6,7 @@ next step, where a trace of Spark's Java fills the screen. ``%tb`` shows the who
 
 from __future__ import annotations
 
+import logging
 import re
 import sys
 from types import TracebackType
@@ -37,6 +38,8 @@ def next_step(error: BaseException) -> str:
     if isinstance(error, (WorkbookError, SyntaxError)):  # they say it themselves
         return ""
     text = f"{type(error).__name__}: {error}"
+    if isinstance(error, ConnectionRefusedError) and _is_foreign(error):
+        text = SPARK_IS_CLOSED
     if isinstance(error, AssertionError) and not str(error):
         text = SPARK_IS_CLOSED if _is_foreign(error) else UNEXPECTED
     return next((step for words, step in _PATTERNS if words.search(text)), "")
@@ -62,10 +65,16 @@ def follow_errors(chapter: str = "") -> None:
     if shell is None:
         return
     shell.set_custom_exc((Exception, KeyboardInterrupt), _shown)
+    logging.getLogger().addFilter(_is_not_of_an_interrupt)
     for hook in list(shell.events.callbacks["post_run_cell"]):
         if hook.__module__ == __name__:
             shell.events.unregister("post_run_cell", hook)
     shell.events.register("post_run_cell", _after_a_cell)
+
+
+def _is_not_of_an_interrupt(record: logging.LogRecord) -> bool:
+    """Leave out py4j's trace of a Ctrl-C: the cell shows it, short."""
+    return "while sending command" not in record.getMessage()
 
 
 def _of_python(text: str) -> str:

@@ -149,7 +149,7 @@ NEXT_STEPS: tuple[tuple[str, str], ...] = (
     ),
     (
         r"Cannot call methods on a stopped SparkContext|SparkContext\S* (was )?(stopped|shut)"
-        r"|SparkContext or SparkSession should be created|Connection refused|Error while sending"
+        r"|SparkContext or SparkSession should be created|Error while sending"
         r"|object has no attribute '(_jvm|sc|setCallSite|_jsparkSession)'|Answer from Java side",
         "Spark was closed. `spark = chapter.spark()` starts it again, in about five seconds; the "
         f"DataFrames and queries of before belong to the old one. {AGAIN}",

@@ -8,8 +8,7 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +34,9 @@ ANSWER_S = 5.0
 
 END_S = 30.0
 """Seconds that Spark's Java process may take to end by itself."""
+
+LAUNCHERS = ("spark-submit", "spark-class", "org.apache.spark.deploy.SparkSubmit")
+"""What a notebook's own Spark runs as, on its way to Java."""
 
 _starting = threading.Lock()
 """Held while a session starts: a chapter starts one in the background."""
@@ -62,6 +64,10 @@ def running_session() -> SparkSession | None:
 def _of_another_thread() -> SparkSession | None:
     """Return the session that runs, and make it this thread's own."""
     session: Any = SparkSession._instantiatedSession
+    java = getattr(SparkContext._gateway, "proc", None)
+    if java is not None and java.poll() is not None:  # it has died: out of memory, say
+        _forget()
+        return None
     if session is None or session.sparkContext._jsc is None:
         return None
     if SparkSession.getActiveSession() is None:
@@ -98,7 +104,7 @@ def stop_spark(spark: SparkSession, within: float = END_S) -> None:
     with suppress(Py4JError, OSError):  # Java may have ended on its own
         spark.stop()
     gateway.shutdown()
-    SparkContext._gateway = SparkContext._jvm = None  # by these pyspark knows that Java runs
+    _forget()
     with suppress(subprocess.TimeoutExpired):
         java.stdin.close()  # its sign to exit
         java.wait(within)
@@ -155,14 +161,12 @@ def _start(name: str, flags: list[str]) -> SparkSession:
     _quiet_query_contexts()
     _require_master(cluster.master())
     log = scratch / "spark.log"
-    before = set(psutil.Process().children(recursive=True))
     try:
-        with _stderr_to(log):
-            _start_java(wanted)
-            spark = builder.getOrCreate()
+        _start_java(wanted, log)
+        spark = builder.getOrCreate()
         _let_the_lab_end(spark)
     except BaseException as error:
-        _end_all(set(psutil.Process().children(recursive=True)) - before)
+        _end_java()
         if isinstance(error, Exception):
             raise _not_started(error, log) from None
         raise
@@ -181,14 +185,22 @@ def _require_executors(spark: SparkSession) -> None:
         raise
 
 
-def _end_all(processes: set[psutil.Process]) -> None:
+def _end_java() -> None:
     """End the Java of an interrupted start: in a session of its own it gets no Ctrl-C."""
-    for process in processes:
+    for child in psutil.Process().children():
         with suppress(psutil.Error):
-            process.kill()
+            if any(name in " ".join(child.cmdline()) for name in LAUNCHERS):
+                end_now(family(child.pid))
+    _forget()
 
 
-def _start_java(settings: dict[str, str]) -> None:
+def _forget() -> None:
+    """Let PySpark know that its Java is gone, so that the next session starts anew."""
+    SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
+    SparkSession._instantiatedSession = None
+
+
+def _start_java(settings: dict[str, str], log: Path) -> None:
     """Start Spark's Java in a session of its own, as PySpark alone would not.
 
     A service manager sends SIGTERM, and a closed terminal SIGHUP, to the whole process group. Java
@@ -197,7 +209,8 @@ def _start_java(settings: dict[str, str]) -> None:
     """
     if SparkContext._gateway is None:
         wanted = SparkConf(loadDefaults=False).setAll(list(settings.items()))
-        gateway = launch_gateway(wanted, {"start_new_session": True})
+        with open(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "w") as errors:
+            gateway = launch_gateway(wanted, {"start_new_session": True, "stderr": errors})
         SparkContext._ensure_initialized(gateway=gateway)
 
 
@@ -242,20 +255,6 @@ def _let_the_lab_end(spark: SparkSession) -> None:
     java = getattr(gateway, "proc", None)
     if java is not None:
         lease().ask("own", pid=java.pid)
-
-
-@contextmanager
-def _stderr_to(log: Path) -> Iterator[None]:
-    """Let a child process started meanwhile write its errors to a file, for all its life."""
-    kept = os.dup(2)
-    file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    try:
-        os.dup2(file, 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(file)
 
 
 if __name__ == "__main__":

@@ -108,7 +108,7 @@ async def _run(
     began, log = time.monotonic(), folder / "server.log"
     process = spawn(command, log, env=environment())
     started.note(folder.parent, psutil.Process(process.pid))
-    await _until_it_answers(process, address, log)
+    await _until_it_answers(process, address, log, _cluster(folder))
     say(f"Kafka answers on {address} after {time.monotonic() - began:.1f} s.")
     return Server(process, address, command)
 
@@ -129,17 +129,28 @@ async def _format(command: list[str], properties: Path, log: Path) -> None:
         raise failure("Kafka's storage tool", process, log)
 
 
-async def _until_it_answers(process: subprocess.Popen[bytes], address: str, log: Path) -> None:
+def _cluster(folder: Path) -> str:
+    """Return the id that the storage tool gave to a broker's files."""
+    lines = (folder / "data" / "meta.properties").read_text().splitlines()
+    [cluster] = [line.partition("=")[2] for line in lines if line.startswith("cluster.id=")]
+    return cluster
+
+
+async def _until_it_answers(
+    process: subprocess.Popen[bytes], address: str, log: Path, cluster: str
+) -> None:
+    """Wait for this very broker: another lab's may have taken the port a moment before."""
     deadline = time.monotonic() + DEADLINE
     while process.poll() is None and time.monotonic() < deadline:
         # The port first: librdkafka backs off for long after a refused connection.
         if ports.answers(int(address.rpartition(":")[2])):
             admin = AdminClient({"bootstrap.servers": address, "log_level": 0})
             try:
-                await asyncio.to_thread(admin.list_topics, timeout=5)
-                return
+                found = await asyncio.to_thread(admin.list_topics, timeout=5)
             except Exception:  # not ready yet; the deadline decides
                 continue
+            if found.cluster_id == cluster:
+                return
         await asyncio.sleep(0.05)
     error: ServerFailed = failure("Kafka", process, log)
     process.kill()

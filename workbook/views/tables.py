@@ -62,7 +62,7 @@ def bars(
 
 
 def _change(before: Mapping[str, int] | None, name: str, count: int) -> int:
-    return 0 if before is None else count - before.get(name, 0)
+    return 0 if before is None or name not in before else count - before[name]
 
 
 def _large(number: int, words: str) -> str:

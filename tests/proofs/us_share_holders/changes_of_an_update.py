@@ -93,6 +93,12 @@ catalogue = Catalogue(
     wrong=[
         (lambda old, new: two_ifs(old, new)[:1], "leaves Ada before it comes to Bo"),
         (needs_both, "raised TypeError"),
+        (
+            lambda old, new: [
+                (c, s, new or row if s < 0 else row) for c, s, row in two_ifs(old, new)
+            ],
+            "Its -1 carries the new row",
+        ),
         (prints_changes, "prints the value"),
         (changed(lambda client, sign, row: (client, sign * 1.0, row)), "of type float"),
         (lambda update: [], "Keep the parameters"),

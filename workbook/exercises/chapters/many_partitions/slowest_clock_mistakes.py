@@ -39,6 +39,18 @@ def second_changes_by_any(arrivals: Arrivals, partitions: int) -> list[tuple[int
     return [(second, views) for second, views in done if views]
 
 
+@MISTAKES.add(
+    "Up to the last click it's right, and then it emits what is still open. A stream has no end, "
+    "and a second that the slowest clock hasn't passed may still get views."
+)
+def emits_the_rest_at_the_end(arrivals: Arrivals, partitions: int) -> Pairs:
+    views: Counter[int] = Counter()
+    for views, clocks in after_each(arrivals):
+        if len(clocks) == partitions:
+            yield from passed(views, min(clocks.values()))
+    yield from views.items()
+
+
 _EACH_ALONE = (
     "Each partition emits by itself, so a second comes in parts. It is complete, and emitted once, "
     "when all partitions have passed it."

@@ -137,6 +137,15 @@ def removes_from_the_new_client(old: Row, new: Row) -> list[Change]:
     return removed + _add(_us(new))
 
 
+@MISTAKES.add(
+    "Its -1 carries the new row. What is taken out of a group is what was put in: the old row."
+)
+def removes_the_new_row(old: Row, new: Row) -> list[Change]:
+    if old == new or new is None:
+        return _right(old, new)
+    return [(client, sign, new) for client, sign, _ in _remove(_us(old))] + _add(_us(new))
+
+
 MISTAKES += [
     Mistake(
         lambda old, new: [] if old == new else _add(_us(new)),
