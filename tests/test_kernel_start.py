@@ -39,7 +39,8 @@ def run(broker: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
         made = new_code_cell(source)
         client.nb.cells.append(made)
         client.execute_cell(made, len(client.nb.cells) - 1)
-        return "\n".join(o.get("text", "") for o in made.outputs)
+        plain = [o.get("data", {}).get("text/plain", "") for o in made.outputs]
+        return "\n".join([*(o.get("text", "") for o in made.outputs), *filter(None, plain)])
 
     with client.setup_kernel(env=env):
         yield cell
@@ -60,6 +61,8 @@ def test_after_a_restart_a_missing_name_says_what_to_do(run: Callable[[str], str
     assert "Go on under “1. Six records, raw”" in run("recover()")
     assert time.monotonic() - began < 10
     assert run("print(len(shop.sent))") == "5\n"
+    assert "ran for 4 s" in run("import time; time.sleep(4)")
+    assert run("time.sleep(0.1)") == ""
     again = failing(run, "next_count(1, b'')")
     assert "made in another cell of this chapter, under “2. The step" in again
     assert "open again" in run("recover()")  # twice

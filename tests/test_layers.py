@@ -49,7 +49,7 @@ LEFT_OF: dict[str, set[str]] = {
         "topics",
     },
     "chapter": {"errors", "exercises", "generators", "kafka", "spark", "stack", "topics", "views"},
-    "kernel_start": {"chapter"},
+    "kernel_start": {"chapter", "views"},
     "cli": {"commands", "errors", "spark", "stack"},
 }
 

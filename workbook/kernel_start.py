@@ -15,6 +15,8 @@ from typing import Any
 
 from IPython import get_ipython
 
+from workbook.views.cell_clock import time_cells
+
 NEW_KERNEL = (
     "What to do: this kernel is new, and nothing of the chapter has run in it yet. Run the cells "
     "from the top (*Run*, *Run All Above Selected Cell*), or `recover()`: it takes you back to the "
@@ -34,6 +36,7 @@ def prepare() -> None:
         return
     shell.set_custom_exc((NameError,), _shown)
     shell.push({"recover": recover}, interactive=False)
+    time_cells()
     threading.Thread(target=_import_early, daemon=True).start()
 
 

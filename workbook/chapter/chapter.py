@@ -27,6 +27,7 @@ from workbook.kafka.stream_producer import generate
 from workbook.stack.broker import kafka
 from workbook.topics import new_compacted_topic, new_topic
 from workbook.views import charts, live, tables
+from workbook.views.cell_clock import time_cells
 from workbook.views.shop import Shop
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ class Chapter:
         Chapter.of_name[name] = self
         advice.follow_errors(name)
         keep_the_current_cell()
+        time_cells()
         self._starting = threading.Thread(target=_start_spark, daemon=True)
         if spark:
             self._starting.start()
