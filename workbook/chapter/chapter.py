@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import pandas as pd
 
-from workbook.chapter import advice, cells, failed
+from workbook.chapter import advice, cells, diagram, failed
 from workbook.chapter.keep_cell import keep_the_current_cell
 from workbook.chapter.source import Source
 from workbook.chapter.waiting import Waiting
@@ -46,7 +46,7 @@ class Chapter:
     A second chapter of the same name, as after a run of all cells, ends what the first one left
     running. Errors of Kafka and Spark are followed by a line that says what to do (``advice``).
     With ``spark`` the session starts in the background, so that ``spark()`` finds it ready. Raises
-    as ``kafka`` does where no broker answers.
+    as ``kafka`` does where no broker answers. A notebook shows its pipeline (``diagram``).
     """
 
     of_name: ClassVar[dict[str, Chapter]] = {}
@@ -68,6 +68,7 @@ class Chapter:
         self._starting = threading.Thread(target=_start_spark, daemon=True)
         if spark:
             self._starting.start()
+        diagram.show(name)
 
     def topic(
         self, stream: str, partitions: int = 1, *, compacted: bool = False, soon: bool = False

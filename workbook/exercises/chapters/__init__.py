@@ -3,6 +3,7 @@
 A chapter's folder, here ``views_per_second``, and its proofs:
 
 - ``__init__.py``: ``problems``, the tuple of its exercises in the order of the notebook.
+- ``diagram.py``: ``paths``, the chapter's pipeline (``views.parts``); ``Chapter`` draws it.
 - ``by_rule.py``, named after the exercise: one ``engine.core.Problem``. Its reference is a plain
   function above it; its ``diagnose`` is ``by_cases`` (module ``judging``), or ``by_rows``
   (``frames``) for DataFrames, which asks of a right answer whether it holds on a stream as well.
