@@ -167,7 +167,7 @@ catalogue = Catalogue(
         (get_without_a_default, "KeyError: 10"),
         (silence_completes, "Silence completes nothing"),
         (actions_complete, "neither count nor change"),
-        (at_most_three, "by chance"),
+        (at_most_three, "has five page views"),
         (second_0_is_nothing, "the very first one"),
         (remembers, "kept from call to call"),
         (lambda clicks: 0, "Keep the parameters"),
