@@ -21,7 +21,7 @@ TAKEN_OVER = (
 )
 
 
-@dataclass
+@dataclass(repr=False)
 class Step(Problem):
     """An exercise whose stub is the reference of the step ``before`` it, with a gap.
 

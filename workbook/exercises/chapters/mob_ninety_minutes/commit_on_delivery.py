@@ -110,8 +110,8 @@ def _publishes_and_commits(program: Callable[..., Any]) -> Any:
 commit_on_delivery = Step(
     name="5. Commit on delivery",
     task="Edit the program: once the broker has taken a second's metric, and not before, the "
-    "group's bookmark moves to where the next second begins. Three edits: keep the record of the "
-    "page view before, `n0`, beside the new one, `n1`. Hand `produce` an "
+    "group's bookmark moves to where the next second begins. Three edits: give the new record a "
+    "name, `n1`, and keep that of the page view before, `n0`. Hand `produce` an "
     "`on_delivery=partial(commit_behind, reader, ...)`, which is called with an error or None once "
     "the broker has answered. And call `producer.poll(0)` in each turn of the loop, since reports "
     "run nowhere else.\n\n"
@@ -120,8 +120,7 @@ commit_on_delivery = Step(
     stub="def mob(reader, producer, metrics, until):\n"
     "    views = {}\n"
     "    while not until():\n"
-    "        message = reader.poll(0.1)\n"
-    "        second = page_second(message)\n"
+    "        second = page_second(reader.poll(0.1))\n"
     "        if second is None:\n"
     "            continue\n"
     "        if views and second not in views:\n"
@@ -136,8 +135,8 @@ commit_on_delivery = Step(
         "which one is the last that may be forgotten?",
         "`commit_behind` commits the offset behind the message that it gets: a restart reads on "
         "there. `partial` keeps what `n0` is *now*; a `lambda` would look at it when it's called.",
-        "Above the loop `n0 = None`, at its head `producer.poll(0)`. Where it publishes, `then = "
-        "partial(commit_behind, reader, n0)`; at the end of the turn `n0 = message`.",
+        "Above the loop `n0 = None`, at its head `producer.poll(0)` and `n1 = reader.poll(0.1)`. "
+        "Where it publishes, `partial(commit_behind, reader, n0)`; then `n0 = n1`.",
     ),
     reference=mob,
     discussion="This is *at least once*: a second is published before the bookmark passes it, so "

@@ -20,8 +20,7 @@ from workbook.exercises.engine.step import Step
 def mob(reader: Any, show: Callable[..., None], until: Callable[[], bool]) -> None:
     views: dict[int, int] = {}
     while not until():
-        message = reader.poll(0.1)
-        second = page_second(message)
+        second = page_second(reader.poll(0.1))
         if second is None:
             continue
         if views and second not in views:
@@ -100,8 +99,7 @@ per_second = Step(
     stub="def mob(reader, show, until):\n"
     "    views = 0\n"
     "    while not until():\n"
-    "        message = reader.poll(0.1)\n"
-    "        second = page_second(message)\n"
+    "        second = page_second(reader.poll(0.1))\n"
     "        if second is None:\n"
     "            continue\n"
     "        views += 1\n"

@@ -19,8 +19,7 @@ from workbook.exercises.engine.step import Step
 def mob(reader: Any, producer: Any, metrics: str, until: Callable[[], bool]) -> None:
     views: dict[int, int] = {}
     while not until():
-        message = reader.poll(0.1)
-        second = page_second(message)
+        second = page_second(reader.poll(0.1))
         if second is None:
             continue
         if views and second not in views:
@@ -85,8 +84,7 @@ publish_seconds = Step(
     stub="def mob(reader, producer, metrics, until):\n"
     "    views = {}\n"
     "    while not until():\n"
-    "        message = reader.poll(0.1)\n"
-    "        second = page_second(message)\n"
+    "        second = page_second(reader.poll(0.1))\n"
     "        if second is None:\n"
     "            continue\n"
     "        if views and second not in views:\n"
