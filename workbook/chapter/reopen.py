@@ -14,7 +14,6 @@ from workbook.chapter import cells
 from workbook.errors import WorkbookError
 from workbook.exercises.engine.solution import stub_name
 
-
 SETUP = "recover"
 """The tag of the cells that a session in steps needs at the start of any of them."""
 

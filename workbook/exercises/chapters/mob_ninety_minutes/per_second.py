@@ -41,7 +41,8 @@ def _pages(*times: int) -> list[Entry]:
 
 def seconds_in(records: Sequence[Entry]) -> set[int]:
     """Return the seconds that have a page view."""
-    return {entry[1] // 1000 for entry in records if isinstance(entry, tuple) and entry[0] == "Page"}
+    clicks = [entry for entry in records if isinstance(entry, tuple)]
+    return {at // 1000 for kind, at, *_ in clicks if kind == "Page"}
 
 
 def drawn_records(seed: int) -> Iterator[list[Entry]]:
