@@ -32,9 +32,15 @@ def cells(path: Path) -> list[str]:
     return ["".join(cell["source"]) for cell in found if cell["cell_type"] == "code"]
 
 
+def number_of(path: Path) -> str:
+    """The two digits of a chapter; "" for a session of its own, which has no place among them."""
+    first = path.stem.partition("_")[0]
+    return first if first.isdigit() else ""
+
+
 def stem(path: Path) -> str:
-    """A chapter's name: its notebook's without the number."""
-    return path.stem.partition("_")[2]
+    """A notebook's name without its number."""
+    return path.stem.removeprefix(f"{number_of(path)}_")
 
 
 def problems(path: Path) -> tuple[Problem, ...]:

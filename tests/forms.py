@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import json
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -42,18 +43,55 @@ def waits_s(path: Path) -> float:
     return read(path)["metadata"].get("workbook", {}).get("waits_s", 0)
 
 
+def parts(path: Path) -> dict[str, float]:
+    """The minutes for words, for code cells, for exercises, and for measured waits."""
+    return {
+        "words": words(path) / WORDS_PER_MINUTE,
+        "cells": CELL_S * len(texts(path, "code")) / 60,
+        "exercises": sum(problem.minutes for problem in problems(path)),
+        "waits": waits_s(path) / 60,
+    }
+
+
 def minutes(path: Path) -> float:
     """Words, code cells, exercises and measured waits, in minutes."""
-    exercises = sum(problem.minutes for problem in problems(path))
-    waiting = (CELL_S * len(texts(path, "code")) + waits_s(path)) / 60
-    return words(path) / WORDS_PER_MINUTE + waiting + exercises
+    return sum(parts(path).values())
+
+
+def timetable(path: Path) -> list[int]:
+    """The minutes in the notebook's own table of what you'll do."""
+    rows = [line for line in texts(path, "markdown")[0].splitlines() if line.startswith("| ")]
+    last = [row.rstrip("| ").rpartition("|")[2].strip() for row in rows]
+    return [int(cell) for cell in last if cell.isdigit()]
 
 
 def stated_minutes(path: Path) -> int:
-    """The sum of the notebook's own table of what you'll do."""
-    rows = [line for line in texts(path, "markdown")[0].splitlines() if line.startswith("| ")]
-    last = [row.rstrip("| ").rpartition("|")[2].strip() for row in rows]
-    return sum(int(cell) for cell in last if cell.isdigit())
+    """The sum of that table."""
+    return sum(timetable(path))
+
+
+def minutes_by_section(path: Path) -> list[float]:
+    """The minutes up to the first numbered heading, and of each numbered section, without waits."""
+    found, number = [0.0], 0
+    exercises = iter(problems(path))
+    for cell in read(path)["cells"]:
+        text = "".join(cell["source"])
+        if cell["cell_type"] == "code":
+            found[-1] += CELL_S / 60
+            continue
+        if text.startswith(f"## {number + 1}. "):
+            number += 1
+            problem = next(exercises, None)
+            found.append(problem.minutes if problem else 0.0)
+        found[-1] += len(text.split()) / WORDS_PER_MINUTE
+    return found
+
+
+def turns(path: Path) -> dict[int, tuple[int, int]]:
+    """The minutes from and to which the keyboard is a section's driver's."""
+    pattern = re.compile(r"^## (\d+)\. .*?minutes (\d+) to (\d+)\.", re.MULTILINE | re.DOTALL)
+    text = "\n".join(texts(path, "markdown"))
+    return {int(n): (int(begin), int(end)) for n, begin, end in pattern.findall(text)}
 
 
 def visible(path: Path) -> Iterator[str]:
@@ -146,10 +184,12 @@ def main() -> None:
                 notebook = read(path)
                 notebook["metadata"]["workbook"] = {"waits_s": round(measure_waits(path))}
                 path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n")
-    print("notebook | minutes (stated) | words | code cells | waits | names | no sentence | unused")
+    head = "notebook | minutes (stated) | of which | words | code cells | waits | names"
+    print(head, "| no sentence | unused")
     for path in NOTEBOOKS:
         print(
-            path.stem, f"{minutes(path):.0f} ({stated_minutes(path)})", words(path),
+            path.stem, f"{minutes(path):.0f} ({stated_minutes(path)})",
+            " + ".join(f"{part:.0f} {name}" for name, part in parts(path).items()), words(path),
             len(texts(path, "code")), f"{waits_s(path):.0f} s", len(package_names(path)),
             len(unintroduced(path)), ", ".join(unused_answers(path)), sep=" | ",
         )  # fmt: skip

@@ -8,11 +8,14 @@ from pathlib import Path
 
 import forms
 import pytest
-from chapters import NOTEBOOKS, stem
+from chapters import NOTEBOOKS, number_of, stem
 
 from workbook.exercises.engine.recall import Recall
 
 LONGEST = 30
+SESSION = 90
+"""Minutes of a session of its own, which has a timetable in place of a number."""
+
 BARE = {
     "00_start_here": ("readStream", "writeStream", "Producer("),
     "01_page_view_counter": (
@@ -49,6 +52,10 @@ BARE = {
         "Producer(", "produce(", "readStream", "from_json", "StatefulProcessor",
         "transformWithState", "writeStream", "outputMode", "foreachBatch", "trigger",
     ),
+    "mob_ninety_minutes": (
+        "Consumer(", ".poll(", "auto.offset.reset", "enable.auto.commit", "Producer(", "produce(",
+        "commit(message=", ".committed(", "error()",
+    ),
     "22_stores_and_instances": (
         "on_delivery", "readStream", "writeStream", "foreachBatch", "checkpointLocation",
         '"statestore"', "Exchange", "Consumer(", ".poll(", "assign",
@@ -64,11 +71,24 @@ def path(request: pytest.FixtureRequest) -> Path:
     return request.param
 
 
-def test_it_takes_half_an_hour_at_most_and_says_how_long(path: Path) -> None:
+def test_it_takes_half_an_hour_at_most_or_is_a_session_and_says_how_long(path: Path) -> None:
     found, stated = forms.minutes(path), forms.stated_minutes(path)
     assert forms.waits_s(path), f"python tests/forms.py --waits {path.stem} measures its waits"
-    assert found <= LONGEST
+    assert found <= (LONGEST if number_of(path) else SESSION)
     assert abs(found - stated) <= 2.5, f"{found:.0f} minutes by the formula, {stated} stated"
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in NOTEBOOKS if not number_of(path)], ids=lambda path: path.stem
+)
+def test_a_session_has_a_timetable_that_adds_up(path: Path) -> None:
+    table = forms.timetable(path)
+    headings = forms.turns(path)
+    assert headings == {
+        number: (sum(table[:number]), sum(table[: number + 1])) for number in range(1, len(table))
+    }
+    for number, minutes in enumerate(forms.minutes_by_section(path)):
+        assert abs(minutes - table[number]) <= 1.5, f"section {number} takes {minutes:.1f} minutes"
 
 
 def test_the_readme_states_the_same_minutes(path: Path) -> None:
@@ -97,13 +117,13 @@ def test_the_idea_stands_there_bare(path: Path) -> None:
 
 
 def test_it_opens_with_three_questions_on_earlier_chapters(path: Path) -> None:
-    if path.stem[:2] in ("00", "01"):
+    if number_of(path) in ("", "00", "01"):  # a session rests on no chapter
         return
     chapter = import_module(f"workbook.exercises.chapters.{stem(path)}")
     assert isinstance(chapter.recall, Recall)
     assert len(chapter.recall.questions) == 3
     for question in chapter.recall.questions:
-        assert question.chapter < path.stem[:2]
+        assert question.chapter < number_of(path)
         assert len(question.options) >= 3
         assert question.right
     assert any(cell.strip().endswith("recall") for cell in forms.texts(path, "code")[:2])

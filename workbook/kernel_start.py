@@ -40,11 +40,14 @@ def prepare() -> None:
     threading.Thread(target=_import_early, daemon=True).start()
 
 
-def recover() -> None:
-    """Open the chapter anew, as its first cells do: new topics, and nothing of before."""
+def recover(step: int = 1) -> None:
+    """Open the chapter anew, as its first cells do: new topics, and nothing of before.
+
+    A session in steps opens at the start of one of them.
+    """
     from workbook.chapter.reopen import reopen
 
-    reopen(notebook())
+    reopen(notebook(), step)
 
 
 def _import_early() -> None:

@@ -106,6 +106,16 @@ class Problem:
             return "" if self._passed else _WRONG
         return _REFERENCE if answer is self.reference else _UNCHECKED
 
+    @property
+    def answer(self) -> Any:
+        """Return what was checked last, or `...`."""
+        return self._checked
+
+    @property
+    def stands(self) -> bool:
+        """Return True while an answer of the learner's own has passed and isn't skipped."""
+        return self._passed and not self._skipped and self._checked is not self.reference
+
     def untouched(self, answer: Any) -> bool:
         """Return True if nothing was written yet: ``...``, the stub's own body, or no step at all.
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import time
 from typing import Any
 
 from confluent_kafka import Message, Producer
 
+from workbook.events.clicks import ClickType
+from workbook.events.metrics import EVENTS
 from workbook.kafka.readers import FAST_PLAIN, PatientConsumer
 from workbook.systems.base import OnPoint
 from workbook.systems.crashes.base import ByHand, OwnLoop
@@ -22,13 +25,25 @@ class WatchedReader(Paced):
     def __init__(self, reader: PatientConsumer, run: ByHand, at: OnPoint) -> None:
         super().__init__(reader, run)
         self._at = at
+        self._handed: dict[str, list[int]] = {}
 
     def poll(self, timeout: float = 1.0) -> Message | None:
         """Poll as the reader does, a little later."""
         message = super().poll(timeout)
         if message is not None:
+            self._note(json.loads(message.value() or b"{}"))
             self._at("after-poll")
         return message
+
+    def take(self, key: Any) -> str:
+        """Return the ids of a second's page views that were handed out since it was last asked."""
+        second = key.decode() if isinstance(key, bytes) else str(key)
+        return ",".join(map(str, self._handed.pop(second, [])))
+
+    def _note(self, click: dict[str, Any]) -> None:
+        if click.get("click_type") == ClickType.PAGE:
+            second = str(int(click["timestamp"]) // 1000)
+            self._handed.setdefault(second, []).append(int(click["event_id"]))
 
     def commit(self, *args: Any, **more: Any) -> Any:
         """Commit as the reader does."""
@@ -39,13 +54,21 @@ class WatchedReader(Paced):
 
 
 class WatchedProducer:
-    """A producer that passes the points at its sends; the broker refuses one of its records."""
+    """A producer that passes the points at its sends; the broker refuses one of its records.
 
-    def __init__(self, producer: Producer, refused: int, at: OnPoint) -> None:
-        self._producer, self._refused, self._at = producer, refused, at
+    The ledger judges by the events that a metric counts. Where a loop names none, these are the
+    page views of its second that the loop has read since it last published that second.
+    """
+
+    def __init__(
+        self, producer: Producer, reader: WatchedReader, refused: int, at: OnPoint
+    ) -> None:
+        self._producer, self._reader, self._refused, self._at = producer, reader, refused, at
         self._sent = 0
 
-    def produce(self, *args: Any, **more: Any) -> None:
+    def produce(
+        self, topic: str, value: Any = None, key: Any = None, *args: Any, **more: Any
+    ) -> None:
         """Produce; the refused record gets a timestamp that no broker takes.
 
         It is reported, and the one behind it too, before the loop goes on: however busy the
@@ -53,9 +76,11 @@ class WatchedProducer:
         """
         self._at("before-send")
         self._sent += 1
+        if len(args) < 5 and more.get("headers") is None:
+            more["headers"] = {EVENTS: self._reader.take(key)}
         if self._sent == self._refused:
             more["timestamp"] = int(time.time() * 1000) + TOO_FAR_AHEAD_MS
-        self._producer.produce(*args, **more)
+        self._producer.produce(topic, value, key, *args, **more)
         if self._refused and abs(self._sent - self._refused) <= 1:  # each in a batch of its own
             self._producer.flush()
         self._at("after-send")
@@ -77,7 +102,7 @@ def run_own(run: ByHand, at: OnPoint) -> None:
     }
     reader = WatchedReader(PatientConsumer({**FAST_PLAIN, **settings, **run.config}), run, at)
     reader.subscribe([run.options.source])
-    producer = WatchedProducer(Producer({"log_level": 0, **run.config}), own.refused, at)
+    producer = WatchedProducer(Producer({"log_level": 0, **run.config}), reader, own.refused, at)
     own.run(reader, producer, run.options.source, run.options.out, reader.finished)
     producer.flush()
     reader.close()

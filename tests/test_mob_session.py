@@ -1,0 +1,270 @@
+"""The mob's ninety minutes: a program that grows from cell to cell, and a way back to any step."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import re
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chapters import NOTEBOOKS, cells
+from confluent_kafka import Consumer, TopicPartition
+from nbclient.exceptions import CellExecutionError
+from test_notebook_pace import Kernel, kernel
+
+from workbook.exercises.chapters.mob_ninety_minutes import (
+    commit_on_delivery,
+    count_views,
+    helpers,
+    per_second,
+    print_records,
+    problems,
+    publish_seconds,
+)
+from workbook.exercises.chapters.mob_ninety_minutes.bookmarks import bookmarks_of
+from workbook.exercises.chapters.mob_ninety_minutes.commit_on_delivery import SIX
+from workbook.exercises.engine import step as step_module
+from workbook.exercises.engine.render import State
+from workbook.exercises.engine.solution import as_a_cell, without_annotations
+from workbook.generators.clicks import ClickStream
+from workbook.kafka.broker import Broker
+from workbook.kafka.readers import read_all
+from workbook.kafka.stream_producer import generate
+from workbook.topics import Topic
+
+[NOTEBOOK] = [path for path in NOTEBOOKS if path.stem == "mob_ninety_minutes"]
+STEPS = range(1, len(problems) + 2)
+"""The five steps, and the kill at the end."""
+
+RECOVER_S = 10.0
+IMPORT = "from workbook.chapter.mob import recover"
+
+
+def body(text: str) -> list[str]:
+    """The lines of the last function in a text, without its head and its gap."""
+    function = ast.parse(text).body[-1]
+    lines = text.splitlines()[function.lineno : function.end_lineno]
+    return [line for line in lines if "..." not in line]
+
+
+@pytest.mark.parametrize("at", range(1, len(problems)))
+def test_each_step_begins_with_the_program_of_the_step_before(at: int) -> None:
+    former, stub = problems[at - 1], problems[at].stub
+    written = as_a_cell(former.reference, former.stub)
+    if at != 2:  # there the mob tidies up: `page_second` takes some of its lines
+        assert body(stub) == body(written)
+    assert problems[at].before is former
+    shown = body(stub)
+    assert [line for line in shown if "show(" in line or "views" in line or "produce(" in line]
+
+
+def test_the_notebook_gives_the_mob_what_the_check_gives_it() -> None:
+    for helper in (helpers.page_second, helpers.commit_behind):
+        text = without_annotations(inspect.getsource(helper)).rstrip()
+        assert [cell for cell in cells(NOTEBOOK) if cell.rstrip() == text], helper.__name__
+
+
+def test_each_step_is_called_as_the_notebook_calls_it() -> None:
+    for each in problems:
+        assert [cell for cell in cells(NOTEBOOK) if f"{each.called}.check(mob)" in cell]
+
+
+def test_the_six_records_on_paper_give_what_the_text_says() -> None:
+    text = NOTEBOOK.read_text()
+    [seconds] = re.findall(r"\| second \| ([\d| ]+) \|", text)
+    assert [int(second) for second in seconds.split(" | ")] == [at // 1000 for _, at in SIX]
+
+    def behind_n1(reader: Any, producer: Any, metrics: str, until: Any) -> None:
+        while not until():
+            message = reader.poll(0.1)
+            if message is not None and message.offset() == 2:
+                reader.commit(message=message)
+
+    said = bookmarks_of(behind_n1)(SIX)
+    assert "a restart at offset 3 counts 2 of the 3 page views of second 11" in said
+    assert "behind n1, at offset 3" in text
+    assert "2 page\\n" in text or "2 page views" in text
+
+
+# --- taking over ------------------------------------------------------------------------------
+
+
+def mob(reader, show, until):
+    """A right answer to the first step, in somebody's own words."""
+    while True:
+        if until():
+            return
+        message = reader.poll(0.2)
+        if message and message.error():
+            raise RuntimeError(message.error())
+        if message:
+            show(message.key(), message.offset(), message.value())
+
+
+class Shell:
+    def __init__(self) -> None:
+        self.puts: list[tuple[str, bool]] = []
+
+    def set_next_input(self, text: str, replace: bool = False) -> None:
+        self.puts.append((text, replace))
+
+
+@pytest.fixture
+def shell(monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
+    made = Shell()
+    monkeypatch.setattr(step_module, "get_ipython", lambda: made)
+    yield made
+    for each in problems:
+        each.check(each.reference)
+
+
+def stub_of(problem: Any) -> Any:
+    names: dict[str, Any] = {}
+    exec(problem.stub, names)
+    return names["mob"]
+
+
+def test_an_untouched_cell_takes_over_what_was_written_before(shell: Shell) -> None:
+    assert print_records.check(mob).correct
+    card = count_views.check(stub_of(count_views))
+    assert card.state is State.NOT_ATTEMPTED
+    assert "has taken over" in str(card)
+    [(text, replaces)] = shell.puts
+    assert replaces
+    assert text == f"{inspect.getsource(mob).rstrip()}\n\n\ncount_views.check(mob)"
+
+
+def test_what_is_being_edited_is_never_replaced(shell: Shell) -> None:
+    assert print_records.check(mob).correct
+    assert count_views.check(mob).state is State.NOT_YET
+    assert count_views.check(count_views.reference).correct
+    assert shell.puts == []
+
+
+@pytest.mark.parametrize(
+    "answered",
+    [
+        lambda: print_records.check(print_records.reference),
+        lambda: print_records.check(lambda reader, show, until: 0),
+        lambda: (print_records.check(mob), print_records.skip()),
+        lambda: print_records.check(eval("lambda r, s, u: mob(r, s, u)", globals())),
+    ],
+    ids=["our program", "a wrong one", "skipped", "of unknown text"],
+)
+def test_there_is_nothing_to_take_over(shell: Shell, answered: Callable[[], Any]) -> None:
+    answered()
+    card = count_views.check(stub_of(count_views))
+    assert card.state is State.NOT_ATTEMPTED
+    assert shell.puts == []
+
+
+def test_the_first_line_is_that_of_the_new_step(shell: Shell) -> None:
+    text = step_module._with_the_head_of(
+        "def mob(reader, show, until):\n    pass", per_second.stub, publish_seconds.stub
+    )
+    assert text == "def mob(reader, producer, metrics, until):\n    pass"
+    other = "def mob(r, s, u):\n    pass"
+    assert step_module._with_the_head_of(other, per_second.stub, publish_seconds.stub) == other
+    assert commit_on_delivery.before is publish_seconds
+
+
+# --- the way back -----------------------------------------------------------------------------
+
+
+def from_step(step: int) -> list[str]:
+    """The code cells from the heading of a step on."""
+    found, begun = [], False
+    for cell in json.loads(NOTEBOOK.read_text())["cells"]:
+        text = "".join(cell["source"])
+        begun = begun or (cell["cell_type"] == "markdown" and text.startswith(f"## {step}. "))
+        found += [text] if begun and cell["cell_type"] == "code" else []
+    return found
+
+
+def recovered(mine: Kernel, step: int) -> float:
+    began = time.monotonic()
+    said = mine.run(f"{IMPORT}\nrecover({step})")
+    assert f"Go on under “{step}. " in said
+    assert (f"Our program of step {step - 1} stands in" in said) == (step > 1)
+    return time.monotonic() - began
+
+
+def test_recover_is_the_first_thing_that_runs_and_takes_less_than_ten_seconds(
+    broker: Broker, tmp_path: Path
+) -> None:
+    seconds: dict[str, list[float]] = {"new kernel": [], "again": []}
+    with kernel(tmp_path) as mine:
+        seconds["new kernel"].append(recovered(mine, 3))
+        for step in STEPS:
+            seconds["again"].append(recovered(mine, step))
+            assert "clicks" in mine.run("print(clicks, len(read_messages(chapter.config, clicks)))")
+        assert "1\n" in mine.run("import threading\nprint(len(chapter.of_name))")
+        mine.run("chapter.close()")
+    print({name: [round(each, 1) for each in found] for name, found in seconds.items()})
+    assert max(each for found in seconds.values() for each in found) < RECOVER_S
+
+
+def test_recover_brings_fresh_topics_with_clicks_and_our_program_so_far(
+    broker: Broker, tmp_path: Path
+) -> None:
+    with kernel(tmp_path) as mine:
+        recovered(mine, 4)
+        before = "first, old_loop = clicks, start(mob, print)\nprint(mob.__module__)"
+        assert "per_second" in mine.run(before)
+        recovered(mine, 4)
+        assert "True True" in mine.run("print(clicks != first, old_loop.exception(0) is None)")
+        assert int(mine.run("print(len(read_messages(chapter.config, clicks)))")) >= 120
+        for cell in from_step(4)[:6]:  # up to the run on real clicks and its check
+            mine.run(cell)
+        mine.run("chapter.close()")
+
+
+def test_recover_leaves_alone_what_others_have(
+    broker: Broker, topic: Callable[..., Topic], tmp_path: Path
+) -> None:
+    others = topic("clicks")
+    stream = ClickStream(rate=100).ending_by(int(time.time() * 1000), 50)
+    generate(broker.client_config(), others.name, stream, 50)
+    group = Consumer({**broker.client_config(), "group.id": secrets.token_hex(4)})
+    group.commit(offsets=[TopicPartition(others.name, 0, 7)], asynchronous=False)
+    with kernel(tmp_path) as mine:
+        recovered(mine, 2)
+        mine.run("mine_too, kept = 42, clicks")
+        mine.run(
+            "other = Chapter('77_another')\nseen = []\n"
+            "def work(reader, until):\n"
+            "    while not until():\n"
+            "        seen.append(reader.poll(0.1))\n"
+            "running = other.loop(work, consumer(other.config, kept))"
+        )
+        recovered(mine, 3)
+        mine.run("count = len(seen)\nother.wait(lambda: len(seen) > count, 'the loop of another')")
+        assert "42 True" in mine.run(
+            "print(mine_too, len(read_messages(chapter.config, kept)) >= 120)"
+        )
+        mine.run("other.close()\nchapter.close()")
+    assert len(read_all(broker.client_config(), others.name)) == 50
+    [place] = group.committed([TopicPartition(others.name, 0)], timeout=10)
+    assert place.offset == 7
+    group.close()
+
+
+@pytest.mark.parametrize("step", [0, 7, "'3'"])
+def test_a_step_that_there_is_not(broker: Broker, tmp_path: Path, step: Any) -> None:
+    with kernel(tmp_path) as mine, pytest.raises(CellExecutionError, match="steps 1 to 6"):
+        mine.run(f"{IMPORT}\nrecover({step})")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step", STEPS)
+def test_from_each_step_it_goes_on_to_the_end(broker: Broker, tmp_path: Path, step: int) -> None:
+    with kernel(tmp_path) as mine:
+        recovered(mine, step)
+        for cell in from_step(step):
+            mine.run(cell)

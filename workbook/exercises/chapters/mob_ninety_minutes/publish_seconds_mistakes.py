@@ -1,0 +1,145 @@
+"""Wrong answers to "Publish to the metrics topic", as programs with a reader and a producer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+from workbook.exercises.chapters.mob_ninety_minutes import per_second_mistakes as before
+from workbook.exercises.chapters.mob_ninety_minutes.helpers import page_second
+from workbook.exercises.chapters.mob_ninety_minutes.print_records_mistakes import Until, each
+from workbook.exercises.engine.mistakes import Mistake, Mistakes
+
+Send = Callable[[int, int], None]
+
+
+def seconds_of(reader: Any, until: Until) -> Iterator[int]:
+    """Yield the second of each page view, as a right loop reads them."""
+    for message in each(reader, until):
+        second = page_second(message)
+        if second is not None:
+            yield second
+
+
+def complete(seconds: Iterator[int], send: Send) -> None:
+    """Send each second when it's complete: the right rule."""
+    views: dict[int, int] = {}
+    for second in seconds:
+        if views and second not in views:
+            send(*views.popitem())
+        views[second] = views.get(second, 0) + 1
+
+
+def _sends(record: Callable[[int, int], dict[str, Any]], cause: str) -> Mistake:
+    """Build a mistake that is right in all but its record."""
+
+    def model(reader: Any, producer: Any, metrics: str, until: Until) -> None:
+        def send(second: int, views: int) -> None:
+            producer.produce(**{"topic": metrics, **record(second, views)})
+
+        complete(seconds_of(reader, until), send)
+        producer.flush()
+
+    return Mistake(model, cause)
+
+
+def _rule(rule: Callable[[Iterator[int], Send], None], cause: str) -> Mistake:
+    """Build a mistake that is right in all but when, and what, it sends."""
+
+    def model(reader: Any, producer: Any, metrics: str, until: Until) -> None:
+        def send(second: int, views: int) -> None:
+            producer.produce(metrics, key=str(second), value=str(views))
+
+        rule(seconds_of(reader, until), send)
+        producer.flush()
+
+    return Mistake(model, cause)
+
+
+def _text(second: Any, views: Any, **more: Any) -> dict[str, Any]:
+    return {"key": str(second), "value": str(views), **more}
+
+
+MISTAKES = Mistakes(
+    [
+        _sends(
+            lambda second, views: _text(views, second),
+            "Key and value are swapped: the key is the second. (Without names, the second argument "
+            "of `produce` is the value and the third is the key.)",
+        ),
+        _sends(
+            lambda second, views: {"value": str(views)},
+            "The key is missing: a reader sees a count and can't know of which second.",
+        ),
+        _sends(
+            lambda second, views: {"value": f"{second} {views}"},
+            "Second and count stand together in the value, and there's no key. The key is the "
+            "second: by it a reader knows that two records are about the same.",
+        ),
+        _sends(
+            lambda second, views: _text(second, json.dumps({"views": views})),
+            "The value is JSON. That's a good format; here the count alone is asked for, as text.",
+        ),
+        _sends(
+            lambda second, views: _text(second, views, topic="metrics"),
+            "It always writes to `metrics`, in quotes. The topic's name is what the variable "
+            "`metrics` holds.",
+        ),
+        _sends(
+            lambda second, views: _text(second * 1000, views),
+            "The key is in milliseconds; the second is asked for.",
+        ),
+        _sends(
+            lambda second, views: {"key": bytes(second % 1000), "value": bytes(views)},
+            "`bytes(n)` with a number gives n zero bytes. Make text of it: `str(n)`.",
+        ),
+        _rule(
+            before.shows_each,
+            "It publishes the open second after each page view. Publish it once, when another "
+            "second begins.",
+        ),
+        _rule(
+            before.shows_the_open_one,
+            "When the loop ends it publishes the open second, too. It isn't complete: a restart "
+            "may bring more of it, and a part would stand as the whole.",
+        ),
+        _rule(before.shows_the_new, "It publishes the second that begins. Complete is the other."),
+        _rule(
+            before.never_removes,
+            "Its count goes on from second to second: remove what has been published.",
+        ),
+        _rule(
+            before.nothing,
+            "Nothing is produced. Is `producer.produce` reached when the second changes?",
+        ),
+    ]
+)
+
+
+@MISTAKES.add(
+    "It never waits for the queue: `produce` only puts records there, and what is still in it when "
+    "the program ends is lost. `flush()` once, behind the loop."
+)
+def forgets_to_flush(reader: Any, producer: Any, metrics: str, until: Until) -> None:
+    complete(seconds_of(reader, until), partial(_produce, producer, metrics))
+
+
+@MISTAKES.add(
+    "`flush(0)` doesn't wait: it only runs the reports that are due. What is still in the queue is "
+    "lost. Leave out the 0."
+)
+def flushes_without_a_wait(reader: Any, producer: Any, metrics: str, until: Until) -> None:
+    complete(seconds_of(reader, until), partial(_produce, producer, metrics))
+    producer.flush(0)
+
+
+@MISTAKES.add("It never asks `until()`, so nobody can end it: keep `while not until():`.")
+def never_ends(reader: Any, producer: Any, metrics: str, until: Until) -> None:
+    seconds = seconds_of(reader, lambda: False)
+    complete(seconds, partial(_produce, producer, metrics))
+
+
+def _produce(producer: Any, metrics: str, second: int, views: int) -> None:
+    producer.produce(metrics, key=str(second), value=str(views))
