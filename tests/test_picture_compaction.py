@@ -126,6 +126,15 @@ class Found:
     ) -> None:
         self.offset, self.key, self.value = (lambda: offset), (lambda: key), (lambda: value)
         self.timestamp, self.partition = (lambda: (1, time)), (lambda: partition)
+        self.topic = lambda: TOPIC[0]
+
+
+TOPIC = [""]
+
+
+@pytest.fixture(autouse=True)
+def topic_of_its_own(request: pytest.FixtureRequest) -> None:
+    TOPIC[0] = request.node.name
 
 
 @pytest.mark.parametrize(
@@ -151,6 +160,7 @@ def test_a_reader_s_first_look_is_kept() -> None:
     del topic[0]
     assert why(picture()) == {0: GONE, 1: LATEST, 2: NEWER, 3: LATEST}
     assert picture().rows[3]["key"] == "a (tombstone)"
+    assert why(Compacted(lambda: topic, 500)())[0] == GONE, "a second one knows it, too"
 
 
 def test_one_partition_of_24_is_drawn() -> None:

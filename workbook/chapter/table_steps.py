@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from workbook.chapter.chapter import Chapter
 from workbook.views.filter_square import Met, filter_square
 from workbook.views.group_steps import Step, group_steps
+from workbook.views.live import Live
 from workbook.views.picture import Picture
 from workbook.views.stepper import Stepper
 from workbook.views.table_change import Change, Update, table_changes
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming import StreamingQuery
 
 Row = Mapping[str, Any] | None
 FIRST = ("client", "amount", "ticker")
@@ -26,7 +31,7 @@ def in_words(row: object) -> str | None:
     return " ".join(str(row[name]) for name in names)
 
 
-def by_hand(updates: Iterable[Emitted]) -> Stepper:
+def step_through(updates: Iterable[Emitted]) -> Stepper:
     """Step through updates and the changes that each emitted; a group's result is its rows."""
     groups: dict[str, dict[str, str]] = {}
     drawn = []
@@ -44,7 +49,7 @@ def by_hand(updates: Iterable[Emitted]) -> Stepper:
     return table_changes(drawn)
 
 
-def at_filter(
+def corners_of_filter(
     updates: Sequence[tuple[str, Row, Row, object]], keeps: Callable[[Any], bool]
 ) -> Picture:
     """Draw updates (key, old row, new row, what the filter emitted) in their corners."""
@@ -58,7 +63,7 @@ def at_filter(
     ])  # fmt: skip
 
 
-def by_spark(rows: Sequence[Any]) -> Picture:
+def lines_of_groups(rows: Sequence[Any]) -> Picture:
     """Draw rows as a query with ``per_update`` emits them: client, change, position, tickers."""
     return group_steps([
         Step(
@@ -69,6 +74,11 @@ def by_spark(rows: Sequence[Any]) -> Picture:
         )
         for row in list(rows)  # a copy: the query adds to it meanwhile
     ])  # fmt: skip
+
+
+def watch_groups(chapter: Chapter, rows: Sequence[Any], query: StreamingQuery) -> Live:
+    """Watch the rows that a query with ``per_update`` adds to a list, while it runs."""
+    return chapter.watch(lambda: lines_of_groups(rows), query)
 
 
 def _held(rows: Mapping[str, str]) -> str:

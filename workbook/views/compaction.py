@@ -30,6 +30,7 @@ MARKS = {LATEST: "L", NEWER: "C", ACTIVE: "A", DUE: "?", LOST: "!", KEYLESS: "K"
 """The letter below a record says why it's still there."""
 
 TOMBSTONE = "✝"
+BOXES = f"in a box: the key; {TOMBSTONE} and hatched: a tombstone; an empty dashed box: gone"
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,7 @@ def compaction(
         drawing.text(_x(place) + BOX / 2, AFTER_Y + HEIGHT + 22, mark, anchor="middle", bold=True)
     for line, reason in enumerate(marks):
         drawing.text(SIDE, LEGEND_Y + 16 * line, f"{MARKS[reason]}: {reason}", size=11)
-    boxes = f"{TOMBSTONE} and hatched: a tombstone; an empty dashed box: gone"
-    drawing.text(SIDE, LEGEND_Y + 16 * len(marks), boxes, size=11)
+    drawing.text(SIDE, LEGEND_Y + 16 * len(marks), BOXES, size=11)
     return Picture(drawing, caption, _words(before, why), list(_rows(shown, why, starts)))
 
 
@@ -102,6 +102,7 @@ def _line(
     is_there: Callable[[Stored], bool],
 ) -> None:  # fmt: skip
     drawing.text(8, y + HEIGHT / 2 + 4, name, bold=True)
+    drawing.text(8, y - 6, "offset", size=10)
     for low, high, start in _segments(shown, starts):
         x, kind = _x(low), "active" if start == starts[-1] else "closed"
         width = BOX * (high - low)

@@ -15,7 +15,7 @@ CAPTION = "A filter on a table: in which corner does only the old row know what 
 SHOWN = 3
 """So many updates are written into a corner."""
 
-SIDE, HEAD, CELL, HEIGHT = 96, 30, 368, 104
+SIDE, HEAD, CELL, HEIGHT = 106, 30, 364, 104
 GAP = 6
 PLACES = {
     (False, False): "neither before nor now",

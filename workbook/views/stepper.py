@@ -13,7 +13,7 @@ from workbook.views.tables import table
 
 HOW = "Step through it: click, or Tab and the arrow keys"
 SUPPRESS = 'data-lm-suppress-shortcuts="true"'
-"""Keeps JupyterLab from taking the arrow keys for a move to the next cell."""
+"""On a button, it keeps JupyterLab from taking its arrow keys for a move to the next cell."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,8 @@ class Stepper:
         buttons = "".join(_button(own, place, name) for place, name in enumerate(self.names))
         panels = "".join(f'<div class="step">{step.figure}</div>' for step in self.steps)
         return (
-            f'<style>{_style(own, len(self.steps))}</style><div id="{own}" {SUPPRESS}>'
+            f"<style>{_style(own, len(self.steps))}</style>"
+            f'<div id="{own}" role="group" aria-label="Steps">'
             f"<p>{html.escape(self.words)} <i>{HOW}:</i></p>{buttons}{panels}"
             f"<details><summary>{SAME}</summary>{self.twin}</details></div>"
         )
@@ -54,7 +55,7 @@ class Stepper:
 def _button(own: str, place: int, name: str) -> str:
     checked = " checked" if place == 0 else ""
     return (
-        f'<input type="radio" name="{own}" id="{own}-{place}"{checked}>'
+        f'<input type="radio" name="{own}" id="{own}-{place}" {SUPPRESS}{checked}>'
         f'<label for="{own}-{place}">{html.escape(name)}</label>'
     )
 
