@@ -1,0 +1,67 @@
+"""Measures how long each picture takes to draw from 100,000 records.
+
+python benchmarks/pictures.py
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from workbook.views.compaction import Stored, compaction
+from workbook.views.filter_square import Met, filter_square
+from workbook.views.group_steps import Step, group_steps
+from workbook.views.table_change import Change, Update, table_changes
+
+RECORDS = 100_000
+
+
+def _compaction() -> Callable[[], object]:
+    records = [Stored(n, f"k{n % 1000}", n % 7 == 0) for n in range(RECORDS)]
+    found = range(RECORDS - 1000, RECORDS)
+    return lambda: compaction(records, found, range(0, RECORDS, 5000))._repr_html_()
+
+
+def _filter_square() -> Callable[[], object]:
+    met = [Met(f"p{n}", "a", "b", n % 2 == 0, n % 3 == 0, "row") for n in range(RECORDS)]
+    return lambda: filter_square(met)._repr_html_()
+
+
+def _group_steps() -> Callable[[], object]:
+    steps = [Step(f"client {n % 24}", 1 - n % 3, "p", "AAPL ×1") for n in range(RECORDS)]
+    return lambda: group_steps(steps)._repr_html_()
+
+
+def _table_changes() -> Callable[[], object]:
+    changes = [Change("Ada", -1, "p1", ""), Change("Bo", 1, "", "p1")]
+    updates = [Update(f"p{n}", "Ada", "Bo", changes) for n in range(RECORDS)]
+    return lambda: table_changes(updates)._repr_html_()
+
+
+PICTURES = {
+    "compaction": _compaction,
+    "filter square": _filter_square,
+    "group steps": _group_steps,
+    "table changes": _table_changes,
+}
+"""A name, and what prepares the records and returns the drawing of them."""
+
+
+def milliseconds(draw: Callable[[], object], times: int = 5) -> float:
+    """Return the median time of a drawing, as HTML."""
+    taken = []
+    for _ in range(times):
+        began = time.perf_counter()
+        draw()
+        taken.append((time.perf_counter() - began) * 1000)
+    return sorted(taken)[times // 2]
+
+
+def main() -> None:
+    print("| picture | records | ms |\n| --- | ---: | ---: |")
+    for name, prepare in PICTURES.items():
+        print(f"| {name} | {RECORDS:,} | {milliseconds(prepare()):.0f} |")
+
+
+if __name__ == "__main__":
+    main()
