@@ -24,14 +24,22 @@ def checkpoint_files(query: Path) -> list[tuple[str, int, float]]:
     return [(kind, batch, at) for kind, batch, at in times if at is not None]
 
 
-def planned(query: Path, topic: str, partition: int = 0) -> dict[int, int]:
-    """Return up to which offset of a topic's partition each micro-batch reads, as far as noted."""
+def planned(query: Path, topic: str) -> dict[int, int]:
+    """Return up to which offset each micro-batch reads a topic of one partition, as far as noted.
+
+    Of more partitions nothing: an offset of one of them says too little.
+    """
     ends = {}
     for _, batch, path in _numbered(query, "offsets"):
         for line in _lines(path):
             try:
-                ends[batch] = int(json.loads(line)[topic][str(partition)])
-            except (ValueError, LookupError, TypeError):  # the head, or another source
+                [(_, ends[batch])] = json.loads(line)[topic].items()
+            except (
+                ValueError,
+                LookupError,
+                TypeError,
+                AttributeError,
+            ):  # the head, or another source
                 continue
     return ends
 
