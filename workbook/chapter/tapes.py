@@ -42,14 +42,12 @@ def drawn(seen: Seen, group: str, began: int, place: int) -> Picture:
         Place(f"committed by {group}", seen.committed),
     ]
     spans = [
-        Span(f"{number(began - seen.first, 'record')} no longer in the count", seen.first, began,
+        Span(f"{number(began - seen.first, 'record')} forgotten by the count", seen.first, began,
              Look.CROSSED),
         Span(f"{number(reached - began, 'record')} in the count, in memory alone", began, reached),
     ]  # fmt: skip
     caption = f"{CAPTION}. {SILENT}" if seen.silent else CAPTION
-    return tape(
-        seen.labels, places, first=seen.first, end=seen.end, spans=spans, caption=caption
-    )
+    return tape(seen.labels, places, first=seen.first, end=seen.end, spans=spans, caption=caption)
 
 
 def click_name(value: bytes | None) -> str:
