@@ -36,7 +36,7 @@ LEFT_OF: dict[str, set[str]] = {
         "spark",
         "topics",
     },
-    "crashlab": {"errors", "kafka", "spark", "stack", "systems", "topics"},
+    "crashlab": {"errors", "kafka", "spark", "stack", "systems", "topics", "views"},
     "commands": {
         "crashlab",
         "errors",

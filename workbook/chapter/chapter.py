@@ -14,6 +14,7 @@ import pandas as pd
 from workbook.chapter import advice, cells, diagram, failed
 from workbook.chapter.keep_cell import keep_the_current_cell
 from workbook.chapter.source import Source
+from workbook.chapter.tapes import Tape, click_name
 from workbook.chapter.waiting import Waiting
 from workbook.chapter.watched import watched
 from workbook.exercises.engine.prediction import Prediction
@@ -24,6 +25,7 @@ from workbook.kafka.loops import Closes, Loop
 from workbook.kafka.probe import require_broker
 from workbook.kafka.readers import read_dead_letters
 from workbook.kafka.stream_producer import generate
+from workbook.kafka.tail import Tail
 from workbook.stack.broker import kafka
 from workbook.topics import new_compacted_topic, new_topic
 from workbook.views import charts, live, tables
@@ -135,6 +137,15 @@ class Chapter:
         view = live.Live(draw, running=watched(query), beside=beside)
         self._open.callback(view.replace)
         return view
+
+    def tape(self, topic: str, group: str, loop: Callable[[], Mapping[str, int]]) -> Tape:
+        """Return the tape of partition 0, with a group's committed offset and a loop that counts.
+
+        ``loop`` returns where the count ``began`` and its next offset, ``place``.
+        """
+        tail = Tail(self.config, topic, group, click_name)
+        self._open.callback(tail.close)
+        return Tape(tail, group, loop)
 
     def table(
         self,

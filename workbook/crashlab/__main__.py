@@ -6,6 +6,7 @@ import sys
 from argparse import Namespace
 from pathlib import Path
 
+from workbook.crashlab.notes import Read
 from workbook.crashlab.parcel import unpacked
 from workbook.crashlab.plan import Plan
 from workbook.crashlab.points import KillAt, die_with_parent, kill_after_commit
@@ -41,7 +42,10 @@ def main() -> None:
     if variant.by_hand is None:
         run_on_spark(plan, system, crashes, options)
     else:
-        run = ByHand(plan.variant, plan.config, options, plan.group, plan.records, plan.pace, own)
+        run = ByHand(
+            plan.variant, plan.config, options, plan.group, plan.records, plan.pace, own,
+            on_read=Read(Path(plan.folder)),
+        )  # fmt: skip
         variant.by_hand(run, KillAt(plan))
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any, ClassVar
 
+from workbook.crashlab.found import Kept
 from workbook.crashlab.material import Material, variant_of
 from workbook.crashlab.parcel import packed
 from workbook.crashlab.plan import Plan, draw
@@ -22,6 +23,7 @@ from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import PartitionOffsets
 from workbook.stack.client import scratch_dir
 from workbook.systems.crashes.base import OwnLoop
+from workbook.views.picture import Picture
 
 PACE_S = 0.0008
 """Seconds of waiting per record, so that commits of the client lie between records."""
@@ -90,6 +92,9 @@ class CrashLab:
             pace=pace,
             own=parcel,
         )
+        self._kept = Kept(
+            self.material, self._name, self._folder, by_hand=self.variant.by_hand is not None
+        )
         self._later = packed(replace(own, refused=0)) if own else ""
 
     # --- step by step -------------------------------------------------------------------------
@@ -119,6 +124,7 @@ class CrashLab:
         self._require(self.state == "killed", "restart", "it has not been killed")
         self._kills = self.kills
         self._started().kill()  # lets go of what is left of it
+        self._kept.note(len(self._kills))
         self._restarts.append(time.time())
         self._plan = replace(self._plan, own=self._later)
         self._run()
@@ -136,6 +142,8 @@ class CrashLab:
         """
         self._started()
         begun = [kill.at for kill in self.kills] if since == KILL else self._restarts
+        self._kept.note(len(self.kills))
+        killed = [kill.at for kill in self.kills]
         return Outcome(
             self.system,
             self.variant,
@@ -144,7 +152,13 @@ class CrashLab:
             self.material.judge(self._folder / "checkpoint"),
             recoveries(begun, self.material.written()),
             since,
+            tuple(self._kept.pictures(killed, self._restarts)),
         )
+
+    def timeline(self) -> Picture:
+        """Draw the checkpoint of a query on Spark: its files over time, and the kills."""
+        self._require(self.variant.by_hand is None, "show a checkpoint", "it commits to Kafka")
+        return self._kept.timeline([kill.at for kill in self.kills], self._restarts)
 
     def close(self) -> None:
         """End the process, and remove the lab's folder and, from our own broker, its topics."""

@@ -11,10 +11,10 @@ from confluent_kafka import KafkaException
 
 from workbook.errors import NoSuchCrash
 from workbook.kafka.broker import Broker
-from workbook.kafka.offsets import PartitionOffsets, partition_offsets
+from workbook.kafka.offsets import PartitionOffsets, committed_offset, partition_offsets
 from workbook.kafka.readers import read_messages
 from workbook.systems import CRASHES, STREAMS, SYSTEMS
-from workbook.systems.crashes.base import Crashes, Variant, Verdict
+from workbook.systems.crashes.base import Crashes, Traced, Variant, Verdict
 from workbook.topics import Topic, new_compacted_topic, new_topic
 
 
@@ -77,6 +77,15 @@ class Material:
         found, committed = self.offsets("workbook-offsets"), _committed(checkpoint, self.source)
         lag = found.end - (found.begin if committed is None else committed)
         return replace(found, committed=committed, lag=lag)
+
+    def traced(self) -> Traced | None:
+        """Follow each record to its result, where the system can do so."""
+        return self._crashes.traced(self.filled, self._config, self._options)
+
+    def found(self, group: str) -> tuple[int | None, int]:
+        """Return the group's committed offset of partition 0, and how many results there are."""
+        committed = committed_offset(self._config, self.source, group)
+        return committed, partition_offsets(self._config, self.target)[0].end
 
     def delete(self) -> None:
         """Remove the topics, from our own broker only; harmless when they are gone."""

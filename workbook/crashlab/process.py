@@ -9,6 +9,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from workbook.crashlab.notes import READ
 from workbook.crashlab.plan import NOTE, Plan
 from workbook.crashlab.points import kill_family
 from workbook.spark.failures import cause
@@ -26,7 +27,8 @@ class Victim:
 
     def __init__(self, plan: Plan) -> None:
         self._folder = Path(plan.folder)
-        (self._folder / NOTE).unlink(missing_ok=True)
+        for note in (NOTE, READ):
+            (self._folder / note).unlink(missing_ok=True)
         env = {**os.environ, "SPARK_DRIVER_MEMORY": "1g"}
         env["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), env.get("PYTHONPATH")]))
         env.pop("SPARK_MASTER", None)  # what is to be killed must run here

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from html import escape
 
 from workbook.systems.crashes.base import Variant, Verdict
+from workbook.views.picture import Picture
 
 BY_HAND = "by hand"
 KILL, RESTART = "the kill", "the start again"
@@ -26,7 +27,8 @@ class Outcome:
     """A run that was killed and started again, judged.
 
     ``recoveries`` are the seconds from ``since`` ("the kill" or "the start again") to the next
-    record in the result topic; none for a kill behind which nothing came.
+    record in the result topic; none for a kill behind which nothing came. ``pictures`` show what
+    each kill found.
     """
 
     system: str
@@ -36,6 +38,7 @@ class Outcome:
     verdict: Verdict = field(repr=False)
     recoveries: tuple[float, ...] = ()
     since: str = KILL
+    pictures: tuple[Picture, ...] = field(default=(), repr=False)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -48,11 +51,15 @@ class Outcome:
         return not any(self.counts[name] for name in self.variant.promises or ())
 
     def __str__(self) -> str:
-        return "\n".join([self._headline(), "", str(self.verdict), "", *self._sentences()])
+        found = [line for picture in self.pictures for line in _words(picture)]
+        lines = [self._headline(), "", *found, str(self.verdict), "", *self._sentences()]
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         sentences = "".join(f"<p>{escape(sentence)}</p>" for sentence in self._sentences())
-        return f"<p><b>{escape(self._headline())}</b></p>{self.verdict._repr_html_()}{sentences}"
+        drawn = "".join(picture._repr_html_() for picture in self.pictures)
+        head = f"<p><b>{escape(self._headline())}</b></p>"
+        return f"{head}{drawn}{self.verdict._repr_html_()}{sentences}"
 
     def _headline(self) -> str:
         # The mark is for the promise: duplicated events are no fault where only "lost" is promised.
@@ -82,6 +89,10 @@ class Outcome:
             return f"Promised: nothing {' or '.join(self.variant.promises)}. {kept}"
         lucky = self.kills and not any(self.counts.values())
         return "This variant promises nothing" + (": all is right by luck." if lucky else ".")
+
+
+def _words(picture: Picture) -> list[str]:
+    return [f"{picture.caption}:", picture.words, ""]
 
 
 def recoveries(since: Iterable[float], written: Sequence[float]) -> tuple[float, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -36,6 +37,22 @@ def partition_offsets(
         wanted = [TopicPartition(topic, partition) for partition in partitions]
         committed = _committed(reader, wanted) if group else wanted
         return [_offsets(reader, topic_partition, group) for topic_partition in committed]
+    finally:
+        reader.close()
+
+
+def committed_offset(
+    config: Mapping[str, str], topic: str, group: str, partition: int = 0
+) -> int | None:
+    """Return what a group has committed for a partition, or None.
+
+    It doesn't wait for the end of a transaction, whose offsets don't count before that.
+    """
+    settings = {"group.id": group, "isolation.level": "read_uncommitted", "log_level": 0}
+    reader = Consumer({**config, **settings})
+    try:
+        [found] = _committed(reader, [TopicPartition(topic, partition)])
+        return None if found.offset == OFFSET_INVALID else int(found.offset)
     finally:
         reader.close()
 

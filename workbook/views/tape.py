@@ -2,106 +2,104 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from workbook.views.drawing import BLUE, GREEN, INK, ORANGE, RED, Drawing
 from workbook.views.picture import Picture, number
+from workbook.views.tape_sheet import SHOWN, Look, Place, Sheet, Span
 
-BOX, HEIGHT, SIDE = 34, 30, 8
-SHOWN = 24
-"""So many boxes fit on a line of 840 units; of a longer partition the part around the places."""
+__all__ = ["SHOWN", "Look", "Place", "Span", "tape"]
 
-
-@dataclass(frozen=True)
-class Place:
-    """An offset that somebody keeps: the next record to read, to count, to begin with."""
-
-    name: str
-    offset: int
+EMPTY = "The partition is empty: its end is the offset of the first record to come."
 
 
 def tape(
-    labels: Sequence[str],
+    labels: Sequence[str] | Mapping[int, str],
     places: Sequence[Place],
     *,
     first: int = 0,
-    in_memory: Collection[int] = (),
+    end: int | None = None,
+    spans: Sequence[Span] = (),
     crash: int | None = None,
     caption: str = "A partition, its end, and who stands where",
 ) -> Picture:
-    """Draw a partition's records from offset ``first`` on, and the places below them.
+    """Draw a partition's records from offset ``first`` up to ``end``, and the places below them.
 
-    ``labels`` are a word or two for each record. ``in_memory`` are the offsets whose records a
-    program has read and not yet written down (hatched); ``crash`` is the offset before which it
-    died (a cut). At most 24 records are drawn: those around the places. ``first`` counts from 0.
+    ``labels`` are a word or two for each record or, by their offset, for some of them; without
+    ``end`` the last one is the partition's last record. ``spans`` are bracketed, each with its
+    look; ``crash`` is the offset before which a program died (a cut). Of more than 24 records those
+    around the places are drawn, and each run of others as one box.
     """
-    end = first + len(labels)
-    marked = [place.offset for place in places] + ([crash] if crash is not None else [])
-    low, high = _window(first, end, marked)
-    drawing = Drawing(SIDE * 2 + BOX * max(high - low + 1, 12), 112 + 16 * len(places))
-
-    def at(offset: int) -> float:
-        return SIDE + BOX * (offset - low)
-
-    for offset in range(low, high):
-        held = offset in in_memory
-        drawing.text(at(offset) + BOX / 2, 22, str(offset), anchor="middle", size=11)
-        label = labels[offset - first]
-        drawing.box(
-            at(offset), 30, BOX, HEIGHT, label[:5], hatched=held, edge=ORANGE if held else INK,
-            size=10, title=f"offset {offset}: {label}",
-        )  # fmt: skip
-    drawing.line([(at(high), 26), (at(high), 66)], thick=3)
-    drawing.text(at(high) + 4, 50, f"end {end:,}" if high == end else "…", bold=high == end)
-    for row, place in enumerate(places):
-        _arrow(drawing, at(min(max(place.offset, low), high)), 30 + HEIGHT, row, place)
-    if crash is not None:
-        x = at(min(max(crash, low), high))
-        cut = [(x, 4), (x - 4, 20), (x + 4, 40), (x - 4, 60), (x, 78)]
-        drawing.line(cut, colour=RED, thick=2.5)
-        drawing.text(x + 6, 12, "✂ crash", bold=True)
-    rows = [{"place": place.name, "offset": place.offset} for place in places]
-    rows.append({"place": "end", "offset": end})
-    return Picture(drawing, caption, _words(places, end, first, in_memory, crash), rows)
+    named = labels if isinstance(labels, Mapping) else _Row(labels, first)
+    end = max(named, default=first - 1) + 1 if end is None else end
+    spans = [span for span in spans if span.end > span.first]
+    marked = [place.offset for place in places if place.offset is not None]
+    marked += [offset for span in spans for offset in (span.first, span.end)]
+    marked += [] if crash is None else [crash]
+    sheet = Sheet(first, end, marked, spans, len(places) + (crash is not None))
+    sheet.draw_records(named)
+    sheet.draw_spans()
+    sheet.draw_places(places, crash)
+    words = [_count(sheet), *_places(places, first), *(span.name for span in spans)]
+    words += [] if crash is None else [f"the crash before offset {crash:,}"]
+    said = "; ".join(words) + "." if end > first else EMPTY
+    return Picture(sheet.drawing, caption, said, _rows(places, spans, crash, end))
 
 
-def _arrow(drawing: Drawing, x: float, y: float, row: int, place: Place) -> None:
-    colour = (BLUE, GREEN, ORANGE)[row % 3]
-    base = y + 26 + 18 * row
-    drawing.line([(x, base), (x, y + 2)], colour=colour, thick=2, arrow=True)
-    right = x > 2 * drawing.width / 3
-    drawing.text(
-        x - 5 if right else x + 5, base, f"{place.name}: {place.offset:,}",
-        anchor="end" if right else "start",
-    )  # fmt: skip
+@dataclass(frozen=True)
+class _Row(Mapping[int, str]):
+    """The labels of records that follow each other, by their offsets."""
+
+    labels: Sequence[str]
+    first: int
+
+    def __getitem__(self, offset: int) -> str:
+        if not 0 <= offset - self.first < len(self.labels):
+            raise KeyError(offset)
+        return self.labels[offset - self.first]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(self.first, self.first + len(self.labels)))
+
+    def __len__(self) -> int:
+        return len(self.labels)
 
 
-def _window(first: int, end: int, marked: Sequence[int]) -> tuple[int, int]:
-    """Return which offsets to draw: all, or those around the places."""
-    if end - first <= SHOWN:
-        return first, end
-    inside = [offset for offset in marked if first <= offset <= end] or [end]
-    low = max(first, min(end - SHOWN, min(inside) - 4))
-    return low, min(end, low + SHOWN)
+def _count(sheet: Sheet) -> str:
+    count = sheet.end - sheet.first
+    drawn = f", of which {count - sheet.in_runs:,} are drawn" if sheet.in_runs else ""
+    return f"{number(count, 'record')}{drawn}, end at {sheet.end:,}"
 
 
-def _words(
-    places: Sequence[Place], end: int, first: int, in_memory: Collection[int], crash: int | None
-) -> str:
-    if end == first:
-        return "The partition is empty: its end is the offset of the first record to come."
-    ordered = sorted(places, key=lambda place: place.offset)
-    said = [f"{place.name} at {place.offset:,}" for place in ordered]
-    parts = [f"{number(end - first, 'record')}, end at {end:,}", *said]
-    between = [
-        f"{number(b.offset - a.offset, 'record')} between {a.name} and {b.name}"
-        for a, b in pairwise(ordered)
-        if b.offset > a.offset
+def _places(places: Sequence[Place], first: int) -> list[str]:
+    """Return where each place is, and how much lies between two of them."""
+    known = sorted((place.offset, place.name) for place in places if place.offset is not None)
+    gone = f" (the first record left is {first:,})"
+    return [
+        *(f"{name} at {offset:,}{gone if offset < first else ''}" for offset, name in known),
+        *(f"{place.name}: nothing yet" for place in places if place.offset is None),
+        *(
+            f"{number(b - a, 'record')} between {one} and {other}"
+            for (a, one), (b, other) in pairwise(known)
+            if b > a
+        ),
     ]
-    if in_memory:
-        between.append(f"{number(len(in_memory), 'record')} only in memory")
-    if crash is not None:
-        between.append(f"the crash before offset {crash:,}")
-    return "; ".join([*parts, *between]) + "."
+
+
+def _rows(
+    places: Sequence[Place], spans: Sequence[Span], crash: int | None, end: int
+) -> list[dict[str, str]]:
+    rows = [
+        *((place.name, "none yet" if place.offset is None else f"{place.offset:,}")
+          for place in places),
+        *((span.name, _range(span)) for span in spans),
+        *([] if crash is None else [("the crash before", f"{crash:,}")]),
+        ("end", f"{end:,}"),
+    ]  # fmt: skip
+    return [{"place": name, "offset": offset} for name, offset in rows]
+
+
+def _range(span: Span) -> str:
+    last = span.end - 1
+    return f"{span.first:,}" if last == span.first else f"{span.first:,} to {last:,}"

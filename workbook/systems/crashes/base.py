@@ -53,7 +53,8 @@ class ByHand:
     """A run without Spark: from where its group has committed up to the offset ``end``.
 
     ``pace`` are seconds of waiting per record. ``options`` name the topics, as for ``run``. Where
-    ``own`` is given, it's what runs.
+    ``own`` is given, it's what runs. ``on_read`` is called with the offset behind each record
+    before the loop gets it.
     """
 
     variant: str
@@ -63,6 +64,7 @@ class ByHand:
     end: int
     pace: float
     own: OwnLoop | None = None
+    on_read: Callable[[int], None] = lambda offset: None
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,21 @@ class Filled:
 
     records: int
     expected: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Traced:
+    """What became of each record of the input's partition 0.
+
+    ``labels`` are a word for each offset. ``counted`` are the offsets of those that must be
+    counted, and ``published`` leads from these to the offset of the first result that counts them.
+    ``thing`` is what they are: "page view".
+    """
+
+    thing: str
+    labels: Mapping[int, str]
+    counted: frozenset[int]
+    published: Mapping[int, int]
 
 
 class Verdict(Protocol):
@@ -134,6 +151,10 @@ class Crashes(ABC):
         self, filled: Filled, config: dict[str, Any], options: Namespace, checkpoint: Path
     ) -> Verdict:
         """Compare what came out with what was expected."""
+
+    def traced(self, filled: Filled, config: dict[str, Any], options: Namespace) -> Traced | None:
+        """Follow each record to its result, where a run by hand can be drawn; else None."""
+        return None
 
 
 def _named(name: str, among: tuple[Any, ...], otherwise: str) -> Any:

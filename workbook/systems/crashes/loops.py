@@ -36,6 +36,7 @@ class Paced:
         message = self._reader.poll(timeout)
         if message is not None:
             self._next = int(message.offset() or 0) + 1
+            self._run.on_read(self._next)
         elif self._next is None and self._reader.assignment():
             source = TopicPartition(self._run.options.source, 0)
             place = self._reader.committed([source], timeout=10)[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from argparse import Namespace
 from dataclasses import replace
@@ -14,6 +15,7 @@ from workbook.systems.crashes.base import (
     Crashes,
     Filled,
     Point,
+    Traced,
     Variant,
     Verdict,
 )
@@ -159,3 +161,30 @@ class PageViewCrashes(Crashes):
         from workbook.ledgers.seconds import judge
 
         return judge(filled.expected, read_metrics(config, options.out))
+
+    def traced(self, filled: Filled, config: dict[str, Any], options: Namespace) -> Traced:
+        """Follow each page view to the first metric that names it."""
+        from workbook.kafka.metrics_reader import read_metrics
+        from workbook.kafka.readers import read_messages
+
+        messages = read_messages(config, options.source)
+        clicks = {m.offset() or 0: _click(m.value()) for m in messages if m.partition() == 0}
+        expected = set(filled.expected["event_id"])
+        counted = {n: event for n, (event, _) in clicks.items() if event in expected}
+        metrics = read_metrics(config, options.out).sort_values("offset", ascending=False)
+        first: dict[int, int] = {}
+        for offset, ids in zip(metrics["offset"], metrics["event_ids"], strict=True):
+            first |= dict.fromkeys(ids.tolist(), int(offset))
+        published = {n: first[event] for n, event in counted.items() if event in first}
+        labels = {n: label for n, (_, label) in clicks.items()}
+        return Traced("page view", labels, frozenset(counted), published)
+
+
+def _click(value: bytes | None) -> tuple[int | None, str]:
+    """Return a click's event id and what to write on it: the minute and second, or "?"."""
+    try:
+        click = json.loads(value or b"")
+        at = time.gmtime(click["timestamp"] / 1000)
+        return int(click["event_id"]), time.strftime("%M:%S", at)
+    except (ValueError, LookupError, TypeError, OverflowError):
+        return None, "?"
