@@ -9,6 +9,8 @@ from typing import Any
 from IPython import get_ipython
 from IPython.display import display
 
+from workbook.views.cell_clock import hush
+
 QUIET_S = 1.0
 """A wait that is shorter goes without a word."""
 
@@ -42,6 +44,7 @@ class Waiting:
     def _show(self, text: str) -> None:
         formats = {"text/plain": text, "text/html": f"<i>{html.escape(text)}</i>"}
         if self._line is None:
+            hush()
             self._line = display(formats, raw=True, display_id=True)
         else:
             self._line.update(formats, raw=True)

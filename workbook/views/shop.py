@@ -11,6 +11,9 @@ import ipywidgets as widgets
 
 from workbook.events.clicks import Click, ClickType
 
+WIDTH = "320px"
+"""Two buttons in a row, so that a live view has room beside them."""
+
 OWN_IDS = 1_000_000_000_000
 """Your clicks are numbered from here on, so that they never meet a generated event id."""
 
@@ -52,7 +55,8 @@ class Shop(widgets.VBox):
                 widgets.HTML("… or do something:"),
                 widgets.HBox(actions, layout=widgets.Layout(flex_flow="row wrap")),
                 self._last,
-            ]
+            ],
+            layout=widgets.Layout(width=WIDTH),
         )
 
     def click(self, name: str) -> Click:
