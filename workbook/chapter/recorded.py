@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
@@ -11,13 +13,15 @@ import pandas as pd
 from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 
 from workbook.chapter.advice import headline
+from workbook.errors import WorkbookError
 from workbook.kafka.probe import require_topic
 from workbook.kafka.readers import FAST_PLAIN, read_messages
+from workbook.spark.offset_log import offset_log
 from workbook.views.clocks import clocks
 from workbook.views.event_time import event_time
-from workbook.views.picture import Picture
+from workbook.views.picture import Picture, number
 from workbook.views.rewind import Rewind
-from workbook.views.runs import Run, joined, newest
+from workbook.views.runs import Read, Run, joined, newest, reported
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming import StreamingQuery
@@ -37,13 +41,18 @@ class _Timed(msgspec.Struct):
 
 
 def recorded(
-    config: dict[str, str], topic: str, query: StreamingQuery, kind: str | None = "Page"
+    config: dict[str, str],
+    query: StreamingQuery,
+    topic: str | None = None,
+    kind: str | None = "Page",
 ) -> Run:
     """Return a query's run over a topic from its first record on: the clicks of a kind, or all.
 
-    Raises as ``read_messages`` does.
+    Without a ``topic`` it's the one that the query's progress names. Raises as ``read_messages``
+    does, and WorkbookError where the progress names none.
     """
-    reports = query.recentProgress  # before the topic: what comes meanwhile waits to be read
+    topic = topic or _topic_of(query)
+    read = _read_by(query, topic)  # before the topic: what comes meanwhile waits to be read
     failure = None if query.isActive else query.exception()
     rows, unreadable = [], 0
     for message in read_messages(config, topic):
@@ -55,28 +64,48 @@ def recorded(
                          click.timestamp))  # fmt: skip
     table = pd.DataFrame(rows, columns=["partition", "offset", "arrival", "time"], dtype="int64")
     failed = "" if failure is None else headline(failure)
-    return joined(table, reports, topic, unreadable=unreadable, failed=failed)
+    return joined(table, read, unreadable=unreadable, failed=failed)
 
 
-def back(run: Run, last: int | None = None, **how: Any) -> Rewind:
-    """Show a run with a slider over its micro-batches; ``how`` is ``event_time``'s to say."""
-    steps = [(f"after micro-batch {batch.number:,}", batch.number) for batch in newest(run, last)]
-    return Rewind(
-        lambda number: event_time(run, until=number, last=last, **how),
-        steps or [("no micro-batch yet", 0)],
+def _topic_of(query: StreamingQuery) -> str:
+    for report in reversed(query.recentProgress):
+        for source in report["sources"]:
+            if source["endOffset"]:
+                return str(next(iter(json.loads(source["endOffset"]))))
+    raise WorkbookError(
+        "Expected a query whose progress names its topic, but it has reported none yet. Name the "
+        "topic: recorded(config, query, topic)."
     )
 
 
-def polled(records: Iterable[Sequence[Any]], partitions: int, **how: Any) -> Rewind:
+def _read_by(query: StreamingQuery, topic: str) -> dict[int, Read]:
+    """Return what a query's micro-batches have read, by its checkpoint and its reports."""
+    logged = offset_log(query, topic)
+    kept = {number: Read(ends, mark or None) for number, (ends, mark) in logged.items()}
+    return kept | reported(query.recentProgress, topic)
+
+
+def rewind(run: Run, last: int | None = None, **how: Any) -> Rewind:
+    """Show a run with a slider over its micro-batches; ``how`` is ``event_time``'s to say."""
+    steps = [(f"after micro-batch {batch.number:,}", batch.number) for batch in newest(run, last)]
+    draw = partial(event_time, run, last=last, **how)
+    return Rewind(lambda batch: draw(until=batch), steps or [("no micro-batch yet", 0)])
+
+
+def rewind_clocks(
+    records: Iterable[Sequence[Any]], partitions: int, at: float = 1.0, **how: Any
+) -> Rewind:
     """Show the clocks of a topic's partitions, with a slider over what a reader has polled.
 
-    ``records`` are pairs of a partition and a click; ``how`` is ``clocks``'s to say.
+    ``records`` are pairs of a partition and a click, ``at`` is the share of them to begin with;
+    ``how`` is ``clocks``'s to say.
     """
     rows = [(partition, click.timestamp) for partition, click in records]
     table = pd.DataFrame(rows, columns=["partition", "timestamp"])
-    counts = sorted({len(rows) * step // STEPS for step in range(1, STEPS + 1)} | {len(rows)})
-    steps = [(f"after {count:,} records", count) for count in counts]
-    return Rewind(lambda count: clocks(table, partitions, until=count, **how), steps)
+    counts = sorted({len(rows) * step // STEPS for step in range(STEPS + 1)})
+    steps = [(f"after {number(count, 'record')}", count) for count in counts]
+    draw = partial(clocks, table, partitions, **how)
+    return Rewind(lambda count: draw(until=count), steps, round(at * (len(steps) - 1)))
 
 
 class LiveClocks:
@@ -91,14 +120,21 @@ class LiveClocks:
         )
         self._newest: dict[tuple[int, int], int] = {}
         """Partition and second to its newest event time: it grows by seconds, not by clicks."""
+        self._drawn = self._draw()
 
     def __call__(self) -> Picture:
-        for message in self._reader.consume(AT_ONCE, timeout=0.05):
+        came = self._reader.consume(AT_ONCE, timeout=0.05)
+        for message in came:
             click = None if message.error() else _decoded(message.value())
             partition = message.partition()
             if click is not None and partition is not None:
                 key = partition, click.timestamp // 1000
                 self._newest[key] = max(self._newest.get(key, click.timestamp), click.timestamp)
+        if came:
+            self._drawn = self._draw()
+        return self._drawn
+
+    def _draw(self) -> Picture:
         rows = [(partition, time) for (partition, _), time in self._newest.items()]
         table = pd.DataFrame(rows, columns=["partition", "timestamp"])
         return clocks(table, self._partitions, **self._how)

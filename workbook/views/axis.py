@@ -19,8 +19,12 @@ EMPTY_STEPS, EMPTY_SHARE = 10, 0.15
 BREAK, LEAST = 18, 16
 """The height of a stretch that's left out, and the least height of one that's drawn."""
 
-APART = 26
-"""The least distance between two labels."""
+APART, LINE = 26, 13
+"""The distance between two labels, and the least that they need."""
+
+_SECONDS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21_600, 43_200, 86_400)
+_STEPS = [s * 1000 for s in _SECONDS] + [86_400_000 * 10**n for n in range(1, 7)]
+"""Round lengths between two labels, in ms."""
 
 _UNITS = (("year", 31_557_600_000), ("day", 86_400_000), ("hour", 3_600_000), ("minute", 60_000))
 
@@ -86,21 +90,19 @@ class TimeAxis:
 
     def labels(self) -> list[tuple[int, str]]:
         """Return the times to write beside the axis, with their words."""
-        found = []
-        for part in self.drawn:
-            every = next(
-                (n for n in _steps(self.step) if n * _scale(part) >= APART), part.end - part.start
-            )
-            for time in range(part.start, max(part.end - every // 2, part.start + 1), every):
-                found.append((time, self.words(time)))
-        return found
+        times = [time for part in self.drawn for time in self._ticks(part)]
+        return [(time, self.words(time)) for time in times]
 
-
-def _steps(step: int) -> Iterable[int]:
-    size = step
-    for _ in range(12):
-        yield from (size, 2 * size, 5 * size)
-        size *= 10
+    def _ticks(self, part: Stretch) -> Iterable[int]:
+        """Yield round times of a stretch, its first one, and its last window where there's room."""
+        scale, last = _scale(part), part.end - self.step
+        fitting = (every for every in _STEPS if every >= self.step and every * scale >= APART)
+        every = next(fitting, part.end)
+        found = [part.start]
+        for time in range(part.start // every * every + every, part.end, every):
+            if (time - found[-1]) * scale >= LINE:
+                found.append(time)
+        return found if (last - found[-1]) * scale < LINE else [*found, last]
 
 
 def _scale(part: Stretch) -> float:

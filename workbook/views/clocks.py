@@ -136,7 +136,7 @@ def _hands(drawing: Drawing, sheet: Sheet, left: float, right: float) -> None:
     for p in sheet.partitions:
         x, clock = left + (p + 0.5) * each, sheet.clocks.get(p)
         if p % every == 0:
-            drawing.text(x, BOTTOM + 14, str(p), anchor="middle", size=10)
+            drawing.text(x, BOTTOM + 16, str(p), anchor="middle", size=10)
         if clock is None:
             title = f"partition {p}: no record yet"
             drawing.box(x - 5, BOTTOM - 11, 10, 10, dashed=True, corner=0, title=title)
@@ -145,7 +145,7 @@ def _hands(drawing: Drawing, sheet: Sheet, left: float, right: float) -> None:
         drawing.line([(x, BOTTOM), (x, y)], colour=GREY, thick=1)
         title = f"partition {p}: {sheet.axis.words(clock)}"
         drawing.dot(x, y, radius=min(4, each / 3), colour=BLUE, hollow=sheet.late(p), title=title)
-    drawing.text(left - 7, BOTTOM + 14, "partition", anchor="end", size=10)
+    drawing.text(left - 7, BOTTOM + 16, "partition", anchor="end", size=10)
 
 
 def _rules(drawing: Drawing, sheet: Sheet, left: float, right: float) -> None:

@@ -15,9 +15,11 @@ from workbook.views.picture import Picture, number
 from workbook.views.runs import EARLIER, WAITING, MicroBatch, Run, dropped, newest
 
 CAPTION = (
-    "Event time against arrival. Follow the stair, the watermark: a click whose window lies below "
-    "it when it comes is dropped (✗)."
+    "Event time against arrival: a click whose window lies below the stair when it comes is "
+    "dropped (✗)."
 )
+
+THE_WATERMARK = "the watermark of the micro-batch before"
 
 
 def event_time(
@@ -89,7 +91,7 @@ def _words(run: Run, sheet: Sheet, drawn: int) -> str:
     if not len(run.clicks):
         said.append(f"No {sheet.look.thing} has come yet.")
     elif not sheet.seen:
-        said.append("The query has reported no micro-batch yet.")
+        said.append(_of_none(run))
     else:
         said += [_of_windows(sheet), _of_dropped(sheet)]
     if waiting:
@@ -100,6 +102,12 @@ def _words(run: Run, sheet: Sheet, drawn: int) -> str:
     if run.unreadable:
         said.append(f"{number(run.unreadable, 'record')} couldn't be read.")
     return " ".join(said)
+
+
+def _of_none(run: Run) -> str:
+    if (run.clicks["batch"] == EARLIER).any():
+        return "Spark keeps no report of the micro-batches that have read it any more."
+    return "The query has reported no micro-batch yet."
 
 
 def _of_windows(sheet: Sheet) -> str:
@@ -128,8 +136,9 @@ def _of_dropped(sheet: Sheet) -> str:
         parts = [f"{n:,} of partition {p}" for p, n in by.items()]
         where = f", all of partition {by.index[0]}" if len(by) == 1 else f", {' and '.join(parts)}"
     if len(lost) == 1:
-        return f"1 was dropped{where}: its window had ended by the watermark when it came."
-    return f"{len(lost):,} were dropped{where}: their windows had ended by the watermark."
+        where = where.replace("all of", "of")
+        return f"1 was dropped{where}: its window had ended by {THE_WATERMARK}."
+    return f"{len(lost):,} were dropped{where}: their windows had ended by {THE_WATERMARK}."
 
 
 def _rows(sheet: Sheet) -> list[Mapping[str, Any]]:

@@ -1,7 +1,8 @@
 """The record of a query's run: which micro-batch took which click, and by which watermark.
 
-Spark drops a click if its window had ended by the watermark of the micro-batch *before* its own.
-The micro-batch's own watermark closes windows, once the clicks have been added.
+Spark drops a click if its window had ended by the watermark of the micro-batch *before* its own
+(since SPARK-40925, so that operators can follow each other). The micro-batch's own watermark closes
+windows, once the clicks have been added.
 """
 
 from __future__ import annotations
@@ -19,7 +20,15 @@ from numpy.typing import NDArray
 EARLIER, WAITING = -1, -2
 """In place of a micro-batch: one whose report is gone, and none yet."""
 
-COLUMNS = ["partition", "offset", "arrival", "time"]
+COLUMNS = ["partition", "offset", "arrival", "time", "batch"]
+
+
+@dataclass(frozen=True)
+class Read:
+    """What a micro-batch reports: the next offset of each partition, and its watermark in ms."""
+
+    ends: Mapping[int, int]
+    watermark: int | None
 
 
 @dataclass(frozen=True)
@@ -43,7 +52,9 @@ class Run:
     counts the records without an event time, ``failed`` says what has ended the query.
     """
 
-    clicks: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=[*COLUMNS, "batch"]))
+    clicks: pd.DataFrame = field(
+        default_factory=lambda: pd.DataFrame(columns=COLUMNS, dtype="int64")
+    )
     batches: Sequence[MicroBatch] = ()
     unreadable: int = 0
     failed: str = ""
@@ -51,29 +62,35 @@ class Run:
 
 def joined(
     clicks: pd.DataFrame,
-    reports: Iterable[Mapping[str, Any]],
-    topic: str,
+    read: Mapping[int, Read],
     *,
     unreadable: int = 0,
     failed: str = "",
 ) -> Run:
-    """Join the clicks of a topic with the progress reports of a query that began at its start.
+    """Join the clicks of a topic with what the micro-batches of a query have read of it.
 
-    ``clicks``: partition, offset, arrival (ms), time (ms). Spark keeps a hundred reports; the
-    oldest one that isn't the query's first only says where the next one begins.
+    ``clicks``: partition, offset, arrival (ms), time (ms); the query began at the topic's start.
+    The oldest micro-batch on record only says where the next one begins, unless it's the first.
     """
     batches, taken = [], np.full(len(clicks), WAITING)
     partition, offset = (clicks[name].to_numpy(np.int64) for name in ("partition", "offset"))
-    drops, before = None, None
-    for number, report in sorted(_processed(reports).items()):
-        ends = pd.Series(_ends(report, topic), dtype="float64").reindex(partition).to_numpy()
-        known = number == 0 or before == number - 1
+    for number in sorted(read):
+        ends = pd.Series(read[number].ends, dtype="float64").reindex(partition).to_numpy()
+        known = number == 0 or number - 1 in read
         taken[(taken == WAITING) & (offset < ends)] = number if known else EARLIER
-        watermark = _watermark(report)
         if known:
-            batches.append(MicroBatch(number, drops, watermark))
-        drops, before = watermark, number
+            before = read[number - 1].watermark if number else None
+            batches.append(MicroBatch(number, before, read[number].watermark))
     return Run(clicks.assign(batch=taken), batches, unreadable, failed)
+
+
+def reported(reports: Iterable[Mapping[str, Any]], topic: str) -> dict[int, Read]:
+    """Return what a query's progress reports say of a topic, by the number of the micro-batch.
+
+    An idle query's report has the next one's number, and is left out.
+    """
+    done = [report for report in reports if "addBatch" in report["durationMs"]]
+    return {report["batchId"]: Read(_ends(report, topic), _watermark(report)) for report in done}
 
 
 def dropped(run: Run, window_ms: int = 1000) -> NDArray[np.bool_]:
@@ -100,11 +117,6 @@ def newest(run: Run, clicks: int | None = None) -> list[MicroBatch]:
         if taken >= clicks:
             return batches[place:]
     return batches
-
-
-def _processed(reports: Iterable[Mapping[str, Any]]) -> dict[int, Mapping[str, Any]]:
-    """Return the reports of micro-batches by number; an idle query's have the next one's."""
-    return {report["batchId"]: report for report in reports if "addBatch" in report["durationMs"]}
 
 
 def _ends(report: Mapping[str, Any], topic: str) -> dict[int, int]:

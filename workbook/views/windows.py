@@ -11,9 +11,6 @@ from numpy.typing import NDArray
 from workbook.views.axis import TimeAxis
 from workbook.views.drawing import INK, Drawing
 
-TALL = 12
-"""A box about as high as this has a line of words beside it."""
-
 LOW = 8
 """Boxes below this height are joined with their neighbours in the same state."""
 
@@ -44,7 +41,7 @@ def column(drawing: Drawing, axis: TimeAxis, windows: Windows, x: float, width: 
             x, top + 0.5, width, high, hatched=closed, dashed=not closed, edge=INK, corner=0,
             title=label if joined else f"{label}, {state}",
         )  # fmt: skip
-        if high >= TALL - 2:
+        if high >= LOW - 1:
             drawing.text(x + width + 5, (top + bottom) / 2 + 4, label, size=10)
 
 
