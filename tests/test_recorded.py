@@ -1,0 +1,258 @@
+"""The pictures' data from a real topic and query: the crosses are exactly what Spark drops."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import pytest
+from confluent_kafka import Producer
+from labs import until
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from workbook.chapter.recorded import LiveClocks, recorded, rewind, rewind_clocks
+from workbook.errors import WorkbookError
+from workbook.events.clicks import Click, ClickType
+from workbook.kafka.broker import Broker
+from workbook.spark.offset_log import offset_log, read_log
+from workbook.topics import Topic
+from workbook.views.clocks import clocks
+from workbook.views.event_time import event_time
+from workbook.views.rewind import Rewind
+from workbook.views.runs import EARLIER, WAITING, dropped
+
+BASE = 1_700_000_000_000
+
+
+class Sent:
+    """Sends page views with rising ids."""
+
+    def __init__(self, broker: Broker, topic: str) -> None:
+        self._producer, self.topic = Producer(broker.client_config()), topic
+        self.places: list[tuple[int, int]] = []
+        """Partition and offset by id."""
+
+    def at(self, *ms: int, partition: int = 0, kind: str = "Page") -> None:
+        for time in ms:
+            click = {"event_id": len(self.places), "click_type": kind, "timestamp": BASE + time}
+            self.raw(json.dumps(click).encode(), partition)
+
+    def raw(self, value: bytes, partition: int = 0) -> None:
+        self.places.append((partition, sum(p == partition for p, _ in self.places)))
+        self._producer.produce(self.topic, value, partition=partition)
+        self._producer.flush()
+
+
+class Counted:
+    """A query of chapter 05, and the ids that it has counted."""
+
+    def __init__(self, spark: SparkSession, broker: Broker, topic: str, folder: Path) -> None:
+        self.ids: set[int] = set()
+        source = spark.readStream.format("kafka").options(**broker.spark_options())
+        source = source.option("subscribe", topic).option("startingOffsets", "earliest")
+        self.query = (
+            _per_second(source.load())
+            .writeStream.outputMode("update")
+            .option("checkpointLocation", str(folder))
+            .foreachBatch(self._keep)
+            .trigger(processingTime="0 seconds")
+            .start()
+        )
+
+    def _keep(self, batch: DataFrame, _: int) -> None:
+        for row in batch.collect():
+            self.ids |= set(row.ids)
+
+
+def _per_second(records: DataFrame) -> DataFrame:
+    fields = "event_id BIGINT, click_type STRING, timestamp BIGINT"
+    click = F.from_json(F.col("value").cast("string"), fields).alias("click")
+    pages = records.select(click).select("click.*").where("click_type = 'Page'")
+    timed = pages.withColumn("time", F.timestamp_millis("timestamp"))
+    windows = timed.withWatermark("time", "5 seconds").groupBy(F.window("time", "1 second"))
+    return windows.agg(F.collect_list("event_id").alias("ids"))
+
+
+def test_the_crosses_are_exactly_the_clicks_that_spark_has_not_counted(
+    broker: Broker, spark: SparkSession, topic: Callable[..., Topic], tmp_path: Path
+) -> None:
+    clicks = Sent(broker, topic(partitions=2).name)
+    clicks.at(100, 15_000, -BASE - 1)  # before 1970, and before any watermark
+    counted = Counted(spark, broker, clicks.topic, tmp_path)
+    bites: list[tuple[int, ...]] = [
+        (9_000, 9_999, 10_000, 10_001, 8_999),  # the watermark is 10.000
+        (15_999,),
+        (10_000, 10_998, 10_999, 11_000),
+        (16_000,),
+        (10_500, 11_000),
+        (4_070_908_800_000 - BASE,),
+        (16_500, 17_000),
+    ]
+    for n, times in enumerate(bites):
+        counted.query.processAllAvailable()
+        clicks.at(*times, partition=n % 2)
+    clicks.at(3_000, kind="Action")
+    clicks.raw(b"no click")
+    counted.query.processAllAvailable()
+    run = recorded(broker.client_config(), counted.query)
+    by_log_alone = recorded(broker.client_config(), _Forgetful(counted.query), clicks.topic)
+    counted.query.stop()
+    clicks.at(18_000)
+    later = recorded(broker.client_config(), counted.query, clicks.topic)
+
+    lost = {place for n, place in enumerate(clicks.places[:-3]) if n not in counted.ids}
+    assert len(lost) == 7
+    crossed = run.clicks[dropped(run)]
+    assert set(zip(crossed["partition"], crossed["offset"], strict=True)) == lost
+    assert run.unreadable == 1
+    assert f"{len(lost)} were dropped" in event_time(run).words
+    assert "2098-12-31 23:59:55" in event_time(run).words
+    known = len(by_log_alone.batches)
+    assert 8 <= known < len(run.batches), "the log keeps about ten"
+    assert list(by_log_alone.batches) == list(run.batches)[-known:]
+    later_ones = run.clicks["batch"] >= run.batches[-known].number
+    assert by_log_alone.clicks[later_ones].equals(run.clicks[later_ones])
+    assert set(by_log_alone.clicks[~later_ones]["batch"]) == {EARLIER}
+    assert later.clicks["batch"].tolist().count(WAITING) == 1
+    assert len(rewind(run)._steps) == len(run.batches)
+
+
+class _Forgetful:
+    """A query whose reports are gone, as after a long silence."""
+
+    def __init__(self, query: Any) -> None:
+        self._jsq, self.isActive, self.recentProgress = query._jsq, True, []
+
+
+def test_a_query_that_has_failed_says_so_and_what_it_had_read(
+    broker: Broker, spark: SparkSession, topic: Callable[..., Topic], tmp_path: Path
+) -> None:
+    clicks = Sent(broker, topic().name)
+    clicks.at(100, 200)
+    source = spark.readStream.format("kafka").options(**broker.spark_options())
+    source = source.option("subscribe", clicks.topic).option("startingOffsets", "earliest")
+
+    def fail(batch: DataFrame, number: int) -> None:
+        raise ValueError("the sink is full")
+
+    starting = _per_second(source.load()).writeStream.foreachBatch(fail)
+    query = starting.option("checkpointLocation", str(tmp_path)).start()
+    with pytest.raises(Exception, match="the sink is full"):
+        query.awaitTermination(60)
+    with pytest.raises(WorkbookError, match="Name the topic"):
+        recorded(broker.client_config(), query)
+    shown = rewind(recorded(broker.client_config(), query, clicks.topic))
+    assert "The query has failed: " in shown.picture.words
+    assert "the sink is full" in shown.picture.words
+    assert "2 page views wait to be read." in shown.picture.words
+
+
+def test_an_offset_log_says_how_far_and_by_which_watermark(tmp_path: Path) -> None:
+    for folder, numbers in (("offsets", (0, 1, 2, 3)), ("commits", (0, 1, 3))):
+        (tmp_path / folder).mkdir()
+        for n in numbers:
+            ends = json.dumps({"clicks": {"0": 10 * n, "1": n}})
+            text = (
+                f'v1\n{{"batchWatermarkMs":{n * 1000},"conf":{{}}}}\n{ends}\n-\n{{"x":{{"0":1}}}}'
+            )
+            (tmp_path / folder / str(n)).write_text(text)
+    (tmp_path / "offsets" / "3").write_text("v1\n{half")
+    assert read_log(tmp_path, "clicks") == {0: ({0: 0, 1: 0}, 0), 1: ({0: 10, 1: 1}, 1000)}
+    assert read_log(tmp_path / "gone", "clicks") == {}
+    assert offset_log(object(), "clicks") == {}  # type: ignore[arg-type]
+
+
+def test_live_clocks_follow_a_topic_and_know_who_never_had_a_record(
+    broker: Broker, topic: Callable[..., Topic]
+) -> None:
+    night = Sent(broker, topic(partitions=4).name)
+    draw = LiveClocks(broker.client_config(), night.topic)
+    assert draw().words == "None of 4 partitions has a record yet."
+    for partition in range(3):
+        night.at(1_000, 9_000, partition=partition)
+    night.raw(b"no click", partition=3)
+    words = _until(draw, "3 of 4 partitions have a clock")
+    assert "nothing is closed, because partition 3 has no record yet" in words
+    night.at(9_500, partition=3, kind="Action")
+    assert "By the minimum, 1 of 2 windows is closed." in _until(draw, "4 of 4 partitions")
+    assert draw() is draw(), "nothing came: nothing is drawn anew"
+
+
+def _until(draw: Callable[[], Any], words: str) -> str:
+    until(lambda: words in draw().words, words)
+    return str(draw().words)
+
+
+def test_the_clocks_of_what_was_polled_have_a_step_for_every_few_records() -> None:
+    click = Click(1, ClickType.PAGE, "/home", BASE, "Firefox")
+    shown = rewind_clocks([(n % 3, click) for n in range(100)], 4, at=0.5)
+    assert shown.slider.label == "after 50 records"
+    assert len(shown._steps) == 25
+    assert shown._steps[0] == ("after 0 records", 0)
+    shown.move(100)
+    assert shown.slider.label == "after 100 records"
+    assert rewind_clocks([], 2).picture.words == "None of 2 partitions has a record yet."
+    assert rewind_clocks([(0, click)], 2)._steps == [("after 0 records", 0), ("after 1 record", 1)]
+
+
+# --- the slider -------------------------------------------------------------------------------
+
+
+def three_steps() -> Rewind:
+    counted = pd.DataFrame({"partition": [0, 1, 2], "timestamp": [BASE, BASE + 1, BASE + 2]})
+    return Rewind(lambda n: clocks(counted, 3, until=n), [(f"step {n}", n) for n in range(1, 4)])
+
+
+def test_the_slider_and_the_buttons_redraw_picture_words_and_table() -> None:
+    shown = three_steps()
+    assert "3 of 3 partitions" in shown.picture.words
+    shown.back.click()
+    assert shown.slider.label == "step 2"
+    assert "2 of 3 partitions" in shown.picture.words
+    assert "2 of 3 partitions" in shown._figure.value
+    assert "none" in shown._twin.value
+    shown.slider.index = 0
+    assert "1 of 3 partitions" in shown._figure.value
+    shown.back.click()
+    assert shown.slider.label == "step 1", "there is nothing before the first"
+    shown.on.click()
+    shown.on.click()
+    shown.on.click()
+    assert shown.slider.label == "step 3"
+    assert "3 of 3 partitions" in str(shown)
+
+
+def test_a_still_stays_for_export_and_folds_once_the_slider_has_moved(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    displayed: list[Any] = []
+    still = SimpleNamespace(update=lambda formats, raw: displayed.append(formats))
+
+    def display(thing: Any, **how: Any) -> Any:
+        displayed.append(thing)
+        return still if how.get("display_id") else None
+
+    monkeypatch.setattr("workbook.views.rewind.display", display)
+    shown = three_steps()
+    shown._ipython_display_()
+    controls, formats = displayed
+    assert "slider" in repr(controls)
+    assert formats["text/html"].startswith("<figure")
+    assert "3 of 3 partitions" in formats["text/plain"]
+    shown.move(-1)
+    assert displayed[-1]["text/html"].startswith("<details>")
+    assert "2 of 3 partitions" in displayed[-1]["text/html"]
+
+
+def test_a_single_step_has_no_slider(monkeypatch: pytest.MonkeyPatch) -> None:
+    displayed: list[Any] = []
+    monkeypatch.setattr(
+        "workbook.views.rewind.display", lambda thing, **how: displayed.append(thing)
+    )
+    Rewind(three_steps()._draw, [("the only one", 1)])._ipython_display_()
+    assert len(displayed) == 1
