@@ -3,32 +3,77 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import pytest
 
 from workbook.views.picture import Picture
-from workbook.views.tape import SHOWN, Place, tape
+from workbook.views.tape import SHOWN, Look, Place, Span, tape
 
 
 def offsets_of(picture: Picture) -> list[int]:
+    """The records that have a box of their own."""
     return [int(n) for n in re.findall(r"<title>offset (\d+):", picture.figure)]
+
+
+def runs_of(picture: Picture) -> list[tuple[int, int]]:
+    """The runs of records that share a box: first and last offset."""
+    found = re.findall(r"<title>offsets (\d+) to (\d+)<", picture.figure)
+    return [(int(first), int(last)) for first, last in found]
+
+
+def boxes(picture: Picture) -> dict[int, tuple[float, float]]:
+    """The records' left edges and widths, by their (first) offset."""
+    found = re.findall(
+        r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)"[^>]*><title>offsets? (\d+)', picture.figure
+    )
+    return {int(offset): (float(x), float(width)) for x, width, offset in found}
+
+
+def arrows(picture: Picture) -> dict[str, float]:
+    """Where the line ends that stands before each name below the records."""
+    found = re.findall(
+        r'points="[\d.]+,[\d.]+ ([\d.]+),[\d.]+" fill="none"[^>]*/><polygon[^>]*/>'
+        r"<rect[^>]*/><text[^>]*>([^<]*):", picture.figure,
+    )  # fmt: skip
+    return {name: float(x) for x, name in found}
 
 
 def test_places_and_what_lies_between_them_are_named() -> None:
     places = [Place("read", 4), Place("committed", 2)]
-    drawn = tape(["a", "b", "c", "d", "e"], places, in_memory=[2, 3])
+    drawn = tape(["a", "b", "c", "d", "e"], places)
     assert offsets_of(drawn) == [0, 1, 2, 3, 4]
-    assert "5 records, end at 5" in drawn.words
-    assert "2 records between committed and read; 2 records only in memory" in drawn.words
+    assert drawn.words == (
+        "5 records, end at 5; committed at 2; read at 4; 2 records between committed and read."
+    )
     assert {row["place"]: row["offset"] for row in drawn.rows} == {
-        "read": 4, "committed": 2, "end": 5,
+        "read": "4", "committed": "2", "end": "5",
     }  # fmt: skip
     assert drawn.words in drawn.figure
     assert drawn.words in str(drawn)
 
 
+@pytest.mark.parametrize("count", [9, 2000])
+def test_an_arrow_stands_before_the_next_record_to_read(count: int) -> None:
+    drawn = tape(["x"] * count, [Place("read", 7), Place("committed", 3)])
+    left = boxes(drawn)
+    found = arrows(drawn)
+    assert set(found) == {"read", "committed"}
+    assert abs(found["read"] - left[7][0]) <= 2
+    assert abs(found["committed"] - left[3][0]) <= 2
+
+
+def test_a_place_that_nobody_has_yet_and_one_whose_record_is_gone() -> None:
+    drawn = tape(["a", "b"], [Place("committed", None), Place("read", 3)], first=10)
+    assert "committed: nothing yet" in drawn.words
+    assert "read at 3 (the first record left is 10)" in drawn.words
+    assert drawn.rows[0] == {"place": "committed", "offset": "none yet"}
+    assert "committed: nothing yet" in drawn.figure.replace(drawn.words, "")
+
+
 def test_an_empty_partition_and_one_record() -> None:
     assert "The partition is empty" in tape([], [Place("committed", 0)]).words
+    assert "end 0" in tape([], []).figure
     one = tape(["/home"], [])
     assert offsets_of(one) == [0]
     assert one.words == "1 record, end at 1."
@@ -36,18 +81,73 @@ def test_an_empty_partition_and_one_record() -> None:
 
 @pytest.mark.parametrize("committed", [0, 3, 500_000, 999_999, 1_000_000])
 def test_of_a_million_records_those_around_the_places_are_drawn(committed: int) -> None:
-    drawn = tape(range_of(1_000_000), [Place("committed", committed)])
-    shown = offsets_of(drawn)
-    assert len(shown) == SHOWN
-    assert shown == list(range(shown[0], shown[0] + SHOWN))
-    assert shown[0] <= committed <= shown[-1] + 1
+    drawn = tape(["r"] * 1_000_000, [Place("committed", committed)])
+    shown, runs = offsets_of(drawn), runs_of(drawn)
+    assert len(shown) + 2 * len(runs) <= SHOWN
+    assert committed in shown or committed - 1 in shown
+    assert 999_999 in shown
+    covered = [n for first, last in runs for n in (first, last)] + shown
+    assert (min(covered), max(covered)) == (0, 999_999)
+    assert len(shown) + sum(last - first + 1 for first, last in runs) == 1_000_000
+    assert f"1,000,000 records, of which {len(shown)} are drawn, end at 1,000,000" in drawn.words
     assert f"committed at {committed:,}" in drawn.words
 
 
-def test_a_crash_is_a_cut_with_a_word() -> None:
-    drawn = tape(["x"] * 9, [Place("committed", 2)], in_memory=range(2, 7), crash=7)
-    assert "crash" in drawn.figure
-    assert "5 records only in memory; the crash before offset 7" in drawn.words
+def test_places_far_apart_are_all_drawn_and_in_their_order() -> None:
+    places = [Place(f"p{n}", n * 100_000) for n in range(9)]
+    drawn = tape(["r"] * 1_000_000, places)
+    assert {n * 100_000 for n in range(9)} <= set(offsets_of(drawn))
+    left = [x for _, (x, _) in sorted(boxes(drawn).items())]
+    assert left == sorted(left)
+    assert drawn.drawing.width <= 900
+
+
+def test_boxes_lie_side_by_side() -> None:
+    drawn = tape(["r"] * 300, [Place("committed", 120)], spans=[Span("held", 120, 180)])
+    placed = sorted(boxes(drawn).values())
+    for (x, width), (following, _) in pairwise(placed):
+        assert x + width <= following <= x + width + 3
+    assert placed[-1][0] + placed[-1][1] < drawn.drawing.width
+
+
+def test_a_crash_is_a_cut_with_a_word_before_the_record() -> None:
+    drawn = tape(["x"] * 9, [Place("committed", 2)], crash=7)
+    assert "✂ crash before 7" in drawn.figure
+    assert "the crash before offset 7" in drawn.words
+    assert {"place": "the crash before", "offset": "7"} in drawn.rows
+    [x] = re.findall(r'points="([\d.]+),[^"]*" fill="none" stroke="#c62828"', drawn.figure)
+    assert abs(float(x) - boxes(drawn)[7][0]) <= 2
+
+
+def test_each_kind_of_span_has_its_name_and_lines_of_its_own() -> None:
+    labels = [""] * 8
+    plain = tape(labels, []).figure
+    drawn = {look: tape(labels, [], spans=[Span("three of them", 2, 5, look)]) for look in Look}
+    for picture in drawn.values():
+        assert "three of them" in picture.words
+        assert {"place": "three of them", "offset": "2 to 4"} in picture.rows
+        assert "three of them</text>" in picture.figure
+    hatch, dash, inner, cross = 'opacity="0.6"', "stroke-dasharray", "<rect", 'stroke-width="2"'
+    assert drawn[Look.HATCHED].figure.count(hatch) > 0 == plain.count(hatch)
+    assert drawn[Look.CROSSED].figure.count(dash) == 3
+    assert drawn[Look.CROSSED].figure.count(cross) == 3
+    background = 1  # of the span's name
+    assert drawn[Look.DOUBLE].figure.count(inner) == plain.count(inner) + 3 + background
+    assert drawn[Look.PLAIN].figure.count(inner) == plain.count(inner) + background
+
+
+def test_a_span_of_one_record_and_one_of_none() -> None:
+    drawn = tape(["x"] * 4, [], spans=[Span("one", 1, 2), Span("none", 2, 2)])
+    assert {"place": "one", "offset": "1"} in drawn.rows
+    assert "none" not in drawn.words
+
+
+def test_records_without_a_label_have_their_box_all_the_same() -> None:
+    drawn = tape({5: "five"}, [], first=3, end=8)
+    assert offsets_of(drawn) == [3, 4, 5, 6, 7]
+    assert drawn.words == "5 records, end at 8."
+    assert tape({5: "five"}, [], first=3).words == "3 records, end at 6."
+    assert "empty" in tape({}, [], first=3).words
 
 
 def test_a_partition_that_begins_later_and_labels_that_are_html() -> None:
@@ -57,5 +157,7 @@ def test_a_partition_that_begins_later_and_labels_that_are_html() -> None:
     assert "&lt;b&gt;" in drawn.figure
 
 
-def range_of(count: int) -> list[str]:
-    return ["r"] * count
+def test_it_is_the_same_each_time() -> None:
+    places, spans = [Place("a", 3), Place("b", 700)], [Span("s", 3, 700, Look.CROSSED)]
+    once = tape(["x"] * 1000, places, spans=spans, crash=800)
+    assert once.figure == tape(["x"] * 1000, places, spans=spans, crash=800).figure

@@ -85,7 +85,7 @@ class Sheet:
             room = _room(batch)
             self.drawing.box(
                 x, _y(kind), room, HIGH, str(batch), edge=RED, dashed=True, fill=PAPER,
-                title=f"{kind}/{batch} wasn't there",
+                title=f"{kind}/{batch} is missing",
             )  # fmt: skip
             self.drawing.cross(x + room, _y(kind), size=4)
 

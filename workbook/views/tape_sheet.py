@@ -12,7 +12,7 @@ from workbook.views.drawing import BLUE, GREEN, INK, ORANGE, PAPER, RED, Drawing
 SHOWN, RUN = 24, 2
 """So many records fit; a run of others is one box, as wide as two records."""
 
-BOX, WIDEST, HEIGHT, SIDE, NARROWEST = 34, 64, 30, 8, 560
+BOX, WIDEST, HEIGHT, SIDE, NARROWEST = 33, 64, 30, 8, 560
 SMALL, ROW = 10, 18
 NEAR = (6, 5, 4, 3, 2, 1)
 """So many records are drawn on either side of a place: as many as fit."""

@@ -1,0 +1,120 @@
+"""What a kill found, as a tape: which records were in memory alone, and what a restart does."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from workbook.crashlab.found import Found, tapes
+from workbook.crashlab.notes import READ, Read, read_in
+from workbook.systems.crashes.base import Traced
+from workbook.views.picture import Picture
+
+
+def traced(published: dict[int, int], records: int = 20, actions: tuple[int, ...] = ()) -> Traced:
+    """Twenty records; those in ``published`` lie in results of these offsets."""
+    counted = frozenset(range(records)) - frozenset(actions)
+    return Traced("page view", {n: f"r{n}" for n in range(records)}, counted, published)
+
+
+def spans(picture: Picture) -> dict[str, str]:
+    return {
+        row["place"]: row["offset"]
+        for row in picture.rows
+        if "page view" in row["place"]
+    }  # fmt: skip
+
+
+def one(given: Traced, found: Found) -> Picture:
+    [picture] = tapes(given, [found])
+    return picture
+
+
+FIRST_TEN = dict.fromkeys(range(10), 0)
+
+
+def test_a_bookmark_ahead_of_the_results_loses_what_was_in_memory() -> None:
+    drawn = one(traced(FIRST_TEN), Found(0, read=15, committed=13, results=1))
+    assert spans(drawn) == {
+        "3 page views only in memory: lost": "10 to 12",
+        "2 page views only in memory: read again": "13 to 14",
+    }
+    assert "committed: a restart begins here at 13" in drawn.words
+    assert "the crash before offset 15" in drawn.words
+
+
+def test_a_bookmark_behind_the_results_reads_them_again() -> None:
+    drawn = one(traced(FIRST_TEN), Found(0, read=12, committed=6, results=1))
+    assert spans(drawn) == {
+        "4 page views published: read again": "6 to 9",
+        "2 page views only in memory: read again": "10 to 11",
+    }
+
+
+def test_what_was_published_after_the_kill_was_in_memory_when_it_fell() -> None:
+    later = FIRST_TEN | dict.fromkeys(range(10, 20), 1)
+    drawn = one(traced(later), Found(0, read=15, committed=10, results=1))
+    assert spans(drawn) == {"5 page views only in memory: read again": "10 to 14"}
+    drawn = one(traced(later), Found(0, read=15, committed=10, results=2))
+    assert spans(drawn) == {"5 page views published: read again": "10 to 14"}
+
+
+def test_a_gap_is_bracketed_apart_and_records_that_do_not_count_part_nothing() -> None:
+    gap = {n: 0 for n in FIRST_TEN if n not in (3, 4, 5)}
+    drawn = one(traced(gap, actions=(4, 11)), Found(0, read=13, committed=10, results=1))
+    assert spans(drawn) == {
+        "2 page views only in memory: lost": "3 to 5",
+        "2 page views only in memory: read again": "10 to 12",
+    }
+    assert "1 page view only" in one(traced(gap), Found(0, 4, 10, 1)).words
+
+
+def test_nothing_committed_and_nothing_read() -> None:
+    drawn = one(traced(FIRST_TEN), Found(0, read=0, committed=None, results=0))
+    assert "nothing committed: a restart begins here at 0" in drawn.words
+    assert spans(drawn) == {}
+    drawn = one(traced({}), Found(0, read=2, committed=None, results=0))
+    assert spans(drawn) == {"2 page views only in memory: read again": "0 to 1"}
+
+
+def test_only_the_last_life_s_records_were_in_its_memory() -> None:
+    kills = [Found(0, 15, 13, 1), Found(13, 16, 14, 1)]
+    first, second = tapes(traced(FIRST_TEN), kills)
+    assert first.caption.startswith("Kill 1 of 2.")
+    assert second.caption.startswith("Kill 2 of 2.")
+    assert spans(second) == {
+        "1 page view only in memory: lost": "13",
+        "2 page views only in memory: read again": "14 to 15",
+    }
+
+
+def test_of_many_gaps_the_two_longest_are_bracketed_and_all_are_counted() -> None:
+    unpublished = {0, 3, 4, 8, 12, 13, 14, 17}
+    published = {n: 0 for n in range(20) if n not in unpublished}
+    drawn = one(traced(published), Found(0, read=20, committed=20, results=1))
+    assert [row["offset"] for row in drawn.rows if "page view" in row["place"]] == [
+        "3 to 4", "12 to 14",
+    ]  # fmt: skip
+    assert drawn.words.count("(8 in all)") == 2
+
+
+def test_a_note_is_there_at_once_and_the_last_one_counts(tmp_path) -> None:
+    assert read_in(tmp_path) is None
+    note = Read(tmp_path)
+    assert read_in(tmp_path) is None
+    note(7)
+    assert read_in(tmp_path) == 7
+    note(1234)
+    note(1235)
+    assert read_in(tmp_path) == 1235
+    (tmp_path / READ).write_text("")
+    assert read_in(tmp_path) is None
+
+
+@pytest.mark.parametrize("committed", [0, 7, 20])
+def test_brackets_are_named_beside_the_cut(committed: int) -> None:
+    drawn = one(traced(FIRST_TEN), Found(0, read=18, committed=committed, results=1))
+    assert re.search(r"✂ crash before 18</text>", drawn.figure)
+    for name in spans(drawn):
+        assert f"{name}</text>" in drawn.figure
