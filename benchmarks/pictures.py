@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from workbook.views.compaction import Stored, compaction
 from workbook.views.filter_square import Met, filter_square
+from workbook.views.group import who_reads, who_writes
 from workbook.views.group_steps import Step, group_steps
 from workbook.views.table_change import Change, Update, table_changes
 
@@ -32,6 +33,18 @@ def _group_steps() -> Callable[[], object]:
     return lambda: group_steps(steps)._repr_html_()
 
 
+def _who_reads() -> Callable[[], object]:
+    owned = {"A": range(12), "B": range(12, 24)}
+    written = [(f"tab-{n % 1000}", n % 24) for n in range(RECORDS)]
+    log = [("A", "revoked", range(24)), *((name, "assigned", its) for name, its in owned.items())]
+    return lambda: who_reads(owned, log, 24, written=written)._repr_html_()
+
+
+def _who_writes() -> Callable[[], object]:
+    written = [(f"tab-{n}", n % 24) for n in range(RECORDS)]
+    return lambda: who_writes(written, 24)._repr_html_()
+
+
 def _table_changes() -> Callable[[], object]:
     changes = [Change("Ada", -1, "p1", ""), Change("Bo", 1, "", "p1")]
     updates = [Update(f"p{n}", "Ada", "Bo", changes) for n in range(RECORDS)]
@@ -43,6 +56,8 @@ PICTURES = {
     "filter square": _filter_square,
     "group steps": _group_steps,
     "table changes": _table_changes,
+    "who reads what": _who_reads,
+    "who writes where": _who_writes,
 }
 """A name, and what prepares the records and returns the drawing of them."""
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import heapq
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from workbook.views.picture import number
 
@@ -39,26 +40,29 @@ class Shares:
     sampled_of: int = 0
 
     @cached_property
-    def of_key(self) -> Counter[Key]:
+    def of_key(self) -> Mapping[Key, int]:
         """Count the records of each key, and under None those without one."""
-        totals: Counter[Key] = Counter()
+        totals: defaultdict[Key, int] = defaultdict(int)
         for (key, _), count in self.records.items():
             totals[key] += count
         return totals
 
     @cached_property
-    def of_partition(self) -> Counter[int]:
-        totals: Counter[int] = Counter()
+    def of_partition(self) -> Mapping[int, int]:
+        totals: defaultdict[int, int] = defaultdict(int)
         for (_, partition), count in self.records.items():
             totals[partition] += count
         return totals
 
     @cached_property
-    def homes(self) -> dict[Key, list[int]]:
+    def homes(self) -> Mapping[Key, list[int]]:
         """Return the partitions of each key; those of None have records without a key."""
         found: dict[Key, list[int]] = {}
         for key, partition in self.records:
-            found.setdefault(key, []).append(partition)
+            if key in found:
+                found[key].append(partition)
+            else:
+                found[key] = [partition]
         return found
 
     @cached_property
@@ -67,11 +71,9 @@ class Shares:
 
     def busiest(self, count: int, *, torn: bool = False) -> list[str]:
         """Return the keys with the most records; with ``torn`` those in several partitions."""
-        found = [
-            (-self.of_key[key], key)
-            for key, places in self.homes.items()
-            if key is not None and len(places) > torn
-        ]
+        totals, homes = self.of_key, self.homes
+        keys = [key for key, places in homes.items() if len(places) > 1] if torn else homes
+        found = ((-totals[key], key) for key in keys if key is not None)
         return [key for _, key in heapq.nsmallest(count, found)]
 
     def readers_of(self, partition: int) -> list[str]:
@@ -120,9 +122,9 @@ def shares(
     """Count records, each given as key and partition; of more than 100,000 a sample."""
     given = list(written)
     counted = random.Random(0).sample(given, SAMPLE) if len(given) > SAMPLE else given
-    records = {
-        (_text(key), partition): count for (key, partition), count in Counter(counted).items()
-    }
+    records: Mapping[tuple[Any, int], int] = Counter(counted)
+    if any(isinstance(key, bytes) for key, _ in records):
+        records = {(_text(key), place): count for (key, place), count in records.items()}
     reads = None if reads is None else {name: set(those) for name, those in dict(reads).items()}
     seen = [partition for _, partition in records]
     seen += [partition for those in (reads or {}).values() for partition in those]
