@@ -60,6 +60,12 @@ def test_before_the_compaction_everything_is_there() -> None:
     assert "gone" not in drawn.words
 
 
+def test_a_tombstone_is_hatched_and_has_a_sign() -> None:
+    figures = [compaction([Stored(0, "5", dead)], [0]).figure for dead in (False, True)]
+    assert ["<path" in figure for figure in figures] == [False, True]
+    assert [">✝5<" in figure for figure in figures] == [False, True]
+
+
 def test_a_gap_stands_below_the_record_that_went() -> None:
     at = boxes(compaction(CHAPTER, [3, 5, 6, 7, 8, 9, 10], [0, 9]))
     gap, record = at["offset 0 is gone"], at["offset 0: key 1"]
@@ -165,7 +171,8 @@ def test_a_reader_s_first_look_is_kept() -> None:
 
 def test_one_partition_of_24_is_drawn() -> None:
     topic = [Found(n // 24, str(n).encode(), partition=n % 24) for n in range(240)]
-    assert len(Compacted(lambda: topic, 500, partition=7)().rows) == 10
+    rows = Compacted(lambda: topic, 500, partition=7)().rows
+    assert [row["key"] for row in rows] == [str(n) for n in range(7, 240, 24)]
 
 
 def test_keys_that_are_no_text_or_not_there() -> None:

@@ -93,6 +93,12 @@ def test_a_lone_addition_stands_beside_the_new_row() -> None:
     assert abs(old["−1"] - old["old"]) < 2
 
 
+def test_a_change_begins_at_its_row() -> None:
+    lines = re.findall(r'<polyline points="226,([\d.]+) 296,([\d.]+)"', table_change(MOVED).figure)
+    assert [start == end for start, end in lines] == [True, True]
+    assert float(lines[0][0]) < float(lines[1][0])
+
+
 def test_a_result_leads_to_the_same_one_before_the_next_change() -> None:
     faint = 'stroke="var(--jp-border-color1, #bdbdbd)" stroke-width="1.5"'
     assert faint in table_change(GREW).figure
@@ -195,6 +201,7 @@ def test_of_many_groups_and_steps_the_latest_are_drawn_and_the_words_say_so() ->
     assert [row["change"] for row in drawn.rows[:LAST]] == [6, 7, 8, 9, 10]
     assert len(drawn.rows) == GROUPS * LAST
     assert "c15" not in words_at(drawn)
+    assert len(titles(drawn)) == GROUPS * (LAST + 1)
 
 
 def test_it_draws_a_hundred_thousand_steps_in_no_time() -> None:
@@ -286,6 +293,7 @@ def test_rows_that_spark_emitted() -> None:
         "3 changes in 2 groups; Ada: 2 changes, deleted; Bo: 1 change, now none."
     )
     assert lines_of_groups(seen).rows[0]["result"] == "not there → AAPL ×1, IBM ×2"
+    assert [found["row"] for found in lines_of_groups(seen).rows] == ["+1 p1", "−1 p1", "+1 p2"]
 
 
 def test_what_a_filter_emitted_stands_in_the_corner_where_it_belongs() -> None:
