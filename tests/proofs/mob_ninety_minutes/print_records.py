@@ -134,7 +134,7 @@ catalogue = Catalogue(
         (by_consume, "no attribute 'consume'"),
         (polls_for_ever, "`poll()` without a time"),
         (prints, "It shows nothing"),
-        (numbers_them, "each with its offset"),
+        (numbers_them, "Three records, three lines"),
         (leaves_out_halves, "half a click"),
         (lambda reader, until: 0, "Keep the parameters"),
         ("print", "without parentheses"),

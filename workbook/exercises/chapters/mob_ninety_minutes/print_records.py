@@ -52,7 +52,8 @@ _NAMES = ("/home", "/shoes", "None", "error", "buy")
 _CASES = [
     _case(
         [("Page", 10_200), ("Action", 10_400), ("Page", 11_100)],
-        "Three records, three lines: each with its offset and its value as it came.",
+        "Three records, three lines on the screen, by `show`: each with its offset and its value "
+        "as it came.",
     ),
     _case(
         [None, ("Page", 10_200), None, None, ("Page", 11_100)],
