@@ -1,8 +1,8 @@
 """Reads from a query's checkpoint how far each micro-batch has read, and by which watermark.
 
-``recentProgress`` keeps a hundred reports, which an idle query fills up in a quarter of an hour; the
+``recentProgress`` keeps a hundred reports, which an idle query fills in a quarter of an hour; the
 log keeps the last micro-batches (``minBatchesToRetain``), however long the query is silent. Its
-format is Spark's own (``OffsetSeqLog``): a version, a line of settings, and a line for each source.
+format is Spark's own (``OffsetSeqLog``): a version, a line of settings, a line for each source.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ recall = Recall(
     Question(
         "02",
         "A query has a watermark with a delay of five seconds. The newest event time is 12:00:20. "
-        "Which page views may still be dropped?",
+        "Which page views may be dropped?",
         (
             Option("those older than 12:00:15"),
             Option(
