@@ -17,7 +17,7 @@ from unittest import mock
 import pandas as pd
 from confluent_kafka import Consumer, Producer
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.chapter import Chapter
 from workbook.chapter.recorded import recorded
@@ -56,7 +56,7 @@ def send(chapter: Chapter, topic: str, clicks: pd.DataFrame) -> None:
 
 
 def group(chapter: Chapter) -> dict[str, Any]:
-    """A and B share six partitions, by the default strategy."""
+    """Let A and B share six partitions, by the default strategy."""
     topic = chapter.topic("clicks", 6)
     stream = ClickStream(seed=4, partitions=6, visitors=9)
     send(chapter, topic, stream.block(0, 240).to_pandas())
@@ -96,7 +96,7 @@ def group(chapter: Chapter) -> dict[str, Any]:
 
 
 def clocks(chapter: Chapter) -> dict[str, Any]:
-    """Twelve partitions; the clicks of partition 7 stop some seconds before the others."""
+    """Read twelve partitions; the clicks of partition 7 stop some seconds before the others."""
     topic = chapter.topic("clicks", 12)
     clicks = ClickStream(seed=5, rate=20, partitions=12, start_ms=TEN).block(0, 240).to_pandas()
     slow = (clicks.partition == 7) & (clicks.timestamp > clicks.timestamp.max() - 7000)
@@ -110,7 +110,7 @@ def clocks(chapter: Chapter) -> dict[str, Any]:
 
 
 def event_time(chapter: Chapter) -> dict[str, Any]:
-    """Chapter 02's query over six micro-batches, where each eighth click is late."""
+    """Run chapter 02's query in several micro-batches, where each eighth click is late."""
     topic = chapter.topic("clicks")
     crowd = ClickStream(seed=8, rate=5, late_share=0.12, late_by_ms=12_000, partitions=1)
     clicks = crowd.ending_by(int(time.time() * 1000), 96).block(0, 96).to_pandas()
@@ -145,7 +145,7 @@ def views_per_second(raw: DataFrame) -> DataFrame:
 
 
 def tape(chapter: Chapter) -> dict[str, Any]:
-    """What kill -9 found of the loop that commits by itself."""
+    """Note what kill -9 found of the loop that commits by itself."""
     with mock.patch.object(found, "tape", wraps=found.tape) as drawn:
         crash(chapter.broker, "page_views", "auto-commit", "before-send", progress=print)
     (labels, [place]), how = drawn.call_args
@@ -161,18 +161,18 @@ def tape(chapter: Chapter) -> dict[str, Any]:
 
 
 def checkpoint(chapter: Chapter) -> dict[str, Any]:
-    """The files of Spark's checkpoint, killed before a micro-batch was committed."""
+    """Note the files of Spark's checkpoint, killed before a micro-batch was committed."""
     with mock.patch.object(found, "checkpoint", wraps=found.checkpoint) as drawn:
         crash(chapter.broker, "page_views", "spark", "before-checkpoint", progress=print)
     (files,), how = drawn.call_args
     kill = max(batch for _, batch, at in files if at < how["kills"][0])
     files = [file for file in files if kill - 6 < file[1] < kill + 3]
-    batches = {batch for _, batch, _ in files}
+    drawn = {batch for _, batch, _ in files} | {kill - 6}
     return {
         "files": files,
         "kills": list(how["kills"]),
         "starts": list(how["starts"]),
-        "planned": {n: end for n, end in how["planned"].items() if n in batches or n + 1 in batches},
+        "planned": {n: end for n, end in how["planned"].items() if n in drawn},
     }
 
 

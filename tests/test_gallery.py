@@ -1,4 +1,4 @@
-"""The gallery: one picture of each kind, drawn from recorded runs, and the chapters to find it in."""
+"""The gallery: one picture of each kind, from recorded runs, and the chapters that draw it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SAYS = {
     "Chapters 00 and 06": r"3 partitions have changed hands: 6 taken away, 3 given to another",
     "Chapters 20 and 21": r"−1 in Bob: AAPL, GOOG → AAPL; \+1 in Alice: AAPL, BP → AAPL, BP, GOOG",
     "Chapters 02 and 05": r"3 were dropped",
-    "Chapter 05": r"By the minimum, 4 of 12 windows are closed\. By the maximum less 5 seconds, 6 of",
+    "Chapter 05": r"By the minimum, 4 of 12 windows are closed\. By the maximum less 5 sec",
 }
 
 

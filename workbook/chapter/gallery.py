@@ -93,7 +93,8 @@ def _clocks(recorded: Recorded) -> Picture:
 
 def _group(recorded: Recorded) -> Picture:
     its = recorded["group"]
-    return who_reads(its["owned"], its["log"], its["partitions"], written=map(tuple, its["written"]))
+    written = [(key, partition) for key, partition in its["written"]]
+    return who_reads(its["owned"], its["log"], its["partitions"], written=written)
 
 
 def _table_change(recorded: Recorded) -> Picture:
