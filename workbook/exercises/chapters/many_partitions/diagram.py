@@ -3,7 +3,7 @@
 from workbook.views.parts import Loop, Producer, Query, Sink, Topic
 
 send = Producer("send")
-loop = Loop("completed", state="map, clocks")
+loop = Loop("completed", state="clocks")
 query = Query("per_second", state="window")
 
 paths = (

@@ -1,0 +1,50 @@
+"""The gallery: one picture of each kind, from recorded runs, and the chapters that draw it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from chapters import NOTEBOOKS
+from forms import texts
+
+from workbook.chapter.gallery import Gallery, gallery
+
+SAYS = {
+    "Chapters 01 and 04": r"2 page views only in memory: lost; 37 page views only in memory: read",
+    "Chapter 04": r"When the kill fell, micro-batch 11 \(offsets 1,100 to 1,199\) was in offsets",
+    "Chapters 00 and 06": r"3 partitions have changed hands: 6 taken away, 3 given to another",
+    "Chapters 20 and 21": r"−1 in Bob: AAPL, GOOG → AAPL; \+1 in Alice: AAPL, BP → AAPL, BP, GOOG",
+    "Chapters 02 and 05": r"3 were dropped",
+    "Chapter 05": r"By the minimum, 4 of 12 windows are closed\. By the maximum less 5 sec",
+}
+
+
+@pytest.fixture(scope="module")
+def drawn() -> Gallery:
+    return gallery()
+
+
+@pytest.mark.parametrize("where", SAYS)
+def test_each_kind_has_a_picture_of_a_recorded_run(drawn: Gallery, where: str) -> None:
+    assert re.search(SAYS[where], drawn.pictures[where].words)
+    assert drawn.pictures[where].drawing.width <= 930
+
+
+def test_there_are_six_beside_each_other_and_each_can_be_larger(drawn: Gallery) -> None:
+    page = drawn._repr_html_()
+    assert len(drawn.pictures) == page.count("<svg") == page.count('type="checkbox"') == 6
+    assert all(f'aria-label="larger: {where}"' in page for where in drawn.pictures)
+    assert page == gallery()._repr_html_()
+    assert all(picture.words in repr(drawn) for picture in drawn.pictures.values())
+
+
+def test_the_chapters_that_it_names_exist(drawn: Gallery) -> None:
+    numbers = {path.stem[:2] for path in NOTEBOOKS}
+    assert set(re.findall(r"\d\d", " ".join(drawn.pictures))) <= numbers
+
+
+def test_the_start_page_links_to_each_notebook() -> None:
+    start = next(path for path in NOTEBOOKS if path.stem == "00_start_here")
+    linked = set(re.findall(r"\]\((\w+)\.ipynb\)", "\n".join(texts(start, "markdown"))))
+    assert linked == {path.stem for path in NOTEBOOKS} - {start.stem}
