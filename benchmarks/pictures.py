@@ -8,13 +8,21 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from workbook.views.checkpoint import checkpoint
 from workbook.views.compaction import Stored, compaction
 from workbook.views.filter_square import Met, filter_square
 from workbook.views.group import who_reads, who_writes
 from workbook.views.group_steps import Step, group_steps
 from workbook.views.table_change import Change, Update, table_changes
+from workbook.views.tape import Place, Span, tape
 
 RECORDS = 100_000
+
+
+def _checkpoint() -> Callable[[], object]:
+    kinds = ("offsets", "state", "commits")
+    files = [(kinds[n % 3], n // 3, n / 3) for n in range(RECORDS)]
+    return lambda: checkpoint(files, kills=[RECORDS / 6])._repr_html_()
 
 
 def _compaction() -> Callable[[], object]:
@@ -51,13 +59,20 @@ def _table_changes() -> Callable[[], object]:
     return lambda: table_changes(updates)._repr_html_()
 
 
+def _tape() -> Callable[[], object]:
+    labels, places = ["/home"] * RECORDS, [Place("read", RECORDS // 2), Place("committed", 100)]
+    return lambda: tape(labels, places, spans=[Span("held", 100, 500)])._repr_html_()
+
+
 PICTURES = {
+    "checkpoint": _checkpoint,
     "compaction": _compaction,
     "filter square": _filter_square,
     "group steps": _group_steps,
     "table changes": _table_changes,
     "who reads what": _who_reads,
     "who writes where": _who_writes,
+    "tape": _tape,
 }
 """A name, and what prepares the records and returns the drawing of them."""
 

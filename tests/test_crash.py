@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -24,6 +25,7 @@ from workbook.errors import CrashFailed, NoSuchCrash
 from workbook.kafka.broker import Broker
 from workbook.ledgers.seconds import SecondsVerdict
 from workbook.systems import CRASHES
+from workbook.views.picture import Picture
 
 SEED = 4
 RUNS = [(system, variant) for system, crashes in CRASHES.items() for variant in crashes.variants]
@@ -76,6 +78,7 @@ def test_a_crash_costs_no_more_than_promised(outcomes, name: str) -> None:
     assert [kill.point for kill in outcome.kills] == points
     assert len(outcome.recoveries) == len(points)
     assert min(outcome.recoveries) > 0
+    assert len(outcome.pictures) == (len(points) if outcome.variant.by_hand else 1)
 
 
 @pytest.mark.slow
@@ -106,6 +109,21 @@ def test_commit_after_poll_loses_and_never_doubles(outcomes) -> None:
 @pytest.mark.parametrize("name", ["page_views-on-delivery", "page_views-spark"])
 def test_what_was_written_but_not_committed_comes_again(outcomes, name: str) -> None:
     came_again(outcomes[name].result(timeout=900))
+
+
+@pytest.mark.parametrize("name", ["page_views-spark", "share_holders-spark"])
+def test_the_timeline_shows_the_micro_batch_that_was_written_once_more(outcomes, name: str) -> None:
+    outcome = outcomes[name].result(timeout=900)
+    [timeline] = outcome.pictures
+    [number] = re.findall(
+        r"micro-batch (\d+).* was in offsets and state, and not in commits", timeline.words
+    )
+    assert f"The last one in commits was {int(number) - 1}." in timeline.words
+    assert f"Since then {number} was written to" in timeline.words
+    [row] = [row for row in timeline.rows if row["micro-batch"] == number]
+    assert [row[kind].startswith("-") for kind in ("offsets", "state", "commits")] == [
+        True, True, False,
+    ]  # fmt: skip
 
 
 @pytest.mark.slow
@@ -144,6 +162,8 @@ def test_a_crash_by_hand(broker: Broker) -> None:
         assert lab.state == "killed"
         lab.check()  # a kill is no failure
         stopped = lab.offsets().committed
+        with pytest.raises(CrashFailed, match="it commits to Kafka"):
+            lab.timeline()
         with pytest.raises(CrashFailed, match="restart it first"):
             lab.finish()
         lab.restart()
@@ -153,6 +173,7 @@ def test_a_crash_by_hand(broker: Broker) -> None:
     assert not lab.is_active
     assert not outcome.counts["lost"]
     assert "killed by hand" in str(outcome)
+    assert f"a restart begins here at {stopped:,}" in outcome.pictures[0].words
     assert "From the start again to the next record" in str(outcome)
     assert outcome.recoveries[0] > 0
 
@@ -279,6 +300,18 @@ def test_a_loop_of_ones_own_is_killed_behind_a_refused_metric(
     assert outcome.verdict.keeps_last == keeps_last, str(outcome)
     assert outcome.verdict.adds_up in adds_up, str(outcome)
     assert "your-own-loop" in str(outcome)
+    [tape] = outcome.pictures
+    assert told(tape, "only in memory: lost") == len(outcome.verdict.missing), str(outcome)
+    assert told(tape, "published: read again") == len(outcome.verdict.duplicated), str(outcome)
+    assert told(tape, "only in memory: read again") > 0
+    assert tape.words in str(outcome)
+    assert tape.figure in outcome._repr_html_()
+
+
+def told(tape: Picture, fate: str) -> int:
+    """How many page views a tape says to have had a fate."""
+    places = [row["place"] for row in tape.rows if row["place"].endswith(fate)]
+    return sum(int(place.partition(" ")[0]) for place in places)
 
 
 def test_without_a_kill_a_loop_of_ones_own_counts_all_but_the_refused_metric(
@@ -287,8 +320,10 @@ def test_without_a_kill_a_loop_of_ones_own_counts_all_but_the_refused_metric(
     with CrashLab(broker, "page_views", partial(publish, pick=newest), **OWN) as lab:
         lab.start()
         lab.finish()
-        verdict = lab.outcome().verdict
+        outcome = lab.outcome()
         assert lab.offsets().end == 2000
+        verdict = outcome.verdict
+        assert outcome.pictures == ()
     assert set(verdict.seconds["meaning"]) == {"right", "never emitted: all lost"}
     assert verdict.missing["second"].nunique() == 1
 

@@ -15,7 +15,7 @@ from workbook.views.picture import Picture
 def traced(published: dict[int, int], records: int = 20, actions: tuple[int, ...] = ()) -> Traced:
     """Twenty records; those in ``published`` lie in results of these offsets."""
     counted = frozenset(range(records)) - frozenset(actions)
-    return Traced("page view", {n: f"r{n}" for n in range(records)}, counted, published)
+    return Traced("page view", "clicks", {n: f"r{n}" for n in range(records)}, counted, published)
 
 
 def spans(picture: Picture) -> dict[str, str]:

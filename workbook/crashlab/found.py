@@ -19,7 +19,7 @@ from workbook.views.checkpoint import checkpoint
 from workbook.views.picture import Picture, number
 from workbook.views.tape import Look, Place, Span, tape
 
-CAPTION = "What the kill found: what was only in memory, and where a restart begins"
+CAPTION = "What the kill found of the {}: what was only in memory, and where a restart begins"
 SHOWN = 2
 """So many runs of a kind are bracketed: the longest ones."""
 
@@ -99,8 +99,9 @@ def _picture(traced: Traced, found: Found, head: str) -> Picture:
     place = Place(
         f"{'nothing ' if none else ''}committed: a restart begins here", found.committed or 0
     )
+    caption = head + CAPTION.format(traced.records)
     spans = _spans(traced, found)
-    return tape(traced.labels, [place], spans=spans, crash=found.read, caption=head + CAPTION)
+    return tape(traced.labels, [place], spans=spans, crash=found.read, caption=caption)
 
 
 def _spans(traced: Traced, found: Found) -> list[Span]:

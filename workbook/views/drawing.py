@@ -19,6 +19,9 @@ CHARACTER = 0.58
 
 HATCH_STEP = 7
 
+LEAST = 560
+"""In a narrower window one scrolls, since smaller words can't be read."""
+
 
 class Drawing:
     """A sheet ``width`` × ``height`` units large, one unit a pixel unless the page is narrower."""
@@ -89,10 +92,11 @@ class Drawing:
 
     def svg(self, words: str) -> str:
         """Return the whole as SVG; ``words`` are for who can't see it."""
+        least = min(self.width, LEAST)
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{html.escape(words)}" '
             f'viewBox="0 0 {self.width:g} {self.height:g}" '
-            f'style="width:{self.width:g}px; max-width:100%; height:auto" '
+            f'style="width:{self.width:g}px; max-width:100%; min-width:{least:g}px; height:auto" '
             f'font-family="var(--jp-ui-font-family, sans-serif)">{"".join(self._parts)}</svg>'
         )
 

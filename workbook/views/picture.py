@@ -31,8 +31,8 @@ class Picture:
         """Return drawing, caption and words as HTML."""
         caption = f"<b>{html.escape(self.caption)}</b><br>{html.escape(self.words)}"
         return (
-            f'<figure style="margin:0.4em 0">{self.drawing.svg(self.words)}'
-            f"<figcaption>{caption}</figcaption></figure>"
+            '<figure style="margin:0.4em 0"><div style="overflow-x:auto">'
+            f"{self.drawing.svg(self.words)}</div><figcaption>{caption}</figcaption></figure>"
         )
 
     @property

@@ -72,7 +72,6 @@ class Sheet:
 
     def draw_records(self, labels: Mapping[int, str]) -> None:
         """Draw a box for each record, or run of records, with its offset above it."""
-        fits = int((self._box - 4) / wide("m", SMALL))
         free = 0.0
         for a, b in self._pieces:
             x = self._at(a)
@@ -81,7 +80,7 @@ class Sheet:
                 self._record(x, RUN, f"…{b - a:,}…", f"offsets {a} to {b - 1}", looks)
                 continue
             label = labels.get(a, "")
-            self._record(x, 1, label[:fits], f"offset {a}: {label}", looks)
+            self._record(x, 1, label, f"offset {a}: {label}", looks)
             if x >= free:
                 self.drawing.text(x + 3, self._top - 5, str(a), size=11)
                 free = x + 3 + wide(str(a), 11)
@@ -117,6 +116,7 @@ class Sheet:
 
     def _record(self, x: float, units: int, label: str, title: str, looks: list[Look]) -> None:
         width, y = self._box * units, self._top
+        label = label[: int((width - 3) / wide("m", SMALL))]  # no dots: too few characters fit
         edge = (looks[-1] if looks else Look.PLAIN).value
         self.drawing.box(
             x + 1, y, width - 2, HEIGHT, edge=edge, title=title,

@@ -100,10 +100,12 @@ class Traced:
 
     ``labels`` are a word for each offset. ``counted`` are the offsets of those that must be
     counted, and ``published`` leads from these to the offset of the first result that counts them.
-    ``thing`` is what they are: "page view".
+    ``thing`` is what these are ("page view"), and ``records`` what the labels say ("clicks
+    (minute:second)").
     """
 
     thing: str
+    records: str
     labels: Mapping[int, str]
     counted: frozenset[int]
     published: Mapping[int, int]

@@ -177,7 +177,7 @@ class PageViewCrashes(Crashes):
             first |= dict.fromkeys(ids.tolist(), int(offset))
         published = {n: first[event] for n, event in counted.items() if event in first}
         labels = {n: label for n, (_, label) in clicks.items()}
-        return Traced("page view", labels, frozenset(counted), published)
+        return Traced("page view", "clicks (minute:second)", labels, frozenset(counted), published)
 
 
 def _click(value: bytes | None) -> tuple[int | None, str]:
