@@ -262,3 +262,44 @@ def test_arrow_keys_step_through_pictures_and_stay_in_their_cell(
         page.keyboard.press(key)
     assert "p3 is new: row 3" in cell.locator(".step:visible").inner_text()
     assert "jp-mod-active" in (cell.get_attribute("class") or "")
+
+
+PICTURES = {
+    "00_start_here": {"Who writes where": "keys", "This chapter's pipeline": "pipeline"},
+    "01_page_view_counter": {"Two memories": "tape"},
+    "02_views_per_second": {"Event time against arrival": "event_time"},
+    "04_at_least_once": {"What the kill found": "crash", "The checkpoint:": "checkpoint"},
+    "05_many_partitions": {"The clock of each partition": "clocks"},
+    "06_rebalance": {"Who reads what": "group"},
+    "20_positions_table": {"before and after its compaction": "compaction"},
+    "21_us_share_holders": {"The groups, change by change": "groups", "One update:": "update"},
+}
+"""Chapter to the captions of its pictures, and the names under which they are kept."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chapter", PICTURES)
+def test_each_picture_stands_in_its_chapter(
+    lab: tuple[OwnLab, str], page: Any, chapter: str
+) -> None:
+    page.set_viewport_size({"width": 1280, "height": 900})
+    open_chapter(page, lab[1], chapter)
+    close = nbformat.read(Path(lab[0].env["WORKBOOK_NOTEBOOKS"]) / f"{chapter}.ipynb", 4).cells
+    last = [cell.source for cell in close if cell.cell_type == "code"][-2]
+    run_up_to(page, last.splitlines()[0])
+    panel = page.locator(".jp-WindowedPanel-outer").first
+    for caption, name in PICTURES[chapter].items():
+        figure = page.locator("figure", has_text=caption).last
+        for place in range(0, 60_000, 500):
+            if figure.count() and figure.is_visible():
+                break
+            panel.evaluate("(panel, place) => panel.scrollTop = place", place)
+            page.wait_for_timeout(80)
+        for width in (1440, 1280):
+            page.set_viewport_size({"width": width, "height": 900})
+            figure.scroll_into_view_if_needed()
+            sizes = figure.evaluate("f => [f.scrollWidth, f.clientWidth]")
+            assert sizes[0] <= sizes[1] + 1, f"{name} is cut off at {width} pixels"
+        if folder := os.environ.get("WORKBOOK_SCREENSHOTS"):
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            figure.screenshot(path=f"{folder}/{name}.png")
