@@ -235,7 +235,7 @@ catalogue = Catalogue(
     ],
     wrong=[
         (moved_too_early, "It commits behind n1"),
-        (never_moved, "commits behind the last record that was *read*"),
+        (never_moved, "commits behind the last record that was read"),
         (silence_is_n0, "Silence and actions lie"),
         (called_at_once, "right after `produce`"),
         (without_the_reader, "missing 1 required positional argument"),

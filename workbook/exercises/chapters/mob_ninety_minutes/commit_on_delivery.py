@@ -134,12 +134,12 @@ commit_on_delivery = Step(
         "Put your finger on offset 2 of the six records. Which record completes second 10, and "
         "which one is the last that may be forgotten?",
         "`commit_behind` commits the offset behind the message that it gets: a restart reads on "
-        "there. `partial` keeps what `n0` is *now*; a `lambda` would look at it when it's called.",
+        "there. `partial` keeps what `n0` is now; a `lambda` would look at it when it's called.",
         "Above the loop `n0 = None`, at its head `producer.poll(0)` and `n1 = reader.poll(0.1)`. "
         "Where it publishes, `partial(commit_behind, reader, n0)`; then `n0 = n1`.",
     ),
     reference=mob,
-    discussion="This is *at least once*: a second is published before the bookmark passes it, so "
+    discussion="This is at least once: a second is published before the bookmark passes it, so "
     "nothing is lost, and what was published and not committed comes again. The program ends at "
     "the first metric that fails, and its restart sends that second again.\n\n"
     "Its weakness is the one partition: `n0` is the record before, whichever partition it's of.",

@@ -79,10 +79,15 @@ def _the_metric(reader: Any, n0: Any, n1: Any) -> Callable[..., None]:
 
 
 MISTAKES += [
-    _with(
-        lambda reader, n0, n1: partial(commit_behind, reader, n1),
-        "It commits behind n1, the first page view of the second that is open. A restart begins "
-        "behind it and never counts it. The one before, n0, is where the complete second ends.",
+    *(
+        _with(
+            lambda reader, n0, n1: partial(commit_behind, reader, n1),
+            "It commits behind n1, the first page view of the second that is open. A restart "
+            "begins behind it and never counts it. The one before, n0, is where the complete "
+            "second ends.",
+            serve=serve,
+        )
+        for serve in (True, False)
     ),
     _with(
         _at(lambda n0, n1: n0.offset()),
@@ -97,8 +102,9 @@ MISTAKES += [
     ),
     _with(
         _where_it_is_read,
-        "`commit()` without a message commits behind the last record that was *read*, and that is "
-        "in the middle of the open second.",
+        "`commit()` without a message, or with an `n0` that is still None, commits behind the last "
+        "record that was read, and that is in the middle of the open second. Does each turn end by "
+        "setting n0?",
     ),
     _with(
         _the_metric,

@@ -111,7 +111,7 @@ count_views = Step(
         '`if click["click_type"] == "Page":`, and below it two lines: add 1, show.',
     ),
     reference=mob,
-    discussion="One variable has made the program *stateful*: what it shows depends on all that "
+    discussion="One variable has made the program stateful: what it shows depends on all that "
     "came before. State and place in the topic are two things, kept in two places. And half a "
     "click ends this program by an error: chapter 03 puts such records aside.",
     minutes=9.0,

@@ -11,6 +11,15 @@ from workbook.exercises.engine.mistakes import Mistake, Mistakes
 
 MISTAKES = Mistakes()
 
+FORGETS = (
+    "It never shows more than 1: the count is set to 0 inside the loop, so it forgets. Begin it "
+    "above the loop."
+)
+NEVER_GROWS = (
+    "It shows 0 each time: nothing is ever added. Is the condition ever true? (A type is written "
+    "`Page`, with a capital letter.)"
+)
+
 Counts = Callable[[Iterator[Any], Show], None]
 
 
@@ -60,6 +69,16 @@ def _from_zero(records: Iterator[Any], show: Show) -> None:
             show(1)
 
 
+def _forgets_after_each(records: Iterator[Any], show: Show) -> None:
+    for message in records:
+        show(int(_kind(message) == "Page"))
+
+
+def _zero_after_each(records: Iterator[Any], show: Show) -> None:
+    for _ in records:
+        show(0)
+
+
 def _too_early(records: Iterator[Any], show: Show) -> None:
     views = 0
     for message in records:
@@ -95,13 +114,11 @@ MISTAKES += [
     _by(_raw_too, "It counts well, and still shows the raw records, too. That line may go."),
     _by(_each_click, "It counts every click, actions too."),
     _by(_actions, "It counts the actions and leaves out the page views."),
-    _by(
-        _from_zero,
-        "It shows 1 after each page view: the count is set to 0 inside the loop, so it forgets. "
-        "Begin it above the loop.",
-    ),
+    _by(_from_zero, FORGETS),
+    _by(_forgets_after_each, FORGETS),
     _by(_too_early, "It shows the count before it adds the page view."),
-    _by(_never_grows, "It shows 0 each time: nothing is ever added."),
+    _by(_never_grows, NEVER_GROWS),
+    _by(_zero_after_each, NEVER_GROWS),
     _by(
         _after_each,
         "It shows the count after every click, also where it didn't change. Show it after a page "

@@ -94,7 +94,7 @@ per_second = Step(
     name="3. Count per second",
     task="Edit the program: it keeps a map from second to page views, and shows a second when it's "
     "complete. `page_second(message)` gives the second of a page view, and None for silence and "
-    "for actions. When a page view of *another* second comes, the one in the map is complete: "
+    "for actions. When a page view of another second comes, the one in the map is complete: "
     "`show` it with its count, and remove it. The last second is never complete.\n\n"
     "Page views in the seconds 10, 10, 11 and 12 show `10 2` and then `11 1`.",
     stub="def mob(reader, show, until):\n"

@@ -10,7 +10,7 @@ from typing import Any
 from workbook.exercises.chapters.mob_ninety_minutes import per_second_mistakes as before
 from workbook.exercises.chapters.mob_ninety_minutes.helpers import page_second
 from workbook.exercises.chapters.mob_ninety_minutes.print_records_mistakes import Until, each
-from workbook.exercises.engine.mistakes import Mistake, Mistakes
+from workbook.exercises.engine.mistakes import Mistake, Mistakes, same_idea
 
 Send = Callable[[int, int], None]
 
@@ -32,85 +32,87 @@ def complete(seconds: Iterator[int], send: Send) -> None:
         views[second] = views.get(second, 0) + 1
 
 
-def _sends(record: Callable[[int, int], dict[str, Any]], cause: str) -> Mistake:
-    """Build a mistake that is right in all but its record."""
-
-    def model(reader: Any, producer: Any, metrics: str, until: Until) -> None:
-        def send(second: int, views: int) -> None:
-            producer.produce(**{"topic": metrics, **record(second, views)})
-
-        complete(seconds_of(reader, until), send)
-        producer.flush()
-
-    return Mistake(model, cause)
-
-
-def _rule(rule: Callable[[Iterator[int], Send], None], cause: str) -> Mistake:
-    """Build a mistake that is right in all but when, and what, it sends."""
-
-    def model(reader: Any, producer: Any, metrics: str, until: Until) -> None:
-        def send(second: int, views: int) -> None:
-            producer.produce(metrics, key=str(second), value=str(views))
-
-        rule(seconds_of(reader, until), send)
-        producer.flush()
-
-    return Mistake(model, cause)
+Rule = Callable[[Iterator[int], Send], None]
+Record = Callable[[int, int], dict[str, Any]]
 
 
 def _text(second: Any, views: Any, **more: Any) -> dict[str, Any]:
     return {"key": str(second), "value": str(views), **more}
 
 
+def _both(cause: str, record: Record = _text, rule: Rule = complete) -> list[Mistake]:
+    """Build a mistake in what is sent, or when: with a flush behind the loop, and without one."""
+
+    def model(reader: Any, producer: Any, metrics: str, until: Until) -> None:
+        def send(second: int, views: int) -> None:
+            producer.produce(**{"topic": metrics, **record(second, views)})
+
+        rule(seconds_of(reader, until), send)
+
+    def and_flushes(reader: Any, producer: Any, metrics: str, until: Until) -> None:
+        model(reader, producer, metrics, until)
+        producer.flush()
+
+    return same_idea(and_flushes, model, cause=cause)
+
+
+def _sends(record: Record, cause: str) -> list[Mistake]:
+    return _both(cause, record=record)
+
+
+def _rule(rule: Rule, cause: str) -> list[Mistake]:
+    return _both(cause, rule=rule)
+
+
 MISTAKES = Mistakes(
     [
-        _sends(
+        *_sends(
             lambda second, views: _text(views, second),
             "Key and value are swapped: the key is the second. (Without names, the second argument "
             "of `produce` is the value and the third is the key.)",
         ),
-        _sends(
+        *_sends(
             lambda second, views: {"value": str(views)},
             "The key is missing: a reader sees a count and can't know of which second.",
         ),
-        _sends(
+        *_sends(
             lambda second, views: {"value": f"{second} {views}"},
             "Second and count stand together in the value, and there's no key. The key is the "
             "second: by it a reader knows that two records are about the same.",
         ),
-        _sends(
+        *_sends(
             lambda second, views: _text(second, json.dumps({"views": views})),
             "The value is JSON. That's a good format; here the count alone is asked for, as text.",
         ),
-        _sends(
+        *_sends(
             lambda second, views: _text(second, views, topic="metrics"),
             "It always writes to `metrics`, in quotes. The topic's name is what the variable "
             "`metrics` holds.",
         ),
-        _sends(
+        *_sends(
             lambda second, views: _text(second * 1000, views),
             "The key is in milliseconds; the second is asked for.",
         ),
-        _sends(
+        *_sends(
             lambda second, views: {"key": bytes(second % 1000), "value": bytes(views)},
             "`bytes(n)` with a number gives n zero bytes. Make text of it: `str(n)`.",
         ),
-        _rule(
+        *_rule(
             before.shows_each,
             "It publishes the open second after each page view. Publish it once, when another "
             "second begins.",
         ),
-        _rule(
+        *_rule(
             before.shows_the_open_one,
             "When the loop ends it publishes the open second, too. It isn't complete: a restart "
             "may bring more of it, and a part would stand as the whole.",
         ),
-        _rule(before.shows_the_new, "It publishes the second that begins. Complete is the other."),
-        _rule(
+        *_rule(before.shows_the_new, "It publishes the second that begins. Complete is the other."),
+        *_rule(
             before.never_removes,
             "Its count goes on from second to second: remove what has been published.",
         ),
-        _rule(
+        *_rule(
             before.nothing,
             "Nothing is produced. Is `producer.produce` reached when the second changes?",
         ),
