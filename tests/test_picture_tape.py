@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import pytest
 
+from workbook.views.drawing import wide
 from workbook.views.picture import Picture
 from workbook.views.tape import SHOWN, Look, Place, Span, tape
 
@@ -69,6 +70,44 @@ def test_a_place_that_nobody_has_yet_and_one_whose_record_is_gone() -> None:
     assert "read at 3 (the first record left is 10)" in drawn.words
     assert drawn.rows[0] == {"place": "committed", "offset": "none yet"}
     assert "committed: nothing yet" in drawn.figure.replace(drawn.words, "")
+
+
+def test_two_places_at_the_first_record_left() -> None:
+    words = tape(["a", "b"], [Place("one", 10), Place("other", 10)], first=10).words
+    assert words == "2 records, end at 12; one at 10; other at 10."
+
+
+def test_a_run_says_how_many_and_offsets_do_not_cover_each_other() -> None:
+    drawn = tape(["r"] * 1_000_000, [Place("committed", 500_000)])
+    runs = runs_of(drawn)
+    assert re.findall(r">…([\d,]+)…<", drawn.figure) == [
+        f"{last - first + 1:,}" for first, last in runs
+    ]
+    left = boxes(drawn)
+    written = [
+        (float(x), int(offset))
+        for x, offset in re.findall(
+            r'<text x="([\d.]+)"[^>]*font-size="11"[^>]*>(\d+)<', drawn.figure
+        )
+    ]
+    assert len(written) >= 4
+    for x, offset in written:
+        assert abs(x - left[offset][0]) <= 3
+    for (x, offset), (following, _) in pairwise(written):
+        assert x + wide(str(offset), 11) <= following
+
+
+def test_a_wide_span_s_name_stands_within_its_bracket_and_another_s_beside_it() -> None:
+    within = tape(["x"] * 12, [], spans=[Span("in memory", 2, 10)])
+    beside = tape(["x"] * 24, [], spans=[Span("two records in memory", 2, 4)])
+    for drawn, inside in ((within, True), (beside, False)):
+        [(left, right)] = re.findall(
+            r'points="([\d.]+),[\d.]+ [^ ]+ [^ ]+ ([\d.]+),[\d.]+" fill="none" stroke="#ef6c00"',
+            drawn.figure,
+        )
+        [x] = re.findall(r'<text x="([\d.]+)"[^>]*>[a-z ]*in memory<', drawn.figure)
+        assert float(left) < float(x)
+        assert (float(x) < float(right)) == inside
 
 
 def test_an_empty_partition_and_one_record() -> None:
@@ -161,3 +200,23 @@ def test_it_is_the_same_each_time() -> None:
     places, spans = [Place("a", 3), Place("b", 700)], [Span("s", 3, 700, Look.CROSSED)]
     once = tape(["x"] * 1000, places, spans=spans, crash=800)
     assert once.figure == tape(["x"] * 1000, places, spans=spans, crash=800).figure
+
+
+@pytest.mark.parametrize("count", [0, 1, 23, 24, 25, 2000])
+@pytest.mark.parametrize("crash", [None, 0, 20])
+def test_nothing_lies_outside_the_sheet(count: int, crash: int | None) -> None:
+    places = [Place("the loop's next offset", count), Place("committed by counter", 0)]
+    spans = [Span("eighteen records, only in memory: lost", 1, min(19, count), Look.CROSSED)]
+    drawing = tape(["/basket"] * count, places, spans=spans, crash=crash).drawing
+    svg = drawing.svg("")
+    corners = [(float(x), float(y)) for x, y in re.findall(r' x="([-\d.]+)" y="([-\d.]+)"', svg)]
+    for points in re.findall(r'points="([^"]+)"', svg):
+        corners += [tuple(map(float, point.split(","))) for point in points.split()]
+    assert all(-2 <= x <= drawing.width and 0 <= y <= drawing.height for x, y in corners)
+    for x, anchor, words in re.findall(
+        r'<text x="([-\d.]+)" y="[-\d.]+" text-anchor="(\w+)" font-size="12"[^>]*>([^<]+)', svg
+    ):
+        length = wide(words)
+        left = float(x) - {"start": 0, "middle": length / 2, "end": length}[anchor]
+        assert left >= 0, words
+        assert left + length <= drawing.width, words

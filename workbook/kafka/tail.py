@@ -46,6 +46,7 @@ class Tail:
         partition: int = 0,
     ) -> None:
         settings = {
+            "queued.min.messages": AT_ONCE,  # it jumps over what it doesn't need
             "group.id": group,
             "enable.auto.commit": False,
             "auto.offset.reset": "earliest",
