@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from workbook.views.picture import SAME, Picture
@@ -16,7 +16,7 @@ SUPPRESS = 'data-lm-suppress-shortcuts="true"'
 """On a button, it keeps JupyterLab from taking its arrow keys for a move to the next cell."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Stepper:
     """A picture for each step, of which the first is on show; ``words`` are about all of them.
 
@@ -27,7 +27,7 @@ class Stepper:
     steps: Sequence[Picture]
     names: Sequence[str]
     words: str
-    rows: Sequence[Mapping[str, Any]] = field(default=(), repr=False)
+    rows: Sequence[Mapping[str, Any]] = ()
 
     def _repr_html_(self) -> str:
         if not self.steps:
@@ -47,7 +47,7 @@ class Stepper:
         """Return the table as HTML."""
         return table(self.rows, self.steps[0].caption if self.steps else "")
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         said = [f"{name}: {step.words}" for name, step in zip(self.names, self.steps, strict=True)]
         return "\n".join([self.words, *said])
 
