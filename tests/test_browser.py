@@ -303,3 +303,4 @@ def test_each_picture_stands_in_its_chapter(
         if folder := os.environ.get("WORKBOOK_SCREENSHOTS"):
             Path(folder).mkdir(parents=True, exist_ok=True)
             figure.screenshot(path=f"{folder}/{name}.png")
+    run_up_to(page, "chapter.close()" if chapter[:2] != "04" else "each.close()")
