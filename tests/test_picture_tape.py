@@ -158,6 +158,30 @@ def test_a_crash_is_a_cut_with_a_word_before_the_record() -> None:
     assert abs(float(x) - boxes(drawn)[7][0]) <= 2
 
 
+@pytest.mark.parametrize("crash", [None, 3, 12, 13, 20])
+def test_below_the_records_each_name_has_a_line_that_no_arrow_crosses(crash: int | None) -> None:
+    places = [Place("b", 4), Place("d", 19), Place("a", 2), Place("c", 12)]
+    drawn = tape(["x"] * 23, places, crash=crash)
+    names = re.findall(
+        r'<text x="([\d.]+)" y="([\d.]+)" text-anchor="(\w+)"[^>]*>((?:. crash|\w: )[^<]*)<',
+        drawn.figure,
+    )
+    feet = re.findall(r'points="([\d.]+),([\d.]+) [^"]*" [^>]*stroke-width="2"/>', drawn.figure)
+    feet += [
+        tuple(points.split()[-1].split(","))
+        for points in re.findall(r'points="([^"]*)" [^>]*stroke-width="2.5"', drawn.figure)
+    ]
+    assert len(names) == len(feet) == len({y for _, y, _, _ in names}) == 4 + (crash is not None)
+    for x, y, anchor, words in names:
+        length = wide(words)
+        left = float(x) - (length if anchor == "end" else 0)
+        crossing = [
+            foot for foot, depth in feet
+            if float(depth) > float(y) and left < float(foot) < left + length
+        ]  # fmt: skip
+        assert crossing == [], words
+
+
 def test_each_kind_of_span_has_its_name_and_lines_of_its_own() -> None:
     labels = [""] * 8
     plain = tape(labels, []).figure

@@ -14,7 +14,7 @@ import pandas as pd
 from workbook.chapter import advice, cells, diagram, failed
 from workbook.chapter.keep_cell import keep_the_current_cell
 from workbook.chapter.source import Source
-from workbook.chapter.tapes import Tape, click_name
+from workbook.chapter.tapes import LoopAt, Tape, click_name
 from workbook.chapter.waiting import Waiting
 from workbook.chapter.watched import watched
 from workbook.exercises.engine.prediction import Prediction
@@ -138,10 +138,11 @@ class Chapter:
         self._open.callback(view.replace)
         return view
 
-    def tape(self, topic: str, group: str, loop: Callable[[], Mapping[str, int]]) -> Tape:
+    def tape(self, topic: str, group: str, loop: Callable[[], LoopAt]) -> Tape:
         """Return the tape of partition 0, with a group's committed offset and a loop that counts.
 
-        ``loop`` returns where the count ``began`` and its next offset, ``place``.
+        ``loop`` returns the offset of the first record that it has counted, or None, and its next
+        offset.
         """
         tail = Tail(self.config, topic, group, click_name)
         self._open.callback(tail.close)

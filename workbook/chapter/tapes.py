@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from workbook.kafka.tail import Seen, Tail
 from workbook.views.picture import Picture, number
@@ -12,20 +12,23 @@ from workbook.views.tape import Look, Place, Span, tape
 CAPTION = "Two memories: the group's committed offset, in the broker, and the count, in the loop"
 SILENT = "The broker doesn't answer; this is what was known last."
 
+LoopAt = tuple[int | None, int]
+"""The offset of the first record that a loop has counted, or None, and its next offset."""
+
 
 class Tape:
     """A partition with a group's committed offset and with a loop that counts, drawn as it is now.
 
-    ``loop`` says where the loop began to count (``began``) and its next offset (``place``).
+    ``loop`` says which records lie in its count.
     """
 
-    def __init__(self, tail: Tail, group: str, loop: Callable[[], Mapping[str, int]]) -> None:
+    def __init__(self, tail: Tail, group: str, loop: Callable[[], LoopAt]) -> None:
         self._tail, self._group, self._loop = tail, group, loop
 
     def __call__(self) -> Picture:
         """Draw it."""
-        loop = self._loop()
-        return drawn(self._tail.look(), self._group, loop["began"], loop["place"])
+        began, place = self._loop()
+        return drawn(self._tail.look(), self._group, began, place)
 
     def _repr_html_(self) -> str:
         return self()._repr_html_()
@@ -34,18 +37,19 @@ class Tape:
         return str(self())
 
 
-def drawn(seen: Seen, group: str, began: int, place: int) -> Picture:
+def drawn(seen: Seen, group: str, began: int | None, place: int) -> Picture:
     """Draw a partition, the place of a loop in it, and what the loop holds in its count."""
-    reached = max(began, place)
     places = [
-        Place("the loop's next offset", reached),
+        Place("the loop's next offset", None if began is None else place),
         Place(f"committed by {group}", seen.committed),
     ]
-    spans = [
-        Span(f"{number(began - seen.first, 'record')} forgotten by the count", seen.first, began,
-             Look.CROSSED),
-        Span(f"{number(reached - began, 'record')} in the count, in memory alone", began, reached),
-    ]  # fmt: skip
+    spans = []
+    if began is not None:
+        old, new = number(began - seen.first, "record"), number(place - began, "record")
+        spans = [
+            Span(f"{old} forgotten by the count", seen.first, began, Look.CROSSED),
+            Span(f"{new} in the count, in memory alone", began, place),
+        ]
     caption = f"{CAPTION}. {SILENT}" if seen.silent else CAPTION
     return tape(seen.labels, places, first=seen.first, end=seen.end, spans=spans, caption=caption)
 
