@@ -8,15 +8,40 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+import numpy as np
+import pandas as pd
+
 from workbook.views.checkpoint import checkpoint
+from workbook.views.clocks import clocks
 from workbook.views.compaction import Stored, compaction
+from workbook.views.event_time import event_time
 from workbook.views.filter_square import Met, filter_square
 from workbook.views.group import who_reads, who_writes
 from workbook.views.group_steps import Step, group_steps
+from workbook.views.runs import MicroBatch, Run
 from workbook.views.table_change import Change, Update, table_changes
 from workbook.views.tape import Place, Span, tape
 
 RECORDS = 100_000
+START = 1_700_000_000_000
+
+
+def _event_time() -> Callable[[], object]:
+    at = np.arange(RECORDS)
+    times = START + at * 3 - at * 7919 % 9000  # up to nine seconds late
+    table = pd.DataFrame({"partition": at % 24, "offset": at, "arrival": START + at, "time": times})
+    ends = range(1000, RECORDS + 1, 1000)  # a hundred micro-batches
+    marks = [None, *(START + end * 3 - 5000 for end in ends[:-1])]
+    run = Run(table.assign(batch=at // 1000), [
+        MicroBatch(n, marks[n - 1] if n else None, marks[n]) for n in range(len(ends))
+    ])  # fmt: skip
+    return lambda: event_time(run, apart=7)._repr_html_()
+
+
+def _clocks() -> Callable[[], object]:
+    at = np.arange(RECORDS)
+    table = pd.DataFrame({"partition": at % 24, "timestamp": START + at * 3})
+    return lambda: clocks(table, 24)._repr_html_()
 
 
 def _checkpoint() -> Callable[[], object]:
@@ -66,7 +91,9 @@ def _tape() -> Callable[[], object]:
 
 PICTURES = {
     "checkpoint": _checkpoint,
+    "clocks": _clocks,
     "compaction": _compaction,
+    "event time": _event_time,
     "filter square": _filter_square,
     "group steps": _group_steps,
     "table changes": _table_changes,

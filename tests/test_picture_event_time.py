@@ -61,6 +61,11 @@ def stair(picture: Picture) -> list[tuple[float, float]]:
     return [(float(x), float(y)) for x, y in (pair.split(",") for pair in points.split())]
 
 
+def level(steps: list[tuple[float, float]], x: float) -> float:
+    """How high the stair is at a place; far below all before it begins."""
+    return next((b for (a, b), (end, _) in pairwise(steps) if a <= x <= end), 1e9)
+
+
 TUNNEL = [[100, 200, 3_100], [], [900, 4_200], [-60_000], [9_000], [], [3_999, 4_000]]
 """Two late ones: 900 is counted, -60,000 and 3,999 come after the watermark."""
 
@@ -114,9 +119,8 @@ def test_what_is_dropped_lies_below_the_stair_and_what_is_counted_reaches_above_
     steps = stair(drawn)
     assert steps == sorted(steps, key=lambda step: step[0])
     for offset, (x, y) in dots(drawn).items():
-        level = [b for (a, b), (end, _) in pairwise(steps) if a <= x <= end]
-        if level and titles(drawn)[offset].endswith("dropped"):
-            assert y > level[0], "below the stair"
+        if titles(drawn)[offset].endswith("dropped"):
+            assert y > level(steps, x), "below the stair"
     assert 0 < dropped(run).sum() < len(run.clicks)
 
 
@@ -127,6 +131,13 @@ def test_the_stair_ends_with_what_the_next_micro_batch_will_drop_by() -> None:
     assert [row["drops what ended by"] for row in drawn.rows] == ["–", "–", "11:59:55.100"]
     heights = [y for _, y in stair(drawn)]
     assert heights[-1] < heights[0], "it has climbed"
+
+
+def test_the_stair_is_what_a_micro_batch_drops_by_and_not_what_it_closes_by() -> None:
+    drawn = event_time(in_bites([[0], [20_000], [5_000, 21_000]]))
+    x, y = dots(drawn)[2]
+    assert y < level(stair(drawn), x), "5 s is counted: above the stair, far below the watermark"
+    assert "the watermark is 12:00:15" in drawn.words
 
 
 def test_2099_stands_at_the_edge_and_squashes_nobody() -> None:
@@ -178,6 +189,7 @@ def test_of_a_long_run_the_last_clicks_are_drawn() -> None:
     drawn = event_time(run, last=5)
     assert sorted(titles(drawn)) == list(range(54, 60))
     assert "In micro-batches 27 to 29: 6 page views" in drawn.words
+    assert [batch.number for batch in newest(run, 4)] == [28, 29]
     assert newest(run, 1_000) == list(run.batches)
 
 
@@ -193,6 +205,15 @@ def test_partitions_are_told_apart_by_their_mark() -> None:
     assert len(re.findall(r"<rect [^>]*><title>partition 1", drawn.figure)) == 2
     assert "1 was dropped, of partition 0: its window had ended" in drawn.words
     assert "of partition 1" in drawn.figure
+    other = event_time(joined(table, read), apart=0)
+    assert len(re.findall(r"<rect [^>]*><title>partition 0", other.figure)) == 2
+    assert crosses(other) == crosses(drawn) == 1
+
+
+def test_clicks_stand_in_the_order_of_arrival_whatever_their_partition() -> None:
+    table = clicks((1, 7, 0), (0, 3, 0), (1, 8, 0), (0, 4, 0))[::-1]
+    at = dots(event_time(joined(table, {0: Read({0: 9, 1: 9}, None)})))
+    assert sorted(at, key=lambda offset: at[offset][0]) == [7, 3, 8, 4]
 
 
 def test_what_waits_to_be_read_stands_apart() -> None:
@@ -205,6 +226,9 @@ def test_what_waits_to_be_read_stands_apart() -> None:
         {"micro-batch": 0, "page views": 1, "event times": "12:00:00", "drops what ended by": "–",
          "dropped": 0, "watermark": "–"}
     ]  # fmt: skip
+    later = {0: Read({0: 1}, None), 1: Read({0: 2}, None)}
+    assert sorted(titles(event_time(joined(table, later), until=0))) == [0]
+    assert sorted(titles(event_time(joined(table, later)))) == [0, 1, 2]
     one = event_time(joined(table[:2], {0: Read({0: 1}, None)}))
     assert "1 page view waits to be read." in one.words
 
@@ -292,6 +316,20 @@ def test_of_many_clicks_a_sample_is_drawn_that_keeps_what_is_rare(count: int) ->
     assert f"{count:,} page views" in drawn.words
 
 
+def test_in_a_crowd_no_kind_hides_another() -> None:
+    table = clicks(*((n % 2, n, 0) for n in range(2_000)))
+    drawn = event_time(joined(table, {0: Read({0: 9_999, 1: 9_999}, None)}), apart=1)
+    shapes = [re.findall(f"<{s} [^>]*><title>partition", drawn.figure) for s in ("circle", "rect")]
+    assert all(80 < len(found) < 120 for found in shapes)
+
+
+def test_windows_on_either_side_of_what_is_left_out_have_boxes_of_their_own() -> None:
+    times = [*range(-600_000, -597_000, 1_000), *range(0, 60_000, 1_000)]
+    drawn = event_time(in_bites([times, [90_000], []]))
+    boxes = re.findall(r"<title>(\d+) (closed|open)</title>", drawn.figure)
+    assert sorted(boxes) == [("1", "open"), ("3", "closed"), ("60", "closed")]
+
+
 def test_equal_runs_are_drawn_equally_and_nothing_is_cut_off() -> None:
     run = in_bites(TUNNEL)
     assert event_time(run).figure == event_time(in_bites(TUNNEL)).figure
@@ -320,6 +358,8 @@ def test_an_axis_rises_and_leaves_out_what_is_empty() -> None:
 
 def test_an_axis_keeps_short_silences_and_has_few_breaks() -> None:
     assert TimeAxis([NOON, NOON + 9_000], 400, 0, 1000).left_out == []
+    minutes = [NOON + s * 1000 for s in (*range(90), *range(105, 120))]
+    assert TimeAxis(minutes, 400, 0, 1000).left_out == [], "15 s of 120 aren't worth a break"
     lonely = TimeAxis([NOON + n * 10**7 for n in range(50)], 400, 0, 1000)
     assert len(lonely.left_out) <= 6
     assert all(part.bottom > part.top for part in lonely.stretches)
@@ -327,12 +367,17 @@ def test_an_axis_keeps_short_silences_and_has_few_breaks() -> None:
 
 
 def test_labels_dont_touch_each_other_and_name_the_day_where_it_differs() -> None:
-    for count in (1, 2, 7, 60, 999):
-        axis = TimeAxis([NOON + n * 1000 for n in range(count)] + [IN_2099], 394, 34, 1000)
-        places = [axis(time) for time, _ in axis.labels()]
-        assert min(a - b for a, b in pairwise(places)) >= 12
-        assert (IN_2099, "2099-01-01 00:00:00") in axis.labels() or count == 1
-    assert axis.words(NOON) == "12:00:00"
+    for count in (3, 7, 60, 200, 999):
+        for start in range(NOON, NOON + 60_000, 7_000):
+            times = [start + n * 1000 for n in range(count)] + [IN_2099 - 1_000, IN_2099]
+            axis = TimeAxis(times, 394, 34, 1000)
+            places = [axis(time) for time, _ in axis.labels()]
+            assert min(a - b for a, b in pairwise(places)) >= 12
+            assert axis.words(start) == moment(start)
+            assert axis.words(IN_2099) == "2099-01-01 00:00:00"
+    minute = [NOON + n * 1000 for n in range(60)]
+    far = TimeAxis([*minute, IN_2099 - 3_000, IN_2099 + 3_000], 394, 34, 1000).labels()
+    assert far[-1] == (IN_2099 + 3_000, "2099-01-01 00:00:03"), "the last window has its label"
 
 
 @pytest.mark.parametrize(

@@ -22,11 +22,13 @@ BREAK, LEAST = 18, 16
 APART, LINE = 26, 13
 """The distance between two labels, and the least that they need."""
 
+DAY = 86_400_000
+
 _SECONDS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21_600, 43_200, 86_400)
-_STEPS = [s * 1000 for s in _SECONDS] + [86_400_000 * 10**n for n in range(1, 7)]
+_STEPS = [s * 1000 for s in _SECONDS] + [DAY * 10**n for n in range(1, 7)]
 """Round lengths between two labels, in ms."""
 
-_UNITS = (("year", 31_557_600_000), ("day", 86_400_000), ("hour", 3_600_000), ("minute", 60_000))
+_UNITS = (("year", 31_557_600_000), ("day", DAY), ("hour", 3_600_000), ("minute", 60_000))
 
 
 @dataclass(frozen=True)
@@ -53,14 +55,13 @@ class TimeAxis:
         self, points: Sequence[int] | NDArray[np.int64], bottom: float, top: float, step: int
     ) -> None:
         self.step = step
-        borders = np.unique(np.asarray(points, np.int64) // step * step)
-        borders = borders if len(borders) else np.zeros(1, np.int64)
+        times = np.asarray(points if len(points) else [0], np.int64)
+        borders = np.unique(times // step * step)
         self.stretches = _stretches(np.union1d(borders, borders + step), bottom, top, step)
-
         self._times = [self.stretches[0].start, *(part.end for part in self.stretches)]
         self._places = [self.stretches[0].bottom, *(part.top for part in self.stretches)]
-        longest = max(self.drawn, key=lambda part: part.end - part.start)
-        self._day = moment(longest.start, day=True)[:10]
+        days, counts = np.unique(times // DAY, return_counts=True)
+        self._day = moment(int(days[counts.argmax()]) * DAY, day=True)[:10]
 
     def __call__(self, time: float) -> float:
         """Return where a time stands; outside the axis it's the nearest end."""
@@ -71,7 +72,7 @@ class TimeAxis:
         return np.interp(times, self._times, self._places)
 
     def words(self, time: int) -> str:
-        """Return a time in words, with its date where that isn't the day of most of the axis."""
+        """Return a time in words, with its date where that isn't the day of most points."""
         dated = moment(time, day=True)
         return moment(time) if dated.startswith(self._day) else dated
 
