@@ -13,7 +13,7 @@ from workbook.chapter.gallery import Gallery, gallery
 SAYS = {
     "Chapters 01 and 04": r"2 page views only in memory: lost; 37 page views only in memory: read",
     "Chapter 04": r"When the kill fell, micro-batch 11 \(offsets 1,100 to 1,199\) was in offsets",
-    "Chapters 00 and 06": r"3 partitions have changed hands: 6 taken away, 3 given to another",
+    "Chapters 00 and 06": r"3 hand-overs of partitions: 6 taken away, 3 given to another",
     "Chapters 20 and 21": r"−1 in Bob: AAPL, GOOG → AAPL; \+1 in Alice: AAPL, BP → AAPL, BP, GOOG",
     "Chapters 02 and 05": r"3 were dropped",
     "Chapter 05": r"By the minimum, 4 of 12 windows are closed\. By the maximum less 5 sec",

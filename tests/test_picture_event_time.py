@@ -404,3 +404,12 @@ def test_nothing_waits_without_its_own_mark() -> None:
     assert run.clicks["batch"].tolist() == [0, WAITING]
     [shape] = re.findall(r"<circle [^>]*><title>partition 0, offset 1", event_time(run).figure)
     assert 'fill="none"' in shape
+
+
+def test_a_watermark_past_the_year_9999_and_durations_that_are_no_round_number() -> None:
+    from workbook.views.axis import duration
+    from workbook.views.runs import LAST_MS, _watermark
+
+    assert _watermark({"eventTime": {"watermark": "+33658-09-27T01:46:40.000Z"}}) == LAST_MS
+    said = [duration(ms) for ms in (90_000, 60_000, 3_600_000, 5_000, 1_000)]
+    assert said == ["90 seconds", "1 minute", "1 hour", "5 seconds", "1 second"]

@@ -200,25 +200,25 @@ def test_two_readers_of_one_partition_are_said() -> None:
     [
         (
             BY_RANGE,
-            "3 partitions have changed hands: 6 taken away, 3 given to another reader, 3 given "
+            "3 hand-overs of partitions: 6 taken away, 3 given to another reader, 3 given "
             "back to the same one.",
         ),
         (
             COOPERATIVE,
-            "3 partitions have changed hands: 3 taken away, 3 given to another reader.",
+            "3 hand-overs of partitions: 3 taken away, 3 given to another reader.",
         ),
         (
             BY_RANGE[:1],
-            "No partition has changed hands: 6 taken away, 6 not yet given to anybody.",
+            "No hand-over: 6 taken away, 6 not yet given to anybody.",
         ),
-        ([TO_A], "No partition has changed hands."),
+        ([TO_A], "No hand-over."),
         (
             [("B", "lost", [3]), ("A", "assigned", [3])],
-            "One partition has changed hands: 1 taken away, 1 given to another reader.",
+            "One hand-over of a partition: 1 taken away, 1 given to another reader.",
         ),
         (
             [("B", "revoked", [3, 4, 5]), TO_B],
-            "No partition has changed hands: 3 taken away, 3 given back to the same one.",
+            "No hand-over: 3 taken away, 3 given back to the same one.",
         ),
     ],
 )

@@ -29,12 +29,18 @@ def notebook() -> str:
     return Path(os.environ.get("JPY_SESSION_NAME", "")).stem.removeprefix("newer_")
 
 
+def is_chapter(name: str) -> bool:
+    """Return True for the name of one of the workbook's notebooks."""
+    return bool(name) and (Path(__file__).parents[1] / "notebooks" / f"{name}.ipynb").is_file()
+
+
 def prepare() -> None:
     """Explain names that are gone, offer ``recover``, and import what a first cell needs."""
     shell = get_ipython()
     if shell is None or not notebook():
         return
-    shell.set_custom_exc((NameError,), _shown)
+    if is_chapter(notebook()):
+        shell.set_custom_exc((NameError,), _shown)
     shell.push({"recover": recover}, interactive=False)
     time_cells()
     threading.Thread(target=_import_early, daemon=True).start()

@@ -19,20 +19,25 @@ class CellClock:
 
     def __init__(self) -> None:
         self._over = threading.Event()
+        self._hushed = False
 
     def start(self, _: object = None) -> None:
         """Begin to count for the cell that is about to run."""
         self.end()
-        self._over = threading.Event()
+        self._over, self._hushed = threading.Event(), False
         threading.Thread(target=self._count, args=(self._over,), daemon=True).start()
 
     def end(self, _: object = None) -> None:
         """Say how long the cell took, if it took long."""
         self._over.set()
 
+    def hush(self) -> None:
+        """Show no line for this cell, unless there is one."""
+        self._hushed = True
+
     def _count(self, over: threading.Event) -> None:
         began, line = time.monotonic(), None
-        if over.wait(QUIET_S):
+        if over.wait(QUIET_S) or self._hushed:
             return
         while True:
             ended = over.wait(EVERY_S if line else 0)
@@ -51,8 +56,8 @@ _clock = CellClock()
 
 
 def hush() -> None:
-    """Leave the cell that runs to a line of its own."""
-    _clock.end()
+    """Leave the cell that runs to a line of its own, unless it has been counted already."""
+    _clock.hush()
 
 
 def time_cells() -> None:

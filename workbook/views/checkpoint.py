@@ -119,7 +119,10 @@ def _at_kill(
 def _records(batch: int, planned: Mapping[int, int]) -> str:
     if batch not in planned or batch - 1 not in planned:
         return ""
-    return f" (offsets {planned[batch - 1]:,} to {planned[batch] - 1:,})"
+    first, last = planned[batch - 1], planned[batch] - 1
+    if last < first:
+        return " (no records)"
+    return f" (offset {first:,})" if last == first else f" (offsets {first:,} to {last:,})"
 
 
 def _row(batch: int, sheet: Sheet, planned: Mapping[int, int]) -> dict[str, str]:

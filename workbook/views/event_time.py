@@ -54,7 +54,8 @@ def _sheet(run: Run, batches: list[MicroBatch], until: int | None, look: Look) -
     waiting, last = batch == WAITING, seen[-1] if seen else EARLIER
     placed, counts = _placed(clicks[waiting | (batch >= numbers[0] if numbers else waiting)])
     here = (placed["batch"] <= last) & (placed["batch"] != WAITING)
-    kept = clicks.loc[~waiting & (batch <= last) & ~clicks["lost"], "window"]
+    known = ~waiting & (batch != EARLIER) & (batch <= last)  # nobody knows what of before was kept
+    kept = clicks.loc[known & ~clicks["lost"], "window"]
     return Sheet(
         batches=batches,
         seen=batches[: len(seen)],

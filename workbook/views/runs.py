@@ -20,6 +20,9 @@ from numpy.typing import NDArray
 EARLIER, WAITING = -1, -2
 """In place of a micro-batch: one whose report is gone, and none yet."""
 
+LAST_MS = 253_402_300_799_999
+"""The end of the year 9999."""
+
 COLUMNS = ["partition", "offset", "arrival", "time", "batch"]
 
 
@@ -135,5 +138,8 @@ def _watermark(report: Mapping[str, Any]) -> int | None:
     text = report.get("eventTime", {}).get("watermark")
     if not text:
         return None
-    ms = round(datetime.fromisoformat(text).timestamp() * 1000)
+    try:
+        ms = round(datetime.fromisoformat(text).timestamp() * 1000)
+    except ValueError:  # past the year 9999, which Spark writes with a sign
+        ms = LAST_MS
     return ms if ms > 0 else None

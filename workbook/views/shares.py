@@ -215,8 +215,8 @@ def _handed(all_of: Shares) -> list[str]:
     if not all_of.log:
         return []
     taken, moved, back = all_of.hands
-    times = {0: "No partition has changed hands", 1: "One partition has changed hands"}
-    said = times.get(moved, f"{moved} partitions have changed hands")
+    times = {0: "No hand-over", 1: "One hand-over of a partition"}
+    said = times.get(moved, f"{moved} hand-overs of partitions")
     counts = (
         (taken, "taken away"),
         (moved, "given to another reader"),
