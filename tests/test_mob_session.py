@@ -10,14 +10,18 @@ import secrets
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import forms
 import pytest
 from chapters import NOTEBOOKS, cells
 from confluent_kafka import Consumer, TopicPartition
 from nbclient.exceptions import CellExecutionError
 from test_notebook_pace import Kernel, kernel
 
+from workbook.chapter import reopen
+from workbook.errors import WorkbookError
 from workbook.exercises.chapters.mob_ninety_minutes import (
     commit_on_delivery,
     count_views,
@@ -73,6 +77,13 @@ def test_the_notebook_gives_the_mob_what_the_check_gives_it() -> None:
 def test_each_step_is_called_as_the_notebook_calls_it() -> None:
     for each in problems:
         assert [cell for cell in cells(NOTEBOOK) if f"{each.called}.check(mob)" in cell]
+
+
+def test_the_facilitator_has_the_same_timetable() -> None:
+    page = (NOTEBOOK.parents[1] / "docs" / "facilitator.md").read_text()
+    rows = re.findall(r"^\| (\d+) to (\d+) \|", page, re.MULTILINE)
+    turns = [(int(begin), int(end)) for begin, end in rows]
+    assert turns == [(0, turns[1][0]), *forms.turns(NOTEBOOK).values()]
 
 
 def test_the_six_records_on_paper_give_what_the_text_says() -> None:
@@ -253,6 +264,12 @@ def test_recover_leaves_alone_what_others_have(
     [place] = group.committed([TopicPartition(others.name, 0)], timeout=10)
     assert place.offset == 7
     group.close()
+
+
+def test_a_chapter_without_steps_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reopen, "get_ipython", lambda: SimpleNamespace(user_ns={}))
+    with pytest.raises(WorkbookError, match="It has no steps"):
+        reopen.reopen("01_page_view_counter", 3)
 
 
 @pytest.mark.parametrize("step", [0, 7, "'3'"])

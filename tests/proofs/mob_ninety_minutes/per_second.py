@@ -159,7 +159,7 @@ def afterwards(reader, show, until):
 
 
 catalogue = Catalogue(
-    right=[in_two_variables, with_pop, all_others, by_length],
+    right=[in_two_variables, with_pop, all_others, by_length, second_0_is_nothing],
     wrong=[
         (in_milliseconds, "each with its own page views"),
         (after_a_second, "Nothing is ever shown"),
@@ -168,7 +168,6 @@ catalogue = Catalogue(
         (silence_completes, "Silence completes nothing"),
         (actions_complete, "neither count nor change"),
         (at_most_three, "has five page views"),
-        (second_0_is_nothing, "the very first one"),
         (remembers, "kept from call to call"),
         (lambda clicks: 0, "Keep the parameters"),
         ({10: 2}, "without parentheses"),

@@ -47,6 +47,16 @@ def never_removes(seconds: Seconds, show: Show) -> None:
         before, views = second, views + 1
 
 
+def shows_all_again(seconds: Seconds, show: Show) -> None:
+    """Show every second that isn't the open one, after each page view."""
+    views = Counter[int]()
+    for second in seconds:
+        views[second] += 1
+        for other in views:
+            if other != second:
+                show(other, views[other])
+
+
 def loses_the_first(seconds: Seconds, show: Show) -> None:
     """Count a page view only if it doesn't change the second; begin the next one with 0."""
     before, views = None, 0
@@ -149,6 +159,11 @@ MISTAKES = Mistakes(
             never_removes,
             "Its count goes on from second to second. What has been shown has to be removed, so "
             "that the next second begins anew.",
+        ),
+        by_seconds(
+            shows_all_again,
+            "It shows each complete second again and again: what has been shown has to be removed "
+            "from the map.",
         ),
         by_seconds(
             loses_the_first,
