@@ -143,6 +143,6 @@ def duration(ms: int) -> str:
     """Return a length of time in its largest unit: "55 seconds", "1 minute", "73 years"."""
     for name, size in _UNITS:
         count = round(ms / size)
-        if count and abs(count * size - ms) <= 0.12 * ms:  # 90 seconds are no 2 minutes
+        if ms >= size and abs(count * size - ms) <= 0.12 * ms:  # 90 seconds are no 2 minutes
             return f"{count:,} {name}" if count == 1 else f"{count:,} {name}s"
     return "1 second" if ms == 1000 else f"{ms / 1000:,g} seconds"
