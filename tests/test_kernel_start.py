@@ -56,7 +56,7 @@ def test_after_a_restart_a_missing_name_says_what_to_do(run: Callable[[str], str
     assert run("print(mine)") == "42\n"  # somebody's own start-up file still runs
     assert "prepare" not in run("print(dir())")
     missing = failing(run, "shop.click('/home')")
-    assert "`recover()`: it takes you back" in missing
+    assert "`recover()` in a cell of its own: it takes you back" in missing
     began = time.monotonic()
     assert "Go on under “1. Six records, raw”" in run("recover()")
     assert time.monotonic() - began < 10

@@ -147,15 +147,15 @@ def test_before_the_restart_all_that_was_read_is_in_the_count() -> None:
     picture = drawn(clicks(8, 6), "counter", began=0, place=8)
     assert picture.words == (
         "8 records, end at 8; committed by counter at 6; the loop's next offset at 8; 2 records "
-        "between committed by counter and the loop's next offset; 8 records in the count, in "
-        "memory alone."
+        "between committed by counter and the loop's next offset; 8 records read, their "
+        "count in memory alone."
     )
     assert "forgotten" not in picture.figure
 
 
 def test_after_the_restart_the_count_has_forgotten_and_the_group_has_not() -> None:
     later = drawn(clicks(28, 8), "counter", began=8, place=28)
-    assert "8 records forgotten by the count; 20 records in the count" in later.words
+    assert "8 records forgotten by the count; 20 records read" in later.words
 
 
 def test_a_loop_that_has_read_nothing_yet_has_no_place() -> None:
@@ -169,7 +169,7 @@ def test_a_loop_that_has_read_nothing_yet_has_no_place() -> None:
 
 def test_records_that_retention_has_removed_are_not_counted_as_forgotten() -> None:
     picture = drawn(clicks(5, 12, first=10), "g", began=12, place=15)
-    assert "2 records forgotten by the count; 3 records in the count" in picture.words
+    assert "2 records forgotten by the count; 3 records read" in picture.words
 
 
 def test_a_silent_broker_is_named() -> None:

@@ -18,8 +18,9 @@ from IPython import get_ipython
 from workbook.views.cell_clock import time_cells
 
 NEW_KERNEL = (
-    "What to do: this kernel is new, and nothing of the chapter has run in it yet. Run the cells "
-    "from the top (*Run*, *Run All Above Selected Cell*), or `recover()`: it takes you back to the "
+    "What to do: this kernel is new, and nothing of the chapter has run in it yet (views and "
+    "buttons with a broken link belong to the old one). Run the cells from the top (menu Run, “Run "
+    "All Above Selected Cell”), or `recover()` in a cell of its own: it takes you back to the "
     "chapter's start."
 )
 
@@ -69,4 +70,5 @@ def _shown(
     tb_offset: int | None = None,
 ) -> None:
     lines = shell.InteractiveTB.structured_traceback(kind, error, trace, tb_offset=tb_offset)
-    shell._showtraceback(kind, error, [*lines, f"\n{NEW_KERNEL}"])
+    step = "" if notebook()[:2].isdigit() else " `recover(3)` opens its third step."
+    shell._showtraceback(kind, error, [*lines, f"\n{NEW_KERNEL}{step}"])

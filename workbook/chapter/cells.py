@@ -38,7 +38,7 @@ def step_for(name: str) -> str:
     under = f", under “{heading}”" if heading else ""
     return (
         f"`{name}` is made in another cell of this chapter{under}. Run that cell first; after a "
-        "restart of the kernel run all from the top: *Run*, *Run All Above Selected Cell*."
+        "restart of the kernel run all from the top: menu Run, “Run All Above Selected Cell”."
     )
 
 

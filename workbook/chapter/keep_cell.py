@@ -12,6 +12,9 @@ from IPython.display import Javascript, display
 _SCRIPT = """
 if (!window.workbookKeepsTheCell) {
   window.workbookKeepsTheCell = true;
+  const style = document.createElement('style');
+  style.textContent = '.widget-html, .widget-html-content {min-width: 0; max-width: 100%}';
+  document.head.append(style);  // a picture in a narrow window scrolls, its words wrap
   document.addEventListener('mousedown', event => {
     if (event.target.closest?.('.jp-OutputArea .jupyter-button')) {
       event.preventDefault();

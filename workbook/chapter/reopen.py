@@ -31,7 +31,7 @@ def reopen(chapter: str, step: int = 1) -> None:
     if shell is None or not path.is_file():
         raise WorkbookError(
             f"Expected a chapter's notebook, but this one is {chapter or 'unknown'!r}. Run its "
-            "cells from the top: *Run*, *Run All Above Selected Cell*."
+            "cells from the top: menu Run, “Run All Above Selected Cell”."
         )
     found = json.loads(path.read_text(encoding="utf-8"))["cells"]
     steps = _steps(found)
@@ -62,11 +62,14 @@ def _setup(found: Found, heading: str) -> tuple[list[str], str]:
 
 
 def _answer_so_far(chapter: str, step: int, names: dict[str, Any]) -> str:
-    """Take our answers to all steps before this one; say so."""
-    before = import_module(f"workbook.exercises.chapters.{chapter}").problems[: step - 1]
+    """Take our answers to all steps before this one, and say so; hand out the exercises."""
+    module = import_module(f"workbook.exercises.chapters.{chapter}")
+    before = module.problems[: step - 1]
     for problem in before:
         problem.skip()
         names[stub_name(problem.stub)] = problem.reference
+    there = [id(problem) for problem in module.problems[:step]]
+    names |= {name: thing for name, thing in vars(module).items() if id(thing) in there}
     return f"Our program of step {step - 1} stands in. " if before else ""
 
 

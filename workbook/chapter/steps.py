@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-AGAIN = "Run the chapter's cells from the top: *Run*, *Run All Above Selected Cell*."
+AGAIN = "Run the chapter's cells from the top: menu Run, “Run All Above Selected Cell”."
 NEW_CHECKPOINT = (
     "Give the query a checkpoint folder of its own, `chapter.checkpoint()`, and start it again; "
     "with the old folder only the old query can go on."

@@ -48,7 +48,7 @@ def drawn(seen: Seen, group: str, began: int | None, place: int) -> Picture:
         old, new = number(began - seen.first, "record"), number(place - began, "record")
         spans = [
             Span(f"{old} forgotten by the count", seen.first, began, Look.CROSSED),
-            Span(f"{new} in the count, in memory alone", began, place),
+            Span(f"{new} read, their count in memory alone", began, place),
         ]
     caption = f"{CAPTION}. {SILENT}" if seen.silent else CAPTION
     return tape(seen.labels, places, first=seen.first, end=seen.end, spans=spans, caption=caption)

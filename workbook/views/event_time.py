@@ -54,7 +54,8 @@ def _sheet(run: Run, batches: list[MicroBatch], until: int | None, look: Look) -
     waiting, last = batch == WAITING, seen[-1] if seen else EARLIER
     placed, counts = _placed(clicks[waiting | (batch >= numbers[0] if numbers else waiting)])
     here = (placed["batch"] <= last) & (placed["batch"] != WAITING)
-    known = ~waiting & (batch != EARLIER) & (batch <= last)  # nobody knows what of before was kept
+    drawn = batch >= (numbers[0] if numbers else 0)  # a window's number is that of its dots
+    known = ~waiting & drawn & (batch <= last)
     kept = clicks.loc[known & ~clicks["lost"], "window"]
     return Sheet(
         batches=batches,

@@ -94,7 +94,7 @@ per_second = Step(
     task="Edit the program: it keeps a map from second to page views, and shows a second when it's "
     "complete. `page_second(message)` gives the second of a page view, and None for silence and "
     "for actions. When a page view of another second comes, the one in the map is complete: "
-    "`show` it with its count, and remove it. The last second is never complete.\n\n"
+    "`show` it with its count, and remove it.\n\n"
     "Page views in the seconds 10, 10, 11 and 12 show `10 2` and then `11 1`.",
     stub="def mob(reader, show, until):\n"
     "    views = 0\n"
@@ -132,9 +132,8 @@ per_second = Step(
     ),
     reference=mob,
     discussion="The map holds one second at a time, so the state is small, however long it runs. "
-    "Nothing here looks at a clock: a page view completes the second before it, and at night the "
-    "last second waits until morning. It rests on clicks that are appended in the order of their "
-    "time: a late one would end a second too early (chapter 02).",
+    "It rests on clicks that are appended in the order of their time: a late one would end a "
+    "second too early (chapter 02).",
     minutes=13.0,
     before=count_views,
     called="per_second",
