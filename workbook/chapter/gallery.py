@@ -49,7 +49,8 @@ def gallery() -> Gallery:
 
 _STYLE = (
     f"<style>.wb-small {{width:{WIDTH}px; max-width:100%; margin:0}}"
-    ".wb-small figcaption {font-size:13px}.wb-small:has(:checked) {width:100%}</style>"
+    ".wb-small svg {min-width:0 !important} .wb-small figcaption {font-size:13px}"
+    ".wb-small:has(:checked) {width:100%}</style>"
 )
 
 
