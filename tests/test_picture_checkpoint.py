@@ -59,6 +59,15 @@ def test_a_kill_between_state_and_commits() -> None:
     assert "✂ kill -9" in drawn.figure
 
 
+@pytest.mark.parametrize("planned", [{}, {11: 1200}, {10: 1100}])
+def test_offsets_that_are_not_known_are_not_named(planned: dict[int, int]) -> None:
+    drawn = checkpoint(KILLED, kills=[KILL], planned=planned)
+    assert "micro-batch 11 was in offsets and state" in drawn.words
+    assert [row.get("reads up to offset") for row in drawn.rows] == [
+        None if not planned else f"{planned[n]:,}" if n in planned else "?" for n in (9, 10, 11)
+    ]
+
+
 def test_a_file_stands_where_its_time_is_and_the_kill_behind_it() -> None:
     drawn = checkpoint(KILLED, kills=[KILL])
     at = marks(drawn)
@@ -146,7 +155,11 @@ def test_of_two_kills_the_last_one_is_told() -> None:
     drawn = checkpoint(files, kills=[11.0, 22.0], starts=[15.0])
     assert "each planned micro-batch was in commits" in drawn.words
     assert drawn.figure.count("✂ kill -9") == 2
-    assert drawn.words == checkpoint(files, kills=[22.0, 11.0], starts=[15.0]).words
+    assert drawn.rows[0]["state"] == "-2.00 s"
+    other_way = checkpoint(files[::-1], kills=[22.0, 11.0], starts=[15.0])
+    assert (drawn.words, drawn.rows) == (other_way.words, other_way.rows)
+    thrice = [*files, ("state", 1, 10.5), ("state", 1, 12.0)]
+    assert checkpoint(thrice, kills=[22.0, 11.0]).rows[0]["state"] == "-11.50 s, -2.00 s"
 
 
 def test_marks_that_would_cover_each_other_become_lines() -> None:

@@ -13,7 +13,8 @@ from workbook.kafka.readers import FAST_PLAIN
 KEPT, AT_ONCE = 5000, 1000
 """So many labels are kept, and so many records read in one look; of a longer backlog the last."""
 
-ANSWER_S = 1.0
+FIRST_S, ANSWER_S = 8.0, 2.0
+"""Seconds that the broker may take for its first answer, and for a later one."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Tail:
         self._place, self._label = TopicPartition(topic, partition), label
         self._labels: dict[int, str] = {}
         self._next = -1
-        self._seen = Seen()
+        self._seen, self._patience = Seen(), FIRST_S
         self._closed, self._lock = False, threading.Lock()
 
     def look(self) -> Seen:
@@ -78,8 +79,9 @@ class Tail:
                 self._reader.close()
 
     def _ask(self) -> Seen:
-        first, end = self._reader.get_watermark_offsets(self._place, timeout=ANSWER_S)
-        [found] = self._reader.committed([self._place], timeout=ANSWER_S)
+        patience, self._patience = self._patience, ANSWER_S
+        first, end = self._reader.get_watermark_offsets(self._place, timeout=patience)
+        [found] = self._reader.committed([self._place], timeout=patience)
         self._read(first, end)
         committed = None if found.offset == OFFSET_INVALID else int(found.offset)
         return Seen(first, end, committed, dict(self._labels))
