@@ -41,7 +41,7 @@ def missing(picture: Picture) -> list[str]:
 
 
 def cut(picture: Picture) -> float:
-    [x] = re.findall(r'points="([\d.]+),[^"]*" fill="none" stroke="#c62828"', picture.figure)
+    [x] = re.findall(r'points="([\d.]+),[^"]*" fill="none" stroke="#e53935"', picture.figure)
     return float(x)
 
 

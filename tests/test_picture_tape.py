@@ -154,7 +154,7 @@ def test_a_crash_is_a_cut_with_a_word_before_the_record() -> None:
     assert "✂ crash before 7" in drawn.figure
     assert "the crash before offset 7" in drawn.words
     assert {"place": "the crash before", "offset": "7"} in drawn.rows
-    [x] = re.findall(r'points="([\d.]+),[^"]*" fill="none" stroke="#c62828"', drawn.figure)
+    [x] = re.findall(r'points="([\d.]+),[^"]*" fill="none" stroke="#e53935"', drawn.figure)
     assert abs(float(x) - boxes(drawn)[7][0]) <= 2
 
 
