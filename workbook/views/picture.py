@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from workbook.views.drawing import Drawing
@@ -14,14 +14,14 @@ from workbook.views.tables import table
 SAME = "The same as a table"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Picture:
     """A drawing, its ``caption`` (what to look for), and ``words`` (what it shows just now).
 
     ``rows`` are the same as a table, folded below it; none where the words say all.
     """
 
-    drawing: Drawing = field(repr=False)
+    drawing: Drawing
     caption: str
     words: str
     rows: Sequence[Mapping[str, Any]] = ()
@@ -44,7 +44,7 @@ class Picture:
         folded = f"<details><summary>{SAME}</summary>{self.twin}</details>" if self.rows else ""
         return self.figure + folded
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         lines = [json.dumps(dict(row), default=str, ensure_ascii=False) for row in self.rows]
         return "\n".join([self.caption, self.words, *lines])
 
