@@ -304,3 +304,46 @@ def test_each_picture_stands_in_its_chapter(
             Path(folder).mkdir(parents=True, exist_ok=True)
             figure.screenshot(path=f"{folder}/{name}.png")
     run_up_to(page, "chapter.close()" if chapter[:2] != "04" else "each.close()")
+
+
+SLIDER = """
+import pandas as pd
+from workbook.views.clocks import clocks
+from workbook.views.rewind import Rewind
+polled = pd.DataFrame({"partition": range(5), "timestamp": range(5)})
+Rewind(lambda n: clocks(polled, 5, until=n), [(f"after {n} records", n) for n in range(6)])
+"""
+
+
+def test_a_slider_goes_back_by_keyboard_and_by_buttons_and_survives_a_reload(
+    lab: tuple[OwnLab, str], page: Any
+) -> None:
+    mine, address = lab
+    file = Path(mine.env["WORKBOOK_NOTEBOOKS"]) / "slider.ipynb"
+    setup = "from workbook.chapter.keep_cell import keep_the_current_cell\nkeep_the_current_cell()"
+    cells = [new_code_cell(text) for text in (setup, SLIDER.strip(), "'below'")]
+    nbformat.write(new_notebook(cells=cells, metadata=KERNEL), file)
+    open_chapter(page, address, "slider")
+    run_up_to(page, "Rewind(lambda")
+    cell = find_cell(page, "Rewind(lambda")
+    page.get_by_text("5 of 5 partitions have a clock").first.wait_for()
+    assert cell.locator("figure").count() == 1
+    cell.locator(".noUi-handle").focus()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    page.get_by_text("3 of 5 partitions have a clock").first.wait_for()
+    assert cell.locator("figure:visible").count() == 1
+    cell.get_by_role("button", name="back").click()
+    page.get_by_text("2 of 5 partitions have a clock").first.wait_for()
+    cell.get_by_role("button", name="on").focus()
+    page.keyboard.press("Space")
+    page.get_by_text("3 of 5 partitions have a clock").first.wait_for()
+    assert "jp-mod-active" in (cell.get_attribute("class") or "")
+    assert "after 3 records" in cell.inner_text()
+    page.keyboard.press("Control+s")
+    until(lambda: shown_is_saved_with(file, "after 3 records"), "the saved widgets")
+    page.goto("about:blank")
+    open_chapter(page, address, "slider")
+    cell = find_cell(page, "Rewind(lambda")
+    cell.get_by_role("button", name="back").click()
+    page.get_by_text("2 of 5 partitions have a clock").first.wait_for()
