@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from chapters import NOTEBOOKS, problems
 
+from workbook.exercises.engine.choice import ChoiceProblem
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.solution import as_a_cell, stub_name, without_annotations
 
@@ -17,6 +18,7 @@ EXERCISES = [
     pytest.param(path, problem, id=f"{path.stem} {problem.name}")
     for path in NOTEBOOKS
     for problem in problems(path)
+    if not isinstance(problem, ChoiceProblem)  # its answer is a button
 ]
 
 
