@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from labs import until
 from confluent_kafka import Consumer, Producer, TopicPartition
+from labs import until
 
 from workbook.chapter.tapes import SILENT, Tape, click_name, drawn
 from workbook.kafka import tail as tail_module
