@@ -31,11 +31,12 @@ def report(query: Any) -> str:
 def unreported() -> list[tuple[str, str, BaseException]]:
     """Return the same as variable, run id and error, and leave them unreported."""
     shell, streaming = get_ipython(), sys.modules.get("pyspark.sql.streaming")
-    if shell is None or streaming is None:
+    kind = getattr(streaming, "StreamingQuery", None)  # None while it's being imported elsewhere
+    if shell is None or kind is None:
         return []
     runs: dict[str, tuple[str, str, BaseException]] = {}
     for name, value in sorted(shell.user_ns.copy().items(), key=_is_private):
-        if isinstance(value, streaming.StreamingQuery):
+        if isinstance(value, kind):
             failure = _failure(value)
             if failure and failure[0] not in _known:
                 runs.setdefault(failure[0], (name, *failure))
