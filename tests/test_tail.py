@@ -18,6 +18,13 @@ from workbook.kafka.tail import KEPT, Seen, Tail
 from workbook.topics import Topic
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a busy machine's broker take its time, where a test doesn't ask for silence."""
+    monkeypatch.setattr(tail_module, "FIRST_S", 60.0)
+    monkeypatch.setattr(tail_module, "ANSWER_S", 60.0)
+
+
 @contextmanager
 def tail_of(broker: Any, topic: Topic, partition: int = 0) -> Iterator[Tail]:
     def text(value: bytes | None) -> str:

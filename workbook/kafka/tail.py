@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from confluent_kafka import OFFSET_INVALID, Consumer, KafkaException, TopicPartition
+from confluent_kafka import OFFSET_INVALID, Consumer, KafkaError, KafkaException, TopicPartition
 
 from workbook.kafka.readers import FAST_PLAIN
 
 KEPT, AT_ONCE = 5000, 1000
 """So many labels are kept, and so many records read in one look; of a longer backlog the last."""
+
+COLD = (
+    KafkaError.NOT_COORDINATOR,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+)
+"""What a broker answers about groups right after its start."""
 
 FIRST_S, ANSWER_S = 8.0, 2.0
 """Seconds that the broker may take for its first answer, and for a later one."""
@@ -81,10 +89,21 @@ class Tail:
     def _ask(self) -> Seen:
         patience, self._patience = self._patience, ANSWER_S
         first, end = self._reader.get_watermark_offsets(self._place, timeout=patience)
-        [found] = self._reader.committed([self._place], timeout=patience)
+        found = self._committed(patience)
         self._read(first, end)
         committed = None if found.offset == OFFSET_INVALID else int(found.offset)
         return Seen(first, end, committed, dict(self._labels))
+
+    def _committed(self, patience: float) -> TopicPartition:
+        """Ask for the group's offset; a broker's first group has to wait for its coordinator."""
+        until = time.monotonic() + patience
+        while True:
+            try:
+                return self._reader.committed([self._place], timeout=patience)[0]
+            except KafkaException as failure:
+                if failure.args[0].code() not in COLD or time.monotonic() > until:
+                    raise
+                time.sleep(0.1)
 
     def _read(self, first: int, end: int) -> None:
         """Read what has come since the last look."""
