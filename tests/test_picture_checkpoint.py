@@ -121,6 +121,7 @@ def test_without_a_kill_the_last_micro_batch_of_each_kind() -> None:
     drawn = checkpoint(KILLED)
     assert drawn.words == "The last micro-batch in offsets: 11, in state: 11, in commits: 10."
     assert "kill" not in drawn.figure
+    assert [row["state"] for row in drawn.rows] == ["-3.00 s", "-1.50 s", "+0.00 s"]
     one = checkpoint(batch(0, 5.0, "offsets"))
     assert one.words == "The last micro-batch in offsets: 0, in state: none, in commits: none."
     assert len(marks(one)) == 1
@@ -158,8 +159,9 @@ def test_of_two_kills_the_last_one_is_told() -> None:
     assert drawn.rows[0]["state"] == "-2.00 s"
     other_way = checkpoint(files[::-1], kills=[22.0, 11.0], starts=[15.0])
     assert (drawn.words, drawn.rows) == (other_way.words, other_way.rows)
-    thrice = [*files, ("state", 1, 10.5), ("state", 1, 12.0)]
-    assert checkpoint(thrice, kills=[22.0, 11.0]).rows[0]["state"] == "-11.50 s, -2.00 s"
+    more = [*files, ("state", 1, 10.5), ("state", 1, 12.0), ("state", 1, 23.0)]
+    lives = checkpoint(more, kills=[22.0, 11.0]).rows[0]["state"]
+    assert lives == "-11.50 s, -2.00 s, +1.00 s"
 
 
 def test_marks_that_would_cover_each_other_become_lines() -> None:
