@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from workbook.views.checkpoint import checkpoint
-from workbook.views.drawing import wide
+from workbook.views.drawing import GREY, RED, wide
 from workbook.views.picture import Picture
 
 KILL = 100.0
@@ -42,7 +42,7 @@ def missing(picture: Picture) -> list[str]:
 
 
 def cut(picture: Picture) -> float:
-    [x] = re.findall(r'points="([\d.]+),[^"]*" fill="none" stroke="#e53935"', picture.figure)
+    [x] = re.findall(rf'points="([\d.]+),[^"]*" fill="none" stroke="{RED}"', picture.figure)
     return float(x)
 
 
@@ -154,7 +154,7 @@ def test_of_several_files_of_a_kind_the_last_one_counts() -> None:
 
 def test_what_is_missing_stands_right_behind_the_last_kill_with_its_cross() -> None:
     drawn = checkpoint([*KILLED, ("offsets", 12, 99.9)], kills=[98.0, KILL])
-    cuts = re.findall(r'points="([\d.]+),[^"]*" fill="none" stroke="#c62828"', drawn.figure)
+    cuts = re.findall(rf'points="([\d.]+),[^"]*" fill="none" stroke="{RED}"', drawn.figure)
     assert missing(drawn) == ["state/12", "commits/12"]
     for x, width in re.findall(
         r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)"[^>]*><title>\w+/12 is', drawn.figure
@@ -182,7 +182,7 @@ def test_only_what_is_long_for_this_query_is_a_pause() -> None:
 def test_each_file_is_joined_with_the_one_before_it() -> None:
     drawn = checkpoint(AGAIN, kills=[KILL])
     joined = re.findall(
-        r'points="([\d.]+),[\d.]+ ([\d.]+),[\d.]+" fill="none" stroke="#9e9e9e" '
+        rf'points="([\d.]+),[\d.]+ ([\d.]+),[\d.]+" fill="none" stroke="{GREY}" '
         r'stroke-width="1"( stroke-dasharray)?', drawn.figure,
     )  # fmt: skip
     ends = {

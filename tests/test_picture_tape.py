@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from workbook.views.drawing import wide
+from workbook.views.drawing import ORANGE, RED, wide
 from workbook.views.picture import Picture
 from workbook.views.tape import SHOWN, Look, Place, Span, tape
 
@@ -102,7 +102,7 @@ def test_a_wide_span_s_name_stands_within_its_bracket_and_another_s_beside_it() 
     beside = tape(["x"] * 24, [], spans=[Span("two records in memory", 2, 4)])
     for drawn, inside in ((within, True), (beside, False)):
         [(left, right)] = re.findall(
-            r'points="([\d.]+),[\d.]+ [^ ]+ [^ ]+ ([\d.]+),[\d.]+" fill="none" stroke="#ef6c00"',
+            rf'points="([\d.]+),[\d.]+ [^ ]+ [^ ]+ ([\d.]+),[\d.]+" fill="none" stroke="{ORANGE}"',
             drawn.figure,
         )
         [x] = re.findall(r'<text x="([\d.]+)"[^>]*>[a-z ]*in memory<', drawn.figure)
@@ -157,7 +157,7 @@ def test_a_crash_is_a_cut_with_a_word_before_the_record() -> None:
     assert "✂ crash before 7" in drawn.figure
     assert "the crash before offset 7" in drawn.words
     assert {"place": "the crash before", "offset": "7"} in drawn.rows
-    [x] = re.findall(r'points="([\d.]+),[^"]*" fill="none" stroke="#e53935"', drawn.figure)
+    [x] = re.findall(rf'points="([\d.]+),[^"]*" fill="none" stroke="{RED}"', drawn.figure)
     assert abs(float(x) - boxes(drawn)[7][0]) <= 2
 
 
