@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 
 from workbook.views.checkpoint import checkpoint
+from workbook.views.drawing import GREY, RED, wide
 from workbook.views.picture import Picture
 
 KILL = 100.0
@@ -41,7 +42,7 @@ def missing(picture: Picture) -> list[str]:
 
 
 def cut(picture: Picture) -> float:
-    [x] = re.findall(r'points="([\d.]+),[^"]*" fill="none" stroke="#e53935"', picture.figure)
+    [x] = re.findall(rf'points="([\d.]+),[^"]*" fill="none" stroke="{RED}"', picture.figure)
     return float(x)
 
 
@@ -121,6 +122,7 @@ def test_without_a_kill_the_last_micro_batch_of_each_kind() -> None:
     drawn = checkpoint(KILLED)
     assert drawn.words == "The last micro-batch in offsets: 11, in state: 11, in commits: 10."
     assert "kill" not in drawn.figure
+    assert [row["state"] for row in drawn.rows] == ["-3.00 s", "-1.50 s", "+0.00 s"]
     one = checkpoint(batch(0, 5.0, "offsets"))
     assert one.words == "The last micro-batch in offsets: 0, in state: none, in commits: none."
     assert len(marks(one)) == 1
@@ -150,6 +152,50 @@ def test_of_several_files_of_a_kind_the_last_one_counts() -> None:
     assert len(marks(drawn)["state/0"]) == 1
 
 
+def test_what_is_missing_stands_right_behind_the_last_kill_with_its_cross() -> None:
+    drawn = checkpoint([*KILLED, ("offsets", 12, 99.9)], kills=[98.0, KILL])
+    cuts = re.findall(rf'points="([\d.]+),[^"]*" fill="none" stroke="{RED}"', drawn.figure)
+    assert missing(drawn) == ["state/12", "commits/12"]
+    for x, width in re.findall(
+        r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)"[^>]*><title>\w+/12 is', drawn.figure
+    ):
+        left, right = float(x), float(x) + float(width)
+        assert max(map(float, cuts)) < left < max(map(float, cuts)) + 20
+        assert f'<path d="M{right - 4:g} ' in drawn.figure
+
+
+def test_a_long_number_has_a_wider_mark() -> None:
+    drawn = checkpoint([*batch(1_234_567, 90.0), *batch(1_234_568, 95.0, "offsets")], kills=[97.0])
+    for width, number in re.findall(r'width="([\d.]+)"[^>]*><title>\w+/(\d+)', drawn.figure):
+        assert float(width) >= wide(number)
+
+
+def test_only_what_is_long_for_this_query_is_a_pause() -> None:
+    slow = [file for n in range(5) for file in batch(n, n * 6.0)]
+    assert ">// " not in checkpoint(slow).figure
+    assert ">// " in checkpoint([*slow, *batch(5, 60.0)]).figure
+    quick = [file for n in range(5) for file in batch(n, n * 1.0)]
+    assert ">// " not in checkpoint([*quick, *batch(5, 7.5)]).figure
+    assert "// 4 s" in checkpoint([*quick, *batch(5, 9.0)]).figure
+
+
+def test_each_file_is_joined_with_the_one_before_it() -> None:
+    drawn = checkpoint(AGAIN, kills=[KILL])
+    joined = re.findall(
+        rf'points="([\d.]+),[\d.]+ ([\d.]+),[\d.]+" fill="none" stroke="{GREY}" '
+        r'stroke-width="1"( stroke-dasharray)?', drawn.figure,
+    )  # fmt: skip
+    ends = {
+        (round(float(left)), round(float(right))): bool(dashed) for left, right, dashed in joined
+    }
+    at = {name: [round(x) for x in places] for name, places in marks(drawn).items()}
+    for number in (9, 10, 12):
+        for one, other in (("offsets", "state"), ("state", "commits")):
+            assert ends.pop((at[f"{one}/{number}"][0], at[f"{other}/{number}"][0])) is False
+    planned, (counted, again), done = at["offsets/11"][0], at["state/11"], at["commits/11"][0]
+    assert ends == {(planned, counted): False, (planned, again): True, (again, done): False}
+
+
 def test_of_two_kills_the_last_one_is_told() -> None:
     files = [*batch(1, 10.0, "offsets"), *batch(1, 20.0, "state", "commits"), *batch(2, 21.0)]
     drawn = checkpoint(files, kills=[11.0, 22.0], starts=[15.0])
@@ -158,8 +204,9 @@ def test_of_two_kills_the_last_one_is_told() -> None:
     assert drawn.rows[0]["state"] == "-2.00 s"
     other_way = checkpoint(files[::-1], kills=[22.0, 11.0], starts=[15.0])
     assert (drawn.words, drawn.rows) == (other_way.words, other_way.rows)
-    thrice = [*files, ("state", 1, 10.5), ("state", 1, 12.0)]
-    assert checkpoint(thrice, kills=[22.0, 11.0]).rows[0]["state"] == "-11.50 s, -2.00 s"
+    more = [*files, ("state", 1, 10.5), ("state", 1, 12.0), ("state", 1, 23.0)]
+    lives = checkpoint(more, kills=[22.0, 11.0]).rows[0]["state"]
+    assert lives == "-11.50 s, -2.00 s, +1.00 s"
 
 
 def test_marks_that_would_cover_each_other_become_lines() -> None:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from workbook.views.drawing import wide
+from workbook.views.drawing import ORANGE, RED, wide
 from workbook.views.picture import Picture
 from workbook.views.tape import SHOWN, Look, Place, Span, tape
 
@@ -102,12 +102,15 @@ def test_a_wide_span_s_name_stands_within_its_bracket_and_another_s_beside_it() 
     beside = tape(["x"] * 24, [], spans=[Span("two records in memory", 2, 4)])
     for drawn, inside in ((within, True), (beside, False)):
         [(left, right)] = re.findall(
-            r'points="([\d.]+),[\d.]+ [^ ]+ [^ ]+ ([\d.]+),[\d.]+" fill="none" stroke="#ef6c00"',
+            rf'points="([\d.]+),[\d.]+ [^ ]+ [^ ]+ ([\d.]+),[\d.]+" fill="none" stroke="{ORANGE}"',
             drawn.figure,
         )
         [x] = re.findall(r'<text x="([\d.]+)"[^>]*>[a-z ]*in memory<', drawn.figure)
-        assert float(left) < float(x)
-        assert (float(x) < float(right)) == inside
+        if inside:
+            middle = float(x) + wide("in memory") / 2
+            assert abs(middle - (float(left) + float(right)) / 2) <= 2
+        else:
+            assert float(right) < float(x)
 
 
 def test_an_empty_partition_and_one_record() -> None:
@@ -154,7 +157,7 @@ def test_a_crash_is_a_cut_with_a_word_before_the_record() -> None:
     assert "✂ crash before 7" in drawn.figure
     assert "the crash before offset 7" in drawn.words
     assert {"place": "the crash before", "offset": "7"} in drawn.rows
-    [x] = re.findall(r'points="([\d.]+),[^"]*" fill="none" stroke="#e53935"', drawn.figure)
+    [x] = re.findall(rf'points="([\d.]+),[^"]*" fill="none" stroke="{RED}"', drawn.figure)
     assert abs(float(x) - boxes(drawn)[7][0]) <= 2
 
 
@@ -197,6 +200,38 @@ def test_each_kind_of_span_has_its_name_and_lines_of_its_own() -> None:
     background = 1  # of the span's name
     assert drawn[Look.DOUBLE].figure.count(inner) == plain.count(inner) + 3 + background
     assert drawn[Look.PLAIN].figure.count(inner) == plain.count(inner) + background
+
+
+def test_a_lost_record_s_cross_lies_in_its_box() -> None:
+    drawn = tape(["x"] * 9, [], spans=[Span("lost", 2, 5, Look.CROSSED)])
+    crosses = re.findall(r'<path d="M([\d.]+) [\d.]+L([\d.]+) [^>]*stroke-width="2"', drawn.figure)
+    placed = [boxes(drawn)[offset] for offset in (2, 3, 4)]
+    assert len(crosses) == 3
+    for (left, right), (x, width) in zip(crosses, placed, strict=True):
+        assert x <= float(left) < float(right) <= x + width
+
+
+def test_a_label_on_a_hatched_record_has_a_ground_to_be_read_on() -> None:
+    def grounds(look: Look) -> list[float]:
+        figure = tape(["abc"] * 5, [], spans=[Span("s", 1, 3, look)]).figure
+        found = re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)" height="13"', figure)
+        return [float(x) + float(width) / 2 for x, width in found]
+
+    middles = [x + width / 2 for x, width in boxes(tape(["abc"] * 5, [])).values()]
+    assert grounds(Look.HATCHED) == pytest.approx(middles[1:3])
+    assert grounds(Look.CROSSED) == grounds(Look.DOUBLE) == []
+
+
+@pytest.mark.parametrize("first", [0, 5_000])
+def test_up_to_24_records_are_all_drawn(first: int) -> None:
+    assert offsets_of(tape(["x"] * SHOWN, [], first=first)) == [*range(first, first + SHOWN)]
+    assert runs_of(tape(["x"] * (SHOWN + 1), [], first=first)) != []
+
+
+@pytest.mark.parametrize("committed", range(0, 60, 7))
+def test_a_run_is_longer_than_the_room_it_takes(committed: int) -> None:
+    drawn = tape(["x"] * 60, [Place("committed", committed), Place("read", 33)], crash=41)
+    assert all(last - first + 1 > 2 for first, last in runs_of(drawn))
 
 
 def test_a_span_of_one_record_and_one_of_none() -> None:
