@@ -52,16 +52,16 @@ def spark_session(name: str = "workbook", *, quiet: bool = False) -> SparkSessio
     if not quiet and _starting.locked():
         print("Spark is starting (about five seconds) ...", flush=True)
     with _starting:
-        return _of_another_thread() or _start_first(name, quiet)
+        return _running() or _start_first(name, quiet)
 
 
 def running_session() -> SparkSession | None:
     """Return the session that runs, or is starting just now; None where there is none."""
     with _starting:
-        return _of_another_thread()
+        return _running()
 
 
-def _of_another_thread() -> SparkSession | None:
+def _running() -> SparkSession | None:
     """Return the session that runs, and make it this thread's own."""
     session: Any = SparkSession._instantiatedSession
     java = getattr(SparkContext._gateway, "proc", None)

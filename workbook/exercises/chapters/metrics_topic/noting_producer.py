@@ -9,6 +9,8 @@ from typing import Any
 
 from confluent_kafka import KafkaError
 
+from workbook.exercises.models.wire import report_of, wire
+
 Report = Callable[[Any, Any], Any]
 
 
@@ -37,16 +39,14 @@ class Producer:
         headers: Any = None,
     ) -> None:
         """Note a record: the parameters and their order are confluent-kafka's."""
-        parts = [repr(topic), f"key={_wire(key)!r}", f"value={_wire(value)!r}"]
+        parts = [repr(topic), f"key={wire(key)!r}", f"value={wire(value)!r}"]
         others: dict[str, tuple[Any, Any]] = {
             "partition": (partition, -1),
             "timestamp": (timestamp, 0),
         }
         others["headers"] = (headers, None)
         parts += [f"{name}={given!r}" for name, (given, usual) in others.items() if given != usual]
-        report = on_delivery if on_delivery is not None else callback
-        if report is not None and not callable(report):
-            raise TypeError(f"expected callback to be callable, not {type(report).__name__}")
+        report = report_of(callback, on_delivery)
         if self.full:
             self.refused = True
             raise BufferError("Local: Queue full")
@@ -158,12 +158,3 @@ _WHO = {
     (False, True): "report of failures only",
     (False, False): "another function",
 }
-
-
-def _wire(given: Any) -> bytes | None:
-    """Return what the client sends: text as UTF-8, bytes as they are, nothing else."""
-    if given is None or isinstance(given, bytes):
-        return given
-    if isinstance(given, str):
-        return given.encode()
-    raise TypeError(f"a bytes-like object is required, not '{type(given).__name__}'")

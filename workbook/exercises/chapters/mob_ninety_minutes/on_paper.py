@@ -9,6 +9,8 @@ from typing import Any
 
 from confluent_kafka import KafkaError
 
+from workbook.exercises.models.wire import report_of, wire
+
 Entry = tuple[str, int] | tuple[str, int, str] | bytes | str | None
 """What one poll brings: a click's type, time in ms and name; raw bytes; an error; or nothing."""
 
@@ -161,10 +163,8 @@ class Producer:
         headers: Any = None,
     ) -> None:
         """Put a record into the queue: the parameters and their order are confluent-kafka's."""
-        report = on_delivery if on_delivery is not None else callback
-        if report is not None and not callable(report):
-            raise TypeError(f"expected callback to be callable, not {type(report).__name__}")
-        message = Message(topic, self._next, _wire(value), _wire(key))
+        report = report_of(callback, on_delivery)
+        message = Message(topic, self._next, wire(value), wire(key))
         self._next += 1
         self._queue.append(Sent(message, report, self._reader.polls + self._late))
         self._sent(message)
@@ -199,12 +199,3 @@ class Producer:
         if sent.report is not None:
             error = KafkaError(KafkaError._MSG_TIMED_OUT) if fails else None
             sent.report(error, sent.message)
-
-
-def _wire(given: Any) -> bytes | None:
-    """Return what the client sends: text as UTF-8, bytes as they are, nothing else."""
-    if given is None or isinstance(given, bytes):
-        return given
-    if isinstance(given, str):
-        return given.encode()
-    raise TypeError(f"a bytes-like object is required, not '{type(given).__name__}'")
