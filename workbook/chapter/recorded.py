@@ -48,6 +48,7 @@ def recorded(
 ) -> Run:
     """Return a query's run over a topic from its first record on: the clicks of a kind, or all.
 
+    Other clicks that the query filters out itself aren't known here: they're drawn as counted.
     Without a ``topic`` it's the one that the query's progress names. Raises as ``read_messages``
     does, and WorkbookError where the progress names none.
     """

@@ -112,7 +112,7 @@ def _line(
         drawing.text(x + 4, y - 24, cut(label, width, 10), size=10)
     for place, record in enumerate(shown):
         x = _x(place)
-        drawing.text(x + BOX / 2, y - 6, f"{record.offset}"[-6:], anchor="middle", size=10)
+        drawing.text(x + BOX / 2, y - 6, _offset(record.offset), anchor="middle", size=10)
         if is_there(record):
             _record(drawing, x, y, record)
         else:
@@ -159,6 +159,11 @@ def _words(before: Sequence[Stored], why: Mapping[int, str]) -> str:
     if len(before) > SHOWN:
         text += f" The last {SHOWN} are drawn."
     return text
+
+
+def _offset(offset: int) -> str:
+    """Write an offset in the width of six digits; of a longer one the end."""
+    return str(offset) if offset < 1_000_000 else f"…{offset % 100_000:05}"
 
 
 def _rows(

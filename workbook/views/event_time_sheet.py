@@ -222,7 +222,7 @@ def _marks(sheet: Sheet) -> Iterable[tuple[str, str]]:
     yield "dropped", "dropped"
     if sheet.counts.get(WAITING):
         yield "waiting", "not read yet"
-    yield "stair", "watermark"
+    yield "stair", "watermark of the batch before"
     yield "closed", "window closed"
     yield "open", "still open"
 

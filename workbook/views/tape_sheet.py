@@ -116,7 +116,8 @@ class Sheet:
 
     def _record(self, x: float, units: int, label: str, title: str, looks: list[Look]) -> None:
         width, y = self._box * units, self._top
-        label = label[: int((width - 3) / wide("m", SMALL))]  # no dots: too few characters fit
+        fits = int((width - 3) / wide("m", SMALL))
+        label = label if len(label) <= fits else f"{label[: max(fits - 1, 1)]}…"
         edge = (looks[-1] if looks else Look.PLAIN).value
         self.drawing.box(
             x + 1, y, width - 2, HEIGHT, edge=edge, title=title,
