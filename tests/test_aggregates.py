@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from workbook.buckets.segments import Segments
 from workbook.errors import SumTooLarge
 from workbook.tables.aggregates import GROUP, OP, RESULT, Aggregate
 from workbook.tables.ktable import collect_set, count, fold, max_of, sum_of
@@ -28,11 +29,11 @@ class Group:
 
     def __init__(self, how: Aggregate) -> None:
         self.how = how
-        self.state: pl.DataFrame | None = None
+        self.table = Segments(how.keyed)
 
     def bring(self, *rows: tuple[int, Any]) -> Any:
         """The result of the group after a batch; None where it has none."""
-        self.state, results = self.how.merge(self.state, changes(*rows))
+        results = self.how.merge(self.table, changes(*rows))
         found = results.select(RESULT).to_series().to_list()
         [result] = found or [None]
         return pickle.loads(result) if isinstance(result, bytes) else result
@@ -64,9 +65,12 @@ def test_a_sum_that_is_no_bigint_any_more_is_refused(sign: int) -> None:
 
 def test_a_sum_goes_on_in_a_bigint_after_other_groups_have_changed() -> None:
     how = sum_of("value")
-    state, _ = how.merge(None, changes((1, 5)))
-    state, results = how.merge(state, changes((1, 6), group="Al"))
+    table = Segments(how.keyed)
+    how.merge(table, changes((1, 5)))
+    results = how.merge(table, changes((1, 6), group="Al"))
     assert results.rows() == [("Al", 6)]
+    state = table.all()
+    assert state is not None
     assert dict(state.select(GROUP, RESULT).iter_rows()) == {"Bob": 5, "Al": 6}
     assert state.schema[RESULT] == results.schema[RESULT] == pl.Int64
 

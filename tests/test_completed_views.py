@@ -18,7 +18,7 @@ from confluent_kafka.admin import AdminClient
 from labs import until
 from pyspark.sql import SparkSession
 
-from workbook.buckets.state import Tables
+from workbook.buckets.packing import Tables
 from workbook.events.clicks import MAX_AHEAD_MS, Click, ClickType
 from workbook.events.reasons import Reason
 from workbook.kafka.dead_letters import DeadLetters
@@ -99,7 +99,7 @@ class Query:
         """So many seconds in which nothing comes, a micro-batch in each of them."""
         for _ in range(seconds):
             self.now += 1_000
-            self._tell(nothing_came(self._step, self.tables, self.now))
+            self._tell(self._step(self.tables, nothing_came(self.now)))
         return self
 
     @property

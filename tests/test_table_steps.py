@@ -5,12 +5,16 @@ from __future__ import annotations
 import pickle
 import random
 from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import polars as pl
 import pytest
 
-from workbook.buckets.state import BUCKET
+from workbook.buckets import segments, state
+from workbook.buckets.segments import Keyed
+from workbook.buckets.state import BUCKET, State, closed, empty, opened
 from workbook.tables import steps
 from workbook.tables.aggregates import OP
 from workbook.tables.ktable import collect_set, count, fold, max_of, sum_of
@@ -34,6 +38,35 @@ def changelog(seed: int) -> list[Row]:
         else:
             rows.append((key, f"c{draw.randrange(3)}", draw.randint(1, 4), False))
     return rows
+
+
+def a_table() -> State:
+    """What the functions that compare rows begin with."""
+    return empty(steps.table_of(KEYS))
+
+
+class Stored:
+    """A bucket's state between batches, as bytes in a store; every row rests in some segment."""
+
+    def __init__(self, tables: Mapping[str, Keyed]) -> None:
+        self.tables, self.kept = tables, dict[str, bytes]()
+        self.list: bytes | None = None
+
+    @contextmanager
+    def opened(self) -> Iterator[State]:
+        state = opened(self.list, self.tables, self.kept.__getitem__)
+        yield state
+        self.list, stored, removed = closed(state)
+        self.kept |= stored
+        for name in removed:
+            self.kept.pop(name, None)
+
+
+@pytest.fixture(params=[256, 2], ids=["young", "many segments"])
+def sizes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let segments be as small as these rows before they are stored by themselves."""
+    monkeypatch.setattr(segments, "YOUNG_ROWS", request.param)
+    monkeypatch.setattr(state, "YOUNG_ROWS", request.param)
 
 
 def bucket_of(client: str | None) -> int:
@@ -106,20 +139,22 @@ MODES = {
 
 
 @pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", SEEDS[:30])
+@pytest.mark.usefixtures("sizes")
 def test_groups_equal_a_recomputation_after_every_batch(seed: int, mode: Any) -> None:
     rows = changelog(seed)
     compare, folds, per_update = mode
     wanted = {name: how for name, how in aggregates().items() if folds or name != "folded"}
     reduce = steps.reducer(GROUP, wanted, KEYS, per_update=per_update)
-    table: steps.Tables = {"rows": None}
-    groups: steps.Tables = dict.fromkeys(["rows", *wanted])
+    table, groups = Stored(steps.table_of(KEYS)), Stored(steps.groups_of(wanted))
     view: dict[str, tuple[Any, ...]] = {}
     done = 0
     for batch in batches(rows, seed):
-        table, changes = compare(table, batch, KEYS, COLUMNS)
+        with table.opened() as rows_there:
+            changes = compare(rows_there, batch, KEYS, COLUMNS)
         if len(changes):
-            groups, told = reduce(groups, changes)
+            with groups.opened() as groups_there:
+                told = reduce(groups_there, changes)
             bring(view, told.sort("step") if per_update else told)
         done += len(batch)
         true = truth(rows[:done])
@@ -139,16 +174,16 @@ def steps_taken() -> Any:
 def told_by(seed: int, shuffled: int, *, per_update: bool) -> list[dict[str, Any]]:
     """Per batch, what each group's fold is at its end."""
     reduce = steps.reducer(GROUP, {"steps": steps_taken()}, KEYS, per_update=per_update)
-    table: steps.Tables = {"rows": None}
-    groups: steps.Tables = {"rows": None, "steps": None}
+    table = a_table()
+    groups = empty(steps.groups_of({"steps": steps_taken()}))
     found = []
     for batch in batches(changelog(seed), seed):
         mixed = batch.sample(fraction=1, shuffle=True, seed=shuffled)
-        table, changes = steps.every_difference(table, mixed, KEYS, COLUMNS)
+        changes = steps.every_difference(table, mixed, KEYS, COLUMNS)
         ends: dict[str, Any] = {}
         if len(changes):
             mixed = changes.sample(fraction=1, shuffle=True, seed=shuffled)  # as packs arrive
-            groups, told = reduce(groups, mixed)
+            told = reduce(groups, mixed)
             told = told.sort("step") if per_update else told
             ends = {row[GROUP]: row["steps"] for row in told.iter_rows(named=True)}
         found.append({client: end and pickle.loads(end) for client, end in ends.items()})
@@ -174,16 +209,16 @@ def test_equal_offsets_of_two_partitions_have_an_order_too() -> None:
     rows = [("b", "c", 1, 7), ("a", "c", 1, 7), ("c", "c", 1, 7)]
     reduce = steps.reducer(GROUP, {"steps": steps_taken()}, KEYS)
     for batch in (rows, rows[::-1]):
-        _, changes = steps.every_difference({"rows": None}, numbered(*batch), KEYS, COLUMNS)
-        _, told = reduce({"rows": None, "steps": None}, changes)
+        changes = steps.every_difference(a_table(), numbered(*batch), KEYS, COLUMNS)
+        told = reduce(empty(steps.groups_of({"steps": steps_taken()})), changes)
         assert pickle.loads(told["steps"][0]) == "+a1+b1+c1"
 
 
 def test_offsets_go_before_keys() -> None:
     rows = [("b", "c", 1, 1), ("a", "c", 1, 2), ("b", "c", 2, 3)]
     reduce = steps.reducer(GROUP, {"steps": steps_taken()}, KEYS)
-    _, changes = steps.every_difference({"rows": None}, numbered(*rows), KEYS, COLUMNS)
-    _, told = reduce({"rows": None, "steps": None}, changes)
+    changes = steps.every_difference(a_table(), numbered(*rows), KEYS, COLUMNS)
+    told = reduce(empty(steps.groups_of({"steps": steps_taken()})), changes)
     assert pickle.loads(told["steps"][0]) == "+b1+a1-b1+b2"
 
 
@@ -194,52 +229,54 @@ def test_a_group_is_deleted_where_all_of_its_aggregates_are_null(
     names: list[str], deleted: bool
 ) -> None:
     wanted = {name: aggregates()[name] for name in names}
-    _, changes = steps.differences({"rows": None}, numbered(("a", "c", None, 0)), KEYS, COLUMNS)
-    _, told = steps.reducer(GROUP, wanted, KEYS)(dict.fromkeys(["rows", *names]), changes)
+    changes = steps.differences(a_table(), numbered(("a", "c", None, 0)), KEYS, COLUMNS)
+    told = steps.reducer(GROUP, wanted, KEYS)(empty(steps.groups_of(wanted)), changes)
     assert told.select("largest", "deleted").rows() == [(None, deleted)]
 
 
 def test_nothing_is_kept_of_a_group_that_is_gone() -> None:
     reduce = steps.reducer(GROUP, aggregates(), KEYS)
-    table, changes = steps.every_difference(
-        {"rows": None}, numbered(("a", "c", None, 0)), KEYS, COLUMNS
-    )
-    groups, _ = reduce(dict.fromkeys(["rows", *aggregates()]), changes)
+    table, groups = a_table(), empty(steps.groups_of(aggregates()))
+    changes = steps.every_difference(table, numbered(("a", "c", None, 0)), KEYS, COLUMNS)
+    reduce(groups, changes)
     gone = numbered(("a", "c", None, 1)).with_columns(pl.lit(True).alias(DELETED))
-    _, changes = steps.every_difference(table, gone, KEYS, COLUMNS)
-    groups, told = reduce(groups, changes)
+    changes = steps.every_difference(table, gone, KEYS, COLUMNS)
+    told = reduce(groups, changes)
     assert told.select(GROUP, "deleted").rows() == [("c", True)]
-    assert {name for name, kept in groups.items() if kept is not None and len(kept)} == set()
+    left = {name: kept.all() for name, kept in groups.items()}
+    assert not [name for name, rows in left.items() if rows is not None and len(rows)]
 
 
 def test_a_row_with_a_null_that_comes_again_changes_nothing() -> None:
     batch = numbered(("a", "c", None, 0))
-    table, _ = steps.newest({"rows": None}, batch, KEYS, COLUMNS)
+    table = a_table()
+    steps.newest(table, batch, KEYS, COLUMNS)
     for compare in (steps.newest, steps.differences):
-        _, told = compare(table, batch, KEYS, COLUMNS)
+        told = compare(table, batch, KEYS, COLUMNS)
         assert told.is_empty()
-    _, told = steps.newest(table, numbered(("a", "c", 0, 1)), KEYS, COLUMNS)
+    told = steps.newest(table, numbered(("a", "c", 0, 1)), KEYS, COLUMNS)
     assert told["amount"].to_list() == [0]  # but null is not nought
 
 
 def test_a_table_may_be_grouped_by_its_key() -> None:
     one, other = numbered(("a", "c", 1, 0)), numbered(("a", "d", 2, 1))
     reduce = steps.reducer("id", {"number": count()}, KEYS, per_update=True)
-    table, changes = steps.every_difference({"rows": None}, one, KEYS, COLUMNS)
-    _, told = reduce({"rows": None, "number": None}, changes)
+    table = a_table()
+    changes = steps.every_difference(table, one, KEYS, COLUMNS)
+    told = reduce(empty(steps.groups_of({"number": count()})), changes)
     assert told.select("id", "number", "change", "step").rows() == [("a", 1, "add", 0)]
-    _, told = steps.moves(table, other, KEYS, COLUMNS, "id")
+    told = steps.moves(table, other, KEYS, COLUMNS, "id")
     assert told.select("id", "client", "deleted").rows() == [("a", "d", False)]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_changes_of_a_table_are_enough_to_follow_it(seed: int) -> None:
     rows = changelog(seed)
-    table: steps.Tables = {"rows": None}
+    table = a_table()
     view: dict[str, tuple[Any, ...]] = {}
     done = 0
     for batch in batches(rows, seed):
-        table, told = steps.newest(table, batch, KEYS, COLUMNS)
+        told = steps.newest(table, batch, KEYS, COLUMNS)
         for row in told.iter_rows(named=True):
             if row["deleted"]:
                 del view[row["id"]]  # never told of what was not there
@@ -254,10 +291,10 @@ def test_the_changes_of_a_table_are_enough_to_follow_it(seed: int) -> None:
 @pytest.mark.parametrize("seed", SEEDS[:50])
 def test_each_old_row_goes_before_the_new_one_comes(seed: int) -> None:
     rows = changelog(seed)
-    table: steps.Tables = {"rows": None}
+    table = a_table()
     here: dict[str, str] = {}
     for batch in batches(rows, seed):
-        table, told = steps.every_difference(table, batch, KEYS, COLUMNS)
+        told = steps.every_difference(table, batch, KEYS, COLUMNS)
         for row in told.iter_rows(named=True):
             assert row[BUCKET] == bucket_of(row["client"])
             if row[OP] < 0:
@@ -271,11 +308,11 @@ def test_each_old_row_goes_before_the_new_one_comes(seed: int) -> None:
 def test_a_changelog_by_group_may_come_again(seed: int) -> None:
     """As a repartition topic may: each batch is sent twice, and the table is the same."""
     rows = changelog(seed)
-    first: steps.Tables = {"rows": None}
-    second: steps.Tables = {"rows": None}
+    first = a_table()
+    second = empty(steps.table_of(["client", "id"]))
     both, order = ["client", "id"], 0
     for batch in batches(rows, seed):
-        first, moved = steps.moves(first, batch, KEYS, COLUMNS, GROUP)
+        moved = steps.moves(first, batch, KEYS, COLUMNS, GROUP)
         for _ in range(2):
             again = moved.rename({"deleted": DELETED}).with_columns(
                 pl.int_range(order, order + len(moved)).alias(ORDER),
@@ -283,8 +320,8 @@ def test_a_changelog_by_group_may_come_again(seed: int) -> None:
             )
             order += len(moved)
             if len(again):
-                second, _ = steps.differences(second, again, both, ["client", "id", "amount"])
-    kept = second["rows"]
+                steps.differences(second, again, both, ["client", "id", "amount"])
+    kept = second["rows"].all()
     held = [] if kept is None else kept.select("client", "id").sort("client", "id").rows()
     expected = [(client, key) for client, found in truth(rows).items() for key in found[2]]
     assert held == sorted(expected)

@@ -1,16 +1,14 @@
-"""State in columns: rows travel and rest as small Arrow tables, one per bucket of keys.
+"""State in columns: rows travel as small Arrow tables, one per bucket of keys.
 
 Spark hands Python one value of state per key, at about 10,000 a second. Here the key is a bucket
-of many keys, its state one Arrow table, and a batch of changes another, so that a batch costs a
-few joins in Polars instead of a call per row. A bucket's table is written whole in each
-micro-batch: this fits while it stays in megabytes; more keys want more buckets.
+of many keys, its state tables in segments (``segments``), and a batch of changes an Arrow table, so
+that a batch costs a few joins in Polars instead of a call per row.
 """
 
 from __future__ import annotations
 
-import io
 import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import polars as pl
 import pyarrow as pa
@@ -18,29 +16,17 @@ from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
-from workbook.buckets.processor import Bucket, Packs, Work
-from workbook.buckets.state import BUCKET, Tables
+from workbook.buckets.processor import Bucket, Came, Left, Work
+from workbook.buckets.segments import Keyed
+from workbook.buckets.state import BUCKET, State, Step, closed, opened, packed, unpacked
 
 PACKED = "bucket INT, rows BINARY"
 
-Step = Callable[[Tables, pl.DataFrame], "tuple[Tables, pl.DataFrame]"]
-"""State before and a batch in; state after and what is emitted out."""
+Tables = Mapping[str, "pl.DataFrame | None"]
+"""Small tables by name, None where there is nothing yet."""
 
-
-Idle = Callable[[Tables, int], "tuple[Tables, pl.DataFrame]"]
-"""The same where nothing came: state before and the time (ms) in."""
-
-
-def packed(frame: pl.DataFrame) -> bytes:
-    """Serialize a table as an Arrow stream."""
-    target = io.BytesIO()
-    frame.rechunk().write_ipc_stream(target, compression="lz4")
-    return target.getvalue()
-
-
-def unpacked(data: bytes) -> pl.DataFrame:
-    """Deserialize a table that ``packed`` wrote."""
-    return pl.read_ipc_stream(io.BytesIO(data))
+Idle = Callable[[State, int], pl.DataFrame]
+"""The same where nothing came: it gets the time (ms)."""
 
 
 def pack(
@@ -89,38 +75,53 @@ def _unpickled(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
 
 
 def stateful(
-    packs: DataFrame, step: Step, names: list[str], buckets: int, idle: Idle | None = None
+    packs: DataFrame,
+    step: Step,
+    tables: Mapping[str, Keyed],
+    buckets: int,
+    idle: Idle | None = None,
 ) -> DataFrame:
     """Take each bucket's packs of a micro-batch through ``step``, and pack what it emits.
 
-    ``names`` are the tables that it keeps, each a state variable of its own. Nothing in the state
-    says what they hold: mark what comes out with that (``checkpoints.marked``), ``buckets`` too,
-    and no query of another shape goes on with it.
+    ``tables`` are those that it keeps, by name. Nothing in the state says what they hold: mark what
+    comes out with that (``checkpoints.marked``), ``buckets`` and ``state.LAYOUT`` too, and no query
+    of another shape goes on with it.
 
     With ``idle`` micro-batches come also where nothing was read, as often as the query's trigger
     says, and every ``WAKE_MS`` it gets the state and the time at which the micro-batch was planned
     (ms). ``processAllAvailable`` never returns then.
     """
     mode = "None" if idle is None else "ProcessingTime"
-    bucket = Bucket(names, _worker(step, idle, buckets), waking=idle is not None)
+    bucket = Bucket(_worker(step, idle, dict(tables), buckets), waking=idle is not None)
     return packs.groupBy("bucket").transformWithState(bucket, PACKED, "Update", mode)
 
 
-def _worker(step: Step, idle: Idle | None, buckets: int) -> Work:
-    """Wrap the steps to work on packed tables, as a ``Bucket`` calls them."""
+def whole(
+    step: Callable[[Tables, pl.DataFrame], tuple[Tables, pl.DataFrame]],
+) -> Step:
+    """Make a step over small tables, which it takes and returns whole, one over the state."""
 
-    def work(state: Packs, packs: list[bytes], now: int) -> tuple[Packs, list[tuple[int, bytes]]]:
-        before = {name: None if data is None else unpacked(data) for name, data in state.items()}
-        if packs or idle is None:
-            after, emitted = step(before, pl.concat([unpacked(data) for data in packs]))
+    def over_state(state: State, batch: pl.DataFrame) -> pl.DataFrame:
+        after, emitted = step({name: table.all() for name, table in state.items()}, batch)
+        for name, rows in after.items():
+            if rows is not None:
+                state[name].replace(rows)
+        return emitted
+
+    return over_state
+
+
+def _worker(step: Step, idle: Idle | None, tables: Mapping[str, Keyed], buckets: int) -> Work:
+    """Wrap the steps to work on bytes, as a ``Bucket`` calls them."""
+
+    def work(came: Came) -> Left:
+        state = opened(came.tables, tables, came.read)
+        if came.packs or idle is None:
+            emitted = step(state, pl.concat([unpacked(data) for data in came.packs]))
         else:
-            after, emitted = idle(before, now)
-        kept = {
-            name: None if table is None or table.is_empty() else packed(table)
-            for name, table in after.items()
-        }
+            emitted = idle(state, came.now)
         rows = _in_buckets(emitted, buckets).to_pylist() if len(emitted) else []
-        return kept, [(row["bucket"], row["rows"]) for row in rows]
+        return Left(*closed(state), [(row["bucket"], row["rows"]) for row in rows])
 
     return work
 

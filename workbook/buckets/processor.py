@@ -1,4 +1,4 @@
-"""The stateful processor of a bucket: a function takes its state and returns it, as bytes.
+"""The stateful processor of a bucket: a function takes its state, as bytes, and says what is left.
 
 Before a query's first micro-batch, Spark starts a bare Python for each such operator, only to ask
 which state variables it has. So nothing is imported here that takes long, and the function with
@@ -8,7 +8,8 @@ all that it needs is unpickled where it's used.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -16,21 +17,44 @@ from pyspark import cloudpickle
 from pyspark.sql import Row
 from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 
-Packs = dict[str, bytes | None]
+TABLES, SEGMENTS = "tables", "segments"
+"""The state variables: a list of tables with their segments, and the larger segments by name."""
 
-Work = Callable[[Packs, list[bytes], int], tuple[Packs, list[tuple[int, bytes]]]]
-"""The state by name, what came in (nothing where the bucket was woken) and the time of waking (ms)
-to the state after and what goes out: a bucket's number and a pack each."""
+
+@dataclass(frozen=True)
+class Came:
+    """What comes to a bucket: its list of tables, a way to read its segments, and the packs.
+
+    Without packs the bucket was woken, at the time ``now`` (ms).
+    """
+
+    tables: bytes | None
+    read: Callable[[str], bytes]
+    packs: Sequence[bytes]
+    now: int
+
+
+@dataclass(frozen=True)
+class Left:
+    """What a bucket leaves: the list, segments to store and to remove, and packs by bucket."""
+
+    tables: bytes | None
+    stored: Mapping[str, bytes]
+    removed: Sequence[str]
+    emitted: Sequence[tuple[int, bytes]]
+
+
+Work = Callable[[Came], Left]
 
 WAKE_MS = 5_000
 """So often an idle bucket is woken."""
 
 
 class Bucket(StatefulProcessor):
-    """Keeps a value of bytes per name; a ``waking`` one also runs where no input came."""
+    """Keeps a bucket's tables in segments; a ``waking`` one also runs where no input came."""
 
-    def __init__(self, names: Sequence[str], work: Work, *, waking: bool) -> None:
-        self._names, self._waking = names, waking
+    def __init__(self, work: Work, *, waking: bool) -> None:
+        self._waking = waking
         self._pickled: bytes = cloudpickle.dumps(work)
 
     @cached_property
@@ -39,7 +63,8 @@ class Bucket(StatefulProcessor):
         return work
 
     def init(self, handle: StatefulProcessorHandle) -> None:
-        self._states = {name: handle.getValueState(name, "rows BINARY") for name in self._names}
+        self._tables = handle.getValueState(TABLES, "rows BINARY")
+        self._segments = handle.getMapState(SEGMENTS, "name STRING", "rows BINARY")
         self._handle = handle
 
     def handleInputRows(  # noqa: N802
@@ -65,19 +90,25 @@ class Bucket(StatefulProcessor):
         self._handle.registerTimer(now + WAKE_MS)
 
     def _worked(self, packs: list[bytes], now: int) -> Iterator[Row]:
-        before: Packs = {}
-        for name, state in self._states.items():
-            kept = state.get()
-            before[name] = None if kept is None else kept[0]
-        after, emitted = self._work(before, packs, now)
-        for name, state in self._states.items():
-            data = after[name]
-            if data is None:
-                state.clear()
-            else:
-                state.update((data,))
-        for bucket, rows in emitted:
+        kept = self._tables.get()
+        before = None if kept is None else bytes(kept[0])
+        left = self._work(Came(before, self._read, packs, now))
+        for name in left.removed:
+            self._segments.removeKey((name,))
+        for name, data in left.stored.items():
+            self._segments.updateValue((name,), (data,))
+        if left.tables is None:
+            self._tables.clear()
+        elif left.tables != before:
+            self._tables.update((left.tables,))
+        for bucket, rows in left.emitted:
             yield Row(bucket=bucket, rows=rows)
+
+    def _read(self, name: str) -> bytes:
+        kept = self._segments.getValue((name,))
+        if kept is None:
+            raise KeyError(f"Expected segment {name} in the state, but it is not there.")
+        return bytes(kept[0])
 
     def close(self) -> None:
         pass

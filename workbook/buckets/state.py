@@ -1,13 +1,131 @@
-"""The state of a bucket: small tables by name."""
+"""The state of a bucket: tables by name, and how they rest in the state store.
+
+A list of segments with the young ones in it is one value; each other segment is a value of its own,
+written once.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import io
+import pickle
+from collections.abc import Callable, Mapping
+from dataclasses import astuple
 
-if TYPE_CHECKING:
-    import polars as pl
+import polars as pl
 
-Tables = dict[str, "pl.DataFrame | None"]
+from workbook.buckets import local_copies
+from workbook.buckets.segments import YOUNG_ROWS, Keyed, Segment, Segments, by_hash
 
 BUCKET = "__bucket"
 """The column with a row's bucket."""
+
+LAYOUT = {"state in": "segments, 1"}
+"""What a checkpoint is made for, beside the tables in it."""
+
+State = Mapping[str, Segments]
+"""A bucket's tables by name."""
+
+Step = Callable[[State, pl.DataFrame], pl.DataFrame]
+"""Changes the state by a batch, and returns what is emitted."""
+
+Read = Callable[[str], bytes]
+"""Reads a segment from the state store by its name."""
+
+
+def packed(frame: pl.DataFrame) -> bytes:
+    """Serialize a table as an Arrow stream."""
+    target = io.BytesIO()
+    frame.rechunk().write_ipc_stream(target, compression="lz4")
+    return target.getvalue()
+
+
+def unpacked(data: bytes) -> pl.DataFrame:
+    """Deserialize a table that ``packed`` wrote."""
+    return pl.read_ipc_stream(io.BytesIO(data))
+
+
+def empty(tables: Mapping[str, Keyed]) -> State:
+    """Return a state in which nothing is kept yet."""
+    return {name: Segments(keyed) for name, keyed in tables.items()}
+
+
+def opened(data: bytes | None, tables: Mapping[str, Keyed], read: Read) -> State:
+    """Open a state that ``closed`` wrote; ``read`` reads a segment by its name."""
+    if data is None:
+        return empty(tables)
+    version, kept = pickle.loads(data)
+    again = version != pl.__version__  # whose hashes may differ
+    return {
+        name: _opened(kept.get(name, _NOTHING), keyed, read, again)
+        for name, keyed in tables.items()
+    }
+
+
+def closed(state: State) -> tuple[bytes | None, dict[str, bytes], list[str]]:
+    """Settle the tables; return their list, segments to store by name, and names to remove.
+
+    The list is None if nothing is kept.
+    """
+    stored, removed, kept = {}, [], {}
+    for name, table in state.items():
+        table.settle()
+        for segment in table.added:
+            assert segment.frame is not None
+            stored[segment.name] = packed(segment.frame)
+            local_copies.keep(segment.name, segment.frame)
+        for gone in table.dropped:
+            local_copies.forget(gone)
+            removed.append(gone)
+        written = [_written(segment) for segment in table.segments]
+        kept[name] = (astuple(table.keyed), table.floor, written)
+    some = any(table.segments for table in state.values())
+    return pickle.dumps((pl.__version__, kept)) if some else None, stored, removed
+
+
+def table_names(data: bytes) -> list[str]:
+    """Return the tables in a list that ``closed`` wrote."""
+    return list(pickle.loads(data)[1])
+
+
+def whole_table(data: bytes, name: str, read: Read) -> pl.DataFrame | None:
+    """Return all rows of a table in a list that ``closed`` wrote; None if there are none.
+
+    It makes no copies of segments, and looks for none.
+    """
+    _, kept = pickle.loads(data)
+    if name not in kept:
+        return None
+    keyed, floor, written = kept[name]
+    segments = [_segment(each, lambda frame: frame) for each in written]
+    return Segments(Keyed(*keyed), segments, floor, lambda each: unpacked(read(each))).all()
+
+
+Written = tuple[str, int, int | None, int | None, tuple[int | None, ...], bytes | None]
+
+Kept = tuple[tuple[object, ...], int | None, list[Written]]
+"""How a table is keyed, its floor, its segments."""
+
+_NOTHING: Kept = ((), None, [])
+
+
+def _written(segment: Segment) -> Written:
+    young = segment.rows <= YOUNG_ROWS
+    data = packed(segment.frame) if young and segment.frame is not None else None
+    return segment.name, segment.rows, segment.low, segment.high, segment.least, data
+
+
+def _segment(written: Written, settled: Callable[[pl.DataFrame], pl.DataFrame]) -> Segment:
+    *facts, data = written
+    return Segment(*facts, None if data is None else settled(unpacked(data)))  # type: ignore[call-arg, arg-type]
+
+
+def _opened(kept: Kept, keyed: Keyed, read: Read, hash_again: bool) -> Segments:
+    _, floor, written = kept
+
+    def settled(frame: pl.DataFrame) -> pl.DataFrame:
+        return by_hash(frame, keyed) if hash_again else frame
+
+    def load(name: str) -> pl.DataFrame:
+        return local_copies.copy_of(name, lambda: settled(unpacked(read(name))))
+
+    return Segments(keyed, [_segment(each, settled) for each in written], floor, load)

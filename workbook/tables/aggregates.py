@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import polars as pl
 from pyspark.sql.types import ArrayType, DataType, IntegralType, LongType, StructType
 
+from workbook.buckets.segments import Keyed, Segments
 from workbook.errors import CannotSubtract, SumTooLarge
 from workbook.spark.fingerprints import fingerprint, plain
 
@@ -29,13 +30,15 @@ class Aggregate(Protocol):
     def column(self) -> str:
         """Return the column that it aggregates; empty for none, "*" for all."""
 
+    @property
+    def keyed(self) -> Keyed:
+        """Return how the table is kept that it needs."""
+
     def returns(self, schema: StructType) -> DataType:
         """Return the type of the result over a table of this schema; raise where that cannot be."""
 
-    def merge(
-        self, state: pl.DataFrame | None, changes: pl.DataFrame
-    ) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """Merge changes (``__group``, columns, ``__op``) into the state; return it and the results.
+    def merge(self, table: Segments, changes: pl.DataFrame) -> pl.DataFrame:
+        """Merge changes (``__group``, columns, ``__op``) into the table; return the results.
 
         The changes come in order. The results have ``__group`` and ``__result`` for each group that
         the changes touch; a group without a result may be missing.
@@ -51,6 +54,11 @@ class Count:
 
     column: str = ""
 
+    @property
+    def keyed(self) -> Keyed:
+        """Return how its table is kept."""
+        return Keyed((GROUP,))
+
     def __str__(self) -> str:
         return "count"
 
@@ -58,14 +66,12 @@ class Count:
         """Return bigint."""
         return LongType()
 
-    def merge(
-        self, state: pl.DataFrame | None, changes: pl.DataFrame
-    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+    def merge(self, table: Segments, changes: pl.DataFrame) -> pl.DataFrame:
         """Merge as ``Aggregate`` says."""
         fresh = changes.group_by(GROUP).agg(pl.col(OP).cast(pl.Int64).sum().alias(RESULT))
-        touched, rest = _split(state, fresh)
-        after = pl.concat([touched, fresh]).group_by(GROUP).agg(pl.col(RESULT).sum())
-        return pl.concat([rest, after]), after
+        after = pl.concat([_old(table, fresh), fresh]).group_by(GROUP).agg(pl.col(RESULT).sum())
+        table.write(after)
+        return after
 
 
 @dataclass(frozen=True)
@@ -73,6 +79,11 @@ class Total:
     """The sum of whole numbers; null where all are null, as in SQL."""
 
     column: str
+
+    @property
+    def keyed(self) -> Keyed:
+        """Return how its table is kept."""
+        return Keyed((GROUP,))
 
     def __str__(self) -> str:
         return f"sum_of({self.column})"
@@ -87,20 +98,19 @@ class Total:
             )
         return LongType()
 
-    def merge(
-        self, state: pl.DataFrame | None, changes: pl.DataFrame
-    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+    def merge(self, table: Segments, changes: pl.DataFrame) -> pl.DataFrame:
         """Merge as ``Aggregate`` says; raise ``SumTooLarge`` for what no bigint holds any more."""
         known = changes.drop_nulls(self.column)
         amount = pl.col(self.column).cast(pl.Int128) * pl.col(OP)
         fresh = known.group_by(GROUP).agg(
             amount.sum().alias(RESULT), pl.col(OP).cast(pl.Int64).sum().alias(_TIMES)
         )
-        touched, rest = _split(state, fresh)
-        both = pl.concat([touched.cast({RESULT: pl.Int128}), fresh])
-        after = both.group_by(GROUP).agg(pl.col(RESULT, _TIMES).sum()).filter(pl.col(_TIMES) != 0)
-        after = self._as_bigint(after)
-        return pl.concat([rest.cast({RESULT: pl.Int64}), after]), after.drop(_TIMES)
+        both = pl.concat([_old(table, fresh).cast({RESULT: pl.Int128}), fresh])
+        after = both.group_by(GROUP).agg(pl.col(RESULT, _TIMES).sum())
+        gone = after.filter(pl.col(_TIMES) == 0)
+        after = self._as_bigint(after.filter(pl.col(_TIMES) != 0))
+        table.write(after, gone)
+        return after.drop(_TIMES)
 
     def _as_bigint(self, sums: pl.DataFrame) -> pl.DataFrame:
         beyond = sums.filter(pl.col(RESULT).cast(pl.Int64, strict=False).is_null())
@@ -129,6 +139,11 @@ class Elements:
     result: pl.Expr = field(repr=False)
     is_list: bool = True
 
+    @property
+    def keyed(self) -> Keyed:
+        """Return how its table is kept."""
+        return Keyed((GROUP,), also=(_ELEMENT,))
+
     def __str__(self) -> str:
         return f"{self.name}({self.column})"
 
@@ -137,19 +152,21 @@ class Elements:
         kind = schema[self.column].dataType
         return ArrayType(kind) if self.is_list else kind
 
-    def merge(
-        self, state: pl.DataFrame | None, changes: pl.DataFrame
-    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+    def merge(self, table: Segments, changes: pl.DataFrame) -> pl.DataFrame:
         """Merge as ``Aggregate`` says."""
         named = changes.select(
             GROUP, pl.col(self.column).alias(_ELEMENT), pl.col(OP).cast(pl.Int64).alias(_TIMES)
         )
-        touched, rest = _split(state, named)
-        after = pl.concat([touched, named.drop_nulls(_ELEMENT)])
-        after = after.group_by(GROUP, _ELEMENT).agg(pl.col(_TIMES).sum())
-        after = after.filter(pl.col(_TIMES) != 0)
-        results = after.group_by(GROUP).agg(self.result.alias(RESULT))
-        return pl.concat([rest, after]), results
+        fresh = named.drop_nulls(_ELEMENT).group_by(GROUP, _ELEMENT).agg(pl.col(_TIMES).sum())
+        both = pl.concat([_old(table, named), fresh])
+        after = both.group_by(GROUP, _ELEMENT).agg(pl.col(_TIMES).sum())
+        there = after.filter(pl.col(_TIMES) != 0)
+        changed = fresh.select(GROUP, _ELEMENT)
+        table.write(
+            there.join(changed, on=[GROUP, _ELEMENT], how="semi"),
+            gone=after.filter(pl.col(_TIMES) == 0),
+        )
+        return there.group_by(GROUP).agg(self.result.alias(RESULT))
 
 
 # --- any pair of functions --------------------------------------------------------------------
@@ -168,6 +185,11 @@ class Fold:
     kind: str
     column: str = "*"
 
+    @property
+    def keyed(self) -> Keyed:
+        """Return how its table is kept."""
+        return Keyed((GROUP,))
+
     def __str__(self) -> str:
         by = f"{fingerprint(self.adder)}, {fingerprint(self.subtractor)}"
         return f"fold({by}, from {plain(self.start)}, returns {self.kind})"
@@ -176,11 +198,10 @@ class Fold:
         """Return the type given as ``returns``."""
         return DataType.fromDDL(self.kind)
 
-    def merge(
-        self, state: pl.DataFrame | None, changes: pl.DataFrame
-    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+    def merge(self, table: Segments, changes: pl.DataFrame) -> pl.DataFrame:
         """Merge as ``Aggregate`` says, in the order of the changes; results hold pickled values."""
-        rested = () if state is None else state.iter_rows()
+        held = table.of(changes.select(GROUP))
+        rested = () if held is None else held.select(GROUP, "value", "rows").iter_rows()
         kept = {group: (value, number) for group, value, number in rested}
         groups: dict[Any, tuple[Any, int]] = {}
         rows = changes.select(name for name in changes.columns if not name.startswith("__"))
@@ -193,7 +214,8 @@ class Fold:
         found = {group: (_pickled(value), number) for group, (value, number) in groups.items()}
         shown = {group: _pickled(_shown(value)) for group, (value, _) in groups.items()}
         kind = changes.schema[GROUP]
-        return _folded(kind, kept | found), _results(kind, shown)
+        table.write(_folded(kind, found))
+        return _results(kind, shown)
 
     def _step(self, value: Any, number: int, row: Mapping[str, Any], sign: int) -> tuple[Any, int]:
         """Add or subtract a row as Kafka Streams does: with no value, only an adder runs."""
@@ -238,12 +260,7 @@ def _shown(value: Any) -> Any:
     return list(value.items()) if isinstance(value, dict) else value
 
 
-def _split(state: pl.DataFrame | None, changes: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Split the state into the rows whose group the changes touch, and the others."""
-    if state is None:
-        return changes.clear(), changes.clear()
-    groups = changes.select(pl.col(GROUP).unique())
-    return (
-        state.join(groups, on=GROUP, how="semi"),
-        state.join(groups, on=GROUP, how="anti"),
-    )
+def _old(table: Segments, changes: pl.DataFrame) -> pl.DataFrame:
+    """Return the table's rows of the groups that the changes touch."""
+    held = table.of(changes.select(GROUP))
+    return changes.clear() if held is None else held.select(changes.columns)

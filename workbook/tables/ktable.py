@@ -21,7 +21,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import BooleanType, LongType, StringType, StructField, StructType
 
 from workbook.buckets.packing import pack, stateful, unpack
-from workbook.buckets.state import BUCKET
+from workbook.buckets.state import BUCKET, LAYOUT
 from workbook.errors import CannotSubtract
 from workbook.spark.checkpoints import Facts, computed, condition_text, marked
 from workbook.tables import steps
@@ -128,8 +128,8 @@ class KTable:
         packs = self._packed(columns, F.lit(0), F.col(DELETED), squeeze=True)
         emitted = stateful(
             packs,
-            lambda tables, batch: steps.newest(tables, batch, keys, columns),
-            ["rows"],
+            lambda state, batch: steps.newest(state, batch, keys, columns),
+            steps.table_of(keys),
             self.buckets,
         )
         emitted = self._marked(emitted, columns, gives="changes")
@@ -198,6 +198,7 @@ def ktable(
         "changelog": computed(changelog),
         "filters": [],
         "buckets": buckets,
+        **LAYOUT,
     }
     settled = changelog.withColumn(DELETED, F.coalesce(deleted, F.lit(False)))
     return KTable(settled, keys, columns, order, buckets, facts)
@@ -229,13 +230,13 @@ class GroupedTable:
         compare = steps.every_difference if every else steps.differences
         changes = stateful(
             self._packed(columns, squeeze=not every),
-            lambda tables, batch: compare(tables, batch, keys, columns),
-            ["rows"],
+            lambda state, batch: compare(state, batch, keys, columns),
+            steps.table_of(keys),
             buckets,
         )
         reduce = steps.reducer(self.column, aggregates, keys, per_update=per_update)
         reduced = self.table._marked(
-            stateful(changes, reduce, ["rows", *aggregates], buckets),
+            stateful(changes, reduce, steps.groups_of(aggregates), buckets),
             columns,
             gives="groups, per update" if per_update else "groups",
             group=self.column,
@@ -254,8 +255,8 @@ class GroupedTable:
         wanted = list(dict.fromkeys([group, *keys, *columns]))
         changes = stateful(
             self._packed(wanted, squeeze=True),
-            lambda tables, batch: steps.moves(tables, batch, keys, wanted, group),
-            ["rows"],
+            lambda state, batch: steps.moves(state, batch, keys, wanted, group),
+            steps.table_of(keys),
             self.table.buckets,
         )
         changes = self.table._marked(changes, wanted, gives="changelog by group", group=group)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pandas as pd
 import polars as pl
-from pyspark.sql import SparkSession
+from pyspark.sql import Row, SparkSession
 
-from workbook.buckets.packing import unpacked
+from workbook.buckets.processor import SEGMENTS, TABLES
+from workbook.buckets.state import table_names, whole_table
 from workbook.errors import NoSuchState
 from workbook.tables.aggregates import GROUP, RESULT
 from workbook.tables.steps import GROUP_BUCKET
@@ -29,18 +29,28 @@ def state_of(spark: SparkSession, checkpoint: Path, name: str = TABLE) -> pd.Dat
     committed, and for another name.
     """
     folder = str(checkpoint / "0")
-    operator, variable = _find(spark, folder, name)
-    options = {"operatorId": str(operator), "stateVarName": variable}
-    kept = spark.read.format("statestore").options(**options).load(folder)
-    rows = kept.selectExpr("key.bucket", "partition_id AS partition", "value.rows").collect()
-    frames = [
-        unpacked(row["rows"]).with_columns(bucket=row["bucket"], partition=row["partition"])
-        for row in rows
-    ]
+    operator, table = _find(spark, folder, name)
+    lists, segments = (_read(spark, folder, operator, each) for each in (TABLES, SEGMENTS))
+    larger = {(row["key"]["bucket"], row["user_map_key"]["name"]): row for row in segments}
+    frames = []
+    for row in lists:
+        bucket = row["key"]["bucket"]
+
+        def read(segment: str, bucket: int = bucket) -> bytes:
+            return bytes(larger[bucket, segment]["user_map_value"]["rows"])
+
+        rows = whole_table(bytes(row["value"]["rows"]), table, read)
+        if rows is not None:
+            frames.append(rows.with_columns(bucket=bucket, partition=row["partition_id"]))
     if not frames:
         return pd.DataFrame()
     found = pl.concat(frames).drop(GROUP_BUCKET, strict=False)
     return found.rename(_NAMES, strict=False).to_pandas()
+
+
+def _read(spark: SparkSession, folder: str, operator: int, variable: str) -> list[Row]:
+    options = {"operatorId": str(operator), "stateVarName": variable}
+    return spark.read.format("statestore").options(**options).load(folder).collect()
 
 
 def _find(spark: SparkSession, folder: str, name: str) -> tuple[int, str]:
@@ -63,8 +73,9 @@ def _tables(spark: SparkSession, folder: str) -> dict[str, tuple[int, str]]:
     first = max(row["operatorId"] for row in operators)
     found = {TABLE: (first, "rows")}
     for row in operators:
-        if row["operatorId"] != first:
-            kept = json.loads(row["operatorProperties"])["stateVariables"]
-            names = [variable["stateName"] for variable in kept]
-            found |= {GROUPS if n == "rows" else n: (row["operatorId"], n) for n in names}
+        number = row["operatorId"]
+        if number != first:
+            lists = _read(spark, folder, number, TABLES)
+            names = {name for each in lists for name in table_names(bytes(each["value"]["rows"]))}
+            found |= {GROUPS if n == "rows" else n: (number, n) for n in sorted(names)}
     return found

@@ -19,8 +19,9 @@ import polars as pl
 from pyspark.sql import DataFrame
 from pyspark.sql.types import ArrayType, IntegerType, LongType, StringType, StructField, StructType
 
-from workbook.buckets.packing import PACKED, Step, packing, stateful, unpack
-from workbook.buckets.state import Tables
+from workbook.buckets.packing import PACKED, Tables, packing, stateful, unpack, whole
+from workbook.buckets.segments import Keyed
+from workbook.buckets.state import LAYOUT
 from workbook.decoding.clicks import parse
 from workbook.decoding.records import DeadLetterSink, Then
 from workbook.events.clicks import ClickType
@@ -82,9 +83,10 @@ def completed_views(
     fields = (*FIELDS, *(["event_id"] if with_events else []))
     make = packing(1, partial(_per_second_in_ms, with_events=with_events))
     packs = parse(raw, dead_letters, fields, Then(make, PACKED))
-    step = partial(complete, behind=behind, unread=unread, by_partition=by_partition)
-    idle = partial(nothing_came, step)
-    emitted = unpack(stateful(packs, step, _TABLES, 1, idle), RESULT)
+    step = whole(partial(complete, behind=behind, unread=unread, by_partition=by_partition))
+    tables = dict.fromkeys(_TABLES, Keyed())
+    idle = stateful(packs, step, tables, 1, lambda state, now: step(state, nothing_came(now)))
+    emitted = unpack(idle, RESULT)
     made_for = facts(lateness, by_partition=by_partition, with_events=with_events)
     return marked(emitted, made_for)
 
@@ -95,6 +97,7 @@ def facts(lateness: str, *, by_partition: bool, with_events: bool) -> dict[str, 
         "lateness in ms": milliseconds(lateness),
         "by partition": by_partition,
         "events": with_events,
+        **LAYOUT,
     }
 
 
@@ -218,9 +221,9 @@ def _total(rows: pl.DataFrame, column: str) -> int:
     return int(rows[column].sum())
 
 
-def nothing_came(step: Step, tables: Tables, now: int) -> tuple[Tables, pl.DataFrame]:
-    nothing = pl.DataFrame([{"clicks": 0, "now": now}], schema=_PER_SECOND)
-    return step(tables, nothing)
+def nothing_came(now: int) -> pl.DataFrame:
+    """Return an empty micro-batch, planned at this time (ms)."""
+    return pl.DataFrame([{"clicks": 0, "now": now}], schema=_PER_SECOND)
 
 
 def _sums(table: pl.DataFrame | None, now: int) -> tuple[dict[str, int], int, int]:

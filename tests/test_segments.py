@@ -1,0 +1,159 @@
+"""Tables in segments against a plain dictionary: whatever is written, merged, expired, reopened."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from workbook.buckets import local_copies, segments, state
+from workbook.buckets.segments import Keyed, Segments
+from workbook.buckets.state import closed, opened, table_names, whole_table
+
+SCHEMA = {"key": pl.String, "part": pl.Int64, "due": pl.Int64, "offset": pl.Int64}
+KEYED = Keyed(("key",), also=("part",), expires="due", least=("offset",))
+Rows = dict[tuple[str | None, int], tuple[int, int]]
+
+
+def frame(rows: Rows) -> pl.DataFrame:
+    data = [(*key, *value) for key, value in rows.items()]
+    return pl.DataFrame(data, schema=SCHEMA, orient="row")
+
+
+def read(found: pl.DataFrame | None) -> Rows:
+    rows = [] if found is None else found.select(list(SCHEMA)).rows()
+    there = {(key, part): (due, offset) for key, part, due, offset in rows}
+    assert len(there) == len(rows), "each row once"
+    return there
+
+
+class Bucket:
+    """What a bucket has in Spark's state store."""
+
+    def __init__(self) -> None:
+        self.list: bytes | None = None
+        self.store: dict[str, bytes] = {}
+        self.written: list[int] = []
+
+    def open(self) -> Segments:
+        return opened(self.list, {"rows": KEYED}, self.store.__getitem__)["rows"]
+
+    def close(self, table: Segments) -> None:
+        self.list, stored, removed = closed({"rows": table})
+        self.written.append(sum(map(len, stored.values())) + len(self.list or b""))
+        self.store |= stored
+        for name in removed:
+            self.store.pop(name, None)
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for module in (segments, state):
+        monkeypatch.setattr(module, "YOUNG_ROWS", 3)
+    monkeypatch.setattr(local_copies, "LARGE_ROWS", 8)
+    monkeypatch.setenv("SPARK_LOCAL_DIRS", str(tmp_path))
+    monkeypatch.setattr(local_copies, "_opened", local_copies._opened.copy())
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_it_is_a_dictionary(seed: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    draw = random.Random(seed)
+    bucket, truth, clock = Bucket(), Rows(), 0
+    for _ in range(draw.randint(1, 40)):
+        if draw.random() < 0.1:
+            local_copies._opened.clear()  # as in another worker
+        if draw.random() < 0.1:
+            monkeypatch.setenv("SPARK_LOCAL_DIRS", draw.choice(["", str(tmp_path / "other")]))
+        if draw.random() < 0.05:
+            monkeypatch.setattr(pl, "__version__", str(draw.random()))  # hashes may differ
+        table = bucket.open()
+        for _ in range(draw.randint(0, 3)):
+            keys = [draw.choice("abcdefghij") if draw.random() < 0.9 else None for _ in range(12)]
+            new = {
+                (key, draw.randrange(3)): (clock + draw.randrange(30), draw.randrange(1000))
+                for key in keys[: draw.choice([0, 1, 5, 12])]
+            }
+            gone = draw.sample(sorted(truth, key=str), min(len(truth), draw.choice([0, 0, 1, 6])))
+            gone = [key for key in gone if key not in new]
+            table.write(frame(new), gone=frame(dict.fromkeys(gone, (0, 0))))
+            truth = {key: row for key, row in truth.items() if key not in gone} | new
+        asked = {"a", "c", None, draw.choice("defghijkl")}
+        wanted = pl.DataFrame({"key": sorted(asked, key=str)}, schema={"key": pl.String})
+        assert read(table.of(wanted)) == {k: v for k, v in truth.items() if k[0] in asked}
+        if draw.random() < 0.3:
+            clock += draw.choice([1, 5, 40])
+            due = {key: row for key, row in truth.items() if row[0] < clock}
+            assert read(table.expire(clock)) == due
+            truth = {key: row for key, row in truth.items() if key not in due}
+        if draw.random() < 0.05:
+            truth = {("z", 0): (clock, 1)}
+            table.replace(frame(truth))
+        assert read(table.all()) == truth
+        least = table.least("offset")
+        assert not truth or (least is not None and least <= min(n for _, n in truth.values()))
+        bucket.close(table)
+        whole = whole_table(bucket.list, "rows", bucket.store.__getitem__) if bucket.list else None
+        assert read(whole) == truth
+        assert bucket.list is None or set(bucket.store) <= {
+            each.name for each in bucket.open().segments
+        }
+
+
+def test_a_batch_costs_what_it_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (segments, state):
+        monkeypatch.setattr(module, "YOUNG_ROWS", 256)
+    bucket, number, batches = Bucket(), 20_000, 200
+    draw = random.Random(1)
+    table = bucket.open()
+    table.write(frame({(str(n), 0): (draw.randrange(10**9), n) for n in range(number)}))
+    bucket.close(table)
+    whole = bucket.written.pop()
+    for _ in range(batches):
+        table = bucket.open()
+        some = draw.sample(range(number), 10)
+        table.write(frame({(str(n), 0): (draw.randrange(10**9), n) for n in some}))
+        bucket.close(table)
+        assert len(table.segments) < 12
+    assert sorted(bucket.written)[batches // 2] < whole / 50
+    assert sum(bucket.written) / batches < whole / 40
+    assert read(bucket.open().all()).keys() == {(str(n), 0) for n in range(number)}
+
+
+def test_what_has_expired_goes_without_being_rewritten() -> None:
+    bucket = Bucket()
+    for batch in range(60):
+        table = bucket.open()
+        table.write(frame({(f"{batch}-{n}", 0): (batch, n) for n in range(100)}))
+        table.expire(batch - 4)
+        bucket.close(table)
+        assert len(read(table.all())) == 100 * min(batch + 1, 5)
+        assert table.rows < 100 * 5 * 5  # what is kept of the dead is bounded
+    assert bucket.list is not None
+    assert table_names(bucket.list) == ["rows"]
+
+
+def test_a_copy_of_a_segment_is_made_once_and_goes_with_it(tmp_path: Path) -> None:
+    bucket = Bucket()
+    table = bucket.open()
+    table.write(frame({(str(n), 0): (n, n) for n in range(20)}))
+    bucket.close(table)
+    copies = tmp_path / "segments"
+    assert [file.suffix for file in copies.iterdir()] == [".arrow"]
+    local_copies._opened.clear()
+
+    def unread(name: str) -> bytes:
+        raise AssertionError("expected the copy, not the store")
+
+    again = opened(bucket.list, {"rows": KEYED}, unread)["rows"]
+    assert len(read(again.all())) == 20
+    again.replace(frame({}))
+    bucket.close(again)
+    assert list(copies.iterdir()) == []
+    assert bucket.list is None
+
+
+def test_a_table_without_expires_does_not_expire() -> None:
+    with pytest.raises(ValueError, match="declared with expires"):
+        Segments(Keyed(("key",))).expire(1)

@@ -1,0 +1,64 @@
+"""Copies of segments on this worker's disk, mapped into memory: the state store is read once."""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+
+LARGE_ROWS = 4096
+"""A smaller segment stays in this process's memory instead."""
+
+_OPEN_AT_MOST = 1024
+_opened: OrderedDict[str, pl.DataFrame] = OrderedDict()
+
+
+def copy_of(name: str, read: Callable[[], pl.DataFrame]) -> pl.DataFrame:
+    """Return a segment: opened already, from its copy, or as ``read`` gives it."""
+    if name in _opened:
+        _opened.move_to_end(name)
+        return _opened[name]
+    file = _file(name)
+    if file is not None and file.exists():
+        return _open(name, _mapped(file))
+    return keep(name, read())
+
+
+def keep(name: str, frame: pl.DataFrame) -> pl.DataFrame:
+    """Keep a copy of a segment; return it as it's kept."""
+    file = _file(name) if len(frame) >= LARGE_ROWS else None
+    if file is None:
+        return _open(name, frame)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = file.with_suffix(f".{os.getpid()}")
+    frame.rechunk().write_ipc(unfinished, compression="uncompressed")
+    unfinished.replace(file)
+    return _open(name, _mapped(file))
+
+
+def forget(name: str) -> None:
+    """Remove the copy of a segment; who has it open still, may read on."""
+    _opened.pop(name, None)
+    file = _file(name)
+    if file is not None:
+        file.unlink(missing_ok=True)
+
+
+def _open(name: str, frame: pl.DataFrame) -> pl.DataFrame:
+    _opened[name] = frame
+    while len(_opened) > _OPEN_AT_MOST:
+        _opened.popitem(last=False)
+    return frame
+
+
+def _mapped(file: Path) -> pl.DataFrame:
+    return pl.read_ipc(file)  # mapped, since that is how it was written
+
+
+def _file(name: str) -> Path | None:
+    """Return the place of a copy below the folders that Spark gives its workers, and clears."""
+    folders = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")
+    return Path(folders[0], "segments", f"{name}.arrow") if folders[0] else None
