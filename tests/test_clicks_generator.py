@@ -19,7 +19,7 @@ from workbook.errors import Rejected
 from workbook.events.clicks import Click
 from workbook.events.reasons import OF_POSITIONS, OF_THE_READER, Reason
 from workbook.generators.clicks import MAX_BEHIND, ClickStream
-from workbook.generators.murmur2 import partition_of
+from workbook.kafka.murmur2 import partition_of
 
 ROOT = Path(__file__).parents[1]
 MIXED = ClickStream(

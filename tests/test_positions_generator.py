@@ -20,8 +20,8 @@ import pytest
 from workbook.errors import Rejected
 from workbook.events.positions import EXCHANGES, US, Position
 from workbook.events.reasons import OF_THE_READER, Reason
-from workbook.generators.murmur2 import murmur2, partition_of
 from workbook.generators.positions import SHARES, SPOILED, PositionStream
+from workbook.kafka.murmur2 import murmur2, partition_of
 from workbook.kafka.stream_producer import generate
 from workbook.ledgers.tables import records_of
 from workbook.topics import compacted, new_topic

@@ -15,9 +15,9 @@ from labs import until
 from workbook.errors import BrokerUnreachable, Rejected, TopicMissing
 from workbook.events.clicks import Click, ClickType
 from workbook.generators.clicks import ClickStream
-from workbook.generators.murmur2 import partition_of
 from workbook.kafka.background_stream import BackgroundStream
 from workbook.kafka.clicks import ClickProducer
+from workbook.kafka.murmur2 import partition_of
 from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.record_producer import RecordProducer
 from workbook.kafka.stream_producer import Sent, generate

@@ -104,7 +104,7 @@ def test_a_broker_that_does_not_answer_is_silent_until_it_does(
     admin.answers = [7, KafkaException("timed out"), 9]
     monkeypatch.setattr(end_offsets, "require_topic", lambda config, topic: 1)
     monkeypatch.setattr(end_offsets, "AdminClient", lambda config: admin)
-    asked, told = end_offsets.EndOffsets({}, "c", clock), []
+    asked, told = end_offsets.EndOffsets({}, "c", clock=clock), []
     for _ in range(4):
         told.append((asked.look(), asked.silent))
         clock.now += end_offsets.EVERY_S

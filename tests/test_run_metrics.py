@@ -231,7 +231,7 @@ def test_a_total_counts_alone_where_a_second_has_parts_too(
 
 def test_the_ends_of_a_topic_are_asked_again_and_again(broker: Any, topic: MakeTopic) -> None:
     clicks, now = topic("clicks", partitions=2), 0.0
-    ends = EndOffsets(broker.client_config(), clicks.name, lambda: now)
+    ends = EndOffsets(broker.client_config(), clicks.name, clock=lambda: now)
 
     def first() -> object:
         nonlocal now

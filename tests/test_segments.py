@@ -154,6 +154,14 @@ def test_a_copy_of_a_segment_is_made_once_and_goes_with_it(tmp_path: Path) -> No
     assert bucket.list is None
 
 
+def test_a_row_that_has_expired_already_is_refused() -> None:
+    table = Segments(KEYED)
+    table.write(frame({("a", 0): (5, 1)}))
+    assert read(table.expire(6)) == {("a", 0): (5, 1)}
+    with pytest.raises(ValueError, match="expire at 6 or later, but got one of 5"):
+        table.write(frame({("a", 0): (5, 1)}))
+
+
 def test_a_table_without_expires_does_not_expire() -> None:
     with pytest.raises(ValueError, match="declared with expires"):
         Segments(Keyed(("key",))).expire(1)

@@ -51,6 +51,10 @@ class CannotGoOn(WorkbookError):
     """A checkpoint doesn't fit the query or the store that should continue from it."""
 
 
+class PartitionedApart(WorkbookError):
+    """Two topics are partitioned differently, so that a key lies in different partitions."""
+
+
 class JarsMissing(WorkbookError):
     """Jars aren't in the cache and couldn't be fetched."""
 

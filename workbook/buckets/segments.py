@@ -105,7 +105,11 @@ class Segments:
     # --- writing ------------------------------------------------------------------------------
 
     def write(self, rows: pl.DataFrame, gone: pl.DataFrame | None = None) -> None:
-        """Write rows over those with the same key, and take out those with the keys in ``gone``."""
+        """Write rows over those with the same key, and take out those with the keys in ``gone``.
+
+        Raises ValueError for a row that would have expired already: nobody could find it.
+        """
+        self._require_fresh(rows)
         parts = [rows.with_columns(pl.lit(False).alias(GONE))]
         if gone is not None and len(gone) and self.segments:
             taken = gone.select(self.keyed.key).with_columns(pl.lit(True).alias(GONE))
@@ -201,6 +205,15 @@ class Segments:
         if self.floor is not None:
             there &= pl.col(self._expires()) >= self.floor
         return rows.filter(there)
+
+    def _require_fresh(self, rows: pl.DataFrame) -> None:
+        if self.floor is None or not len(rows):
+            return
+        oldest = rows[self._expires()].min()
+        if oldest is None or oldest < self.floor:  # type: ignore[operator]
+            raise ValueError(
+                f"Expected rows that expire at {self.floor} or later, but got one of {oldest!r}."
+            )
 
     def _none(self) -> pl.DataFrame | None:
         return self._live([self._frame(self.segments[0]).clear()]) if self.segments else None

@@ -13,7 +13,7 @@ from workbook.commands.console import Ending, end_like_ctrl_c, typed, waiting_fo
 from workbook.commands.live_line import Writes, follow
 from workbook.errors import WorkbookError
 from workbook.kafka.end_offsets import EndOffsets
-from workbook.kafka.identity import topic_facts, written_facts
+from workbook.kafka.identity import topics_facts, written_facts
 from workbook.kafka.probe import require_topic
 from workbook.spark import checkpoints, cluster, session
 from workbook.spark.failures import query_failed
@@ -48,9 +48,10 @@ def run(options: Namespace) -> None:
 def _prepare(broker: Broker, system: System, options: Namespace) -> None:
     """Refuse what doesn't fit, then make the topics that are missing."""
     config, letters = broker.client_config(), Topic(options.dead_letters)
-    partitions = require_topic(config, options.source)
+    sources = system.sources(options)
+    partitions = max(require_topic(config, source) for source in sources)
     results = system.results(options, partitions)
-    names = [options.source, letters.name, *(topic.name for topic in results)]
+    names = [*sources, letters.name, *(topic.name for topic in results)]
     if len(set(names)) < len(names):
         raise WorkbookError(
             f"Expected a topic each for what is read, written and rejected, but got {names}: what "
@@ -59,7 +60,7 @@ def _prepare(broker: Broker, system: System, options: Namespace) -> None:
     checkpoint = Path(options.checkpoint) if options.checkpoint else None
     written = [topic.name for topic in results]
     if checkpoint:
-        facts = {**topic_facts(config, options.source), **system.made_for(options)}
+        facts = {**topics_facts(config, sources), **system.made_for(options)}
         checkpoints.require(checkpoint, facts)
         checkpoints.require(checkpoint, written_facts(config, written), checkpoints.WRITES)
     system.check_topics(broker, options)
@@ -80,8 +81,9 @@ def _run(broker: Broker, system: System, options: Namespace) -> None:
         if started.store is not None:
             print(f"Ask its store meanwhile: {typed()} store {shlex.quote(str(started.store))}")
         progress = started.progress
-        follow(started, writes, EndOffsets(config, options.source), ending)
-        print(f"Ended: {progress.messages:,} messages read from {options.source}.")
+        follow(started, writes, EndOffsets(config, *system.sources(options)), ending)
+        read = " and ".join(system.sources(options))
+        print(f"Ended: {progress.messages:,} messages read from {read}.")
         print("\n".join(started.summary()))
     finally:
         with waiting_for("Ending Spark"):

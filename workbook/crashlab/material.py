@@ -48,10 +48,12 @@ class Material:
         make = new_compacted_topic if STREAMS[declared.reads].compacted else new_topic
         source = make(declared.reads, "crash", self._crashes.partitions)
         self.source, self.target = source.name, f"{source.name}.results"
-        self.words = ("--in", self.source, "--out", self.target, *self._crashes.words)
+        more = self._crashes.beside(source.name)
+        named = [word for option, topic in more.items() for word in (option, topic.name)]
+        self.words = ("--in", self.source, "--out", self.target, *named, *self._crashes.words)
         self._options = declared.options(self.words)
         results = declared.results(self._options, source.partitions)
-        topics = [source, Topic(self._options.dead_letters), *results]
+        topics = [source, *more.values(), Topic(self._options.dead_letters), *results]
         broker.create(*topics)
         self._topics = [topic.name for topic in topics]
         self.filled = self._crashes.fill(self._config, self.source, seed, clean=clean)

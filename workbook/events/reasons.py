@@ -19,11 +19,18 @@ class Reason(StrEnum):
     AHEAD = "event time more than five minutes after the reader's own time"
     NOT_AN_AMOUNT = "amount is not a whole number from 1 to 1,000,000,000,000"
     UNKNOWN_EXCHANGE = "unknown exchange"
+    UNKNOWN_MESSAGE = "unknown message type"
+    OTHER_KEY = "key is not the message's ssid"
+    NOT_CENTS = "cents are not a whole number from 0 to 1,000,000,000"
+    NO_VISIT = "order without a visit"  # timed out before any tracking message of its ssid came
     TOO_LATE = "too late"  # a good page view, but its second was complete already
 
 
 OF_THE_READER = frozenset({Reason.AHEAD, Reason.TOO_LATE})
 """The reasons that depend on when a record is read, and not on the record alone."""
+
+OF_VISITS = frozenset({Reason.UNKNOWN_MESSAGE, Reason.OTHER_KEY, Reason.NOT_CENTS, Reason.NO_VISIT})
+"""The reasons for which neither a click nor a position is rejected."""
 
 OF_POSITIONS = frozenset(
     {Reason.NO_KEY, Reason.TOO_LARGE, Reason.NOT_AN_AMOUNT, Reason.UNKNOWN_EXCHANGE}

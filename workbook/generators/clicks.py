@@ -17,9 +17,9 @@ import pyarrow.compute as pc
 from workbook.events.clicks import MAX_AHEAD_MS, ClickType
 from workbook.events.fields import compact_json
 from workbook.events.reasons import Reason
-from workbook.generators.murmur2 import partition_of
 from workbook.generators.rates import RateCurve
 from workbook.generators.streams import Ints, PacedStream, hashed, require_ids
+from workbook.kafka.murmur2 import partition_of
 
 MAX_BEHIND = 100
 """A duplicate follows its original within this number of events."""

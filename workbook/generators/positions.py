@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 from workbook.events.fields import compact_json
 from workbook.events.positions import MAX_AMOUNT, MAX_POSITION_BYTES, Exchange
 from workbook.events.reasons import Reason
-from workbook.generators.murmur2 import partition_of
 from workbook.generators.streams import Ints, PacedStream, require_ids
+from workbook.kafka.murmur2 import partition_of
 
 LISTED = {
     Exchange.NASDAQ: "AAPL AMZN GOOG INTC META MSFT NFLX NVDA TSLA",

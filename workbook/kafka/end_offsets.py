@@ -1,4 +1,4 @@
-"""Asks the broker for a topic's end offsets again and again, without waiting for the answer."""
+"""Asks the broker for topics' end offsets again and again, without waiting for the answer."""
 
 from __future__ import annotations
 
@@ -21,16 +21,22 @@ Offsets = dict[tuple[str, int], int]
 
 
 class EndOffsets:
-    """The end offsets of a topic, at most ``EVERY_S`` old while its broker answers.
+    """The end offsets of topics, at most ``EVERY_S`` old while its broker answers.
 
     Raises as ``require_topic`` does, at the beginning only. ``clock`` gives seconds.
     """
 
     def __init__(
-        self, config: Mapping[str, Any], topic: str, clock: Callable[[], float] = time.monotonic
+        self,
+        config: Mapping[str, Any],
+        *topics: str,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        partitions = range(require_topic(config, topic))
-        self._partitions = [TopicPartition(topic, number) for number in partitions]
+        self._partitions = [
+            TopicPartition(topic, number)
+            for topic in topics
+            for number in range(require_topic(config, topic))
+        ]
         self._admin = AdminClient({**config, "log_level": 0})
         self._answers: dict[TopicPartition, Future[Any]] = {}
         self._clock, self._due, self.silent = clock, -math.inf, False

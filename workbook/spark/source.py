@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 
-from workbook.kafka.identity import topic_facts
+from workbook.kafka.identity import topics_facts
 from workbook.kafka.probe import require_topic
 from workbook.spark.checkpoints import OPTION
 
@@ -39,7 +39,7 @@ class Kafka(Protocol):
 def kafka_stream(
     spark: SparkSession,
     broker: Kafka,
-    topic: str,
+    topic: str | Sequence[str],
     starting: str = "earliest",
     max_per_batch: int = 2_000_000,
     patience: float = PATIENCE_S,
@@ -47,15 +47,16 @@ def kafka_stream(
 ) -> DataFrame:
     """Read a topic as a stream with the columns of Spark's Kafka source (key, value, topic, …).
 
-    With ``partitions`` only those of them, as one instance of several reads. ``max_per_batch``
-    records at most per micro-batch, so that memory stays bounded. A query fails once the broker
-    has been silent for about ``patience`` seconds. Raises ``TopicMissing`` and
-    ``BrokerUnreachable`` now, not when the query runs.
+    Several topics are read as one. With ``partitions`` only those of them, as one instance of
+    several reads. ``max_per_batch`` records at most per micro-batch, so that memory stays bounded.
+    A query fails once the broker has been silent for about ``patience`` seconds. Raises
+    ``TopicMissing`` and ``BrokerUnreachable`` now, not when the query runs.
     """
-    facts: dict[str, Any] = topic_facts(broker.client_config(), topic)
-    asked = {"subscribe": topic}
+    topics = [topic] if isinstance(topic, str) else list(topic)
+    facts: dict[str, Any] = topics_facts(broker.client_config(), topics)
+    asked = {"subscribe": ",".join(topics)}
     if partitions is not None:
-        asked = {"assign": json.dumps({topic: list(partitions)})}
+        asked = {"assign": json.dumps({name: list(partitions) for name in topics})}
         facts |= {"partitions": list(partitions)}
     options = {
         **FAST, **waiting(patience), **broker.spark_options(), **asked,

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from workbook.systems.base import System
 from workbook.systems.crashes.base import Crashes
+from workbook.systems.event_time_merge import EventTimeMerge
 from workbook.systems.page_views import PageViews
 from workbook.systems.share_holders import ShareHolders
 
@@ -46,7 +47,7 @@ def _require_crashes(crashes: Crashes) -> None:
             )
 
 
-SYSTEMS = by_name([PageViews(), ShareHolders()])
+SYSTEMS = by_name([PageViews(), EventTimeMerge(), ShareHolders()])
 
 STREAMS = {stream.name: stream for system in SYSTEMS.values() for stream in system.streams}
 """Every stream that can be generated, by its name."""

@@ -120,6 +120,10 @@ class System(ABC):
     def add_options(self, parser: ArgumentParser) -> None:
         """Add the options that only this system has."""
 
+    def sources(self, options: Namespace) -> list[str]:
+        """Return the topics that it reads."""
+        return [options.source]
+
     def check(self, options: Namespace) -> None:  # noqa: B027 (a system may have nothing to refuse)
         """Refuse options that make no sense, before anything is started."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from threading import Event
 from typing import Any
@@ -150,6 +150,44 @@ class TableProgress(Progress):
         stored = f"{len(self._store):,} rows in the store" if self._store is not None else ""
         written = f"out {self._out.written:,}" if self._out else ""
         return ", ".join(filter(None, [stored, written]))
+
+
+class MergeProgress(Progress):
+    """Follows a merge: where each partition stands, by the rows of kind clock."""
+
+    def __init__(self, topics: Sequence[str]) -> None:
+        super().__init__()
+        self._topics = tuple(topics)
+        self.partitions: dict[int, Mapping[str, Any]] = {}
+
+    def know_clocks(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Note where the partitions of a micro-batch stand."""
+        self.partitions = {**self.partitions, **{row["partition"]: row for row in rows}}
+
+    def sum_of(self, name: str) -> int:
+        """Add up one of ``columns.SUMS`` over the partitions."""
+        return sum(row[name] for row in self.partitions.values())
+
+    def _results(self) -> str:
+        if not self.partitions:
+            return ""
+        visits = f"{self.sum_of('open'):,} visits open, {self.sum_of('emitted'):,} emitted"
+        return f"{visits}, {self._slowest()}"
+
+    def _slowest(self) -> str:
+        """Say how far the slowest partition has come, and which of its topics holds it back."""
+        rows = self.partitions.values()
+        silent = [
+            f"{self._topics[number]}[{row['partition']}]"
+            for row in rows
+            for number in (0, 1)
+            if row[f"newest_{number}"] is None
+        ]
+        if silent:
+            return f"nothing yet from {silent[0]}"
+        last = min(rows, key=lambda row: row["timestamp"])
+        behind = self._topics[0 if last["newest_0"] <= last["newest_1"] else 1]
+        return f"clock {_readable(last['timestamp'])} by {behind}[{last['partition']}]"
 
 
 class ViewsProgress(Progress):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from workbook.errors import NoSuchCrash
+from workbook.topics import Topic
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,6 +140,10 @@ class Crashes(ABC):
         if name is None:
             return self.variants[0]
         return _named(name, self.variants, f"There is no variant {name!r}.")
+
+    def beside(self, source: str) -> dict[str, Topic]:
+        """Return further topics that it reads, each by the option that names it."""
+        return {}
 
     @abstractmethod
     def fill(self, config: dict[str, Any], topic: str, seed: int, *, clean: bool = False) -> Filled:

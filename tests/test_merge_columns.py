@@ -1,0 +1,117 @@
+"""The merge in columns against the merge by hand, on random histories cut into batches anywhere."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import polars as pl
+import pytest
+
+from workbook.buckets.state import empty
+from workbook.events.merged import CLOCK, MERGED, Merged
+from workbook.events.visits import Heartbeat, OrderMessage, TrackingMessage, VisitMessage, plain
+from workbook.pipelines.event_time_merge.by_hand import Limits, MergeByHand
+from workbook.pipelines.event_time_merge.columns import TABLES, merge, squeeze
+
+TOPICS = ("tracking", "orders")
+LIMITS = Limits(timeout=20, max_age=60, horizon=50)
+KINDS = {
+    **{"type": pl.String, "timestamp": pl.Int64, "event_id": pl.Int64, "ssid": pl.String},
+    **{"page": pl.String, "order_id": pl.String, "cents": pl.Int64},
+    **{"topic": pl.String, "partition": pl.Int32, "offset": pl.Int64, "reason": pl.String},
+}
+Message = VisitMessage | Heartbeat
+
+
+def history(seed: int) -> list[tuple[str, Message]]:
+    """Messages of few visits in both topics: late ones, twice the same, heartbeats."""
+    draw = random.Random(seed)
+    time, found = 0, list[tuple[str, Message]]()
+    for number in range(draw.randint(1, 120)):
+        time += draw.choice([0, 1, 1, 3, 30 if draw.random() < 0.1 else 2])
+        at = max(time - (draw.randrange(60) if draw.random() < 0.2 else 0), 0)
+        ssid = f"v{draw.randrange(8)}"
+        message: Message = TrackingMessage(number, ssid, at, draw.choice(["/a", "/b"]))
+        topic = "tracking"
+        if draw.random() < 0.4:
+            message, topic = (
+                OrderMessage(number, ssid, at, f"o{number}", draw.randrange(9)),
+                "orders",
+            )
+        if draw.random() < 0.2:
+            message, topic = Heartbeat(time), draw.choice(TOPICS)
+        found += [(topic, message)] * (2 if draw.random() < 0.1 else 1)
+    return found
+
+
+def frame(batch: list[tuple[int, tuple[str, Message]]]) -> pl.DataFrame:
+    rows = []
+    for offset, (topic, message) in batch:
+        fields = plain(message)
+        values = [getattr(fields, name) for name in list(KINDS)[:7]]
+        rows.append((*values, topic, 3, offset, None))
+    return pl.DataFrame(rows, schema=KINDS, orient="row")
+
+
+def as_merged(row: dict[str, Any]) -> Merged:
+    ssid = row["ssid"]
+    return Merged(
+        ssid,
+        tuple(TrackingMessage(ssid=ssid, **each) for each in row["tracking"]),
+        tuple(OrderMessage(ssid=ssid, **each) for each in row["orders"]),
+        row["fragment"],
+    )
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_it_is_the_merge_by_hand(seed: int) -> None:
+    draw, left = random.Random(seed), list(enumerate(history(seed)))
+    by_hand, state = MergeByHand(TOPICS, LIMITS), empty(TABLES)
+    counted, emitted, messages = 0, 0, 0
+    while left:
+        size = draw.choice([1, 2, 10, 50])
+        batch, left = left[:size], left[size:]
+        expected = by_hand.process(message for _, message in batch)
+        mixed = batch[:]
+        draw.shuffle(mixed)
+        rows = merge(state, squeeze(frame(mixed)), limits=LIMITS, topics=TOPICS)
+        visits = [as_merged(row) for row in rows.filter(kind=MERGED).iter_rows(named=True)]
+        assert visits == expected
+        clock = rows.filter(kind=CLOCK).row(0, named=True)
+        assert clock["timestamp"] == by_hand.clock.time
+        assert clock["open"] == len(by_hand.open)
+        emitted += len(expected)
+        counted += sum(visit.fragment > 0 for visit in expected)
+        messages += sum(not isinstance(message, Heartbeat) for _, (_, message) in batch)
+        assert (clock["emitted"], clock["fragments"]) == (emitted, counted)
+        assert clock["messages"] == messages
+        assert clock["partition"] == 3
+
+
+def test_open_visits_know_the_smallest_offset_of_each_topic() -> None:
+    state = empty(TABLES)
+    batch = [
+        (7, ("tracking", TrackingMessage(1, "a", 5, "/"))),
+        (9, ("tracking", TrackingMessage(2, "a", 4, "/"))),
+        (3, ("orders", OrderMessage(3, "b", 5, "o", 1))),
+    ]
+    merge(state, squeeze(frame(batch)), limits=LIMITS, topics=TOPICS)
+    assert (state["open"].least("from_0"), state["open"].least("from_1")) == (7, 3)
+    more = [(11, ("tracking", TrackingMessage(4, "a", 6, "/")))]
+    merge(state, squeeze(frame(more)), limits=LIMITS, topics=TOPICS)
+    assert state["open"].least("from_0") == 7, "of the whole visit, not of its last message"
+
+
+def test_nothing_is_emitted_while_a_topic_has_given_nothing() -> None:
+    state = empty(TABLES)
+    batch: list[tuple[int, tuple[str, Message]]] = [
+        (0, ("tracking", TrackingMessage(1, "a", 5, "/"))),
+        (1, ("tracking", Heartbeat(10**9))),
+    ]
+    rows = merge(state, squeeze(frame(batch)), limits=LIMITS, topics=TOPICS)
+    assert rows.select("kind", "timestamp", "open").rows() == [(CLOCK, None, 1)]
+    rows = merge(
+        state, squeeze(frame([(0, ("orders", Heartbeat(100)))])), limits=LIMITS, topics=TOPICS
+    )
+    assert rows.select("kind", "timestamp", "open").rows() == [(MERGED, 5, None), (CLOCK, 100, 0)]

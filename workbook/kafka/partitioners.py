@@ -1,0 +1,109 @@
+"""Looks whether two topics are partitioned alike: as many partitions, the same hash of the key."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from confluent_kafka import Consumer, TopicPartition
+
+from workbook.errors import PartitionedApart
+from workbook.kafka.murmur2 import partition_of
+from workbook.kafka.offsets import partition_offsets
+from workbook.kafka.probe import require_topic
+from workbook.kafka.readers import FAST_PLAIN
+
+LOOKS_AT = 20
+"""So many of the newest records of each partition are looked at."""
+
+ANSWER_S = 6.0
+
+
+def _crc32(keys: Sequence[bytes], partitions: int) -> list[int]:
+    return [zlib.crc32(key) % partitions for key in keys]
+
+
+PARTITIONERS: dict[str, Callable[[Sequence[bytes], int], Sequence[int]]] = {
+    "murmur2 (Java's client)": lambda keys, n: partition_of(keys, n).tolist(),
+    "CRC32 (librdkafka's default)": _crc32,
+}
+"""Partitioners by the key: which of ``n`` partitions each of the keys gets."""
+
+
+def require_alike(config: Mapping[str, Any], topics: Sequence[str]) -> int:
+    """Return the number of partitions, which is the same for all topics.
+
+    Raises ``PartitionedApart`` where it isn't, or where the keys of the newest records show that
+    two topics were written by different partitioners: the same key would lie in different
+    partitions. A topic without keys, or with a partitioner of its own, shows nothing.
+    """
+    numbers = {topic: require_topic(config, topic) for topic in topics}
+    if len(set(numbers.values())) > 1:
+        counts = " and ".join(f"{topic} has {number}" for topic, number in numbers.items())
+        raise PartitionedApart(
+            f"Expected topics with the same number of partitions, but {counts}: the same key lies "
+            "in different ones. Write both into new topics of the same size."
+        )
+    number = next(iter(numbers.values()))
+    fits = {topic: _fitting(_keys(config, topic), number) for topic in topics}
+    known = {topic: names for topic, names in fits.items() if names}
+    if number > 1 and known and not set.intersection(*known.values()):
+        which = " and ".join(f"{topic} by {' or '.join(n)}" for topic, n in known.items())
+        raise PartitionedApart(
+            f"Expected topics that were partitioned alike, but {which}: the same key lies in "
+            "different partitions. Set the producer's `partitioner` to the same for both (Java's "
+            "client: murmur2; librdkafka: partitioner=murmur2_random), and write a new topic."
+        )
+    return number
+
+
+def require_partitions(config: Mapping[str, Any], topics: Sequence[str], number: int) -> None:
+    """Raise ``PartitionedApart`` where a topic no longer has this number of partitions."""
+    for topic in topics:
+        found = require_topic(config, topic)
+        if found != number:
+            raise PartitionedApart(
+                f"Expected {topic} to keep its {number} partitions, but it has {found} now: keys "
+                "move to other partitions when some are added, and a visit would be split without "
+                "a word. Write both streams into new topics of the same size, and start there."
+            )
+
+
+def _fitting(keys: Mapping[int, Sequence[bytes]], number: int) -> set[str]:
+    """Return the names of the partitioners that have put these keys where they lie."""
+    found = [(key, partition) for partition, some in keys.items() for key in some]
+    if not found:
+        return set()
+    where = [partition for _, partition in found]
+    only_keys = [key for key, _ in found]
+    return {name for name, by in PARTITIONERS.items() if list(by(only_keys, number)) == where}
+
+
+def _keys(config: Mapping[str, Any], topic: str) -> dict[int, list[bytes]]:
+    """Return keys of the newest records, by partition."""
+    ends = partition_offsets(dict(config), topic)
+    settings = {"group.id": "workbook-looks", "enable.auto.commit": "false", **FAST_PLAIN}
+    reader = Consumer({**config, **settings, "enable.partition.eof": "true"})
+    found: dict[int, list[bytes]] = {}
+    try:
+        starts = [
+            TopicPartition(topic, o.partition, max(o.begin, o.end - LOOKS_AT))
+            for o in ends
+            if o.end > o.begin
+        ]
+        reader.assign(starts)
+        waiting = {start.partition for start in starts}
+        while waiting:
+            messages = reader.consume(LOOKS_AT * len(starts), ANSWER_S)
+            if not messages:
+                break
+            for message in messages:
+                partition, key = int(message.partition() or 0), message.key()
+                if message.error() is not None:
+                    waiting.discard(partition)
+                elif key:
+                    found.setdefault(partition, []).append(key)
+    finally:
+        reader.close()
+    return found

@@ -1,0 +1,190 @@
+"""The merge in columns: a partition's open visits as a table, a micro-batch as another.
+
+The same as ``by_hand.MergeByHand``, in Polars: a batch costs a few joins, and not a call per
+message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from workbook.buckets.segments import Keyed
+from workbook.buckets.state import BUCKET, State
+from workbook.events.merged import CLOCK, MERGED
+from workbook.pipelines.event_time_merge.by_hand import Limits
+
+TRACKING = pl.Struct({"event_id": pl.Int64, "timestamp": pl.Int64, "page": pl.String})
+ORDER = pl.Struct(
+    {"event_id": pl.Int64, "timestamp": pl.Int64, "order_id": pl.String, "cents": pl.Int64}
+)
+_SIDES = {"tracking": TRACKING, "orders": ORDER}
+
+TABLES = {
+    "open": Keyed(("ssid",), expires="due", least=("from_0", "from_1")),
+    "emitted": Keyed(("ssid",), expires="until"),
+    "clock": Keyed(),
+}
+"""Open visits, each with the smallest offset of its messages in the first and the second topic;
+emitted ssids; the newest event time of each topic, and sums."""
+
+SUMS = ("messages", "heartbeats", "open", "emitted", "fragments")
+_CLOCK = {"newest_0": pl.Int64, "newest_1": pl.Int64, **dict.fromkeys(SUMS, pl.Int64)}
+
+
+def squeeze(rows: pl.DataFrame) -> pl.DataFrame:
+    """Keep of what a task has read: good messages, and the newest heartbeat of each partition."""
+    good = rows.filter(pl.col("reason").is_null()).drop("reason")
+    beats = good.filter(pl.col("type") == "heartbeat").sort("timestamp")
+    last = beats.unique(["topic", "partition"], keep="last")
+    messages = good.filter(pl.col("type") != "heartbeat")
+    return pl.concat([messages, last]).with_columns(pl.col("partition").alias(BUCKET))
+
+
+def merge(
+    state: State, batch: pl.DataFrame, *, limits: Limits, topics: Sequence[str]
+) -> pl.DataFrame:
+    """Merge a micro-batch of one partition, and emit what both topics' clock completes.
+
+    In: the columns of ``decoding.visits``, as ``squeeze`` leaves them. Out: a row per complete
+    visit (``kind`` merged: ssid, timestamp, fragment, tracking, orders), sorted by timestamp, and
+    one of kind clock: ``timestamp`` (null while a topic has given nothing) and ``SUMS``.
+    """
+    clock = _clock(state, batch, topics)
+    now = _time(clock)
+    messages = batch.filter(pl.col("type") != "heartbeat")
+    came = _visits(messages, topics)
+    before = _known(state, came)
+    visits = _combined([came, before], limits)
+    done = visits.clear()
+    if now is None:
+        state["open"].write(visits)
+    else:
+        at_once = visits.filter(pl.col("due") < now)
+        state["open"].write(visits.filter(pl.col("due") >= now), gone=at_once)
+        expired = state["open"].expire(now)
+        done = at_once if expired is None else pl.concat([at_once, expired.select(done.columns)])
+        state["emitted"].expire(now)
+        state["emitted"].write(_remembered(done, now + limits.horizon))
+    clock["messages"] += len(messages)
+    clock["heartbeats"] += len(batch) - len(messages)
+    clock["emitted"] += len(done)
+    clock["fragments"] += len(done.filter(pl.col("fragment") > 0))
+    clock["open"] += len(visits) - int(before["is_open"].sum()) - len(done)
+    state["clock"].replace(pl.DataFrame([clock], schema=_CLOCK))
+    return _emitted(done, clock, now, int(batch["partition"][0]))
+
+
+# --- the clock --------------------------------------------------------------------------------
+
+
+def _clock(state: State, batch: pl.DataFrame, topics: Sequence[str]) -> dict[str, Any]:
+    """Return the clock's row, moved by what came."""
+    known = state["clock"].all()
+    if known is None:
+        clock: dict[str, Any] = {"newest_0": None, "newest_1": None, **dict.fromkeys(SUMS, 0)}
+    else:
+        clock = known.row(0, named=True)
+    for number, topic in enumerate(topics):
+        newest = batch.filter(pl.col("topic") == topic)["timestamp"].max()
+        seen = [time for time in (clock[f"newest_{number}"], newest) if time is not None]
+        clock[f"newest_{number}"] = max(seen, default=None)
+    return clock
+
+
+def _time(clock: dict[str, Any]) -> int | None:
+    times = (clock["newest_0"], clock["newest_1"])
+    return None if None in times else min(times)
+
+
+# --- visits -----------------------------------------------------------------------------------
+
+
+def _visits(messages: pl.DataFrame, topics: Sequence[str]) -> pl.DataFrame:
+    """Return messages by ssid: lists of both kinds, their oldest and newest event time."""
+    of = {
+        "tracking": (pl.col("type") == "tracking", TRACKING),
+        "orders": (pl.col("type") == "order", ORDER),
+    }
+    sides = [
+        pl.struct(*kind.to_schema()).filter(which).alias(name) for name, (which, kind) in of.items()
+    ]
+    firsts = [
+        pl.col("offset").filter(pl.col("topic") == topic).min().alias(f"from_{number}")
+        for number, topic in enumerate(topics)
+    ]
+    return messages.group_by("ssid").agg(
+        *sides,
+        pl.col("timestamp").min().alias("oldest"),
+        pl.col("timestamp").max().alias("newest"),
+        *firsts,
+    )
+
+
+def _known(state: State, came: pl.DataFrame) -> pl.DataFrame:
+    """Return what is open of the ssids that came, or, of emitted ones, their next fragment."""
+    ssids = came.select("ssid")
+    nothing = came.clear().with_columns(pl.lit(0, pl.Int64).alias("fragment"))
+    still = state["open"].of(ssids)
+    still = nothing if still is None else still.select(nothing.columns)
+    gone = state["emitted"].of(ssids)
+    gone = nothing.select("ssid", "fragment") if gone is None else gone.select("ssid", "fragment")
+    new = gone.join(still, on="ssid", how="anti")
+    return pl.concat(
+        [
+            still.with_columns(pl.lit(True).alias("is_open")),
+            new.with_columns(pl.lit(False).alias("is_open")),
+        ],
+        how="diagonal",
+    )
+
+
+def _combined(parts: Sequence[pl.DataFrame], limits: Limits) -> pl.DataFrame:
+    """Unite parts of visits: each message once, by event time."""
+    both = pl.concat([part.drop("is_open", strict=False) for part in parts], how="diagonal")
+    facts = both.group_by("ssid").agg(
+        pl.col("oldest", "from_0", "from_1").min(),
+        pl.col("newest").max(),
+        pl.col("fragment").max().fill_null(0),
+    )
+    sides = [_united(both, side, kind) for side, kind in _SIDES.items()]
+    whole = facts.join(sides[0], on="ssid", how="left").join(sides[1], on="ssid", how="left")
+    due = pl.min_horizontal(pl.col("newest") + limits.timeout, pl.col("oldest") + limits.max_age)
+    none = [pl.col(side).fill_null(pl.lit([], pl.List(kind))) for side, kind in _SIDES.items()]
+    return whole.with_columns(*none, due.alias("due"))
+
+
+def _united(parts: pl.DataFrame, side: str, kind: pl.Struct) -> pl.DataFrame:
+    """Return a list of each visit's messages of one kind."""
+    fields = list(kind.to_schema())
+    each = parts.select("ssid", side).explode(side).drop_nulls(side).unnest(side)
+    each = each.unique().sort("timestamp", *fields)
+    return each.group_by("ssid", maintain_order=True).agg(pl.struct(fields).alias(side))
+
+
+def _remembered(done: pl.DataFrame, until: int) -> pl.DataFrame:
+    return done.select("ssid", pl.col("fragment") + 1, pl.lit(until, pl.Int64).alias("until"))
+
+
+# --- what comes out ---------------------------------------------------------------------------
+
+
+def _emitted(
+    done: pl.DataFrame, clock: dict[str, Any], now: int | None, partition: int
+) -> pl.DataFrame:
+    visits = done.sort("newest", "ssid").select(
+        pl.lit(MERGED).alias("kind"),
+        "ssid",
+        pl.col("newest").alias("timestamp"),
+        "fragment",
+        *_SIDES,
+    )
+    sums = {name: clock[name] for name in (*SUMS, "newest_0", "newest_1")}
+    stands = pl.DataFrame([{"kind": CLOCK, "timestamp": now, **sums}], schema_overrides=_OUT)
+    both = pl.concat([visits, stands], how="diagonal")
+    return both.with_columns(pl.lit(partition, pl.Int32).alias("partition"))
+
+
+_OUT = {"timestamp": pl.Int64, **_CLOCK}

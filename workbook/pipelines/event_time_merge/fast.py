@@ -1,0 +1,60 @@
+"""The merge on Spark, with the state of a partition in columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
+
+from workbook.buckets.packing import PACKED, packing, stateful, unpack
+from workbook.buckets.state import LAYOUT
+from workbook.decoding.records import DeadLetterSink, Then
+from workbook.decoding.visits import parse
+from workbook.pipelines.event_time_merge.by_hand import Limits, facts
+from workbook.pipelines.event_time_merge.columns import SUMS, TABLES, merge, squeeze
+from workbook.spark.checkpoints import marked
+
+READS = (
+    *("type", "timestamp", "event_id", "ssid", "page", "order_id", "cents"),
+    *("topic", "partition", "offset", "reason"),
+)
+
+TRACKING = "ARRAY<STRUCT<event_id: BIGINT, timestamp: BIGINT, page: STRING>>"
+ORDERS = "ARRAY<STRUCT<event_id: BIGINT, timestamp: BIGINT, order_id: STRING, cents: BIGINT>>"
+_SUMS = ", ".join(f"{name} BIGINT" for name in (*SUMS, "newest_0", "newest_1"))
+RESULT: StructType = StructType.fromDDL(  # type: ignore[assignment]
+    "kind STRING, partition INT, ssid STRING, timestamp BIGINT, fragment BIGINT, "
+    f"tracking {TRACKING}, orders {ORDERS}, {_SUMS}"
+)
+
+
+def merged_visits(
+    raw: DataFrame,
+    dead_letters: DeadLetterSink | None,
+    topics: Sequence[str],
+    partitions: int,
+    limits: Limits,
+) -> DataFrame:
+    """Merge the messages of two topics by ssid, timed out by the event time of both.
+
+    In: the columns of Spark's Kafka source, of both ``topics``, which are partitioned alike into
+    ``partitions``; what is no message goes to ``dead_letters``. Out, by ``kind``:
+
+    - ``merged``: a complete visit, once: ``partition`` (int), ``ssid``, ``timestamp`` (bigint, ms:
+      its newest event time), ``fragment`` (bigint: 0, or how many of the ssid went before),
+      ``tracking`` and ``orders`` (arrays of the messages, by event time). Sorted by ``timestamp``
+      within micro-batch and partition.
+    - ``clock``: where a partition stands that something came from: its ``timestamp`` is the clock,
+      null while a topic has given nothing; ``newest_0`` and ``newest_1`` are its topics' newest
+      event times, ``SUMS`` count since the checkpoint began, but ``open``, which counts what is
+      open now.
+
+    State is kept per source partition, with its clocks. Needs Spark's RocksDB state store.
+    """
+    packs = parse(raw, dead_letters, READS, Then(packing(partitions, squeeze), PACKED))
+    step = partial(merge, limits=limits, topics=tuple(topics))
+    rows = unpack(stateful(packs, step, TABLES, partitions), RESULT)
+    made_for = {"merged": list(topics), "partitions": partitions, **facts(limits), **LAYOUT}
+    return marked(rows, made_for)

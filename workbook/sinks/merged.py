@@ -1,0 +1,117 @@
+"""Writes merged visits to a topic, each to the partition that its messages came from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
+
+from workbook.events.merged import CLOCK, MERGED
+from workbook.events.reasons import Reason
+from workbook.kafka.dead_letters import DeadLetters
+from workbook.kafka.partitioners import require_partitions
+from workbook.kafka.probe import require_topic
+from workbook.kafka.producer import DeliveringProducer
+from workbook.spark.queries import QueryGroup, facts_of_query
+from workbook.spark.state_store import in_rocksdb
+
+PATIENCE_S = 60.0
+FIELDS = ("ssid", "timestamp", "fragment", "tracking", "orders")
+"""Of the record's value, in JSON; its key is the ssid, its timestamp the visit's."""
+
+
+class MergeSender:
+    """Sends a task's merged visits to ``topic``, in order, and passes on the rows of clocks.
+
+    A first part without tracking messages is no visit: it goes to ``dead_letters``, as it would
+    have been written. A task's rows are handed on once the broker has all that it sent; then its
+    micro-batch may come again, which makes it at least once. It travels to executors by pickle.
+    Raises ``TopicMissing`` now, ``BrokerUnreachable`` when the broker doesn't take a record.
+    """
+
+    def __init__(self, config: Mapping[str, Any], topic: str, dead_letters: DeadLetters) -> None:
+        require_topic(config, topic)
+        self.config, self.topic, self.dead_letters = dict(config), topic, dead_letters
+
+    def through(self, batch: DataFrame) -> DataFrame:
+        """Return the clocks of a micro-batch, whose visits are sent on their way."""
+        send = _Send(self.config, self.topic, self.dead_letters)
+        return batch.mapInArrow(send, batch.schema)
+
+
+class _Send:
+    """What runs in a task: it has nothing in it that can't travel."""
+
+    def __init__(self, config: dict[str, Any], topic: str, letters: DeadLetters) -> None:
+        self._config, self._topic, self._letters = config, topic, letters
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        producer, clocks = _producer(tuple(sorted(self._config.items())), self._topic), []
+        with self._letters as letters:
+            for batch in batches:
+                visits = pc.equal(batch.column("kind"), MERGED)
+                self._send(batch.filter(visits), producer, letters)
+                clocks.append(batch.filter(pc.invert(visits)))
+        producer.check(producer.flush())
+        yield from clocks
+
+    def _send(
+        self, visits: pa.RecordBatch, producer: DeliveringProducer, letters: DeadLetters
+    ) -> None:
+        records = []
+        for row in visits.select(["partition", *FIELDS]).to_pylist():
+            partition, key = row.pop("partition"), row["ssid"].encode()
+            value = msgspec.json.encode(row)
+            if row["tracking"] or row["fragment"]:
+                records.append((value, key, partition, row["timestamp"]))
+            else:
+                where = {"topic": self._topic, "partition": partition, "offset": -1}
+                record = {"key": key, "value": value, **where, "arrival": row["timestamp"]}
+                letters.send(record, str(Reason.NO_VISIT))
+        producer.produce_all(records)
+        producer.poll()
+
+
+@lru_cache(maxsize=1)
+def _producer(config: tuple[tuple[str, Any], ...], topic: str) -> DeliveringProducer:
+    """Return this process's one producer for a topic: a Python worker has many tasks."""
+    bulk = {"linger.ms": 5, "compression.type": "lz4"}
+    return DeliveringProducer(dict(config), topic, bulk, patience=PATIENCE_S)
+
+
+def start_merging(
+    visits: DataFrame,
+    sender: MergeSender,
+    topics: Sequence[str],
+    partitions: int,
+    checkpoint: Path,
+    *,
+    every: str = "0 seconds",
+    at: Callable[[str], None] = lambda point: None,
+    within: Callable[[str, DataFrame], DataFrame] = lambda point, rows: rows,
+    on_clocks: Callable[[list[dict[str, Any]]], None] = lambda rows: None,
+) -> QueryGroup:
+    """Write each micro-batch of ``merged_visits``; its executors send, by ``sender``.
+
+    ``on_clocks`` gets the rows of kind clock. ``every`` is the least time between two
+    micro-batches. ``at`` is called at named points, ``within`` inside of tasks, for the crash lab.
+    The query ends with ``PartitionedApart`` once a topic has another number of partitions.
+    """
+
+    def write(batch: DataFrame, batch_id: int) -> None:
+        at("before-send")
+        require_partitions(sender.config, topics, partitions)
+        clocks = within("mid-batch", sender.through(batch)).toArrow().to_pylist()
+        at("before-checkpoint")
+        on_clocks([row for row in clocks if row["kind"] == CLOCK])
+
+    with in_rocksdb(visits.sparkSession):
+        writer = visits.writeStream.outputMode("update").trigger(processingTime=every)
+        made_for = facts_of_query("merge", visits)
+        return QueryGroup([writer.foreachBatch(write)], checkpoint, made_for)

@@ -1,0 +1,227 @@
+"""Tracking and order messages merged by visit, timed out by the event time of both: system 2."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbook.systems.base import (
+    GeneratedStream,
+    OnPoint,
+    Shown,
+    Started,
+    StreamOption,
+    System,
+    share,
+)
+from workbook.systems.crashes.event_time_merge import EventTimeMergeCrashes
+from workbook.systems.options import seconds_in, span, topic, whole
+from workbook.topics import Topic
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from workbook.kafka.stream_producer import Stream
+    from workbook.pipelines.event_time_merge.by_hand import Limits
+    from workbook.spark.source import Kafka
+    from workbook.systems.progress import MergeProgress
+
+TIMEOUT, MAX_AGE, HORIZON = "2 minutes", "1 hour", "1 hour"
+
+
+def _tracking(**options: Any) -> Stream:
+    from workbook.generators.visits import Kind, VisitStream
+
+    return VisitStream(kind=Kind.TRACKING, **options)
+
+
+def _orders(**options: Any) -> Stream:
+    from workbook.generators.visits import Kind, VisitStream
+
+    return VisitStream(kind=Kind.ORDERS, **options)
+
+
+_SHARED = (
+    StreamOption("pages", whole, "N", "tracking messages of a visit, on average; default: 5"),
+    StreamOption("visit_s", float, "SECONDS", "length of a visit, at most; default: 60"),
+    StreamOption(
+        "heartbeat_s", float, "SECONDS", "time between two heartbeats; default: 1, 0 for none"
+    ),
+    share("late", "share of the messages that come late; default: 0"),
+    StreamOption("late_by_ms", whole, "MS", "the most by which one is late; default: 30000"),
+    StreamOption(
+        "gap_every_s",
+        float,
+        "SECONDS",
+        "time from one gap with heartbeats only to the next, with --gap-s; default: 0, no gaps",
+    ),
+    StreamOption("gap_s", float, "SECONDS", "length of each gap; default: 0"),
+)
+
+STREAMS = (
+    GeneratedStream(
+        name="tracking",
+        does="the pages that visitors look at, and heartbeats, to a topic",
+        example="generate tracking --rate 500 --partitions 4",
+        make=_tracking,
+        options=_SHARED,
+    ),
+    GeneratedStream(
+        name="orders",
+        does="the orders of the same visits, and heartbeats, to a topic",
+        example="generate orders --rate 50 --tracking-rate 500 --partitions 4",
+        make=_orders,
+        options=(
+            StreamOption(
+                "tracking_rate",
+                float,
+                "R",
+                "the --rate of the tracking messages of these visits; default: the same --rate",
+            ),
+            share("orphan", "share of the orders that belong to no visit; default: 0"),
+            *_SHARED,
+        ),
+    ),
+)
+
+
+class EventTimeMerge(System):
+    """Tracking and order messages in; a message per visit out, once both have passed it."""
+
+    name = "event_time_merge"
+    does = "merge tracking and order messages by visit"
+    reads = "tracking"
+    examples = (
+        "run event_time_merge --in tracking --orders orders --out visits "
+        "--checkpoint state/event_time_merge",
+    )
+    streams = STREAMS
+    crashes = EventTimeMergeCrashes()
+
+    def add_options(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--orders",
+            type=topic,
+            default="orders",
+            metavar="TOPIC",
+            help="the topic of the order messages, partitioned as that of --in; default: orders",
+        )
+        parser.add_argument(
+            "--out",
+            type=topic,
+            default="visits",
+            metavar="TOPIC",
+            help="the topic for merged visits, created if missing, with as many partitions; "
+            "default: visits",
+        )
+        times = (
+            ("--timeout", TIMEOUT, "a visit is complete so long after its newest message"),
+            ("--max-age", MAX_AGE, "and so long after its oldest one, if it never pauses"),
+            ("--horizon", HORIZON, "so long after that its ssid is remembered"),
+        )
+        for name, default, says in times:
+            parser.add_argument(
+                name,
+                type=span,
+                default=default,
+                metavar="TIME",
+                help=f"{says}, by the clock of both topics; default: '{default}'",
+            )
+
+    def sources(self, options: Namespace) -> list[str]:
+        return [options.source, options.orders]
+
+    def check_topics(self, broker: Kafka, options: Namespace) -> None:
+        """Refuse topics that aren't partitioned alike, the results' among them."""
+        from workbook.errors import TopicMissing
+        from workbook.kafka.partitioners import require_alike, require_partitions
+
+        config = broker.client_config()
+        number = require_alike(config, self.sources(options))
+        try:
+            require_partitions(config, [options.out], number)
+        except TopicMissing:
+            return
+
+    def made_for(self, options: Namespace) -> Mapping[str, Any]:
+        from workbook.pipelines.event_time_merge.by_hand import facts
+
+        return {"query": "merge", **facts(limits(options))}
+
+    def results(self, options: Namespace, partitions: int) -> list[Topic]:
+        return [Topic(options.out, partitions)]
+
+    def start(
+        self,
+        spark: SparkSession,
+        broker: Kafka,
+        options: Namespace,
+        checkpoint: Path,
+        on_point: OnPoint,
+    ) -> Started:
+        from workbook.kafka.dead_letters import DeadLetters
+        from workbook.kafka.probe import require_topic
+        from workbook.pipelines.event_time_merge.fast import merged_visits
+        from workbook.sinks.merged import MergeSender, start_merging
+        from workbook.spark.source import kafka_stream
+        from workbook.systems.progress import MergeProgress
+
+        config, topics = broker.client_config(), self.sources(options)
+        letters, number = (
+            DeadLetters(config, options.dead_letters),
+            require_topic(config, options.source),
+        )
+        raw = kafka_stream(spark, broker, topics, max_per_batch=options.max_per_batch)
+        visits = merged_visits(raw, letters, topics, number, limits(options))
+        progress = MergeProgress(topics)
+        spark.streams.addListener(progress)
+        queries = start_merging(
+            *(visits, MergeSender(config, options.out, letters), topics, number, checkpoint),
+            every=f"{options.every or 0} seconds",
+            at=on_point,
+            within=on_point.within,
+            on_clocks=progress.know_clocks,
+        )
+        return Started(
+            queries, progress, lambda: _shown(progress, topics), lambda: _summary(progress, options)
+        )
+
+
+def limits(options: Namespace) -> Limits:
+    """Return the limits that the options give."""
+    from workbook.pipelines.event_time_merge.by_hand import Limits
+
+    times = (options.timeout, options.max_age, options.horizon)
+    return Limits(*(round(seconds_in(time) * 1000) for time in times))
+
+
+def _shown(progress: MergeProgress, topics: list[str]) -> Shown:
+    columns = ("partition", *topics, "clock", "open", "emitted")
+    rows = [
+        (
+            str(number),
+            *(_clock(row[f"newest_{n}"]) for n in (0, 1)),
+            _clock(row["timestamp"]),
+            f"{row['open']:,}",
+            f"{row['emitted']:,}",
+        )
+        for number, row in sorted(progress.partitions.items())
+    ]
+    return Shown(columns, rows)
+
+
+def _clock(time_ms: int | None) -> str:
+    from datetime import UTC, datetime
+
+    if time_ms is None:
+        return "nothing yet"
+    return f"{datetime.fromtimestamp(time_ms / 1000, UTC):%H:%M:%S}"
+
+
+def _summary(progress: MergeProgress, options: Namespace) -> list[str]:
+    emitted, still = progress.sum_of("emitted"), progress.sum_of("open")
+    fragments = progress.sum_of("fragments")
+    more = f", {fragments:,} of them a further part of their visit" if fragments else ""
+    return [f"{emitted:,} merged visits{more}; {still:,} are still open. Those: {options.out}."]
