@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from pyspark.sql import DataFrame
-from pyspark.sql.types import StructType
+from pyspark.sql.types import DataType, StructType
 
 from workbook.buckets.packing import PACKED, packing, stateful, unpack
 from workbook.buckets.state import LAYOUT
@@ -24,10 +24,16 @@ READS = (
 TRACKING = "ARRAY<STRUCT<event_id: BIGINT, timestamp: BIGINT, page: STRING>>"
 ORDERS = "ARRAY<STRUCT<event_id: BIGINT, timestamp: BIGINT, order_id: STRING, cents: BIGINT>>"
 _SUMS = ", ".join(f"{name} BIGINT" for name in (*SUMS, "newest_0", "newest_1"))
-RESULT: StructType = StructType.fromDDL(  # type: ignore[assignment]
+RESULT = (
     "kind STRING, partition INT, ssid STRING, timestamp BIGINT, fragment BIGINT, "
     f"tracking {TRACKING}, orders {ORDERS}, {_SUMS}"
 )
+
+
+def _schema() -> StructType:
+    schema = DataType.fromDDL(RESULT)
+    assert isinstance(schema, StructType)
+    return schema
 
 
 def merged_visits(
@@ -55,6 +61,6 @@ def merged_visits(
     """
     packs = parse(raw, dead_letters, READS, Then(packing(partitions, squeeze), PACKED))
     step = partial(merge, limits=limits, topics=tuple(topics))
-    rows = unpack(stateful(packs, step, TABLES, partitions), RESULT)
+    rows = unpack(stateful(packs, step, TABLES, partitions), _schema())
     made_for = {"merged": list(topics), "partitions": partitions, **facts(limits), **LAYOUT}
     return marked(rows, made_for)

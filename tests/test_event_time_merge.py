@@ -1,0 +1,349 @@
+"""Two topics merged on Spark: what both complete is emitted, once, whatever stands still."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from confluent_kafka.admin import AdminClient, NewPartitions
+from labs import until
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import SparkSession
+
+from workbook.errors import CannotGoOn, PartitionedApart
+from workbook.events.merged import Merged
+from workbook.events.reasons import Reason
+from workbook.events.visits import Heartbeat, OrderMessage, TrackingMessage, VisitMessage
+from workbook.generators.visits import Kind, VisitStream
+from workbook.kafka.broker import Broker
+from workbook.kafka.dead_letters import DeadLetters
+from workbook.kafka.partitioners import require_alike
+from workbook.kafka.producer import DeliveringProducer
+from workbook.kafka.readers import read_dead_letters, read_messages
+from workbook.kafka.stream_producer import generate
+from workbook.ledgers.merges import MergeLedger, MergeVerdict
+from workbook.pipelines.event_time_merge.by_hand import Limits
+from workbook.pipelines.event_time_merge.fast import merged_visits
+from workbook.sinks.merged import MergeSender, start_merging
+from workbook.spark.queries import QueryGroup
+from workbook.spark.source import kafka_stream
+from workbook.topics import Topic, new_topic
+
+LIMITS = Limits(timeout=60_000, max_age=600_000, horizon=600_000)
+NOW = int(time.time() * 1000)
+
+
+@dataclass
+class Streams:
+    """Two topics, a place for what is merged, and a query that merges them."""
+
+    broker: Broker
+    checkpoint: Path
+    partitions: int = 2
+    clocks: list[dict[str, Any]] = field(default_factory=list)
+    facts: list[pd.DataFrame] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.tracking = new_topic("tracking", "merge", self.partitions)
+        self.orders = Topic(f"{self.tracking.name}.orders", self.partitions)
+        self.visits = Topic(f"{self.tracking.name}.visits", self.partitions)
+        self.broker.create(self.tracking, self.orders, self.visits, self.tracking.dead_letters)
+        self.config = self.broker.client_config()
+
+    @property
+    def topics(self) -> list[str]:
+        return [self.tracking.name, self.orders.name]
+
+    def send(self, topic: Topic, *messages: VisitMessage | Heartbeat) -> None:
+        """Send messages by their key, a heartbeat to every partition."""
+        with DeliveringProducer(self.config, topic.name) as producer:
+            for message in messages:
+                value, at = message.to_json(), message.timestamp
+                if isinstance(message, Heartbeat):
+                    for partition in range(self.partitions):
+                        producer.produce(value, None, partition, timestamp=at)
+                else:
+                    producer.produce(value, message.ssid.encode(), timestamp=at)
+
+    def send_bytes(self, topic: Topic, key: bytes | None, value: bytes | None) -> None:
+        with DeliveringProducer(self.config, topic.name) as producer:
+            producer.produce(value, key, 0, timestamp=NOW)
+
+    def generate(self, stream: VisitStream, count: int) -> None:
+        topic = self.tracking if stream.kind is Kind.TRACKING else self.orders
+        placed = stream.ending_by(NOW - 120_000, count)
+        generate(self.config, topic.name, placed, count)
+        self.facts.append(placed.expected(0, count))
+
+    @contextmanager
+    def merging(self, spark: SparkSession, **options: Any) -> Iterator[QueryGroup]:
+        """Run the query on the checkpoint, from the beginning or from where it was."""
+        letters = DeadLetters(self.config, self.tracking.dead_letters.name)
+        limits = options.pop("limits", LIMITS)
+        raw = kafka_stream(spark, self.broker, self.topics, **options)
+        rows = merged_visits(raw, letters, self.topics, self.partitions, limits)
+        sender = MergeSender(self.config, self.visits.name, letters)
+        with start_merging(
+            *(rows, sender, self.topics, self.partitions, self.checkpoint),
+            on_clocks=self.clocks.extend,
+        ) as queries:
+            yield queries
+
+    def emitted(self) -> list[tuple[int, Merged]]:
+        return [
+            (int(message.partition() or 0), Merged.from_json(message.value() or b""))
+            for message in read_messages(self.config, self.visits.name)
+        ]
+
+    def letters(self) -> pd.DataFrame:
+        return read_dead_letters(self.config, self.tracking.dead_letters.name)
+
+    def judge(self) -> MergeVerdict:
+        letters = self.letters()
+        rejected = [
+            (int(row["partition"]), Merged.from_json(row["value"]))
+            for row in letters[letters["reason"] == str(Reason.NO_VISIT)].to_dict("records")
+        ]
+        return MergeLedger(pd.concat(self.facts)).judge(self.emitted(), rejected)
+
+    def last_clock(self, partition: int) -> dict[str, Any]:
+        return [row for row in self.clocks if row["partition"] == partition][-1]
+
+
+@pytest.fixture
+def streams(broker: Broker, tmp_path: Path) -> Streams:
+    return Streams(broker, tmp_path / "checkpoint")
+
+
+def beats(streams: Streams, at: int) -> None:
+    streams.send(streams.tracking, Heartbeat(at))
+    streams.send(streams.orders, Heartbeat(at))
+
+
+# --- whole streams ----------------------------------------------------------------------------
+
+
+def test_every_visit_comes_whole_and_once_across_restarts(
+    spark: SparkSession, streams: Streams
+) -> None:
+    shared: dict[str, Any] = {"partitions": 2, "visit_s": 20.0, "bad_share": 0.05, "seed": 5}
+    streams.generate(VisitStream(rate=100.0, duplicate_share=0.05, **shared), 6000)
+    streams.generate(
+        VisitStream(kind=Kind.ORDERS, rate=20.0, tracking_rate=100.0, orphan_share=0.1, **shared),
+        1200,
+    )
+    for _ in range(2):
+        with streams.merging(spark, max_per_batch=900) as queries:
+            until(lambda: len(streams.clocks) > 4, "some micro-batches")
+        streams.clocks.clear()
+    beats(streams, NOW)
+    with streams.merging(spark, max_per_batch=2000) as queries:
+        queries.process_all()
+    verdict = streams.judge()
+    assert verdict.whole, str(verdict)
+    assert verdict.expected > 1100
+    rejected = pd.concat(streams.facts)["reason"].notna().sum()
+    letters = streams.letters()
+    records = letters[letters["reason"] != str(Reason.NO_VISIT)]
+    assert len(records.drop_duplicates(["topic", "partition", "offset"])) == rejected
+    assert sum(streams.last_clock(p)["open"] for p in (0, 1)) == 0
+
+
+def test_lateness_makes_fragments_that_say_so_and_loses_nothing(
+    spark: SparkSession, streams: Streams
+) -> None:
+    shared: dict[str, Any] = {"partitions": 2, "visit_s": 20.0, "seed": 6}
+    streams.generate(VisitStream(rate=100.0, late_share=0.1, late_by_ms=300_000, **shared), 12_000)
+    streams.generate(VisitStream(kind=Kind.ORDERS, rate=20.0, tracking_rate=100.0, **shared), 2400)
+    beats(streams, NOW)
+    limits = Limits(timeout=25_000, max_age=600_000, horizon=600_000)
+    with streams.merging(spark, max_per_batch=1500, limits=limits) as queries:
+        queries.process_all()
+    verdict = streams.judge()
+    assert verdict.clean, str(verdict)
+    assert verdict.counts["fragments"] > 20
+    assert verdict.counts["apart"] == verdict.counts["repeated"] == 0
+
+
+def test_each_batch_is_sorted_by_event_time(spark: SparkSession, streams: Streams) -> None:
+    times = [NOW - 300_000 + n * 7919 % 90_000 for n in range(400)]
+    tracked = [TrackingMessage(n, f"v{n}", at, "/") for n, at in enumerate(times)]
+    streams.send(streams.tracking, *tracked)
+    beats(streams, NOW)
+    with streams.merging(spark) as queries:
+        queries.process_all()
+    emitted = streams.emitted()
+    assert len(emitted) == 400
+    for partition in (0, 1):
+        newest = [visit.newest for p, visit in emitted if p == partition]
+        assert newest == sorted(newest)
+
+
+# --- what stands still ------------------------------------------------------------------------
+
+A, B = TrackingMessage(1, "a", NOW - 300_000, "/"), TrackingMessage(2, "b", NOW - 10_000, "/")
+
+
+def test_a_stuck_stream_holds_back_and_heartbeats_release(
+    spark: SparkSession, streams: Streams
+) -> None:
+    with streams.merging(spark) as queries:
+        streams.send(streams.tracking, A, Heartbeat(NOW))
+        queries.process_all()
+        assert streams.emitted() == []
+        assert all(row["timestamp"] is None for row in streams.clocks)
+        streams.send(streams.orders, Heartbeat(NOW - 299_000))
+        queries.process_all()
+        assert streams.emitted() == [], "its clock stands before the time-out"
+        assert streams.last_clock(0)["timestamp"] == NOW - 299_000
+        streams.send(streams.orders, Heartbeat(NOW - 200_000))
+        queries.process_all()
+        assert [visit for _, visit in streams.emitted()] == [Merged("a", (A,))]
+
+
+def test_a_visitor_who_never_pauses_is_emitted_too(spark: SparkSession, streams: Streams) -> None:
+    limits = Limits(timeout=60_000, max_age=100_000, horizon=600_000)
+    start = NOW - 400_000
+    steps = [TrackingMessage(n, "a", start + n * 30_000, "/") for n in range(8)]
+    with streams.merging(spark, limits=limits) as queries:
+        for step in steps:
+            streams.send(streams.tracking, step)
+            beats(streams, step.timestamp)
+            queries.process_all()
+    parts = [visit for _, visit in streams.emitted()]
+    assert [(len(part.tracking), part.fragment) for part in parts] == [(5, 0)]
+
+
+def test_the_other_topic_s_order_belongs_to_the_visit_whichever_comes_first(
+    spark: SparkSession, streams: Streams
+) -> None:
+    order = OrderMessage(9, "a", NOW - 290_000, "o9", 100)
+    with streams.merging(spark) as queries:
+        streams.send(streams.orders, order)
+        queries.process_all()
+        streams.send(streams.tracking, A)
+        beats(streams, NOW)
+        queries.process_all()
+    assert [visit for _, visit in streams.emitted()] == [Merged("a", (A,), (order,))]
+
+
+def test_an_order_that_comes_after_its_visit_is_a_fragment_within_the_horizon(
+    spark: SparkSession, streams: Streams
+) -> None:
+    order = OrderMessage(9, "a", NOW - 290_000, "o9", 100)
+    again = TrackingMessage(10, "a", NOW - 280_000, "/")
+    limits = Limits(timeout=60_000, max_age=600_000, horizon=50_000)
+    with streams.merging(spark, limits=limits) as queries:
+        streams.send(streams.tracking, A)
+        beats(streams, NOW - 200_000)
+        queries.process_all()
+        streams.send(streams.orders, order)
+        queries.process_all()
+        beats(streams, NOW - 100_000)
+        queries.process_all()
+        streams.send(streams.tracking, again)
+        queries.process_all()
+    assert [visit for _, visit in streams.emitted()] == [
+        Merged("a", (A,)),
+        Merged("a", (), (order,), fragment=1),
+        Merged("a", (again,)),
+    ]
+
+
+# --- bad input --------------------------------------------------------------------------------
+
+
+def test_one_event_of_2099_expires_nothing(spark: SparkSession, streams: Streams) -> None:
+    far = TrackingMessage(3, "far", 4_070_908_800_000, "/")
+    with streams.merging(spark) as queries:
+        streams.send(streams.tracking, B)
+        for topic in (streams.tracking, streams.orders):
+            streams.send_bytes(topic, b"far", far.to_json())
+            streams.send_bytes(topic, None, Heartbeat(4_070_908_800_000).to_json())
+            streams.send_bytes(topic, b"v", b"{")
+            streams.send_bytes(topic, None, TrackingMessage(4, "n", NOW, "/").to_json())
+            large = TrackingMessage(5, "y" * 2**20, NOW, "/")
+            streams.send_bytes(topic, b"y" * 2**20, large.to_json())
+        beats(streams, NOW)
+        queries.process_all()
+    assert streams.emitted() == []
+    assert {row["timestamp"] for row in streams.clocks if row["timestamp"]} == {NOW}
+    reasons = streams.letters().groupby("topic")["reason"].agg(sorted)
+    expected = sorted(
+        map(str, [Reason.FUTURE, Reason.FUTURE, Reason.MALFORMED, Reason.NO_KEY, Reason.TOO_LARGE])
+    )
+    assert reasons.to_dict() == dict.fromkeys(streams.topics, expected)
+
+
+@pytest.mark.parametrize("heartbeats", [False, True])
+def test_empty_topics_and_heartbeats_alone_emit_nothing(
+    spark: SparkSession, streams: Streams, heartbeats: bool
+) -> None:
+    with streams.merging(spark) as queries:
+        if heartbeats:
+            beats(streams, NOW)
+        queries.process_all()
+    assert streams.emitted() == []
+    assert bool(streams.clocks) == heartbeats
+
+
+# --- partitioned alike ------------------------------------------------------------------------
+
+
+def keyed(broker: Broker, topic: Topic, **settings: Any) -> None:
+    with DeliveringProducer(broker.client_config(), topic.name, settings) as producer:
+        for number in range(60):
+            producer.produce(b"{}", b"v%d" % number)
+
+
+def test_topics_of_different_sizes_or_partitioners_are_refused(
+    broker: Broker, topic: Callable[..., Topic]
+) -> None:
+    config = broker.client_config()
+    three, other, java = (topic("three", 3), topic("other", 4), topic("java", 3))
+    empty = topic("empty", 3)
+    with pytest.raises(PartitionedApart, match="same number of partitions"):
+        require_alike(config, [three.name, other.name])
+    keyed(broker, three, partitioner="consistent_random")
+    keyed(broker, java)
+    assert require_alike(config, [three.name, empty.name]) == 3
+    with pytest.raises(PartitionedApart, match=r"CRC32.* and .*murmur2"):
+        require_alike(config, [three.name, java.name])
+
+
+def test_partitions_that_are_added_later_end_the_query(
+    spark: SparkSession, streams: Streams
+) -> None:
+    orders = streams.orders.name
+    failed = "keep its 2 partitions, but it has 3 now"
+    with suppress(StreamingQueryException), streams.merging(spark) as queries:
+        beats(streams, NOW)
+        queries.process_all()
+        added = AdminClient(streams.config).create_partitions([NewPartitions(orders, 3)])
+        added[orders].result()
+        until(lambda: _size(streams) == 3, "three partitions")
+        streams.send(streams.tracking, B)
+        with pytest.raises(StreamingQueryException, match=failed):
+            queries.process_all()
+
+
+def _size(streams: Streams) -> int:
+    found = AdminClient(streams.config).list_topics(streams.orders.name, timeout=10)
+    return len(found.topics[streams.orders.name].partitions)
+
+
+def test_another_time_out_is_another_query(spark: SparkSession, streams: Streams) -> None:
+    beats(streams, NOW)
+    with streams.merging(spark) as queries:
+        queries.process_all()
+    with (
+        pytest.raises(CannotGoOn, match="timeout in ms"),
+        streams.merging(spark, limits=Limits(timeout=1)),
+    ):
+        pass
