@@ -325,8 +325,8 @@ def test_partitions_that_are_added_later_end_the_query(
     with suppress(StreamingQueryException), streams.merging(spark) as queries:
         beats(streams, NOW)
         queries.process_all()
-        added = AdminClient(streams.config).create_partitions([NewPartitions(orders, 3)])
-        added[orders].result()
+        admin = AdminClient(streams.config)
+        admin.create_partitions([NewPartitions(orders, 3)])[orders].result()
         until(lambda: _size(streams) == 3, "three partitions")
         streams.send(streams.tracking, B)
         with pytest.raises(StreamingQueryException, match=failed):
