@@ -132,7 +132,7 @@ def test_run_refuses_other_options_before_spark_starts(
     record(tmp_path, {"writes": ["metrics (ccc)"]}, WRITES)
     begin(tmp_path)
     known, out_id = TOPIC.copy(), "ccc"
-    monkeypatch.setattr(run, "topic_facts", lambda config, topic: known)
+    monkeypatch.setattr(run, "topics_facts", lambda config, topic: known)
     monkeypatch.setattr(
         run, "written_facts", lambda config, names: {"writes": [f"{n} ({out_id})" for n in names]}
     )
