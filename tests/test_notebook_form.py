@@ -43,6 +43,12 @@ BARE = {
         "Consumer(", ".poll(", "on_assign", "on_revoke", "on_lost", "commit(", "enable.auto.commit",
         "partition.assignment.strategy", "group.instance.id", "session.timeout.ms",
     ),
+    "10_merge_by_key": (
+        "Consumer(", ".poll(", "auto.offset.reset", "enable.auto.commit", "enable.partition.eof",
+        "produce(", "partitioner", "readStream", "from_json", "StatefulProcessor",
+        "transformWithState", "RocksDBStateStoreProvider", ".join(", "outputMode", "trigger",
+        "foreachBatch", "checkpointLocation",
+    ),
     "20_positions_table": (
         "Consumer(", "produce(", "cleanup.policy", "enable.auto.commit", "readStream", "outputMode",
         "writeStream", "checkpointLocation", "foreachBatch", "StatefulProcessor",

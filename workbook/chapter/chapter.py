@@ -19,10 +19,11 @@ from workbook.chapter.waiting import Waiting
 from workbook.chapter.watched import watched
 from workbook.exercises.engine.prediction import Prediction
 from workbook.generators.clicks import ClickStream
+from workbook.generators.visits import Kind, VisitStream
 from workbook.kafka.background_stream import BackgroundStream
 from workbook.kafka.clicks import ClickProducer
 from workbook.kafka.loops import Closes, Loop
-from workbook.kafka.probe import require_broker
+from workbook.kafka.probe import require_broker, require_topic
 from workbook.kafka.readers import read_dead_letters
 from workbook.kafka.stream_producer import generate
 from workbook.kafka.tail import Tail
@@ -110,6 +111,23 @@ class Chapter:
         crowd = ClickStream(rate=rate, **stream).ending_by(_now_ms(), count)
         generate(self.config, topic, crowd, count)
         return crowd.expected(0, count)
+
+    def visits(self, tracking: str, orders: str, count: int = 200, **stream: Any) -> pd.DataFrame:
+        """Send generated visits to two topics at once, the last of them of now.
+
+        ``count`` visits with their tracking messages to the one, as many orders to the other, and
+        heartbeats to both. Returns what a ledger knows of them, a row per message
+        (``VisitStream.expected``). ``stream`` are further parameters of both ``VisitStream``s.
+        """
+        shared = {"partitions": require_topic(self.config, tracking), "visit_s": 10.0, **stream}
+        pages = VisitStream(rate=50.0, **shared)
+        bought = VisitStream(kind=Kind.ORDERS, rate=10.0, tracking_rate=50.0, **shared)
+        facts = []
+        for topic, made, sent in ((tracking, pages, pages.pages * count), (orders, bought, count)):
+            placed = made.ending_by(_now_ms(), sent)
+            generate(self.config, topic, placed, sent)
+            facts.append(placed.expected(0, sent))
+        return pd.concat(facts, ignore_index=True)
 
     def loop(
         self, work: Callable[[Any, Callable[[], bool]], None], reader: Closes, name: str = ""

@@ -1,0 +1,159 @@
+"""Answers to "Combine two parts of a visit", right and wrong, as learners may write them."""
+
+from __future__ import annotations
+
+from proof import Catalogue
+
+from workbook.exercises.chapters.merge_by_key.combine_parts_mistakes import MISTAKES
+
+
+def order(message):
+    return message["timestamp"], message["event_id"]
+
+
+def step_by_step(one, other):
+    result = {"ssid": one["ssid"], "tracking": list(one["tracking"]), "orders": list(one["orders"])}
+    for side in ("tracking", "orders"):
+        ids = [message["event_id"] for message in result[side]]
+        for message in other[side]:
+            if message["event_id"] not in ids:
+                result[side].append(message)
+        result[side].sort(key=order)
+    return result
+
+
+def by_sets(one, other):
+    def united(side):
+        pairs = {tuple(sorted(message.items())) for message in one[side] + other[side]}
+        return sorted(map(dict, pairs), key=order)
+
+    return {"ssid": other["ssid"], "tracking": united("tracking"), "orders": united("orders")}
+
+
+def twice_sorted(one, other):
+    out = dict(one)
+    for side in ("orders", "tracking"):
+        once = {m["event_id"]: m for m in [*other[side], *one[side]]}
+        by_id = sorted(once.values(), key=lambda m: m["event_id"])
+        out[side] = sorted(by_id, key=lambda m: m["timestamp"])
+    return out
+
+
+def adds(one, other):
+    return {
+        "ssid": one["ssid"],
+        "tracking": one["tracking"] + other["tracking"],
+        "orders": one["orders"] + other["orders"],
+    }
+
+
+def adds_and_sorts(one, other):
+    return {
+        "ssid": one["ssid"],
+        "tracking": sorted(one["tracking"] + other["tracking"], key=order),
+        "orders": sorted(one["orders"] + other["orders"], key=order),
+    }
+
+
+def unsorted(one, other):
+    return {
+        "ssid": one["ssid"],
+        **{
+            side: one[side] + [m for m in other[side] if m not in one[side]]
+            for side in ("tracking", "orders")
+        },
+    }
+
+
+def by_time_alone(one, other):
+    out = unsorted(one, other)
+    for side in ("tracking", "orders"):
+        out[side] = sorted(out[side], key=lambda m: m["timestamp"])
+    return out
+
+
+def by_number(one, other):
+    out = unsorted(one, other)
+    for side in ("tracking", "orders"):
+        out[side] = sorted(out[side], key=lambda m: m["event_id"])
+    return out
+
+
+def updated(one, other):
+    return one | other
+
+
+def in_place(one, other):
+    for side in ("tracking", "orders"):
+        one[side].extend(m for m in other[side] if m not in one[side])
+        one[side].sort(key=order)
+    return one
+
+
+def by_millisecond(one, other):
+    return {
+        "ssid": one["ssid"],
+        **{
+            side: sorted({m["timestamp"]: m for m in one[side] + other[side]}.values(), key=order)
+            for side in ("tracking", "orders")
+        },
+    }
+
+
+def one_set_of_ids(one, other):
+    seen, out = set(), {"ssid": one["ssid"], "tracking": [], "orders": []}
+    for side in ("tracking", "orders"):
+        for message in one[side] + other[side]:
+            if message["event_id"] not in seen:
+                seen.add(message["event_id"])
+                out[side].append(message)
+        out[side].sort(key=order)
+    return out
+
+
+def newest_first(one, other):
+    out = twice_sorted(one, other)
+    return {**out, "tracking": out["tracking"][::-1], "orders": out["orders"][::-1]}
+
+
+def tracking_alone(one, other):
+    return {**one, "tracking": twice_sorted(one, other)["tracking"]}
+
+
+def orders_twice(one, other):
+    out = twice_sorted(one, other)
+    return {**out, "orders": sorted(one["orders"] + other["orders"], key=order)}
+
+
+def no_ssid(one, other):
+    out = twice_sorted(one, other)
+    del out["ssid"]
+    return out
+
+
+def returns_a_list(one, other):
+    return [*one["tracking"], *other["tracking"], *one["orders"], *other["orders"]]
+
+
+catalogue = Catalogue(
+    right=[step_by_step, by_sets, twice_sorted],
+    wrong=[
+        (adds, "one list behind the other"),
+        (adds_and_sorts, "adds the lists"),
+        (unsorted, "in the order in which the parts came. Sort by `timestamp`"),
+        (by_time_alone, "of the same millisecond are in the order"),
+        (by_number, "sorts by `event_id`"),
+        (updated, "keeps what came last"),
+        (lambda one, other: one, "returns the first part"),
+        (in_place, "changes the input"),
+        (by_millisecond, "same millisecond for one"),
+        (one_set_of_ids, "numbers its own messages"),
+        (newest_first, "latest message first"),
+        (tracking_alone, "tracking messages only"),
+        (orders_twice, "adds up the orders"),
+        (no_ssid, "`ssid` is missing"),
+        (returns_a_list, "both are in the visit"),
+        (lambda one: one, "Keep the parameters"),
+    ],
+    models=MISTAKES,
+)

@@ -1,0 +1,115 @@
+"""Answers to "Totals of each visit on Spark", right and wrong, as learners may write them."""
+
+from __future__ import annotations
+
+from proof import Catalogue
+from pyspark.sql import functions as F  # noqa: N812
+
+
+def by_sums(messages):
+    known = messages.filter(F.col("ssid").isNotNull())
+    return known.groupBy("ssid").agg(
+        F.sum(F.when(F.col("type") == "tracking", 1).otherwise(0)).alias("pages"),
+        F.sum(F.when(F.col("type") == "order", 1).otherwise(0)).alias("orders"),
+        F.sum(F.coalesce("cents", F.lit(0))).alias("cents"),
+    )
+
+
+def in_sql(messages):
+    messages.createOrReplaceTempView("all_messages")
+    return messages.sparkSession.sql(
+        "SELECT ssid, count(page) AS pages, count(order_id) AS orders, "
+        "ifnull(sum(cents), 0) AS cents FROM all_messages WHERE ssid IS NOT NULL GROUP BY ssid"
+    )
+
+
+def totals(messages, pages=None, orders=None, cents=None):
+    return messages.groupBy("ssid").agg(
+        (F.count("page") if pages is None else pages).alias("pages"),
+        (F.count("order_id") if orders is None else orders).alias("orders"),
+        (F.coalesce(F.sum("cents"), F.lit(0)) if cents is None else cents).alias("cents"),
+    )
+
+
+def without_heartbeats(messages):
+    return messages.where("ssid IS NOT NULL")
+
+
+def with_heartbeats(messages):
+    return totals(messages)
+
+
+def null_cents(messages):
+    return totals(without_heartbeats(messages), cents=F.sum("cents"))
+
+
+def all_as_it_is(messages):
+    return totals(messages, cents=F.sum("cents"))
+
+
+def a_join(messages):
+    tracked = messages.where("type = 'tracking'").select("ssid", "page")
+    ordered = messages.where("type = 'order'").select("ssid", "order_id", "cents")
+    return totals(tracked.join(ordered, "ssid"))
+
+
+def with_orders_only(messages):
+    return totals(without_heartbeats(messages)).where("orders > 0")
+
+
+def tracked_only(messages):
+    return totals(without_heartbeats(messages)).where("pages > 0")
+
+
+def with_both(messages):
+    return totals(without_heartbeats(messages)).where("pages > 0 AND orders > 0")
+
+
+def all_pages(messages):
+    return totals(without_heartbeats(messages), pages=F.count("*"))
+
+
+def counts_conditions(messages):
+    return totals(
+        without_heartbeats(messages),
+        pages=F.count(F.col("type") == "tracking"),
+        orders=F.count(F.col("type") == "order"),
+    )
+
+
+def different_pages(messages):
+    return totals(without_heartbeats(messages), pages=F.size(F.collect_set("page")).cast("bigint"))
+
+
+def paid_only(messages):
+    return totals(without_heartbeats(messages), orders=F.count_if(F.col("cents") > 0))
+
+
+def largest(messages):
+    return totals(without_heartbeats(messages), cents=F.max(F.coalesce("cents", F.lit(0))))
+
+
+def other_names(messages):
+    return totals(without_heartbeats(messages)).withColumnRenamed("pages", "views")
+
+
+catalogue = Catalogue(
+    right=[by_sums, in_sql],
+    wrong=[
+        (with_heartbeats, "row for `ssid` null"),
+        (null_cents, "null for `cents`"),
+        (all_as_it_is, "of the heartbeats, and `cents` is null"),
+        (a_join, "each tracking message with each order"),
+        (with_orders_only, "without an order are missing"),
+        (tracked_only, "only an order has come"),
+        (with_both, "both kinds of messages"),
+        (all_pages, "counts all messages of the visit, its orders among them"),
+        (counts_conditions, "use a condition"),
+        (different_pages, "different pages"),
+        (paid_only, "0 cents"),
+        (largest, "the largest order"),
+        (other_names, "views"),
+        (lambda messages: messages.collect(), "DataFrame"),
+    ],
+    spark=True,
+)

@@ -1,0 +1,123 @@
+"""Wrong answers to "Combine two parts of a visit"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from workbook.exercises.engine.mistakes import Mistakes, same_idea
+
+Visit = dict[str, Any]
+SIDES = ("tracking", "orders")
+
+Messages = list[dict[str, Any]]
+
+
+def _by_time(messages: Messages) -> Messages:
+    return sorted(messages, key=lambda m: (m["timestamp"], m["event_id"]))
+
+
+def _once(messages: Messages) -> Messages:
+    return list({m["event_id"]: m for m in messages}.values())
+
+
+def _with(unite: Callable[[Messages, Messages], Messages]) -> Callable[[Visit, Visit], Visit]:
+    """Return an answer that unites each side in this way."""
+    return lambda one, other: {
+        "ssid": one["ssid"],
+        **{side: unite(one[side], other[side]) for side in SIDES},
+    }
+
+
+MISTAKES = Mistakes()
+
+MISTAKES += same_idea(
+    _with(lambda a, b: _by_time(a + b)),
+    cause="It adds the lists and sorts them, so a message that was delivered twice is in the visit "
+    "twice.",
+)
+MISTAKES += same_idea(
+    _with(lambda a, b: a + b),
+    _with(lambda a, b: b + a),
+    cause="It puts one list behind the other. A message that was delivered twice is there twice, "
+    "and nothing is sorted.",
+)
+MISTAKES += same_idea(
+    _with(lambda a, b: _once(a + b)),
+    _with(lambda a, b: a + [m for m in b if m not in a]),
+    _with(lambda a, b: _once(b + a)),
+    cause="It keeps each message once, in the order in which the parts came. Sort by `timestamp`: "
+    "two topics have no order between them.",
+)
+MISTAKES += same_idea(
+    _with(lambda a, b: sorted(_once(a + b), key=lambda m: m["timestamp"])),
+    _with(lambda a, b: sorted(_once(b + a), key=lambda m: m["timestamp"])),
+    _with(lambda a, b: sorted(a + [m for m in b if m not in a], key=lambda m: m["timestamp"])),
+    cause="Messages of the same millisecond are in the order in which the parts came. So "
+    "`combine(a, b)` and `combine(b, a)` differ: sort by `event_id`, too.",
+)
+MISTAKES += same_idea(
+    _with(lambda a, b: sorted(_once(a + b), key=lambda m: m["event_id"])),
+    cause="It sorts by `event_id`. A number says who was numbered first, not what happened first.",
+)
+MISTAKES += same_idea(
+    _with(lambda a, b: _by_time(_once(a + b))[::-1]),
+    cause="It's sorted, with the latest message first. The oldest one comes first.",
+)
+
+
+@MISTAKES.add("It keeps what came last, and forgets the other part.")
+def replaces(one: Visit, other: Visit) -> Visit:
+    return other
+
+
+@MISTAKES.add("It returns the first part as it is: nothing of the second one is in it.")
+def keeps_the_first(one: Visit, other: Visit) -> Visit:
+    return one
+
+
+@MISTAKES.add(
+    "A part whose list isn't empty replaces the other's. Both have messages of their own."
+)
+def either(one: Visit, other: Visit) -> Visit:
+    return _with(lambda a, b: b or a)(one, other)
+
+
+@MISTAKES.add(
+    "It takes two messages of the same millisecond for one. The `event_id` says which message it "
+    "is."
+)
+def by_timestamp(one: Visit, other: Visit) -> Visit:
+    return _with(lambda a, b: _by_time(list({m["timestamp"]: m for m in a + b}.values())))(
+        one, other
+    )
+
+
+@MISTAKES.add(
+    "It combines the tracking messages only. Orders may be in both parts, and come twice, too."
+)
+def tracking_only(one: Visit, other: Visit) -> Visit:
+    united = _with(lambda a, b: _by_time(_once(a + b)))(one, other)
+    return {**united, "orders": one["orders"]}
+
+
+@MISTAKES.add("It adds up the orders, and one that was delivered twice is there twice.")
+def adds_orders(one: Visit, other: Visit) -> Visit:
+    united = _with(lambda a, b: _by_time(_once(a + b)))(one, other)
+    return {**united, "orders": _by_time(one["orders"] + other["orders"])}
+
+
+@MISTAKES.add(
+    "A tracking message and an order with the same `event_id` are taken for one. Each topic "
+    "numbers its own messages: look within one list."
+)
+def one_number_for_all(one: Visit, other: Visit) -> Visit:
+    seen = {m["event_id"] for part in (one, other) for m in part["tracking"]}
+    united = _with(lambda a, b: _by_time(_once(a + b)))(one, other)
+    return {**united, "orders": [m for m in united["orders"] if m["event_id"] not in seen]}
+
+
+@MISTAKES.add("The `ssid` is missing: the result is a part of a visit like any other.")
+def without_ssid(one: Visit, other: Visit) -> Visit:
+    united = _with(lambda a, b: _by_time(_once(a + b)))(one, other)
+    return {side: united[side] for side in SIDES}

@@ -1,0 +1,115 @@
+"""Wrong answers to "Totals of each visit on Spark", as queries over the rows of messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from workbook.exercises.engine.frames import Row
+from workbook.exercises.engine.mistakes import Mistake
+
+Rows = list[Any]
+
+
+def _of(rows: Rows, kind: str) -> Rows:
+    return [row for row in rows if row.type == kind]
+
+
+def _cents(visit: Rows) -> int:
+    return sum(row.cents or 0 for row in visit)
+
+
+def _totals(
+    rows: Rows,
+    pages: Callable[[Rows], Any] = lambda visit: len(_of(visit, "tracking")),
+    orders: Callable[[Rows], Any] = lambda visit: len(_of(visit, "order")),
+    cents: Callable[[Rows], Any] = _cents,
+    only: Iterable[str | None] | None = None,
+) -> list[Row]:
+    ssids = {row.ssid for row in rows if row.ssid is not None} if only is None else set(only)
+    groups = {ssid: [row for row in rows if row.ssid == ssid] for ssid in ssids}
+    return [(ssid, pages(v), orders(v), cents(v)) for ssid, v in groups.items()]
+
+
+def _with_both(rows: Rows) -> set[str]:
+    tracked, ordered = ({row.ssid for row in _of(rows, kind)} for kind in ("tracking", "order"))
+    return tracked & ordered
+
+
+def _or_null(visit: Rows) -> int | None:
+    known = [row.cents for row in visit if row.cents is not None]
+    return sum(known) if known else None
+
+
+def _pairs(rows: Rows) -> list[Row]:
+    """Join both sides: each tracking message with each order."""
+    found = []
+    for ssid in _with_both(rows):
+        visit = [row for row in rows if row.ssid == ssid]
+        tracked, ordered = _of(visit, "tracking"), _of(visit, "order")
+        pairs = len(tracked) * len(ordered)
+        found.append((ssid, pairs, pairs, len(tracked) * sum(row.cents for row in ordered)))
+    return found
+
+
+MISTAKES = [
+    Mistake(
+        lambda rows: _totals(rows, only={row.ssid for row in rows}),
+        "There's a row for `ssid` null: those are heartbeats, which belong to no visit. Leave them "
+        "out before you group.",
+    ),
+    Mistake(
+        lambda rows: _totals(rows, cents=_or_null),
+        "A visit without orders has null for `cents`. The sum of nothing is null in SQL; "
+        "`F.coalesce` makes a 0 of it.",
+    ),
+    Mistake(
+        lambda rows: _totals(rows, cents=_or_null, only={row.ssid for row in rows}),
+        "There's a row for `ssid` null, of the heartbeats, and `cents` is null where a visit has "
+        "no order.",
+    ),
+    Mistake(
+        _pairs,
+        "That's a join: each tracking message with each order. Three of the one and three of the "
+        "other make nine rows, and a visit without orders has none. Group instead.",
+    ),
+    Mistake(
+        lambda rows: _totals(rows, only=_with_both(rows)),
+        "Only visits with both kinds of messages are there. One without an order is a visit, too, "
+        "and an order may come before everything else.",
+    ),
+    Mistake(
+        lambda rows: _totals(rows, only={row.ssid for row in _of(rows, "tracking")}),
+        "A visit of which only an order has come is missing. The two topics have no order between "
+        "them: its tracking messages may come later.",
+    ),
+    Mistake(
+        lambda rows: _totals(rows, only={row.ssid for row in _of(rows, "order")}),
+        "Visits without an order are missing.",
+    ),
+    Mistake(
+        lambda rows: _totals(rows, pages=len),
+        "`pages` counts all messages of the visit, its orders among them.",
+    ),
+    Mistake(
+        lambda rows: _totals(rows, pages=len, orders=len),
+        "Both `pages` and `orders` count all messages of the visit. `F.count` takes every row that "
+        "isn't null: use a condition.",
+    ),
+    Mistake(
+        lambda rows: _totals(rows, pages=lambda v: len({r.page for r in v if r.page is not None})),
+        "`pages` counts different pages. A page that was looked at twice counts twice.",
+    ),
+    Mistake(
+        lambda rows: _totals(rows, orders=lambda v: sum(bool(r.cents) for r in v)),
+        "An order of 0 cents is left out of `orders`. It's an order: look at `type`.",
+    ),
+    Mistake(
+        lambda rows: _totals(rows, cents=lambda v: sum({r.cents or 0 for r in v})),
+        "Two orders of the same price are added once. They're two orders.",
+    ),
+    Mistake(
+        lambda rows: _totals(rows, cents=lambda v: max(r.cents or 0 for r in v)),
+        "`cents` is the largest order, not the sum of all.",
+    ),
+]
