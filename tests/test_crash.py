@@ -376,7 +376,7 @@ def test_what_another_process_cannot_have_is_refused(broker: Broker) -> None:
 @pytest.mark.parametrize(
     ("system", "variant", "point", "told"),
     [
-        ("orders", "spark", "after-commit", "Choose one of: page_views, share_holders"),
+        ("orders", "spark", "after-commit", "page_views, event_time_merge, share_holders"),
         ("page_views", "autocommit", "after-poll", "Choose one of: spark, auto-commit, after-poll"),
         ("page_views", "auto-commit", "before-commit", "does not pass 'before-commit'"),
         ("page_views", "spark", "after-send", "Choose one of: before-send, mid-write"),

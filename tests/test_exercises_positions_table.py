@@ -34,7 +34,8 @@ def test_a_table_of_spark_keeps_to_the_same_filter():
     """``KTable.changes`` and the exercise emit the same for each pair of rows."""
     import polars as pl
 
-    from workbook.tables.steps import DELETED, GROUP_BUCKET, ORDER, newest
+    from workbook.buckets.state import empty
+    from workbook.tables.steps import DELETED, GROUP_BUCKET, ORDER, newest, table_of
 
     columns = ("position", "client", "ticker", "amount", "exchange")
     nothing = dict.fromkeys(columns[1:])
@@ -50,8 +51,9 @@ def test_a_table_of_spark_keeps_to_the_same_filter():
     rows = [None, _at("NYSE"), _at("NYSE", 3), _at("LSE")]
     for old in rows:
         for new in rows:
-            state, _ = newest({"rows": None}, batch(old, 0), ("position",), columns)
-            _, changes = newest(state, batch(new, 1), ("position",), columns)
+            state = empty(table_of(["position"]))
+            newest(state, batch(old, 0), ("position",), columns)
+            changes = newest(state, batch(new, 1), ("position",), columns)
             emitted = [
                 "delete" if row["deleted"] else {k: row[k] for k in columns[1:]}
                 for row in changes.to_dicts()

@@ -49,6 +49,11 @@ BARE = {
         "transformWithState", "RocksDBStateStoreProvider", ".join(", "outputMode", "trigger",
         "foreachBatch", "checkpointLocation",
     ),
+    "11_event_time_timeout": (
+        "Producer(", "produce(", "Consumer(", "assign", ".poll(", "readStream", "from_json",
+        "withWatermark", "StatefulProcessor", "transformWithState", "registerTimer",
+        "handleExpiredTimer", "EventTime", "outputMode", "foreachBatch", "checkpointLocation",
+    ),
     "20_positions_table": (
         "Consumer(", "produce(", "cleanup.policy", "enable.auto.commit", "readStream", "outputMode",
         "writeStream", "checkpointLocation", "foreachBatch", "StatefulProcessor",

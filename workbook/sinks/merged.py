@@ -23,7 +23,7 @@ from workbook.spark.state_store import in_rocksdb
 
 PATIENCE_S = 60.0
 FIELDS = ("ssid", "timestamp", "fragment", "tracking", "orders")
-"""Of the record's value, in JSON; its key is the ssid, its timestamp the visit's."""
+"""Of the record's value, in JSON; its key is the ssid."""
 
 
 class MergeSender:
@@ -69,7 +69,7 @@ class _Send:
             partition, key = row.pop("partition"), row["ssid"].encode()
             value = msgspec.json.encode(row)
             if row["tracking"] or row["fragment"]:
-                records.append((value, key, partition, row["timestamp"]))
+                records.append((value, key, partition, 0))
             else:
                 where = {"topic": self._topic, "partition": partition, "offset": -1}
                 record = {"key": key, "value": value, **where, "arrival": row["timestamp"]}

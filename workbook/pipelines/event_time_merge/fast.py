@@ -16,6 +16,8 @@ from workbook.pipelines.event_time_merge.by_hand import Limits, facts
 from workbook.pipelines.event_time_merge.columns import SUMS, TABLES, merge, squeeze
 from workbook.spark.checkpoints import marked
 
+DEFAULT = Limits()
+
 READS = (
     *("type", "timestamp", "event_id", "ssid", "page", "order_id", "cents"),
     *("topic", "partition", "offset", "reason"),
@@ -41,7 +43,7 @@ def merged_visits(
     dead_letters: DeadLetterSink | None,
     topics: Sequence[str],
     partitions: int,
-    limits: Limits,
+    limits: Limits = DEFAULT,
 ) -> DataFrame:
     """Merge the messages of two topics by ssid, timed out by the event time of both.
 

@@ -1,0 +1,98 @@
+"""Answers to "The clock of both topics", right and wrong, as learners may write them."""
+
+from __future__ import annotations
+
+from proof import Catalogue
+
+from workbook.exercises.chapters.event_time_timeout.both_clocks_mistakes import MISTAKES
+
+
+def by_list(newest, topics):
+    times = [newest.get(topic) for topic in topics]
+    return None if None in times else min(times)
+
+
+def by_length(newest, topics):
+    if len(newest) < len(topics):
+        return None
+    return sorted(newest.values())[0]
+
+
+def by_loop(newest, topics):
+    clock = None
+    for topic in topics:
+        if topic not in newest:
+            return None
+        if clock is None or newest[topic] < clock:
+            clock = newest[topic]
+    return clock
+
+
+def fastest(newest, topics):
+    return None if len(newest) < len(topics) else max(newest.values())
+
+
+def of_those_that_came(newest, topics):
+    return min(newest.values(), default=None)
+
+
+def nothing_is_zero(newest, topics):
+    return min(newest.get(topic, 0) for topic in topics)
+
+
+def two(newest, topics):
+    if len(newest) != 2:
+        return None
+    return min(newest.values())
+
+
+def by_truth(newest, topics):
+    for topic in topics:
+        if not newest.get(topic):
+            return None
+    return min(newest.values())
+
+
+def key_error(newest, topics):
+    return min([newest[t] for t in topics])
+
+
+def tracking_only(newest, topics):
+    return newest.get("tracking")
+
+
+def the_mean(newest, topics):
+    if len(newest) < len(topics):
+        return None
+    return sum(newest.values()) / len(newest)
+
+
+def distance(newest, topics):
+    if len(newest) < len(topics):
+        return None
+    return max(newest.values()) - min(newest.values())
+
+
+def name(newest, topics):
+    if len(newest) < len(topics):
+        return None
+    return min(newest, key=newest.get)
+
+
+catalogue = Catalogue(
+    right=[by_list, by_length, by_loop],
+    wrong=[
+        (fastest, "the topic that is ahead"),
+        (of_those_that_came, "is left out"),
+        (nothing_is_zero, "counts as 0"),
+        (two, "counts to two"),
+        (by_truth, "Time 0 is taken for nothing"),
+        (key_error, "Return `None` there"),
+        (tracking_only, "one topic only"),
+        (the_mean, "a mean"),
+        (distance, "distance between"),
+        (name, "the name of the slowest"),
+        (lambda newest: min(newest.values()), "Keep the parameters"),
+    ],
+    models=MISTAKES,
+)

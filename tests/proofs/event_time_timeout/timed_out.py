@@ -1,0 +1,132 @@
+"""Answers to "Which visits are complete", right and wrong, as learners may write them."""
+
+from __future__ import annotations
+
+from proof import Catalogue
+
+from workbook.exercises.chapters.event_time_timeout.timed_out_mistakes import MISTAKES
+
+
+def newest(messages):
+    return max(m["timestamp"] for m in messages)
+
+
+def by_pairs(visits, clock, timeout):
+    if clock is None:
+        return []
+    pairs = [(newest(messages), ssid) for ssid, messages in visits.items()]
+    return [ssid for time, ssid in sorted(pairs) if clock - time > timeout]
+
+
+def by_loop(visits, clock, timeout):
+    done = []
+    for ssid in sorted(visits):
+        if clock is not None and all(m["timestamp"] < clock - timeout for m in visits[ssid]):
+            done.append(ssid)
+    done.sort(key=lambda ssid: newest(visits[ssid]))
+    return done
+
+
+def oldest(visits, clock, timeout):
+    if clock is None:
+        return []
+    times = {ssid: min(m["timestamp"] for m in some) for ssid, some in visits.items()}
+    return sorted((s for s in times if times[s] + timeout < clock), key=lambda s: (times[s], s))
+
+
+def last_come(visits, clock, timeout):
+    if clock is None:
+        return []
+    done = [s for s, some in visits.items() if some[-1]["timestamp"] + timeout < clock]
+    return sorted(done, key=lambda s: (visits[s][-1]["timestamp"], s))
+
+
+def any_message(visits, clock, timeout):
+    if clock is None:
+        return []
+    done = [s for s in visits if any(m["timestamp"] + timeout < clock for m in visits[s])]
+    return sorted(done, key=lambda s: (newest(visits[s]), s))
+
+
+def at_once(visits, clock, timeout):
+    pairs = sorted((newest(some), ssid) for ssid, some in visits.items())
+    return [ssid for time, ssid in pairs if clock is not None and time + timeout <= clock]
+
+
+def without_timeout(visits, clock, timeout):
+    pairs = sorted((newest(some), ssid) for ssid, some in visits.items())
+    return [ssid for time, ssid in pairs if clock is not None and time < clock]
+
+
+def inverted(visits, clock, timeout):
+    pairs = sorted((newest(some), ssid) for ssid, some in visits.items())
+    return [ssid for time, ssid in pairs if clock is not None and time + timeout >= clock]
+
+
+def unsorted(visits, clock, timeout):
+    if clock is None:
+        return []
+    return [ssid for ssid, some in visits.items() if newest(some) + timeout < clock]
+
+
+def by_ssid(visits, clock, timeout):
+    return sorted(unsorted(visits, clock, timeout))
+
+
+def by_time(visits, clock, timeout):
+    return sorted(unsorted(visits, clock, timeout), key=lambda ssid: newest(visits[ssid]))
+
+
+def newest_first(visits, clock, timeout):
+    return by_pairs(visits, clock, timeout)[::-1]
+
+
+def no_none(visits, clock, timeout):
+    pairs = [(newest(messages), ssid) for ssid, messages in visits.items()]
+    return [ssid for time, ssid in sorted(pairs) if clock - time > timeout]
+
+
+def falls_through(visits, clock, timeout):
+    found = None
+    if clock is not None:
+        found = by_pairs(visits, clock, timeout)
+    return found
+
+
+def all_without_a_clock(visits, clock, timeout):
+    return sorted(visits) if clock is None else by_pairs(visits, clock, timeout)
+
+
+def as_a_dictionary(visits, clock, timeout):
+    return {ssid: visits[ssid] for ssid in by_pairs(visits, clock, timeout)}
+
+
+def pops(visits, clock, timeout):
+    done = by_pairs(visits, clock, timeout)
+    for ssid in done:
+        visits.pop(ssid)
+    return done
+
+
+catalogue = Catalogue(
+    right=[by_pairs, by_loop],
+    wrong=[
+        (oldest, "first or oldest message"),
+        (last_come, "came last"),
+        (any_message, "another one may come"),
+        (at_once, "one step early"),
+        (without_timeout, "forgets the time-out"),
+        (inverted, "inverted"),
+        (unsorted, "in which they were opened. Sort them"),
+        (by_ssid, "sorts by ssid"),
+        (by_time, "sort by ssid, too"),
+        (newest_first, "begins with the newest"),
+        (no_none, "raises where there's no clock"),
+        (falls_through, "returns None"),
+        (all_without_a_clock, "Without a clock"),
+        (as_a_dictionary, "list of their ssids"),
+        (pops, "changes the input"),
+        (lambda visits, clock: [], "Keep the parameters"),
+    ],
+    models=MISTAKES,
+)

@@ -1,0 +1,81 @@
+"""Wrong answers to "The clock of both topics"."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from workbook.exercises.engine.mistakes import Mistakes, same_idea
+
+Newest = Mapping[str, int]
+Topics = Sequence[str]
+
+
+def _known(newest: Newest, topics: Topics) -> bool:
+    return all(topic in newest for topic in topics)
+
+
+MISTAKES = Mistakes()
+
+MISTAKES += same_idea(
+    lambda newest, topics: max(newest.values()) if _known(newest, topics) else None,
+    lambda newest, topics: max(newest.values(), default=None),
+    cause="It takes the topic that is ahead. The other one may still bring messages of earlier "
+    "times, and their visits would be emitted without them.",
+)
+MISTAKES += same_idea(
+    lambda newest, topics: min(newest.values(), default=None),
+    lambda newest, topics: min(newest.values()) if newest else None,
+    cause="A topic that has given nothing is left out. Where it stands isn't known, so neither is "
+    "the clock.",
+)
+MISTAKES += same_idea(
+    lambda newest, topics: min(newest.get(topic, 0) for topic in topics),
+    cause="A topic that has given nothing counts as 0. Then the clock is in 1970, which is a "
+    "claim, too; return `None`.",
+)
+MISTAKES += same_idea(
+    lambda newest, topics: min(newest.values()) if len(newest) == 2 else None,
+    cause="It counts to two. `topics` may be three: ask for each of them.",
+)
+
+
+@MISTAKES.add(
+    "Time 0 is taken for nothing. It's a time like any other. Is an `if` asking whether the number "
+    "is true?"
+)
+def zero_is_nothing(newest: Newest, topics: Topics) -> int | None:
+    times = [newest.get(topic) for topic in topics]
+    return min(newest.values()) if all(times) else None
+
+
+@MISTAKES.add("It raises where a topic has given nothing. Return `None` there.")
+def believes_all_are_there(newest: Newest, topics: Topics) -> int:
+    return min(newest[topic] for topic in topics)
+
+
+MISTAKES += same_idea(
+    lambda newest, topics: newest.get(topics[0]),
+    lambda newest, topics: newest.get(topics[-1]),
+    lambda newest, topics: newest.get("tracking"),
+    lambda newest, topics: newest.get("orders"),
+    cause="It's the clock of one topic only.",
+)
+
+
+@MISTAKES.add(
+    "It's a mean. Half of the way between both clocks, one topic may still bring messages."
+)
+def mean(newest: Newest, topics: Topics) -> Any:
+    return sum(newest.values()) / len(newest) if _known(newest, topics) else None
+
+
+@MISTAKES.add("It's the distance between the topics. We want the time up to which both have come.")
+def lead(newest: Newest, topics: Topics) -> int | None:
+    times = newest.values()
+    return max(times) - min(times) if _known(newest, topics) else None
+
+
+@MISTAKES.add("It returns the name of the slowest topic. We want its time.")
+def its_name(newest: Newest, topics: Topics) -> str | None:
+    return min(topics, key=lambda t: newest[t]) if _known(newest, topics) else None

@@ -1,0 +1,129 @@
+"""Wrong answers to "Which visits are complete"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from workbook.exercises.engine.mistakes import Mistakes, same_idea
+
+Message = dict[str, Any]
+Visits = Mapping[str, Sequence[Message]]
+Of = Callable[[Sequence[int]], Any]
+
+
+def _first(times: Sequence[int]) -> int:
+    return times[0]
+
+
+def _last(times: Sequence[int]) -> int:
+    return times[-1]
+
+
+def _answer(
+    of: Of = max,
+    *,
+    over: Callable[[int, int, int], bool] = lambda time, clock, timeout: time + timeout < clock,
+    order: Callable[[int, str], Any] | None = lambda time, ssid: (time, ssid),
+) -> Callable[[Visits, int | None, int], Any]:
+    """Return an answer whose visits have this time, are over by this rule, in this order."""
+
+    def complete(visits: Visits, clock: int | None, timeout: int) -> list[str]:
+        if clock is None:
+            return []
+        times = {ssid: of([m["timestamp"] for m in some]) for ssid, some in visits.items()}
+        done = [ssid for ssid, time in times.items() if over(time, clock, timeout)]
+        if order is None:
+            return done
+        return sorted(done, key=lambda ssid: order(times[ssid], ssid))
+
+    return complete
+
+
+MISTAKES = Mistakes()
+
+MISTAKES += same_idea(
+    _answer(min),
+    _answer(min, order=None),
+    _answer(_first),
+    _answer(_first, order=None),
+    cause="It looks at the visit's first or oldest message. The newest one decides: as long as "
+    "messages come, the visit goes on.",
+)
+MISTAKES += same_idea(
+    _answer(_last),
+    _answer(_last, order=None),
+    cause="It looks at the message that came last. Between two topics there's no order: the newest "
+    "one may have come before.",
+)
+MISTAKES += same_idea(
+    _answer(over=lambda time, clock, timeout: time + timeout <= clock),
+    _answer(over=lambda time, clock, timeout: time + timeout <= clock, order=None),
+    cause="It's one step early: the newest message must be **more** than the time-out before the "
+    "clock.",
+)
+MISTAKES += same_idea(
+    _answer(over=lambda time, clock, timeout: time < clock),
+    _answer(over=lambda time, clock, timeout: time < clock, order=None),
+    cause="It forgets the time-out: a visit is complete only that much after its newest message.",
+)
+MISTAKES += same_idea(
+    _answer(over=lambda time, clock, timeout: time + timeout > clock),
+    _answer(over=lambda time, clock, timeout: time + timeout >= clock),
+    cause="The condition is inverted: these are the visits that are still open.",
+)
+MISTAKES += same_idea(
+    _answer(order=None),
+    cause="The right visits, in the order in which they were opened. Sort them by the time of "
+    "their newest message.",
+)
+MISTAKES += same_idea(
+    _answer(order=lambda time, ssid: ssid),
+    cause="It sorts by ssid. The time of the newest message comes first, the ssid only where that "
+    "is equal.",
+)
+MISTAKES += same_idea(
+    _answer(order=lambda time, ssid: time),
+    cause="Visits of the same time are in the order in which they were opened. Which that is, "
+    "chance decides: sort by ssid, too.",
+)
+MISTAKES += same_idea(
+    _answer(order=lambda time, ssid: (-time, ssid)),
+    lambda visits, clock, timeout: _answer()(visits, clock, timeout)[::-1],
+    cause="It begins with the newest visit. The oldest one comes first.",
+)
+
+
+def _in_spite_of_none(
+    over: Callable[[Any, Any, Any], bool],
+) -> Callable[[Visits, Any, int], list[str]]:
+    def complete(visits: Visits, clock: Any, timeout: int) -> list[str]:
+        newest = {ssid: max(m["timestamp"] for m in some) for ssid, some in visits.items()}
+        done = [ssid for ssid, time in newest.items() if over(time, clock, timeout)]
+        return sorted(done, key=lambda ssid: (newest[ssid], ssid))
+
+    return complete
+
+
+MISTAKES += same_idea(
+    _in_spite_of_none(lambda time, clock, timeout: time + timeout < clock),
+    _in_spite_of_none(lambda time, clock, timeout: clock > time + timeout),
+    _in_spite_of_none(lambda time, clock, timeout: clock - time > timeout),
+    _in_spite_of_none(lambda time, clock, timeout: clock - timeout > time),
+    cause="It raises where there's no clock yet. Nothing is complete then: return `[]`.",
+)
+
+
+@MISTAKES.add("It returns None where there's no clock. Nothing is complete then: return `[]`.")
+def none_for_none(visits: Visits, clock: int | None, timeout: int) -> Any:
+    return None if clock is None else _answer()(visits, clock, timeout)
+
+
+@MISTAKES.add("Without a clock it takes everything for complete. Nothing is: return `[]`.")
+def all_for_none(visits: Visits, clock: int | None, timeout: int) -> list[str]:
+    return sorted(visits) if clock is None else _answer()(visits, clock, timeout)
+
+
+@MISTAKES.add("It returns the visits with their messages. We want the list of their ssids.")
+def with_messages(visits: Visits, clock: int | None, timeout: int) -> Any:
+    return {ssid: visits[ssid] for ssid in _answer()(visits, clock, timeout)}
