@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from labs import end, read_until, workbook
+from labs import end, read_until, until, workbook
 
 from workbook.events.clicks import Click, ClickType
 from workbook.generators.clicks import ClickStream
@@ -59,6 +59,7 @@ def test_the_table_has_every_page_after_kill_9_and_a_restart(
     add(0, half)
     killed = start()
     read_until(killed, f"{sum(before.values()):,} page views on {len(before)} pages")
+    until(lambda: (folder / "0" / "commits" / "0").exists(), "the commit of the micro-batch")
     killed.kill()
     killed.wait()
 

@@ -49,11 +49,16 @@ class Progress(StreamingQueryListener):
     def __str__(self) -> str:
         if not self.batches:
             waited = self._clock() - self._began
-            return f"waiting for the first micro-batch, for {waited:.0f} s"
+            waiting = f"waiting for the first micro-batch, for {waited:.0f} s"
+            return ", ".join(filter(None, [waiting, self._left()]))
         return ", ".join(filter(None, [self._pace(), self._results()]))
 
     def _results(self) -> str:
         """Describe what the query has written, after rate and lag."""
+        return ""
+
+    def _left(self) -> str:
+        """Describe what an earlier run has left: with nothing new there's no micro-batch."""
         return ""
 
     def _pace(self) -> str:
@@ -151,6 +156,9 @@ class TableProgress(Progress):
         written = f"out {self._out.written:,}" if self._out else ""
         return ", ".join(filter(None, [stored, written]))
 
+    def _left(self) -> str:
+        return self._results() if self._store is not None and len(self._store) else ""
+
 
 class MergeProgress(Progress):
     """Follows a merge: where each partition stands, by the rows of kind clock."""
@@ -200,6 +208,9 @@ class ViewsProgress(Progress):
     def _results(self) -> str:
         views = [row["views"] for row in self._store.all()]
         return f"{sum(views):,} page views on {len(views):,} pages"
+
+    def _left(self) -> str:
+        return self._results() if len(self._store) else ""
 
 
 def _offsets(batch: Any, name: str) -> Offsets:
