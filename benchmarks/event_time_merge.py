@@ -1,0 +1,218 @@
+"""Measures how fast chapter 11 merges two topics by visit, timed out by both topics' clock.
+
+    .venv/bin/python benchmarks/event_time_merge.py [--messages 1000000] [--runs 3]
+
+Two topics of 4 partitions are written once: tracking messages and orders of 200,000 visits at
+2,500 a second of event time, so that visits are opened and emitted all the time. In one run: a raw
+consumer that parses nothing is the floor; the fast engine in a fresh session (cold), and again in
+the same one (warm); the readable engine on a tenth of the messages. No figure is printed before the
+ledger has found each visit whole and once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import secrets
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
+
+from pyspark.sql import functions as F  # noqa: N812
+from views_per_second import Cost, cost, floor, peak_memory, report
+
+from workbook.decoding.visits import parse
+from workbook.events.merged import Merged
+from workbook.events.reasons import Reason
+from workbook.events.visits import Heartbeat, OrderMessage, TrackingMessage
+from workbook.generators.visits import Kind, VisitStream
+from workbook.kafka.broker import Broker
+from workbook.kafka.dead_letters import DeadLetters
+from workbook.kafka.producer import DeliveringProducer
+from workbook.kafka.readers import read_dead_letters, read_messages
+from workbook.kafka.stream_producer import generate
+from workbook.ledgers.merges import MergeLedger
+from workbook.pipelines.event_time_merge.by_hand import Limits
+from workbook.pipelines.event_time_merge.fast import merged_visits
+from workbook.pipelines.event_time_merge.readable import merged_sessions
+from workbook.sinks.merged import MergeSender, start_merging
+from workbook.spark import session
+from workbook.spark.source import kafka_stream
+from workbook.spark.state_store import in_rocksdb
+from workbook.stack.broker import kafka
+from workbook.topics import Topic, new_topic
+
+PARTITIONS, PAGES = 4, 4
+LIMITS = Limits(timeout=60_000)
+BEHIND_MS = 70_000
+"""The streams end so long ago: heartbeats of now complete every visit."""
+
+
+@dataclass
+class Input:
+    """Two topics of visits, and the judge of what is made of them."""
+
+    tracking: Topic
+    orders: Topic
+    messages: int
+    ledger: MergeLedger
+
+    @property
+    def names(self) -> list[str]:
+        return [self.tracking.name, self.orders.name]
+
+
+def filled(broker: Broker, messages: int) -> Input:
+    """Write tracking messages and orders, four to one, and heartbeats that complete all visits."""
+    tracking = new_topic("tracking", "bench", PARTITIONS)
+    orders = Topic(f"{tracking.name}.orders", PARTITIONS)
+    broker.create(tracking, tracking.dead_letters, orders)
+    shared: dict[str, Any] = {"partitions": PARTITIONS, "pages": PAGES, "visit_s": 30.0}
+    streams = (
+        (tracking, VisitStream(rate=2000.0, **shared), messages * 4 // 5),
+        (
+            orders,
+            VisitStream(kind=Kind.ORDERS, rate=500.0, tracking_rate=2000.0, **shared),
+            messages // 5,
+        ),
+    )
+    facts, now = [], int(time.time() * 1000)
+    for topic, stream, count in streams:
+        placed = stream.ending_by(now - BEHIND_MS, count)
+        generate(broker.client_config(), topic.name, placed, count)
+        facts.append(placed.expected(0, count))
+        with DeliveringProducer(broker.client_config(), topic.name) as producer:
+            for partition in range(PARTITIONS):
+                producer.produce(Heartbeat(now).to_json(), None, partition, timestamp=now)
+    return Input(tracking, orders, messages, MergeLedger(pd.concat(facts, ignore_index=True)))
+
+
+def fast(spark: Any, broker: Broker, given: Input, per_batch: int) -> Callable[[], list[Any]]:
+    """Merge by partition, to a topic; return a function that judges, and gives the batches."""
+    visits = Topic(f"{new_topic('visits', 'bench').name}", PARTITIONS)
+    broker.create(visits)
+    config, place = broker.client_config(), session.checkpoint(visits.name)
+    letters = DeadLetters(config, given.tracking.dead_letters.name)
+    raw = kafka_stream(spark, broker, given.names, max_per_batch=per_batch)
+    rows = merged_visits(raw, letters, given.names, PARTITIONS, LIMITS)
+    sender = MergeSender(config, visits.name, letters)
+    with start_merging(rows, sender, given.names, PARTITIONS, place) as running:
+        running.process_all()
+        batches = [json.loads(p.json) for p in running.queries[0].recentProgress]
+
+    def check() -> list[Any]:
+        merged = [
+            (int(message.partition() or 0), Merged.from_json(message.value() or b""))
+            for message in read_messages(config, visits.name)
+        ]
+        found = read_dead_letters(config, given.tracking.dead_letters.name)
+        lone = found[found["reason"] == str(Reason.NO_VISIT)].drop_duplicates(["key", "value"])
+        rejected = [
+            (int(row["partition"]), Merged.from_json(row["value"]))
+            for row in lone.to_dict("records")
+        ]
+        verdict = given.ledger.judge(merged, rejected)
+        assert verdict.whole, str(verdict)
+        broker.delete([visits.name])
+        shutil.rmtree(place)
+        return batches
+
+    return check
+
+
+def readable(spark: Any, broker: Broker, given: Input) -> Callable[[], None]:
+    """Merge by one state per ssid; return a function that compares."""
+    place = session.checkpoint("readable")
+    sides = []
+    for topic in given.names:
+        raw = kafka_stream(spark, broker, topic, max_per_batch=50_000)
+        fields = ("type", "timestamp", "event_id", "ssid", "page", "order_id", "cents")
+        rows = parse(raw, None, fields).withColumn("time", F.timestamp_millis("timestamp"))
+        sides.append(rows.withWatermark("time", "0 seconds"))
+    found: list[Any] = []
+    with in_rocksdb(spark):
+        query = (
+            merged_sessions(sides[0].unionByName(sides[1]), LIMITS)
+            .writeStream.outputMode("append")
+            .option("checkpointLocation", str(place))
+            .foreachBatch(lambda batch, _: found.extend(batch.collect()))
+            .start()
+        )
+    wanted = len(given.ledger.ssids)
+    while len(found) < wanted and query.isActive:
+        time.sleep(0.05)
+    query.stop()
+
+    def check() -> None:
+        assert query.exception() is None
+        merged = [(0, _merged(row)) for row in found]
+        verdict = given.ledger.judge(merged)
+        wrong = {name: n for name, n in verdict.counts.items() if n and name != "misrouted"}
+        assert set(wrong) <= {"misjudged"}, str(verdict)  # it leaves both to its reader
+
+    return check
+
+
+def _merged(row: Any) -> Merged:
+    return Merged(
+        row.ssid,
+        tuple(TrackingMessage(m[0], row.ssid, *m[1:]) for m in row.tracking),
+        tuple(OrderMessage(m[0], row.ssid, *m[1:]) for m in row.orders),
+        row.fragment,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--messages", type=int, default=1_000_000)
+    parser.add_argument("--runs", type=int, default=3)
+    options = parser.parse_args()
+    broker = kafka("bench")
+    given, small = filled(broker, options.messages), filled(broker, options.messages // 10)
+    visits = len(given.ledger.ssids)
+    print(f"{options.messages:,} messages of {visits:,} visits in {PARTITIONS} partitions\n")
+    print("| | messages/s, best | median | CPU µs per message |\n| --- | --- | --- | --- |")
+    floors = [
+        cost(lambda: floor(broker, given.tracking, given.messages * 4 // 5))[0]
+        for _ in range(options.runs)
+    ]
+    report("raw consumer of the larger topic, nothing parsed", floors, given.messages * 4 // 5)
+    figures: dict[str, list[Cost]] = {}
+    state: dict[str, int] = {}
+    for _ in range(options.runs):
+        spark = session.spark_session(quiet=True)
+        for name in ("cold", "warm"):
+            spent, check = cost(lambda: fast(spark, broker, given, 250_000))  # noqa: B023
+            batches = check()
+            figures.setdefault(f"fast engine, {name}", []).append(spent)
+            state = _most_state(batches)
+        spent, check = cost(lambda: readable(spark, broker, small))  # noqa: B023
+        check()
+        figures.setdefault("readable engine, a tenth", []).append(spent)
+        print(f"<!-- Spark's Java: {peak_memory():.1f} GB at its peak -->")
+        session.stop_spark(spark)
+    for name, costs in figures.items():
+        report(name, costs, given.messages if "fast" in name else small.messages)
+    print("\nState of the fast engine, at most:", state)
+
+
+def _most_state(batches: list[Any]) -> dict[str, int]:
+    operators = [operator for batch in batches for operator in batch["stateOperators"]]
+    return {
+        "values": max(operator["numRowsTotal"] for operator in operators),
+        "bytes in memory": max(operator["memoryUsedBytes"] for operator in operators),
+    }
+
+
+if __name__ == "__main__":
+    main()
