@@ -271,6 +271,7 @@ PICTURES = {
     "04_at_least_once": {"What the kill found": "crash", "The checkpoint:": "checkpoint"},
     "05_many_partitions": {"The clock of each partition": "clocks"},
     "06_rebalance": {"Who reads what": "group"},
+    "11_event_time_timeout": {"Each visit on its line": "merging"},
     "20_positions_table": {"before and after its compaction": "compaction"},
     "21_us_share_holders": {"The groups, change by change": "groups", "One update:": "update"},
 }

@@ -147,9 +147,9 @@ def _foot(drawing: Drawing, axis: _Axis, topics: Sequence[str]) -> None:
     drawing.text(LEFT, y, moment(axis.start), size=11)
     drawing.text(RIGHT, y, moment(axis.end), anchor="end", size=11)
     drawing.dot(RIGHT + 20, y - 4, radius=4, colour=BLUE)
-    drawing.text(RIGHT + 28, y, cut(topics[0], 50, 11), size=11)
-    drawing.box(RIGHT + 86, y - 8, 8, 8, fill=ORANGE, edge=ORANGE)
-    drawing.text(RIGHT + 98, y, cut(topics[1], 60, 11), size=11)
+    drawing.text(RIGHT + 28, y, cut(topics[0], 62, 11), size=11)
+    drawing.box(RIGHT + 92, y - 8, 8, 8, fill=ORANGE, edge=ORANGE)
+    drawing.text(RIGHT + 104, y, cut(topics[1], 54, 11), size=11)
 
 
 def _words(
