@@ -1,4 +1,4 @@
-"""Both systems on a standalone cluster that can read nothing of ours, while a worker is killed."""
+"""Each system on a standalone cluster that can read nothing of ours, while a worker is killed."""
 
 from __future__ import annotations
 
@@ -20,12 +20,18 @@ from labs import end, read_until, until, workbook
 
 from workbook.errors import CannotGoOn
 from workbook.events.clicks import ClickType
+from workbook.events.merged import Merged
+from workbook.events.reasons import Reason
+from workbook.events.visits import Heartbeat
 from workbook.generators.clicks import ClickStream
 from workbook.generators.positions import PositionStream
+from workbook.generators.visits import Kind, VisitStream
 from workbook.kafka.broker import Broker
 from workbook.kafka.metrics_reader import read_metrics
+from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.readers import latest_rows, read_dead_letters, read_messages
 from workbook.kafka.stream_producer import generate
+from workbook.ledgers.merges import MergeLedger, MergeVerdict
 from workbook.ledgers.tables import TableLedger
 from workbook.spark.cluster import settings
 from workbook.spark.queries import QueryGroup
@@ -220,6 +226,61 @@ def once(letters: pd.DataFrame) -> pd.DataFrame:
 def seconds(config: dict[str, str], topic: Topic) -> dict[int, int]:
     """What a reader knows who keeps the last metric of each second."""
     return {int(m.second): int(m.views) for m in read_metrics(config, topic.name).itertuples()}
+
+
+VISITS: dict[str, Any] = {"partitions": 2, "visit_s": 3.0, "seed": 5, "bad_share": 0.03}
+TRACKED, ORDERED = 6_000, 1_200
+
+
+@pytest.mark.slow
+def test_every_visit_is_merged(broker: Broker, spark_cluster: Cluster) -> None:
+    tracking, orders = new_topic("tracking", "test-cluster", 2), new_topic("orders", "cluster", 2)
+    broker.create(tracking, tracking.dead_letters, orders)
+    config, out = broker.client_config(), f"{tracking.name}.visits"
+    streams = [
+        (tracking, VisitStream(rate=150.0, **VISITS), TRACKED),
+        (orders, VisitStream(kind=Kind.ORDERS, rate=30.0, tracking_rate=150.0, **VISITS), ORDERED),
+    ]
+    now = int(time.time() * 1000)
+    placed = [(topic, each.ending_by(now, n, speed=1), n) for topic, each, n in streams]
+    senders = [in_the_background(broker, *each) for each in placed]
+    state = str(spark_cluster.shared / "state")
+    process = on(
+        *(spark_cluster, "event_time_merge", "--in", tracking.name, "--orders", orders.name),
+        *("--out", out, "--timeout", "6 seconds", "--checkpoint", state),
+    )
+    read_until(process, "Its new checkpoint")
+    while_it_runs(process, lambda: bool(read_messages(config, out)))
+    lose_a_worker(spark_cluster)
+    for sender in senders:
+        sender.join()
+    end_of = int(time.time() * 1000) + 10_000
+    for topic in (tracking, orders):
+        with DeliveringProducer(config, topic.name) as producer:
+            for partition in range(2):
+                producer.produce(Heartbeat(end_of).to_json(), None, partition, timestamp=end_of)
+
+    ledger = MergeLedger(pd.concat([each.expected(0, n) for _, each, n in placed]))
+
+    def verdict() -> MergeVerdict:
+        merged = [
+            (int(message.partition() or 0), Merged.from_json(message.value() or b""))
+            for message in read_messages(config, out)
+        ]
+        letters = read_dead_letters(config, tracking.dead_letters.name)
+        lone = letters[letters["reason"] == str(Reason.NO_VISIT)]
+        rejected = [
+            (int(partition), Merged.from_json(value))
+            for partition, value in zip(lone["partition"], lone["value"], strict=True)
+        ]
+        return ledger.judge(merged, rejected)
+
+    while_it_runs(process, lambda: not verdict().counts["lost"])
+    end(process, signal.SIGTERM)
+    found = verdict()
+    assert found.clean, str(found)
+    assert found.counts["fragments"] == found.counts["apart"] == 0
+    nothing_is_left(spark_cluster)
 
 
 POSITIONS = PositionStream(
