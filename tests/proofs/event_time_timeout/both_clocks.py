@@ -12,10 +12,24 @@ def by_list(newest, topics):
     return None if None in times else min(times)
 
 
+def by_sets(newest, topics):
+    if set(topics) - set(newest):
+        return None
+    return sorted(newest[topic] for topic in topics)[0]
+
+
 def by_length(newest, topics):
     if len(newest) < len(topics):
         return None
     return sorted(newest.values())[0]
+
+
+def same_length(newest, topics):
+    return min(newest.values()) if len(newest) == len(topics) else None
+
+
+def false_for_none(newest, topics):
+    return min(newest[t] for t in topics) if all(t in newest for t in topics) else False
 
 
 def by_loop(newest, topics):
@@ -50,7 +64,7 @@ def by_truth(newest, topics):
     for topic in topics:
         if not newest.get(topic):
             return None
-    return min(newest.values())
+    return min(newest[topic] for topic in topics)
 
 
 def key_error(newest, topics):
@@ -62,30 +76,34 @@ def tracking_only(newest, topics):
 
 
 def the_mean(newest, topics):
-    if len(newest) < len(topics):
+    if not all(topic in newest for topic in topics):
         return None
-    return sum(newest.values()) / len(newest)
+    return sum(newest[topic] for topic in topics) / len(topics)
 
 
 def distance(newest, topics):
-    if len(newest) < len(topics):
+    if not all(topic in newest for topic in topics):
         return None
-    return max(newest.values()) - min(newest.values())
+    times = [newest[topic] for topic in topics]
+    return max(times) - min(times)
 
 
 def name(newest, topics):
-    if len(newest) < len(topics):
+    if not all(topic in newest for topic in topics):
         return None
-    return min(newest, key=newest.get)
+    return min(topics, key=newest.get)
 
 
 catalogue = Catalogue(
-    right=[by_list, by_length, by_loop],
+    right=[by_list, by_sets, by_loop],
     wrong=[
         (fastest, "the topic that is ahead"),
         (of_those_that_came, "is left out"),
-        (nothing_is_zero, "counts as 0"),
+        (nothing_is_zero, "is 0 or `False`"),
         (two, "counts to two"),
+        (by_length, "every topic in `newest`"),
+        (same_length, "makes it None"),
+        (false_for_none, "is 0 or `False`"),
         (by_truth, "Time 0 is taken for nothing"),
         (key_error, "Return `None` there"),
         (tracking_only, "one topic only"),

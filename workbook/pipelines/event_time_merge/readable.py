@@ -8,6 +8,8 @@ for that see ``fast``.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 from pyspark.sql import DataFrame, Row
@@ -23,16 +25,23 @@ from workbook.spark.checkpoints import marked
 RESULT = f"ssid STRING, timestamp BIGINT, fragment BIGINT, tracking {TRACKING}, orders {ORDERS}"
 
 
+NOTHING = ""
+"""In place of a visit: none is open, but parts of it were emitted."""
+
+
 class SessionMerge(StatefulProcessor):
-    """Keeps the open visit of an ssid, and how many parts of it were emitted."""
+    """Keeps the open visit of an ssid, and how many parts of it were emitted.
+
+    Both are in one value, with the time of the one timer: each access to Spark's state is a round
+    trip between two processes.
+    """
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self._handle = handle
-        self._visit = handle.getValueState("visit", "json STRING")
-        self._emitted = handle.getValueState("emitted", "parts BIGINT, until BIGINT")
+        self._state = handle.getValueState("visit", "json STRING, parts BIGINT, timer BIGINT")
 
     def handleInputRows(  # noqa: N802
         self,
@@ -40,18 +49,18 @@ class SessionMerge(StatefulProcessor):
         rows: Iterator[Row],
         timerValues: Any,  # noqa: N803
     ) -> Iterator[Row]:
-        parts = [merged(_message(row)) for row in rows if row["type"] != "heartbeat"]
-        if not parts:
+        new = [merged(_message(row)) for row in rows if row["type"] != "heartbeat"]
+        if not new:
             return
-        kept, emitted = self._visit.get(), self._emitted.get()
-        visit = Merged.from_json(kept[0].encode()) if kept else None
-        for part in parts:
-            visit = part if visit is None else combine(visit, part)
-        if visit is not None:
-            if not kept and emitted:
-                visit = Merged(visit.ssid, visit.tracking, visit.orders, emitted[0])
-            self._visit.update((visit.to_json().decode(),))
-            self._wake_at(self._limits.due(visit) + 1)  # once the watermark has passed it
+        kept, parts, timer = self._state.get() or (NOTHING, 0, None)
+        first = Merged.from_json(kept.encode()) if kept else replace(new[0], fragment=parts)
+        visit = reduce(combine, new, first)
+        due = self._limits.due(visit) + 1  # once the watermark has passed it
+        self._state.update((visit.to_json().decode(), parts, due))
+        if due != timer:
+            if timer is not None:
+                self._handle.deleteTimer(timer)
+            self._handle.registerTimer(due)
         yield from ()
 
     def handleExpiredTimer(  # noqa: N802
@@ -60,15 +69,14 @@ class SessionMerge(StatefulProcessor):
         timerValues: Any,  # noqa: N803
         expiredTimerInfo: Any,  # noqa: N803
     ) -> Iterator[Row]:
-        kept = self._visit.get()
-        if kept is None:  # the horizon is over
-            self._emitted.clear()
+        kept = self._state.get()
+        if kept is None or not kept[0]:  # the horizon is over
+            self._state.clear()
             return
         visit = Merged.from_json(kept[0].encode())
         until = timerValues.getCurrentWatermarkInMs() + self._limits.horizon
-        self._visit.clear()
-        self._emitted.update((visit.fragment + 1, until))
-        self._wake_at(until)
+        self._state.update((NOTHING, visit.fragment + 1, until))
+        self._handle.registerTimer(until)
         yield Row(
             ssid=visit.ssid,
             timestamp=visit.newest,
@@ -76,11 +84,6 @@ class SessionMerge(StatefulProcessor):
             tracking=[(m.event_id, m.timestamp, m.page) for m in visit.tracking],
             orders=[(m.event_id, m.timestamp, m.order_id, m.cents) for m in visit.orders],
         )
-
-    def _wake_at(self, time_ms: int) -> None:
-        for timer in list(self._handle.listTimers()):
-            self._handle.deleteTimer(timer)
-        self._handle.registerTimer(time_ms)
 
     def close(self) -> None:
         pass

@@ -30,7 +30,9 @@ def _drawn_cases() -> Iterator[Case]:
     for size in range(1, 21):
         topics = draw.sample(names, 1 + size % 4)
         there = topics if draw.random() < 0.7 else draw.sample(topics, draw.randrange(len(topics)))
-        newest = {name: draw.choice((0, 7, 10**6, 1_700_000_000_000 + size)) for name in there}
+        others = ["audit"] if draw.random() < 0.3 else []
+        times = (0, 7, 10**6, 1_700_000_000_000 + size)
+        newest = {name: draw.choice(times) for name in [*others, *there]}
         yield _case(newest, topics, "These clocks were drawn by chance. What do they say?")
 
 
@@ -53,6 +55,18 @@ _CASES = [
         {"tracking": 40, "orders": 0}, _BOTH,
         "Orders stand at time 0. That's a time like any other: the clock is 0, not None.",
     ),
+    _case(
+        {"tracking": 0, "orders": 40}, _BOTH,
+        "Tracking stands at time 0. That's a time like any other, and the smaller one.",
+    ),
+    _case(
+        {"tracking": 40, "orders": 25, "audit": 3}, _BOTH,
+        "`audit` is another topic, which isn't merged: it holds nobody back.",
+    ),
+    _case(
+        {"tracking": 40, "audit": 3}, _BOTH,
+        "Orders have given nothing yet; `audit` doesn't stand in for them.",
+    ),
     _case({"tracking": 30, "orders": 30}, _BOTH, "Both have come to 30."),
     _case(
         {"tracking": 40, "orders": 25, "returns": 33}, [*_BOTH, "returns"],
@@ -67,9 +81,9 @@ _CASES = [
 both_clocks = Problem(
     name="The clock of both topics",
     task="`newest` maps a topic to the newest event time that it has given, in ms; a topic that "
-    "has given nothing isn't in it. `topics` are all that are merged. Write the function that "
-    "returns the event time up to which **all** of them have come, or `None` while that isn't "
-    "known.\n\n"
+    "has given nothing isn't in it, and one that isn't merged may be. `topics` are all that are "
+    "merged. Write the function that returns the event time up to which **all** of these have "
+    "come, or `None` while that isn't known.\n\n"
     '`{"tracking": 40, "orders": 25}` with `["tracking", "orders"]` gives `25`.',
     stub="def business_clock(newest, topics):\n    ...  # your code\n",
     diagnose=one_after_another(

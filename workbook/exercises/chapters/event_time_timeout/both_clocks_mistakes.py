@@ -18,21 +18,25 @@ def _known(newest: Newest, topics: Topics) -> bool:
 MISTAKES = Mistakes()
 
 MISTAKES += same_idea(
+    lambda newest, topics: (
+        max(newest[topic] for topic in topics) if _known(newest, topics) else None
+    ),
     lambda newest, topics: max(newest.values()) if _known(newest, topics) else None,
     lambda newest, topics: max(newest.values(), default=None),
+    lambda newest, topics: None if len(newest) < len(topics) else max(newest.values()),
     cause="It takes the topic that is ahead. The other one may still bring messages of earlier "
     "times, and their visits would be emitted without them.",
 )
 MISTAKES += same_idea(
     lambda newest, topics: min(newest.values(), default=None),
-    lambda newest, topics: min(newest.values()) if newest else None,
+    lambda newest, topics: min((newest[t] for t in topics if t in newest), default=None),
     cause="A topic that has given nothing is left out. Where it stands isn't known, so neither is "
     "the clock.",
 )
 MISTAKES += same_idea(
     lambda newest, topics: min(newest.get(topic, 0) for topic in topics),
-    cause="A topic that has given nothing counts as 0. Then the clock is in 1970, which is a "
-    "claim, too; return `None`.",
+    cause="Where a topic has given nothing, the clock is 0 or `False`, which is the same number. "
+    "That would be 1970, which is a claim, too; return `None`.",
 )
 MISTAKES += same_idea(
     lambda newest, topics: min(newest.values()) if len(newest) == 2 else None,
@@ -46,7 +50,21 @@ MISTAKES += same_idea(
 )
 def zero_is_nothing(newest: Newest, topics: Topics) -> int | None:
     times = [newest.get(topic) for topic in topics]
-    return min(newest.values()) if all(times) else None
+    return min(newest[topic] for topic in topics) if all(times) else None
+
+
+MISTAKES += same_idea(
+    lambda newest, topics: min(newest.values()) if _known(newest, topics) else None,
+    lambda newest, topics: None if len(newest) < len(topics) else min(newest.values()),
+    cause="It looks at every topic in `newest`. One that isn't merged may be there, too: ask for "
+    "those in `topics`.",
+)
+MISTAKES += same_idea(
+    lambda newest, topics: min(newest.values()) if len(newest) == len(topics) else None,
+    lambda newest, topics: min(newest.values()) if set(newest) == set(topics) else None,
+    cause="A topic in `newest` that isn't merged makes it None. Ask only whether those in `topics` "
+    "are there.",
+)
 
 
 @MISTAKES.add("It raises where a topic has given nothing. Return `None` there.")
@@ -67,12 +85,13 @@ MISTAKES += same_idea(
     "It's a mean. Half of the way between both clocks, one topic may still bring messages."
 )
 def mean(newest: Newest, topics: Topics) -> Any:
-    return sum(newest.values()) / len(newest) if _known(newest, topics) else None
+    known = _known(newest, topics)
+    return sum(newest[topic] for topic in topics) / len(topics) if known else None
 
 
 @MISTAKES.add("It's the distance between the topics. We want the time up to which both have come.")
 def lead(newest: Newest, topics: Topics) -> int | None:
-    times = newest.values()
+    times = [newest[topic] for topic in topics if topic in newest]
     return max(times) - min(times) if _known(newest, topics) else None
 
 

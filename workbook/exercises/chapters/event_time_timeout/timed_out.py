@@ -50,6 +50,13 @@ _CASES = [
         "Its newest message is of 33. Until 53 another one may come that belongs to it.",
     ),
     _case(_visits(v1=[33, 5]), 50, "Messages come in any order: the newest one is of 33."),
+    _case(
+        _visits(v1=[5, 33, 12]),
+        50,
+        "The newest message, of 33, is neither the first nor the last one that came.",
+    ),
+    _case(_visits(a=[45], v1=[5]), 50, "`a` is open, and `v1` behind it is complete."),
+    _case(_visits(v1=[95]), 50, "Its newest message is ahead of the clock: it's open."),
     _case(_visits(v1=[30]), 50, "30 + 20 is 50, and the clock stands at 50: not passed yet."),
     _case(_visits(v1=[29]), 50, "29 + 20 is 49, and the clock has passed it."),
     _case(
@@ -67,7 +74,23 @@ _CASES = [
         60,
         "Both are complete. A visit's time is that of its newest message: 20, then 30.",
     ),
-    _case(_visits(v1=[5]), None, "There's no clock yet, so nothing is complete."),
+    _case(
+        _visits(a=[30, 1], b=[20]),
+        60,
+        "The message of `a` that came last is its oldest one. Its time is 30: `b` comes first.",
+    ),
+    _case(
+        _visits(m=[7], z=[7], a=[9]),
+        60,
+        "Two visits of the same time: the smaller ssid comes first.",
+    ),
+    _case(_visits(v10=[7], v7=[7]), 60, "As text, `v10` comes before `v7`."),
+    _case(
+        _visits(v1=[5], v2=[40]),
+        None,
+        "There's no clock yet, so nothing is complete, whatever the messages say.",
+    ),
+    _case(_visits(v1=[49], v2=[50]), 50, "A time-out of 0: the clock has passed 49, not 50.", 0),
     _case(_visits(v1=[0]), 0, "The clock stands at 0, and so does the visit."),
     _case({}, 50, "Nothing is open."),
 ]

@@ -20,8 +20,8 @@ def combine(one: Visit, other: Visit) -> Visit:
     return both
 
 
-def _message(event_id: int, timestamp: int) -> dict[str, int]:
-    return {"event_id": event_id, "timestamp": timestamp}
+def _message(event_id: int, timestamp: int) -> dict[str, Any]:
+    return {"host": f"web-{event_id % 3}", "event_id": event_id, "timestamp": timestamp}
 
 
 def _visit(tracking: Any = (), orders: Any = (), ssid: str = "v1") -> Visit:
@@ -47,7 +47,7 @@ def _drawn_cases() -> Iterator[Case]:
                 _in_order(draw.sample(known[side], draw.randint(0, size))) for side in SIDES
             )
             parts.append(_visit(tracking, orders, ssid))
-        yield _case(parts[0], parts[1], "These parts were drawn by chance. Which message differs?")
+        yield _case(parts[0], parts[1], "These parts were drawn by chance. What differs?")
 
 
 def _in_order(side: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -77,6 +77,18 @@ _CASES = [
         "Message 2 was delivered twice. It's in the visit once.",
     ),
     _case(
+        _visit([(1, 100), (2, 130), (3, 160)]), _visit([(2, 130), (3, 160), (4, 190)]),
+        "Two messages are in both parts. Each is in the visit once.",
+    ),
+    _case(
+        _visit([(0, 100)]), _visit([], [(0, 90)], "v1"),
+        "0 is a number like any other, as an `event_id`, too.",
+    ),
+    _case(
+        _visit([(2, 100)], [], "v77"), _visit([(1, 90)], [], "v77"),
+        "It's the visit `v77`, and its messages are sorted.",
+    ),
+    _case(
         _visit([(1, 100)], [(7, 140)]), _visit([(1, 100)], [(7, 140)]),
         "The same part came twice. Nothing changes.",
     ),
@@ -104,8 +116,9 @@ _CASES = [
 combine_parts = Problem(
     name="Combine two parts of a visit",
     task="A part of a visit is a dictionary with its `ssid` and two lists, `tracking` and "
-    '`orders`. Each message is a dictionary, too: `{"event_id": 7, "timestamp": 1700000000, …}`. '
-    "Write a function that combines two parts of one visit: a new dictionary of the same form, "
+    '`orders`. Each message is a dictionary, too: `{"event_id": 7, "timestamp": 1700000000, …}`, '
+    "with more fields that stay as they are. Write a function that combines two parts of one "
+    "visit: a new dictionary of the same form, "
     "with all messages of both parts.\n\n"
     "Each list is sorted by `timestamp`, and by `event_id` where that is equal. A message may be "
     "in both parts, since it may be delivered twice: then it's there once. Within a list the "
