@@ -52,6 +52,13 @@ def test_a_sum_over_nulls_only_is_null() -> None:
     assert Group(count()).bring((1, None), (1, None)) == 2
 
 
+def test_a_null_that_comes_or_goes_leaves_the_sum_as_it_is() -> None:
+    group = Group(sum_of("value"))
+    assert group.bring((1, 100)) == 100
+    assert group.bring((1, None)) == 100
+    assert group.bring((-1, None)) == 100
+
+
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_sum_that_is_no_bigint_any_more_is_refused(sign: int) -> None:
     group = Group(sum_of("value"))

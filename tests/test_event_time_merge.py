@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -11,7 +12,13 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from confluent_kafka.admin import AdminClient, NewPartitions
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    NewPartitions,
+)
 from labs import until
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
@@ -30,7 +37,7 @@ from workbook.kafka.stream_producer import generate
 from workbook.ledgers.merges import MergeLedger, MergeVerdict
 from workbook.pipelines.event_time_merge.by_hand import Limits
 from workbook.pipelines.event_time_merge.fast import merged_visits
-from workbook.sinks.merged import MergeSender, start_merging
+from workbook.sinks.merged import TOO_LARGE_VISIT, MergeSender, start_merging
 from workbook.spark.queries import QueryGroup
 from workbook.spark.source import kafka_stream
 from workbook.topics import Topic, new_topic
@@ -279,6 +286,28 @@ def test_one_event_of_2099_expires_nothing(spark: SparkSession, streams: Streams
         map(str, [Reason.FUTURE, Reason.FUTURE, Reason.MALFORMED, Reason.NO_KEY, Reason.TOO_LARGE])
     )
     assert reasons.to_dict() == dict.fromkeys(streams.topics, expected)
+
+
+def test_a_visit_that_is_too_large_for_the_topic_goes_to_the_dead_letters(
+    spark: SparkSession, streams: Streams
+) -> None:
+    resource = ConfigResource("topic", streams.visits.name)
+    resource.add_incremental_config(
+        ConfigEntry("max.message.bytes", "3000", incremental_operation=AlterConfigOpType.SET)
+    )
+    admin = AdminClient(streams.config)
+    admin.incremental_alter_configs([resource])[resource].result()
+    draw = random.Random(1)
+    pages = ["/" + draw.randbytes(300).hex() for _ in range(20)]
+    many = [TrackingMessage(n, "large", NOW - 300_000 + n, p) for n, p in enumerate(pages)]
+    streams.send(streams.tracking, *many, A)
+    beats(streams, NOW)
+    with streams.merging(spark) as queries:
+        queries.process_all()
+    assert [visit for _, visit in streams.emitted()] == [Merged("a", (A,))]
+    letters = streams.letters()
+    assert letters["reason"].tolist() == [TOO_LARGE_VISIT]
+    assert Merged.from_json(letters["value"][0]).tracking == tuple(many)
 
 
 @pytest.mark.parametrize("heartbeats", [False, True])

@@ -68,7 +68,7 @@ def as_merged(row: dict[str, Any]) -> Merged:
 def test_it_is_the_merge_by_hand(seed: int) -> None:
     draw, left = random.Random(seed), list(enumerate(history(seed)))
     by_hand, state = MergeByHand(TOPICS, LIMITS), empty(TABLES)
-    counted, emitted, messages = 0, 0, 0
+    counted, emitted, lone, messages = 0, 0, 0, 0
     while left:
         size = draw.choice([1, 2, 10, 50])
         batch, left = left[:size], left[size:]
@@ -81,10 +81,12 @@ def test_it_is_the_merge_by_hand(seed: int) -> None:
         clock = rows.filter(kind=CLOCK).row(0, named=True)
         assert clock["timestamp"] == by_hand.clock.time
         assert clock["open"] == len(by_hand.open)
-        emitted += len(expected)
+        emitted += sum(visit.invalid is None for visit in expected)
+        lone += sum(visit.invalid is not None for visit in expected)
         counted += sum(visit.fragment > 0 for visit in expected)
         messages += sum(not isinstance(message, Heartbeat) for _, (_, message) in batch)
-        assert (clock["emitted"], clock["fragments"]) == (emitted, counted)
+        sums = (clock["emitted"], clock["no_visit"], clock["fragments"])
+        assert sums == (emitted, lone, counted)
         assert clock["messages"] == messages
         assert clock["partition"] == 3
 

@@ -57,7 +57,7 @@ CASES: dict[str, tuple[Any, Any, dict[str, int]]] = {
     "a visit is missing": ([(0, A)], [(0, X)], {"lost": 1}),
     "a message is missing": ([(0, replace(A, orders=())), (1, B)], [(0, X)], {"lost": 1}),
     "a rejected message was merged": (
-        [(0, replace(A, tracking=(*A.tracking, TrackingMessage(9, "a", -1, "/")))), (1, B)],
+        [(0, replace(A, tracking=(TrackingMessage(9, "a", -1, "/"), *A.tracking))), (1, B)],
         [(0, X)], {"unexpected": 1},
     ),
     "under another ssid": (
@@ -75,6 +75,23 @@ CASES: dict[str, tuple[Any, Any, dict[str, int]]] = {
     "in another partition": ([(0, A), (0, B)], [(0, X)], {"misrouted": 1}),
     "an order alone passes for a visit": ([*ALL, (0, X)], [], {"misjudged": 1}),
     "a visit was rejected": ([(1, B)], [(0, X), (0, A)], {"misjudged": 1}),
+    "a part without the parts before it": (
+        [(0, replace(A, fragment=2)), (1, B)], [(0, X)], {"fragments": 1, "misjudged": 1},
+    ),
+    "an order alone that claims to be a later part": (
+        [*ALL, (0, Merged("x", orders=(LONE,), fragment=1))], [],
+        {"fragments": 1, "misjudged": 1},
+    ),
+    "nothing in it": (
+        [*ALL, (0, Merged("ghost"))], [(0, X)], {"misjudged": 1},
+    ),
+    "not by event time": (
+        [(0, replace(A, tracking=A.tracking[::-1])), (1, B)], [(0, X)], {"disordered": 1},
+    ),
+    "a message twice in one": (
+        [(0, replace(A, tracking=(A1, A1, A2))), (1, B)], [(0, X)],
+        {"disordered": 1, "duplicated": 1},
+    ),
     "twice": ([*ALL, (0, A)], [(0, X)], {"repeated": 1}),
     "in two parts, the second says so": (
         [(0, replace(A, orders=())), (0, Merged("a", orders=(A_ORDER,), fragment=1)), (1, B)],

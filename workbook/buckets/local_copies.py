@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import polars as pl
@@ -22,8 +23,9 @@ def copy_of(name: str, read: Callable[[], pl.DataFrame]) -> pl.DataFrame:
         _opened.move_to_end(name)
         return _opened[name]
     file = _file(name)
-    if file is not None and file.exists():
-        return _open(name, _mapped(file))
+    if file is not None:
+        with suppress(FileNotFoundError):  # never made, or gone meanwhile
+            return _open(name, _mapped(file))
     return keep(name, read())
 
 

@@ -56,6 +56,7 @@ class Segment:
     high: int | None = None
     least: tuple[int | None, ...] = ()
     frame: pl.DataFrame | None = field(default=None, compare=False, repr=False)
+    was_young: bool = False
 
 
 class Segments:
@@ -149,11 +150,17 @@ class Segments:
         if merged > 1:
             self._merge(merged)
 
+    def hash_anew(self) -> None:
+        """Write every segment again, with the hashes of this version of Polars."""
+        frames = [self._frame(each) for each in self.segments]
+        anew = [frame.with_columns(pl.Series(HASH, self._hash(frame))) for frame in frames]
+        self.segments = [self._segment(frame.sort(HASH)) for frame in anew]
+
     @property
     def added(self) -> list[Segment]:
         """Return the segments that are to be stored: new ones that aren't young."""
-        known = self._before
-        return [s for s in self.segments if s.name not in known and s.rows > YOUNG_ROWS]
+        large = [s for s in self.segments if s.rows > YOUNG_ROWS and s.frame is not None]
+        return [s for s in large if s.name not in self._before or s.was_young]
 
     @property
     def dropped(self) -> list[str]:
@@ -215,6 +222,9 @@ class Segments:
                 f"Expected rows that expire at {self.floor} or later, but got one of {oldest!r}."
             )
 
+    def _hash(self, rows: pl.DataFrame) -> npt.NDArray[np.uint64]:
+        return _hashes(rows, self.keyed.by)
+
     def _none(self) -> pl.DataFrame | None:
         return self._live([self._frame(self.segments[0]).clear()]) if self.segments else None
 
@@ -222,11 +232,6 @@ class Segments:
         if self.keyed.expires is None:
             raise ValueError("Expected a table that was declared with expires, but it has none.")
         return self.keyed.expires
-
-
-def by_hash(frame: pl.DataFrame, keyed: Keyed) -> pl.DataFrame:
-    """Hash and sort a segment anew, as another version of Polars does."""
-    return frame.with_columns(pl.Series(HASH, _hashes(frame, keyed.by))).sort(HASH)
 
 
 def _hashes(frame: pl.DataFrame, by: Sequence[str]) -> npt.NDArray[np.uint64]:

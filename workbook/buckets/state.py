@@ -14,7 +14,7 @@ from dataclasses import astuple
 import polars as pl
 
 from workbook.buckets import local_copies
-from workbook.buckets.segments import YOUNG_ROWS, Keyed, Segment, Segments, by_hash
+from workbook.buckets.segments import YOUNG_ROWS, Keyed, Segment, Segments
 
 BUCKET = "__bucket"
 """The column with a row's bucket."""
@@ -54,11 +54,11 @@ def opened(data: bytes | None, tables: Mapping[str, Keyed], read: Read) -> State
     if data is None:
         return empty(tables)
     version, kept = pickle.loads(data)
-    again = version != pl.__version__  # whose hashes may differ
-    return {
-        name: _opened(kept.get(name, _NOTHING), keyed, read, again)
-        for name, keyed in tables.items()
-    }
+    state = {name: _opened(kept.get(name, _NOTHING), keyed, read) for name, keyed in tables.items()}
+    if version != pl.__version__:  # whose hashes may differ
+        for table in state.values():
+            table.hash_anew()
+    return state
 
 
 def closed(state: State) -> tuple[bytes | None, dict[str, bytes], list[str]]:
@@ -96,7 +96,7 @@ def whole_table(data: bytes, name: str, read: Read) -> pl.DataFrame | None:
     if name not in kept:
         return None
     keyed, floor, written = kept[name]
-    segments = [_segment(each, lambda frame: frame) for each in written]
+    segments = [_segment(each) for each in written]
     return Segments(Keyed(*keyed), segments, floor, lambda each: unpacked(read(each))).all()
 
 
@@ -114,18 +114,16 @@ def _written(segment: Segment) -> Written:
     return segment.name, segment.rows, segment.low, segment.high, segment.least, data
 
 
-def _segment(written: Written, settled: Callable[[pl.DataFrame], pl.DataFrame]) -> Segment:
+def _segment(written: Written) -> Segment:
     *facts, data = written
-    return Segment(*facts, None if data is None else settled(unpacked(data)))  # type: ignore[call-arg, arg-type]
+    frame = None if data is None else unpacked(data)
+    return Segment(*facts, frame, frame is not None)  # type: ignore[call-arg, arg-type]
 
 
-def _opened(kept: Kept, keyed: Keyed, read: Read, hash_again: bool) -> Segments:
+def _opened(kept: Kept, keyed: Keyed, read: Read) -> Segments:
     _, floor, written = kept
 
-    def settled(frame: pl.DataFrame) -> pl.DataFrame:
-        return by_hash(frame, keyed) if hash_again else frame
-
     def load(name: str) -> pl.DataFrame:
-        return local_copies.copy_of(name, lambda: settled(unpacked(read(name))))
+        return local_copies.copy_of(name, lambda: unpacked(read(name)))
 
-    return Segments(keyed, [_segment(each, settled) for each in written], floor, load)
+    return Segments(keyed, [_segment(each) for each in written], floor, load)

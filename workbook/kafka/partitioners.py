@@ -14,8 +14,11 @@ from workbook.kafka.offsets import partition_offsets
 from workbook.kafka.probe import require_topic
 from workbook.kafka.readers import FAST_PLAIN
 
-LOOKS_AT = 20
-"""So many of the newest records of each partition are looked at."""
+LOOKS_AT = 500
+"""So many of the newest records of each partition are looked at: many may be heartbeats."""
+
+ENOUGH = 8
+"""So many different keys show a partitioner; fewer may fit one by chance."""
 
 ANSWER_S = 6.0
 
@@ -36,7 +39,8 @@ def require_alike(config: Mapping[str, Any], topics: Sequence[str]) -> int:
 
     Raises ``PartitionedApart`` where it isn't, or where the keys of the newest records show that
     two topics were written by different partitioners: the same key would lie in different
-    partitions. A topic without keys, or with a partitioner of its own, shows nothing.
+    partitions. Topics that all fit no known partitioner are taken for alike, and so is one with
+    fewer than ``ENOUGH`` different keys.
     """
     numbers = {topic: require_topic(config, topic) for topic in topics}
     if len(set(numbers.values())) > 1:
@@ -47,9 +51,11 @@ def require_alike(config: Mapping[str, Any], topics: Sequence[str]) -> int:
         )
     number = next(iter(numbers.values()))
     fits = {topic: _fitting(_keys(config, topic), number) for topic in topics}
-    known = {topic: names for topic, names in fits.items() if names}
-    if number > 1 and known and not set.intersection(*known.values()):
-        which = " and ".join(f"{topic} by {' or '.join(n)}" for topic, n in known.items())
+    known = {topic: names for topic, names in fits.items() if names is not None}
+    if number > 1 and any(known.values()) and not set.intersection(*known.values()):
+        which = " and ".join(
+            f"{topic} by {' or '.join(names) or 'neither'}" for topic, names in known.items()
+        )
         raise PartitionedApart(
             f"Expected topics that were partitioned alike, but {which}: the same key lies in "
             "different partitions. Set the producer's `partitioner` to the same for both (Java's "
@@ -70,11 +76,11 @@ def require_partitions(config: Mapping[str, Any], topics: Sequence[str], number:
             )
 
 
-def _fitting(keys: Mapping[int, Sequence[bytes]], number: int) -> set[str]:
-    """Return the names of the partitioners that have put these keys where they lie."""
+def _fitting(keys: Mapping[int, Sequence[bytes]], number: int) -> set[str] | None:
+    """Return the partitioners that have put these keys where they lie; None for too few keys."""
     found = [(key, partition) for partition, some in keys.items() for key in some]
-    if not found:
-        return set()
+    if len({key for key, _ in found}) < ENOUGH:
+        return None
     where = [partition for _, partition in found]
     only_keys = [key for key, _ in found]
     return {name for name, by in PARTITIONERS.items() if list(by(only_keys, number)) == where}

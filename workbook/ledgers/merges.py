@@ -20,7 +20,9 @@ MEANINGS = {
     "foreign": "merged under another ssid",
     "changed": "merged with other contents than were sent",
     "misrouted": "a merged message in another partition than its ssid's",
-    "misjudged": "an order without a visit that passed for one, or a visit that was rejected",
+    "disordered": "a merged message whose messages aren't by event time, or that has one twice",
+    "misjudged": "an order without a visit that passed for one, a visit that was rejected, or a "
+    "part of a visit whose earlier parts never came",
     "repeated": "the same merged message once more",
     "duplicated": "a message in more than one part of its visit",
     "fragments": "a further part of a visit, which says so",
@@ -35,13 +37,15 @@ _KEY = ["type", "event_id"]
 class MergeVerdict(Findings):
     """Each anomaly with the very rows, as a DataFrame; empty where all is well.
 
-    The first six are faults. The others describe: at least once may repeat a merged message, and
+    The first seven are faults. The others describe: at least once may repeat a merged message, and
     what comes after its visit was emitted makes a part of its own. ``expected`` counts the visits
     that were sent, ``emitted`` merged messages, each once.
     """
 
     meanings: ClassVar = MEANINGS
-    faults: ClassVar = ("lost", "unexpected", "foreign", "changed", "misrouted", "misjudged")
+    faults: ClassVar = (
+        *("lost", "unexpected", "foreign", "changed", "misrouted", "disordered", "misjudged"),
+    )
 
     expected: int
     emitted: int
@@ -50,6 +54,7 @@ class MergeVerdict(Findings):
     foreign: pd.DataFrame
     changed: pd.DataFrame
     misrouted: pd.DataFrame
+    disordered: pd.DataFrame
     misjudged: pd.DataFrame
     repeated: pd.DataFrame
     duplicated: pd.DataFrame
@@ -85,7 +90,6 @@ class MergeLedger:
             raise ValueError(f"the ledger of merges needs {missing}, and has {list(expected)}")
         good = expected if "reason" not in expected else expected[expected["reason"].isna()]
         self.messages = good.drop_duplicates(_KEY).reset_index(drop=True)
-        self._visited = set(self.messages.loc[self.messages["type"] == "tracking", "ssid"])
 
     @property
     def ssids(self) -> list[str]:
@@ -119,6 +123,7 @@ class MergeLedger:
             ),
             changed=_changed(both),
             misrouted=self._misrouted(parts),
+            disordered=_disordered(each),
             misjudged=self._misjudged(parts),
             repeated=_repeated(seen),
             duplicated=_columns(both[both.duplicated(_KEY)].drop_duplicates(_KEY), [*_KEY, "ssid"]),
@@ -135,9 +140,29 @@ class MergeLedger:
     def _misjudged(self, parts: pd.DataFrame) -> pd.DataFrame:
         """Return the parts judged wrongly: a first one without tracking messages is no visit."""
         no_visit = (parts["tracking"] == 0) & (parts["fragment"] == 0)
-        wrong = parts[no_visit != parts["rejected"]]
-        why = wrong["rejected"].map({True: "rejected", False: f"not rejected: {Reason.NO_VISIT}"})
-        return wrong.assign(why=why)[["ssid", "fragment", "why"]].reset_index(drop=True)
+        came = set(zip(parts["ssid"], parts["fragment"], strict=True))
+        before = [
+            not number or (ssid, number - 1) in came
+            for ssid, number in zip(parts["ssid"], parts["fragment"], strict=True)
+        ]
+        empty = (parts["tracking"] == 0) & (parts["orders"] == 0)
+        why = pd.Series("", index=parts.index)
+        why[~pd.Series(before, index=parts.index, dtype=bool)] = "no part before it"
+        why[no_visit & ~parts["rejected"]] = f"not rejected: {Reason.NO_VISIT}"
+        why[~no_visit & parts["rejected"]] = "rejected"
+        why[empty] = "no message in it"
+        wrong = parts.assign(why=why)[why != ""]
+        return wrong[["ssid", "fragment", "why"]].reset_index(drop=True)
+
+
+def _disordered(each: list[tuple[int, Merged, bool]]) -> pd.DataFrame:
+    rows = []
+    for _, one, _ in each:
+        for side in (one.tracking, one.orders):
+            times, ids = [m.timestamp for m in side], [m.event_id for m in side]
+            if times != sorted(times) or len(set(ids)) < len(ids):
+                rows.append((one.ssid, one.fragment, times))
+    return pd.DataFrame(rows, columns=["ssid", "fragment", "timestamps"])
 
 
 def _columns(rows: pd.DataFrame, names: list[str]) -> pd.DataFrame:

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
+from confluent_kafka import KafkaError, Message
 from pyspark.sql import DataFrame
 
+from workbook.errors import BrokerUnreachable
 from workbook.events.merged import CLOCK, MERGED
 from workbook.events.reasons import Reason
 from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.partitioners import require_partitions
 from workbook.kafka.probe import require_topic
-from workbook.kafka.producer import DeliveringProducer
+from workbook.kafka.producer import TOO_LARGE, DeliveringProducer
 from workbook.spark.queries import QueryGroup, facts_of_query
 from workbook.spark.state_store import in_rocksdb
 
 PATIENCE_S = 60.0
+TOO_LARGE_VISIT = "merged visit too large for a record of its topic"
 FIELDS = ("ssid", "timestamp", "fragment", "tracking", "orders")
 """Of the record's value, in JSON; its key is the ssid."""
 
@@ -30,9 +33,10 @@ class MergeSender:
     """Sends a task's merged visits to ``topic``, in order, and passes on the rows of clocks.
 
     A first part without tracking messages is no visit: it goes to ``dead_letters``, as it would
-    have been written. A task's rows are handed on once the broker has all that it sent; then its
-    micro-batch may come again, which makes it at least once. It travels to executors by pickle.
-    Raises ``TopicMissing`` now, ``BrokerUnreachable`` when the broker doesn't take a record.
+    have been written. So does one that the broker finds too large, even alone. A task's rows are
+    handed on once the broker has all that it sent; then its micro-batch may come again, which makes
+    it at least once. It travels to executors by pickle. Raises ``TopicMissing`` now,
+    ``BrokerUnreachable`` when the broker doesn't take a record.
     """
 
     def __init__(self, config: Mapping[str, Any], topic: str, dead_letters: DeadLetters) -> None:
@@ -53,29 +57,77 @@ class _Send:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         producer, clocks = _producer(tuple(sorted(self._config.items())), self._topic), []
+        refused = Refused()
         with self._letters as letters:
             for batch in batches:
                 visits = pc.equal(batch.column("kind"), MERGED)
-                self._send(batch.filter(visits), producer, letters)
+                self._send(batch.filter(visits), producer, letters, refused)
                 clocks.append(batch.filter(pc.invert(visits)))
-        producer.check(producer.flush())
+            left = producer.flush()
+            for record in refused.too_large():
+                again = Refused()
+                again.send(producer, *record)  # maybe it was its batch that was too large
+                left += producer.flush()
+                for value, key, partition, at in again.too_large():
+                    self._reject(letters, value, key, partition, at, TOO_LARGE_VISIT)
+        if left or refused.why:
+            raise BrokerUnreachable(
+                f"Expected {self._config.get('bootstrap.servers')} to take merged visits into "
+                f"{self._topic!r}, but it did not within {PATIENCE_S:.0f} s "
+                f"({refused.why or 'no answer'}). Check that broker and topic exist (workbook "
+                "doctor), and start again: with the same checkpoint nothing is lost."
+            )
         yield from clocks
 
     def _send(
-        self, visits: pa.RecordBatch, producer: DeliveringProducer, letters: DeadLetters
+        self,
+        visits: pa.RecordBatch,
+        producer: DeliveringProducer,
+        letters: DeadLetters,
+        refused: Refused,
     ) -> None:
-        records = []
         for row in visits.select(["partition", *FIELDS]).to_pylist():
             partition, key = row.pop("partition"), row["ssid"].encode()
             value = msgspec.json.encode(row)
             if row["tracking"] or row["fragment"]:
-                records.append((value, key, partition, 0))
+                refused.send(producer, value, key, partition, row["timestamp"])
             else:
-                where = {"topic": self._topic, "partition": partition, "offset": -1}
-                record = {"key": key, "value": value, **where, "arrival": row["timestamp"]}
-                letters.send(record, str(Reason.NO_VISIT))
-        producer.produce_all(records)
+                self._reject(letters, value, key, partition, row["timestamp"], Reason.NO_VISIT)
         producer.poll()
+
+    def _reject(
+        self, letters: DeadLetters, value: bytes, key: bytes, partition: int, at: int, why: str
+    ) -> None:
+        where = {"topic": self._topic, "partition": partition, "offset": -1}
+        letters.send({"key": key, "value": value, **where, "arrival": at}, str(why))
+
+
+Record = tuple[bytes, bytes, int, int]
+"""Value, key, partition, and the visit's time (ms)."""
+
+
+class Refused:
+    """What the broker didn't take of a task's records."""
+
+    def __init__(self) -> None:
+        self.why, self._large = "", list[Record]()
+
+    def send(
+        self, producer: DeliveringProducer, value: bytes, key: bytes, partition: int, at: int
+    ) -> None:
+        """Send a record, and remember it if the broker finds it too large."""
+        report = partial(self._report, (value, key, partition, at))
+        producer.produce(value, key, partition, report=report)
+
+    def too_large(self) -> list[Record]:
+        """Return the records that were too large."""
+        return self._large
+
+    def _report(self, record: Record, error: KafkaError | None, _: Message | None) -> None:
+        if error is not None and error.code() in TOO_LARGE:
+            self._large.append(record)
+        elif error is not None:
+            self.why = error.str()
 
 
 @lru_cache(maxsize=1)

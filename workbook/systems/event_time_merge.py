@@ -224,4 +224,6 @@ def _summary(progress: MergeProgress, options: Namespace) -> list[str]:
     emitted, still = progress.sum_of("emitted"), progress.sum_of("open")
     fragments = progress.sum_of("fragments")
     more = f", {fragments:,} of them a further part of their visit" if fragments else ""
-    return [f"{emitted:,} merged visits{more}; {still:,} are still open. Those: {options.out}."]
+    lone = progress.sum_of("no_visit")
+    rest = f" {lone:,} orders without one: {options.dead_letters}." if lone else ""
+    return [f"{emitted:,} merged visits{more}: {options.out}.{rest} {still:,} are still open."]

@@ -100,11 +100,9 @@ class Total:
 
     def merge(self, table: Segments, changes: pl.DataFrame) -> pl.DataFrame:
         """Merge as ``Aggregate`` says; raise ``SumTooLarge`` for what no bigint holds any more."""
-        known = changes.drop_nulls(self.column)
-        amount = pl.col(self.column).cast(pl.Int128) * pl.col(OP)
-        fresh = known.group_by(GROUP).agg(
-            amount.sum().alias(RESULT), pl.col(OP).cast(pl.Int64).sum().alias(_TIMES)
-        )
+        amount = pl.col(self.column).cast(pl.Int128).fill_null(0) * pl.col(OP)
+        known = pl.col(self.column).is_not_null() * pl.col(OP).cast(pl.Int64)
+        fresh = changes.group_by(GROUP).agg(amount.sum().alias(RESULT), known.sum().alias(_TIMES))
         both = pl.concat([_old(table, fresh).cast({RESULT: pl.Int128}), fresh])
         after = both.group_by(GROUP).agg(pl.col(RESULT, _TIMES).sum())
         gone = after.filter(pl.col(_TIMES) == 0)

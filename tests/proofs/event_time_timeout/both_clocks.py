@@ -28,10 +28,6 @@ def same_length(newest, topics):
     return min(newest.values()) if len(newest) == len(topics) else None
 
 
-def false_for_none(newest, topics):
-    return min(newest[t] for t in topics) if all(t in newest for t in topics) else False
-
-
 def by_loop(newest, topics):
     clock = None
     for topic in topics:
@@ -103,7 +99,6 @@ catalogue = Catalogue(
         (two, "counts to two"),
         (by_length, "every topic in `newest`"),
         (same_length, "makes it None"),
-        (false_for_none, "is 0 or `False`"),
         (by_truth, "Time 0 is taken for nothing"),
         (key_error, "Return `None` there"),
         (tracking_only, "one topic only"),

@@ -30,7 +30,9 @@ TABLES = {
 """Open visits, each with the smallest offset of its messages in the first and the second topic;
 emitted ssids; the newest event time of each topic, and sums."""
 
-SUMS = ("messages", "heartbeats", "open", "emitted", "fragments")
+SUMS = ("messages", "open", "emitted", "fragments", "no_visit")
+"""Messages taken, visits open now, visits emitted, those of them that are further parts, and orders
+whose visit never came. A message that comes again counts again."""
 _CLOCK = {"newest_0": pl.Int64, "newest_1": pl.Int64, **dict.fromkeys(SUMS, pl.Int64)}
 
 
@@ -69,8 +71,9 @@ def merge(
         state["emitted"].expire(now)
         state["emitted"].write(_remembered(done, now + limits.horizon))
     clock["messages"] += len(messages)
-    clock["heartbeats"] += len(batch) - len(messages)
-    clock["emitted"] += len(done)
+    lone = len(done.filter((pl.col("fragment") == 0) & (pl.col("tracking").list.len() == 0)))
+    clock["no_visit"] += lone
+    clock["emitted"] += len(done) - lone
     clock["fragments"] += len(done.filter(pl.col("fragment") > 0))
     clock["open"] += len(visits) - int(before["is_open"].sum()) - len(done)
     state["clock"].replace(pl.DataFrame([clock], schema=_CLOCK))

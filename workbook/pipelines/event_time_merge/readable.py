@@ -25,6 +25,9 @@ from workbook.spark.checkpoints import marked
 RESULT = f"ssid STRING, timestamp BIGINT, fragment BIGINT, tracking {TRACKING}, orders {ORDERS}"
 
 
+VISITS = ("tracking", "order")
+"""The messages that belong to a visit: no heartbeats, and nothing that was rejected."""
+
 NOTHING = ""
 """In place of a visit: none is open, but parts of it were emitted."""
 
@@ -49,7 +52,7 @@ class SessionMerge(StatefulProcessor):
         rows: Iterator[Row],
         timerValues: Any,  # noqa: N803
     ) -> Iterator[Row]:
-        new = [merged(_message(row)) for row in rows if row["type"] != "heartbeat"]
+        new = [merged(_message(row)) for row in rows if row["type"] in VISITS]
         if not new:
             return
         kept, parts, timer = self._state.get() or (NOTHING, 0, None)

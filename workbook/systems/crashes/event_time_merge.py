@@ -18,7 +18,7 @@ MESSAGES, ORDERS = 3000, 600
 BEHIND_MS = 200_000
 """The input ends so long ago: then heartbeats that complete all visits aren't ahead of anybody."""
 
-FAULTS = ("lost", "unexpected", "foreign", "changed", "misrouted", "misjudged")
+FAULTS = ("lost", "unexpected", "foreign", "changed", "misrouted", "disordered", "misjudged")
 LETTERS = "dead letters lost"
 
 
