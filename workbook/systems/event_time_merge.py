@@ -225,5 +225,5 @@ def _summary(progress: MergeProgress, options: Namespace) -> list[str]:
     fragments = progress.sum_of("fragments")
     more = f", {fragments:,} of them a further part of their visit" if fragments else ""
     lone = progress.sum_of("no_visit")
-    rest = f" {lone:,} orders without one: {options.dead_letters}." if lone else ""
-    return [f"{emitted:,} merged visits{more}: {options.out}.{rest} {still:,} are still open."]
+    rest = f" {lone:,} orders without one are in {options.dead_letters}." if lone else ""
+    return [f"{emitted:,} merged visits{more} are in {options.out}.{rest} {still:,} are open."]
