@@ -33,13 +33,12 @@ from views_per_second import Cost, cost, floor, peak_memory, report
 
 from workbook.decoding.visits import parse
 from workbook.events.merged import Merged
-from workbook.events.reasons import Reason
 from workbook.events.visits import Heartbeat, OrderMessage, TrackingMessage
 from workbook.generators.visits import Kind, VisitStream
 from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import DeadLetters
+from workbook.kafka.merged_reader import read_merged, read_no_visits
 from workbook.kafka.producer import DeliveringProducer
-from workbook.kafka.readers import read_dead_letters, read_messages
 from workbook.kafka.stream_producer import generate
 from workbook.ledgers.merges import MergeLedger
 from workbook.pipelines.event_time_merge.by_hand import Limits
@@ -111,17 +110,8 @@ def fast(spark: Any, broker: Broker, given: Input, per_batch: int) -> Callable[[
         batches = [json.loads(p.json) for p in running.queries[0].recentProgress]
 
     def check() -> list[Any]:
-        merged = [
-            (int(message.partition() or 0), Merged.from_json(message.value() or b""))
-            for message in read_messages(config, visits.name)
-        ]
-        found = read_dead_letters(config, given.tracking.dead_letters.name)
-        lone = found[found["reason"] == str(Reason.NO_VISIT)].drop_duplicates(["key", "value"])
-        rejected = [
-            (int(row["partition"]), Merged.from_json(row["value"]))
-            for row in lone.to_dict("records")
-        ]
-        verdict = given.ledger.judge(merged, rejected)
+        lone = read_no_visits(config, given.tracking.dead_letters.name)
+        verdict = given.ledger.judge(read_merged(config, visits.name), list(dict.fromkeys(lone)))
         assert verdict.whole, str(verdict)
         broker.delete([visits.name])
         shutil.rmtree(place)

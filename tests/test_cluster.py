@@ -20,13 +20,12 @@ from labs import end, read_until, until, workbook
 
 from workbook.errors import CannotGoOn
 from workbook.events.clicks import ClickType
-from workbook.events.merged import Merged
-from workbook.events.reasons import Reason
 from workbook.events.visits import Heartbeat
 from workbook.generators.clicks import ClickStream
 from workbook.generators.positions import PositionStream
 from workbook.generators.visits import Kind, VisitStream
 from workbook.kafka.broker import Broker
+from workbook.kafka.merged_reader import read_merged, read_no_visits
 from workbook.kafka.metrics_reader import read_metrics
 from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.readers import latest_rows, read_dead_letters, read_messages
@@ -263,17 +262,8 @@ def test_every_visit_is_merged(broker: Broker, spark_cluster: Cluster) -> None:
     ledger = MergeLedger(pd.concat([each.expected(0, n) for _, each, n in placed]))
 
     def verdict() -> MergeVerdict:
-        merged = [
-            (int(message.partition() or 0), Merged.from_json(message.value() or b""))
-            for message in read_messages(config, out)
-        ]
-        letters = read_dead_letters(config, tracking.dead_letters.name)
-        lone = letters[letters["reason"] == str(Reason.NO_VISIT)]
-        rejected = [
-            (int(partition), Merged.from_json(value))
-            for partition, value in zip(lone["partition"], lone["value"], strict=True)
-        ]
-        return ledger.judge(merged, rejected)
+        rejected = read_no_visits(config, tracking.dead_letters.name)
+        return ledger.judge(read_merged(config, out), rejected)
 
     while_it_runs(process, lambda: not verdict().counts["lost"])
     end(process, signal.SIGTERM)

@@ -30,9 +30,10 @@ from workbook.events.visits import Heartbeat, OrderMessage, TrackingMessage, Vis
 from workbook.generators.visits import Kind, VisitStream
 from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import DeadLetters
+from workbook.kafka.merged_reader import read_merged, read_no_visits
 from workbook.kafka.partitioners import require_alike
 from workbook.kafka.producer import DeliveringProducer
-from workbook.kafka.readers import read_dead_letters, read_messages
+from workbook.kafka.readers import read_dead_letters
 from workbook.kafka.stream_producer import generate
 from workbook.ledgers.merges import MergeLedger, MergeVerdict
 from workbook.pipelines.event_time_merge.by_hand import Limits
@@ -103,20 +104,13 @@ class Streams:
             yield queries
 
     def emitted(self) -> list[tuple[int, Merged]]:
-        return [
-            (int(message.partition() or 0), Merged.from_json(message.value() or b""))
-            for message in read_messages(self.config, self.visits.name)
-        ]
+        return read_merged(self.config, self.visits.name)
 
     def letters(self) -> pd.DataFrame:
         return read_dead_letters(self.config, self.tracking.dead_letters.name)
 
     def judge(self) -> MergeVerdict:
-        letters = self.letters()
-        rejected = [
-            (int(row["partition"]), Merged.from_json(row["value"]))
-            for row in letters[letters["reason"] == str(Reason.NO_VISIT)].to_dict("records")
-        ]
+        rejected = read_no_visits(self.config, self.tracking.dead_letters.name)
         return MergeLedger(pd.concat(self.facts)).judge(self.emitted(), rejected)
 
     def last_clock(self, partition: int) -> dict[str, Any]:

@@ -108,24 +108,18 @@ class EventTimeMergeCrashes(Crashes):
         self, filled: Filled, config: dict[str, Any], options: Namespace, checkpoint: Path
     ) -> Verdict:
         """Judge what the topic and the dead letters hold."""
-        from workbook.events.merged import Merged
         from workbook.events.reasons import Reason
-        from workbook.kafka.readers import read_dead_letters, read_messages
+        from workbook.kafka.merged_reader import read_merged, read_no_visits
+        from workbook.kafka.readers import read_dead_letters
         from workbook.ledgers.merges import MergeLedger
 
-        merged = [
-            (int(message.partition() or 0), Merged.from_json(message.value() or b""))
-            for message in read_messages(config, options.out)
-        ]
         letters = read_dead_letters(config, options.dead_letters)
-        visits = letters["reason"] == str(Reason.NO_VISIT)
-        rejected = [
-            (int(row["partition"]), Merged.from_json(row["value"]))
-            for row in letters[visits].to_dict("records")
-        ]
-        records = letters[~visits].drop_duplicates(["topic", "partition", "offset"])
+        bad = letters[letters["reason"] != str(Reason.NO_VISIT)]
+        records = bad.drop_duplicates(["topic", "partition", "offset"])
+        merged = read_merged(config, options.out)
+        lone = read_no_visits(config, options.dead_letters)
         return MergeCrashVerdict(
-            MergeLedger(filled.expected).judge(merged, rejected),
+            MergeLedger(filled.expected).judge(merged, lone),
             rejected=int(filled.expected["reason"].notna().sum()),
             letters=len(records),
         )
