@@ -16,6 +16,7 @@ from typing import Any
 from pyspark import cloudpickle
 from pyspark.sql import Row
 from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
+from pyspark.sql.types import BinaryType, StringType, StructField, StructType
 
 TABLES, SEGMENTS = "tables", "segments"
 """The state variables: a list of tables with their segments, and the larger segments by name."""
@@ -63,8 +64,11 @@ class Bucket(StatefulProcessor):
         return work
 
     def init(self, handle: StatefulProcessorHandle) -> None:
-        self._tables = handle.getValueState(TABLES, "rows BINARY")
-        self._segments = handle.getMapState(SEGMENTS, "name STRING", "rows BINARY")
+        # As types: a schema in words would be sent to Java to be read, at every task.
+        rows = StructType([StructField("rows", BinaryType())])
+        self._tables = handle.getValueState(TABLES, rows)
+        names = StructType([StructField("name", StringType())])
+        self._segments = handle.getMapState(SEGMENTS, names, rows)
         self._handle = handle
 
     def handleInputRows(  # noqa: N802

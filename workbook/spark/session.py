@@ -24,6 +24,7 @@ from workbook.errors import SparkFailed
 from workbook.kafka import protocol
 from workbook.spark import cluster, warm_up
 from workbook.spark.settings import settings, settle_environment
+from workbook.stack import jars
 from workbook.stack.client import lease, scratch_dir
 from workbook.stack.folders import cache_dir
 from workbook.stack.java import find_java
@@ -133,7 +134,7 @@ def class_archive() -> Path:
     """
     java = find_java()
     made_for = f"{java.command.resolve()} {java.command.stat().st_mtime} {pyspark.__file__}"
-    made_by = Path(warm_up.__file__).read_bytes()
+    made_by = Path(warm_up.__file__).read_bytes() + jars.LOCK.read_bytes()
     digest = hashlib.sha256(f"{made_for} {pyspark.__version__}".encode() + made_by).hexdigest()[:12]
     return cache_dir() / f"spark-classes-{digest}.jsa"
 
