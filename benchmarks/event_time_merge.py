@@ -4,9 +4,9 @@
 
 Two topics of 4 partitions are written once: tracking messages and orders of 200,000 visits at
 2,500 a second of event time, so that visits are opened and emitted all the time. In one run: a raw
-consumer that parses nothing is the floor; the fast engine in a fresh session (cold), and again in
-the same one (warm); the readable engine on a tenth of the messages. No figure is printed before the
-ledger has found each visit whole and once.
+consumer that parses nothing is the floor; the same merge in Kafka Streams (see benchmarks/peers);
+the fast engine in a fresh session (cold), and again in the same one (warm); the readable engine on
+a tenth of the messages. No figure is printed before the ledger has found each visit whole and once.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import secrets
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ import pandas as pd
 sys.path.insert(0, str(Path(__file__).parents[1]))
 os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
 
+from peers import kafka_streams
 from pyspark.sql import functions as F  # noqa: N812
 from views_per_second import Cost, cost, floor, peak_memory, report
 
@@ -38,6 +39,7 @@ from workbook.generators.visits import Kind, VisitStream
 from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.merged_reader import read_merged, read_no_visits
+from workbook.kafka.offsets import partition_offsets
 from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.stream_producer import generate
 from workbook.ledgers.merges import MergeLedger
@@ -145,12 +147,39 @@ def readable(spark: Any, broker: Broker, given: Input) -> Callable[[], None]:
 
     def check() -> None:
         assert query.exception() is None
-        merged = [(0, _merged(row)) for row in found]
-        verdict = given.ledger.judge(merged)
-        wrong = {name: n for name, n in verdict.counts.items() if n and name != "misrouted"}
-        assert set(wrong) <= {"misjudged"}, str(verdict)  # it leaves both to its reader
+        _judge_all(given, [(0, _merged(row)) for row in found])
 
     return check
+
+
+PEERS = (
+    ("as it comes, cold", kafka_streams.DEFAULT, 1),
+    ("tuned, cold", kafka_streams.TUNED, 1),
+    ("tuned, warm (third run in one JVM)", kafka_streams.TUNED, 3),
+)
+
+
+def peer(broker: Broker, given: Input, settings: Mapping[str, str], rounds: int) -> Cost:
+    """Kafka Streams: seconds of the last round, its merged visits judged."""
+    name = new_topic("visits", "peer").name
+    targets = [Topic(f"{name}-{number}", PARTITIONS) for number in range(1, rounds + 1)]
+    broker.create(*targets)
+    config = broker.client_config()
+    records = sum(p.end for topic in given.names for p in partition_offsets(config, topic))
+    limits = {"timeout": LIMITS.timeout, "horizon": LIMITS.horizon}
+    seconds = kafka_streams.event_time_merge(
+        *(broker.bootstrap, given.names, name, records, limits), settings=settings, rounds=rounds
+    )
+    _judge_all(given, read_merged(config, targets[-1].name))
+    broker.delete([target.name for target in targets])
+    return Cost(seconds, float("nan"))
+
+
+def _judge_all(given: Input, merged: list[tuple[int, Merged]]) -> None:
+    """Judge what leaves orders without a visit, and the order in a partition, to its reader."""
+    verdict = given.ledger.judge(merged)
+    wrong = {name for name, n in verdict.counts.items() if n}
+    assert wrong <= {"misjudged", "misrouted", "disordered"}, str(verdict)
 
 
 def _merged(row: Any) -> Merged:
@@ -166,6 +195,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--messages", type=int, default=1_000_000)
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--no-peer", dest="peer", action="store_false")
     options = parser.parse_args()
     broker = kafka("bench")
     given, small = filled(broker, options.messages), filled(broker, options.messages // 10)
@@ -177,6 +207,11 @@ def main() -> None:
         for _ in range(options.runs)
     ]
     report("raw consumer of the larger topic, nothing parsed", floors, given.messages * 4 // 5)
+    if options.peer:
+        kafka_streams.classpath()
+        for name, settings, rounds in PEERS:
+            costs = [peer(broker, given, settings, rounds) for _ in range(options.runs)]
+            report(f"Kafka Streams, {name}", costs, given.messages)
     figures: dict[str, list[Cost]] = {}
     state: dict[str, int] = {}
     for _ in range(options.runs):

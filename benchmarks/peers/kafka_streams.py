@@ -1,6 +1,6 @@
-"""The table of share holders in Kafka Streams: the same answer from the system that had it first.
+"""The table of share holders, and merged visits, in Kafka Streams: the same answers, timed.
 
-The jars come from Maven Central into the cache's folder ``peers``; a JDK compiles the one file.
+The jars come from Maven Central into the cache's folder ``peers``; a JDK compiles the programs.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import secrets
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +29,7 @@ from workbook.stack.java import INSTALL, environment, find_java
 STREAMS = "org.apache.kafka:kafka-streams:4.3.1"
 """Brings Jackson, RocksDB and the compressors of its own choice."""
 
-PROGRAM = Path(__file__).with_name("ShareHolders.java")
+PROGRAMS = tuple(sorted(Path(__file__).parent.glob("*.java")))
 JVM = ("-Xms1g", "-Xmx2g", "-XX:+UseParallelGC", "-XX:-UsePerfData")
 QUICK = (*JVM, "-XX:TieredStopAtLevel=1")
 """Leaves Java's second compiler out: faster in a cold run of seconds, slower once it is warm."""
@@ -66,21 +66,21 @@ TUNED = {
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """How many records one run took from the source, and seconds since ``streams.start()``.
+    """How many records one run took from its topics, and seconds since ``streams.start()``.
 
-    ``first``: a first record is in; ``read``: the last one; ``grouped``: the second half has seen
-    every change; ``done``: all of it is in the target topic and committed, and the app is closed.
+    ``first``: a first record is in; ``read``: the last one; ``through``: all of it has been through
+    the last operator; ``done``: it is in the target topic and committed, and the app is closed.
     """
 
     records: int
     first: float
     read: float
-    grouped: float
+    through: float
     done: float
 
 
 def share_holders(
-    broker_bootstrap: str,
+    bootstrap: str,
     source: str,
     target: str,
     updates: int,
@@ -90,45 +90,66 @@ def share_holders(
 ) -> float:
     """Seconds for the ``updates`` records that ``source`` holds: cold, or in the last of rounds.
 
-    Both topics must exist, without a login; the source may not end in a transaction's marker.
-    ``target`` gets client -> JSON array of position ids, or a tombstone. Raises ``WorkbookError``
-    if the peer fails or found another number of records.
+    ``target`` gets client -> JSON array of position ids, or a tombstone. Raises as ``timed``.
     """
-    jvm = QUICK if rounds == 1 else JVM
-    last = timed(broker_bootstrap, source, target, settings, jvm=jvm, rounds=rounds)[-1]
-    if last.records != updates:
-        raise WorkbookError(f"Kafka Streams found {last.records} records, not {updates}.")
-    return last.done
+    topics = {"source": source, "target": target}
+    return timed("ShareHolders", bootstrap, topics, updates, settings, rounds)
+
+
+def event_time_merge(
+    bootstrap: str,
+    topics: Sequence[str],
+    target: str,
+    records: int,
+    limits: Mapping[str, int],
+    *,
+    settings: Mapping[str, str] = TUNED,
+    rounds: int = 1,
+) -> float:
+    """Seconds for the ``records`` of both topics, heartbeats that complete every visit among them.
+
+    Round n writes merged visits to ``target``-n, orders without a visit among them. ``limits``:
+    timeout and horizon (ms). Raises as ``timed``.
+    """
+    more = {name: str(value) for name, value in limits.items()}
+    more["memory"] = str(settings is TUNED).lower()
+    named = {"source": topics[0], "orders": topics[1], "target": target}
+    return timed("EventTimeMerge", bootstrap, named, records, {**settings, **more}, rounds)
 
 
 def timed(
+    program: str,
     bootstrap: str,
-    source: str,
-    target: str,
-    settings: Mapping[str, str] = TUNED,
-    *,
-    jvm: tuple[str, ...] = JVM,
-    rounds: int = 1,
-) -> list[Timing]:
-    """The whole topic, ``rounds`` times in one Java, each time by a new application.
+    topics: Mapping[str, str],
+    records: int,
+    settings: Mapping[str, str],
+    rounds: int,
+) -> float:
+    """Seconds for the whole topics, the last of ``rounds`` in one Java, each a new application.
 
     The first round is cold. What they leave (state folder, internal topics, groups) is removed.
+    The topics must exist, without a login; the sources may not end in a transaction's marker.
+    Raises ``WorkbookError`` if the peer fails or found another number of records.
     """
     known = AdminClient({"bootstrap.servers": bootstrap}).list_topics(timeout=10).topics
-    for topic in {source, target} - set(known):
+    for topic in {name for role, name in topics.items() if role != "target"} - set(known):
         raise TopicMissing(f"There is no topic {topic} at {bootstrap}: create it first.")
-    application = f"share-holders-peer-{secrets.token_hex(4)}"
+    application = f"peer-{secrets.token_hex(4)}"
     with tempfile.TemporaryDirectory(prefix="kafka-streams-") as state:
         asked = {
-            **{"bootstrap.servers": bootstrap, "source": source, "target": target},
+            **{"bootstrap.servers": bootstrap, **topics},
             **{"application.id": application, "state.dir": state},
             **{"deadline": str(DEADLINE), "rounds": str(rounds)},
             **settings,
         }
+        arguments = [f"{name}={value}" for name, value in asked.items()]
         try:
-            return _run(jvm, [f"{name}={value}" for name, value in asked.items()], rounds)
+            last = _run(program, QUICK if rounds == 1 else JVM, arguments, rounds)[-1]
         finally:
             _forget(bootstrap, application)
+    if last.records != records:
+        raise WorkbookError(f"Kafka Streams found {last.records} records, not {records}.")
+    return last.done
 
 
 def classpath() -> str:
@@ -136,14 +157,15 @@ def classpath() -> str:
     folder = cache_dir() / "peers" / "-".join(STREAMS.split(":")[1:])
     if not folder.exists():
         _fetch(folder)
-    classes = folder / hashlib.sha256(PROGRAM.read_bytes()).hexdigest()[:12]
+    whole = b"".join(program.read_bytes() for program in PROGRAMS)
+    classes = folder / hashlib.sha256(whole).hexdigest()[:12]
     if not classes.exists():
         _compile(folder, classes)
     return f"{classes}{os.pathsep}{folder}{os.sep}*"
 
 
-def _run(jvm: tuple[str, ...], arguments: list[str], rounds: int) -> list[Timing]:
-    command = [str(find_java().command), *jvm, "-cp", classpath(), PROGRAM.stem, *arguments]
+def _run(program: str, jvm: tuple[str, ...], arguments: list[str], rounds: int) -> list[Timing]:
+    command = [str(find_java().command), *jvm, "-cp", classpath(), program, *arguments]
     patience = DEADLINE * rounds + 30
     done = subprocess.run(
         command, capture_output=True, text=True, env=environment(), timeout=patience
@@ -174,11 +196,11 @@ def _compile(folder: Path, classes: Path) -> None:
         target = Path(scratch) / "classes"
         command = [
             *(str(compiler), "--release", "17", "-cp", f"{folder}{os.sep}*"),
-            *("-d", str(target), str(PROGRAM)),
+            *("-d", str(target), *map(str, PROGRAMS)),
         ]
         done = subprocess.run(command, capture_output=True, text=True, env=environment())
         if done.returncode != 0:
-            raise WorkbookError(f"{PROGRAM.name} does not compile: {done.stderr.strip()}")
+            raise WorkbookError(f"The peers do not compile: {done.stderr.strip()}")
         shutil.move(target, classes)
 
 

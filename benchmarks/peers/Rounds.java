@@ -1,0 +1,173 @@
+import static org.apache.kafka.streams.CloseOptions.GroupMembershipOperation.LEAVE_GROUP;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Properties;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.streams.CloseOptions;
+import org.apache.kafka.streams.KafkaStreams;
+import org.apache.kafka.streams.Topology;
+import org.apache.kafka.streams.TopologyDescription;
+import org.apache.kafka.streams.processor.api.ContextualProcessor;
+import org.apache.kafka.streams.processor.api.Record;
+import org.apache.kafka.streams.processor.api.RecordMetadata;
+
+/**
+ * Runs a program of Kafka Streams over what its topics hold now, in rounds, each timed.
+ *
+ * <p>Every argument is {@code name=value}: {@code source}, {@code target}, {@code deadline} (in
+ * seconds), {@code rounds} and what the program asks for; all others are settings of Kafka Streams.
+ * Each round is an application of its own, in a Java that gets warmer, and prints a JSON array:
+ * records, and seconds as kafka_streams.py names them.
+ */
+final class Rounds {
+    private Rounds() {}
+
+    /** A program: brings the topics into the target, and returns a line for each round. */
+    interface Program {
+        String run(Admin admin, Properties settings, long deadline) throws Exception;
+    }
+
+    /** Notes how far each partition of a topic has been processed; asks for a commit at its end. */
+    static final class Progress {
+        private final AtomicLongArray next;
+        private final AtomicLongArray seen;
+        private final long[] ends;
+
+        Progress(long[] ends) {
+            this.ends = ends;
+            next = new AtomicLongArray(ends.length);
+            seen = new AtomicLongArray(ends.length);
+        }
+
+        void attach(Topology topology, String topic) {
+            String source = sourceOf(topology, topic);
+            topology.addProcessor("watch-" + source, () -> new Watch(), source);
+        }
+
+        boolean reached(long[] offsets) {
+            return IntStream.range(0, offsets.length).allMatch(i -> next.get(i) >= offsets[i]);
+        }
+
+        long records() {
+            return IntStream.range(0, ends.length).mapToLong(seen::get).sum();
+        }
+
+        private final class Watch extends ContextualProcessor<Object, Object, Void, Void> {
+            @Override
+            public void process(Record<Object, Object> record) {
+                RecordMetadata where = context().recordMetadata().orElseThrow();
+                seen.lazySet(where.partition(), seen.get(where.partition()) + 1);
+                next.lazySet(where.partition(), where.offset() + 1);
+                if (where.offset() + 1 == ends[where.partition()]) {
+                    context().commit();
+                }
+            }
+        }
+
+        private static String sourceOf(Topology topology, String topic) {
+            return topology.describe().subtopologies().stream()
+                    .flatMap(part -> part.nodes().stream())
+                    .filter(node -> node instanceof TopologyDescription.Source s
+                            && s.topicSet() != null
+                            && s.topicSet().contains(topic))
+                    .findFirst()
+                    .orElseThrow()
+                    .name();
+        }
+    }
+
+    static long[] ends(Admin admin, String topic) throws Exception {
+        var described = admin.describeTopics(List.of(topic)).allTopicNames().get().get(topic);
+        int partitions = described.partitions().size();
+        var latest = IntStream.range(0, partitions).boxed().collect(
+                Collectors.toMap(p -> new TopicPartition(topic, p), p -> OffsetSpec.latest()));
+        var found = admin.listOffsets(latest).all().get();
+        return IntStream.range(0, partitions)
+                .mapToLong(p -> found.get(new TopicPartition(topic, p)).offset())
+                .toArray();
+    }
+
+    static boolean committed(Admin admin, String group, String topic, long[] ends)
+            throws Exception {
+        Map<TopicPartition, OffsetAndMetadata> offsets =
+                admin.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata().get();
+        return IntStream.range(0, ends.length).filter(p -> ends[p] > 0).allMatch(p -> {
+            OffsetAndMetadata at = offsets.get(new TopicPartition(topic, p));
+            return at != null && at.offset() >= ends[p];
+        });
+    }
+
+    static void fail(Throwable error) {
+        error.printStackTrace();
+        Runtime.getRuntime().halt(1);
+    }
+
+    interface Condition {
+        boolean holds() throws Exception;
+    }
+
+    static void await(Condition condition, long deadline) throws Exception {
+        while (!condition.holds()) {
+            if (System.nanoTime() > deadline) {
+                throw new IllegalStateException("the result was not complete within the deadline");
+            }
+            Thread.sleep(10);
+        }
+    }
+
+    /** Starts the application; a fault of it ends the program. */
+    static KafkaStreams start(Topology topology, Properties settings) {
+        KafkaStreams streams = new KafkaStreams(topology, settings);
+        streams.setUncaughtExceptionHandler(error -> {
+            fail(error);
+            return null;
+        });
+        streams.start();
+        return streams;
+    }
+
+    static void close(KafkaStreams streams, long deadline) {
+        Duration left = Duration.ofNanos(deadline - System.nanoTime());
+        if (!streams.close(CloseOptions.timeout(left).withGroupMembershipOperation(LEAVE_GROUP))) {
+            throw new IllegalStateException("Kafka Streams did not close within the deadline");
+        }
+    }
+
+    /** Returns the records and the seconds from the start to each of these times. */
+    static String line(long records, long start, long... times) {
+        return LongStream.of(times)
+                .mapToObj(at -> String.format(Locale.ROOT, "%.3f", (at - start) / 1e9))
+                .collect(Collectors.joining(", ", "[" + records + ", ", "]"));
+    }
+
+    static void all(Program program, String[] arguments) throws Exception {
+        Thread.setDefaultUncaughtExceptionHandler((thread, error) -> fail(error));
+        Properties settings = new Properties();
+        for (String argument : arguments) {
+            settings.setProperty(argument.split("=", 2)[0], argument.split("=", 2)[1]);
+        }
+        long within = Long.parseLong((String) settings.remove("deadline"));
+        int rounds = Integer.parseInt((String) settings.remove("rounds"));
+        String application = settings.getProperty("application.id");
+        Map<String, Object> broker = Map.of("bootstrap.servers", settings.get("bootstrap.servers"));
+        try (Admin admin = Admin.create(broker)) {
+            for (int round = 1; round <= rounds; round++) {
+                settings.setProperty("application.id", application + "-" + round);
+                settings.setProperty("round", String.valueOf(round));
+                long deadline = System.nanoTime() + within * 1_000_000_000L;
+                System.out.println(program.run(admin, settings, deadline));
+            }
+        }
+        System.exit(0);
+    }
+}
