@@ -383,6 +383,15 @@ def test_a_sum_of_fractions_is_refused(spark: SparkSession) -> None:
         ktable(rows, key="position").group_by("client").aggregate(worth=sum_of("price"))
 
 
+@pytest.mark.parametrize("kind", ["DOUBLE", "FLOAT", "ARRAY<STRING>", "STRUCT<a: INT>"])
+def test_a_column_whose_values_tell_no_groups_apart_is_refused(
+    spark: SparkSession, kind: str
+) -> None:
+    rows = spark.createDataFrame([], f"{SCHEMA}, price {kind}")
+    with pytest.raises(ValueError, match=r"tell groups apart.*'price' is .*cast\('string'\)"):
+        ktable(rows, key="position").group_by("price")
+
+
 @pytest.mark.parametrize(
     ("reduce", "says"),
     [

@@ -18,7 +18,17 @@ from typing import Any
 import polars as pl
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.types import BooleanType, LongType, StringType, StructField, StructType
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    DoubleType,
+    FloatType,
+    LongType,
+    MapType,
+    StringType,
+    StructField,
+    StructType,
+)
 
 from workbook.buckets.packing import pack, stateful, unpack
 from workbook.buckets.state import BUCKET, LAYOUT
@@ -30,6 +40,9 @@ from workbook.tables.steps import DELETED, GROUP_BUCKET, ORDER
 
 RESERVED = ("deleted", "change", "step", "rows", "table", "groups")
 """No names for aggregates: columns of the result, and tables of the state."""
+
+NO_GROUP = (FloatType, DoubleType, ArrayType, StructType, MapType)
+"""Types of a column by which rows can't be grouped."""
 
 BUCKETS = 8
 """Buckets of keys: at least as many as the cluster's cores, and fixed for a checkpoint."""
@@ -137,11 +150,22 @@ class KTable:
         return unpack(emitted, StructType([*fields, StructField("deleted", BooleanType())]))
 
     def group_by(self, column: str) -> GroupedTable:
-        """Group the rows by a column; one without a value there belongs to no group."""
+        """Group the rows by a column; one without a value there belongs to no group.
+
+        Raises ValueError where its type can't tell groups apart: numbers with a decimal point (NaN
+        equals nothing), lists, structs and maps.
+        """
         if not isinstance(column, str):
             raise ValueError(
                 f"Expected the name of one column, but got {column!r}. For a group of several make "
                 "one of them before: ktable(changelog.withColumn('both', ...), ...)."
+            )
+        kind = next((f.dataType for f in self.changelog.schema if f.name == column), None)
+        if isinstance(kind, NO_GROUP):
+            raise ValueError(
+                f"Expected a column whose values tell groups apart, such as a string or a whole "
+                f"number, but {column!r} is {kind.simpleString()}. Cast it before, as in "
+                f"changelog.withColumn({column!r}, F.col({column!r}).cast('string'))."
             )
         return GroupedTable(self, column)
 
