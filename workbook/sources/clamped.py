@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -54,6 +54,10 @@ class ClampedKafka(DataSource):
     rule: Rule = staticmethod(goes_on)
     """Decides whether a partition is read on: a class of your own may have another one."""
 
+    def __init__(self, options: MutableMapping[str, str]) -> None:
+        super().__init__(options)
+        self.settings = Settings.of(dict(options))
+
     @classmethod
     def name(cls) -> str:
         return "kafka-clamped"
@@ -62,7 +66,7 @@ class ClampedKafka(DataSource):
         return SCHEMA
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
-        return _Reader(Settings.of(dict(self.options)), type(self).rule)
+        return _Reader(self.settings, type(self).rule)
 
 
 def register(spark: SparkSession) -> None:

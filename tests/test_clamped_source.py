@@ -1,0 +1,308 @@
+"""The clamped source on a real broker: what it reads, when it stops, and what it refuses."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import TopicPartition
+from confluent_kafka.admin import AdminClient, NewPartitions
+from pyspark.errors import AnalysisException, PySparkException, StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming import StreamingQuery
+
+from workbook.kafka.broker import Broker
+from workbook.kafka.producer import DeliveringProducer
+from workbook.sources.clamped import ClampedKafka, Settings, register
+from workbook.topics import Topic
+
+ROOT = Path(__file__).parents[1]
+Two = tuple[Topic, Topic]
+
+
+class Clamped:
+    """Two topics, written at times in seconds after an hour ago, and queries on them."""
+
+    def __init__(self, spark: SparkSession, broker: Broker, topics: Two, place: Path) -> None:
+        self.spark, self.broker, self.topics, self.place = spark, broker, topics, place
+        self.hour_ago = int(time.time() * 1000) - 3_600_000
+        self.batches: list[list[Any]] = []
+        self.queries: list[StreamingQuery] = []
+
+    def write(self, side: int, *seconds: float, partition: int = 0) -> None:
+        topic = self.topics[side].name
+        with DeliveringProducer(self.broker.client_config(), topic) as producer:
+            for second in seconds:
+                at = self.hour_ago + round(second * 1000)
+                producer.produce(b"%g" % second, b"key", partition, timestamp=at)
+
+    def rows(self, source: str = "kafka-clamped", **options: str) -> DataFrame:
+        more = {"maxLead": "10 seconds"} if source == "kafka-clamped" else {}
+        return self.spark.readStream.format(source).options(**{
+            "kafka.bootstrap.servers": self.broker.bootstrap,
+            "subscribe": ",".join(topic.name for topic in self.topics),
+            "startingOffsets": "earliest",
+            **more,
+            **options,
+        }).load()  # fmt: skip
+
+    def start(self, rows: DataFrame, name: str = "own", *, once: bool = False) -> StreamingQuery:
+        def keep(batch: DataFrame, number: int) -> None:
+            self.batches.append(batch.collect())
+
+        writer = rows.writeStream.option("checkpointLocation", str(self.place / name))
+        if once:
+            writer = writer.trigger(availableNow=True)
+        self.queries.append(writer.foreachBatch(keep).start())
+        return self.queries[-1]
+
+    def read(self, query: StreamingQuery) -> tuple[list[float], list[float]]:
+        """Return the seconds read so far, of both topics, sorted."""
+        query.processAllAvailable()
+        rows = [row for batch in self.batches for row in batch]
+        first, second = (
+            sorted(float(row.value) for row in rows if row.topic == topic.name)
+            for topic in self.topics
+        )
+        return first, second
+
+
+@pytest.fixture
+def clamped(
+    spark: SparkSession, broker: Broker, topic: Callable[..., Topic], tmp_path: Path
+) -> Iterator[Clamped]:
+    register(spark)
+    both = (topic("tracking", partitions=2), topic("orders", partitions=2))
+    made = Clamped(spark, broker, both, tmp_path)
+    yield made
+    for query in made.queries:
+        query.stop()
+
+
+def test_it_gives_the_columns_and_values_of_the_native_source(clamped: Clamped) -> None:
+    for side in (0, 1):
+        for partition in (0, 1):
+            clamped.write(side, *range(20), partition=partition)
+    own, native = clamped.rows(), clamped.rows("kafka")
+    assert [(f.name, f.dataType) for f in own.schema] == [
+        (f.name, f.dataType) for f in native.schema
+    ]
+    clamped.start(own, once=True).awaitTermination(60)
+    found, clamped.batches = clamped.batches, []
+    clamped.start(native, "native", once=True).awaitTermination(60)
+    rows = [Counter(row for batch in each for row in batch) for each in (found, clamped.batches)]
+    assert rows[0] == rows[1]
+    assert sum(rows[0].values()) == 80
+
+
+def test_a_leader_waits_and_heartbeats_release_it(clamped: Clamped) -> None:
+    clamped.write(0, *range(100))
+    query = clamped.start(clamped.rows())
+    assert clamped.read(query) == ([0], [])
+    clamped.write(1, 0, 20)
+    assert clamped.read(query) == (list(range(31)), [0, 20])
+    clamped.write(1, 50)
+    assert clamped.read(query) == (list(range(61)), [0, 20, 50])
+    assert query.lastProgress is not None
+    [source] = [p for p in query.recentProgress if p.numInputRows][-1].sources
+    assert '"0":61' in source.endOffset.replace(" ", "")
+    assert '"0":100' in source.latestOffset.replace(" ", "")
+
+
+def test_each_partition_is_held_against_its_own(clamped: Clamped) -> None:
+    clamped.write(0, *range(40), partition=1)
+    clamped.write(1, 100, partition=0)
+    query = clamped.start(clamped.rows())
+    assert clamped.read(query) == ([0], [100])
+    clamped.write(1, 5, partition=1)
+    assert clamped.read(query) == (list(range(16)), [5, 100])
+
+
+def test_out_of_order_it_stops_before_the_first_that_leads(clamped: Clamped) -> None:
+    clamped.write(0, 3, 9, 1, 12, 40, 2, 13)
+    clamped.write(1, 5, 4, 3)
+    query = clamped.start(clamped.rows())
+    assert clamped.read(query) == ([1, 3, 9, 12], [3, 4, 5])
+
+
+def test_a_time_far_ahead_is_read_and_does_not_count(clamped: Clamped) -> None:
+    far = 3600 + 1800
+    clamped.write(0, 1, far, 2, 30)
+    clamped.write(1, 3, far)
+    query = clamped.start(clamped.rows())
+    assert clamped.read(query) == ([1, 2, far], [3, far])
+
+
+def test_an_idle_partition_holds_nobody_back(clamped: Clamped) -> None:
+    clamped.write(0, *range(100))
+    clamped.write(1, 0)
+    query = clamped.start(clamped.rows(idleTimeout="2 seconds"))
+    assert clamped.read(query)[0] == list(range(11))
+    deadline = time.monotonic() + 60
+    while len(clamped.read(query)[0]) < 100:
+        assert time.monotonic() < deadline
+    query.stop()
+    clamped.batches.clear()
+    clamped.write(0, 200)
+    again = clamped.start(clamped.rows(idleTimeout="1 hour"))
+    assert clamped.read(again) == ([], [])  # nothing counts as idle before it was looked at
+
+
+def test_a_restart_goes_on_where_it_was(clamped: Clamped) -> None:
+    clamped.write(0, *range(50))
+    clamped.write(1, 0, 8)
+    query = clamped.start(clamped.rows())
+    clamped.read(query)
+    query.stop()
+    clamped.write(1, 7, 12)
+    again = clamped.start(clamped.rows())
+    assert clamped.read(again) == (list(range(23)), [0, 7, 8, 12])
+
+
+def test_what_is_available_now_is_read_and_then_it_ends(clamped: Clamped) -> None:
+    clamped.write(0, *range(50))
+    clamped.write(1, 5)
+    query = clamped.start(clamped.rows(maxOffsetsPerTrigger="8"), once=True)
+    assert query.awaitTermination(90)
+    assert clamped.read(query) == (list(range(16)), [5])
+    assert max(map(len, clamped.batches)) <= 8
+
+
+def test_offsets_to_start_from(clamped: Clamped) -> None:
+    clamped.write(0, *range(10))
+    clamped.write(1, *range(10))
+    names = [topic.name for topic in clamped.topics]
+    offsets = f'{{"{names[0]}":{{"0":4,"1":-2}},"{names[1]}":{{"0":-1,"1":-2}}}}'
+    query = clamped.start(clamped.rows(startingOffsets=offsets))
+    assert clamped.read(query) == ([4], [])
+    clamped.write(1, 10)
+    assert clamped.read(query) == ([4, 5, 6, 7, 8, 9], [10])
+
+
+def test_a_partition_that_is_added_while_it_runs(clamped: Clamped) -> None:
+    clamped.write(0, 1)
+    clamped.write(1, 1)
+    query = clamped.start(clamped.rows())
+    assert clamped.read(query) == ([1], [1])
+    admin = AdminClient(clamped.broker.client_config())
+    for topic in clamped.topics:
+        admin.create_partitions([NewPartitions(topic.name, 3)])[topic.name].result(30)
+    clamped.write(0, 2, partition=2)
+    clamped.write(1, 3, partition=2)
+    deadline = time.monotonic() + 60
+    while clamped.read(query) != ([1, 2], [1, 3]):
+        assert time.monotonic() < deadline
+
+
+def _delete_before(clamped: Clamped, offset: int) -> None:
+    admin = AdminClient(clamped.broker.client_config())
+    where = TopicPartition(clamped.topics[0].name, 0, offset)
+    admin.delete_records([where])[where].result(30)
+
+
+def test_records_that_are_gone_end_the_query_or_are_left_out(clamped: Clamped) -> None:
+    clamped.write(0, *range(5))
+    clamped.write(1, *range(5))
+    query = clamped.start(clamped.rows())
+    clamped.read(query)
+    query.stop()
+    clamped.write(0, 5, 6, 7)
+    _delete_before(clamped, 7)
+    strict = clamped.start(clamped.rows())
+    with pytest.raises(StreamingQueryException, match=r"from offset 5, but they begin at 7"):
+        strict.awaitTermination(60)
+    relaxed = clamped.start(clamped.rows(failOnDataLoss="false"))
+    assert clamped.read(relaxed)[0] == [0, 1, 2, 3, 4, 7]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"subscribe": "one"}, "two topics.*'one'"),
+        ({"subscribe": "one,two,three"}, "two topics"),
+        ({"maxLead": "0 seconds"}, "maxLead as a time like '10 seconds'"),
+        ({"maxLead": "-1 second"}, "maxLead as a time"),
+        ({"maxLead": "soon"}, "maxLead as a time"),
+        ({"maxOffsetsPerTrigger": "0"}, "maxOffsetsPerTrigger as a whole number"),
+        ({"failOnDataLoss": "maybe"}, "failOnDataLoss as true or false"),
+        ({"minPartitions": "4"}, "one of the options.*minpartitions"),
+        ({"kafka.sasl.jaas.config": "x"}, "kafka.sasl.username"),
+    ],
+)
+def test_options_that_make_no_sense(clamped: Clamped, options: dict[str, str], says: str) -> None:
+    with pytest.raises((AnalysisException, PySparkException), match=says):
+        clamped.rows(**options)
+
+
+def test_times_are_read_in_every_unit() -> None:
+    given = {"kafka.bootstrap.servers": "a:1", "subscribe": "a,b"}
+    leads = {"500 ms": 500, "1.5 seconds": 1500, "1 minute": 60_000, "2hours": 7_200_000}
+    for text, wanted in leads.items():
+        assert Settings.of({**given, "maxLead": text}).max_lead == wanted
+
+
+def test_topics_of_unequal_partitions_are_refused(
+    clamped: Clamped, topic: Callable[..., Topic]
+) -> None:
+    clamped.topics = (clamped.topics[0], topic("single"))
+    query = clamped.start(clamped.rows())
+    with pytest.raises(StreamingQueryException, match=r"same number of partitions.*2 and 1"):
+        query.awaitTermination(60)
+
+
+def test_a_rule_of_your_own_decides(clamped: Clamped) -> None:
+    class Unclamped(ClampedKafka):
+        rule = staticmethod(lambda own, other, max_lead: True)
+
+        @classmethod
+        def name(cls) -> str:
+            return "kafka-unclamped"
+
+    clamped.spark.dataSource.register(Unclamped)
+    clamped.write(0, *range(100))
+    query = clamped.start(clamped.rows("kafka-unclamped", maxLead="1 second"))
+    assert clamped.read(query) == (list(range(100)), [])
+
+
+# --- a place of its own -----------------------------------------------------------------------
+
+
+def test_it_needs_nothing_else_of_the_package() -> None:
+    for file in (ROOT / "workbook" / "sources").glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("workbook"):
+                assert (node.module or "").startswith("workbook.sources"), file.name
+
+
+def test_the_example_of_its_page_runs_alone(clamped: Clamped, tmp_path: Path) -> None:
+    clamped.write(0, *range(30))
+    clamped.write(1, 0)
+    page = (ROOT / "docs" / "clamped-source.md").read_text()
+    [example] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    script = tmp_path / "example.py"
+    script.write_text(
+        example.replace("localhost:9092", clamped.broker.bootstrap)
+        .replace("tracking,orders", ",".join(topic.name for topic in clamped.topics))
+        .replace("/tmp/clamped", str(tmp_path / "checkpoint"))
+    )
+    kept = {n: v for n, v in os.environ.items() if not n.startswith(("WORKBOOK", "SPARK", "PY"))}
+    activated = Path(sys.executable).parent
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        env={**kept, "PYTHONPATH": str(ROOT), "PATH": f"{activated}{os.pathsep}{kept['PATH']}"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=180,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert re.search(r"\|\s*11\|", done.stdout), done.stdout
