@@ -3,9 +3,10 @@
     .venv/bin/python benchmarks/state.py [100000 1000000 5000000]
 
 For tables (a changelog by key, one stateful operator: ``KTable.changes``; and two: groups over it)
-and for the merge's columns. With each number of keys: batches of 100,000 changes of random keys,
-their rate over a whole cycle of folding and the worst of them; batches of 100 changes, with the
-bytes that they add to the checkpoint; the memory of Spark's Java and of its Python workers.
+and for the merge (a message each of open visits). With each number of keys: batches of 100,000
+changes of random keys, their rate over a whole cycle of folding and the worst of them; batches of
+100 changes, with the bytes that they add to the checkpoint; the state's bytes on disk per key; the
+memory of Spark's Java and of its Python workers.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from workbook.pipelines.event_time_merge.fast import merged_visits
 from workbook.spark import session
 from workbook.spark.state_store import in_rocksdb
 from workbook.tables.ktable import count, ktable
@@ -40,7 +42,9 @@ GROUPS = 10_000
 
 
 class Feed:
-    """Micro-batches as files of Parquet: a number of changes each, of keys from 0 to ``keys``."""
+    """Micro-batches as files of Parquet: a number of changes each, of keys from 0."""
+
+    SCHEMA = ""
 
     def __init__(self, spark: SparkSession, folder: Path) -> None:
         self.spark, self.folder, self.number = spark, folder, 0
@@ -49,9 +53,31 @@ class Feed:
 
     def add(self, keys: np.ndarray[Any, np.dtype[np.int64]]) -> None:
         """Add a micro-batch that changes these keys."""
+        raise NotImplementedError
+
+    def write(self, columns: dict[str, pa.Array]) -> None:
+        """Add a micro-batch of these columns."""
         import pyarrow.parquet as pq
 
-        rows = pa.table(
+        unfinished = self.folder.parent / "unfinished.parquet"
+        pq.write_table(pa.table(columns), unfinished)
+        unfinished.replace(self.folder / f"{self.number:06d}.parquet")
+        self.number += 1
+
+    def stream(self) -> DataFrame:
+        """Read a file per micro-batch."""
+        reader = self.spark.readStream.schema(self.SCHEMA).option("maxFilesPerTrigger", 1)
+        return reader.parquet(str(self.folder))
+
+
+class Positions(Feed):
+    """Changes of positions, each of one of 10,000 clients."""
+
+    SCHEMA = "id BIGINT, client BIGINT, amount BIGINT, offset BIGINT, deleted BOOLEAN"
+
+    def add(self, keys: np.ndarray[Any, np.dtype[np.int64]]) -> None:
+        """Add a micro-batch that changes these keys."""
+        self.write(
             {
                 "id": pa.array(keys),
                 "client": pa.array(keys % GROUPS),
@@ -60,17 +86,10 @@ class Feed:
                 "deleted": pa.array(np.zeros(len(keys), bool)),
             }
         )
-        unfinished = self.folder.parent / "unfinished.parquet"
-        pq.write_table(rows, unfinished)
-        unfinished.replace(self.folder / f"{self.number:06d}.parquet")
-        self.number += 1
 
     def stream(self) -> DataFrame:
-        """Read a file per micro-batch."""
-        schema = "id BIGINT, client BIGINT, amount BIGINT, offset BIGINT, deleted BOOLEAN"
-        reader = self.spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
-        rows = reader.parquet(str(self.folder))
-        return rows.withColumn("id", F.format_string("position-%09d", "id"))
+        """Read a file per micro-batch, with keys as text."""
+        return super().stream().withColumn("id", F.format_string("position-%09d", "id"))
 
 
 def one_operator(rows: DataFrame) -> DataFrame:
@@ -81,9 +100,46 @@ def two_operators(rows: DataFrame) -> DataFrame:
     return ktable(rows, key="id").group_by("client").aggregate(number=count())
 
 
-SHAPES: dict[str, Callable[[DataFrame], DataFrame]] = {
-    "one operator": one_operator,
-    "two operators": two_operators,
+class Visits(Feed):
+    """Micro-batches as Kafka's records: a message each of open visits, of four a visit at most."""
+
+    PARTITIONS, BEGAN = 4, 1_763_000_000_000
+
+    def add(self, keys: np.ndarray[Any, np.dtype[np.int64]]) -> None:
+        """Add a micro-batch with a message of each of these visits, and a heartbeat."""
+        kinds = self.draw.integers(0, 4, len(keys))
+        values = [
+            b'{"type":"tracking","event_id":%d,"ssid":"visit-%09d","timestamp":%d,"page":"/p/%d"}'
+            % (key * 4 + kind, key, self.BEGAN + kind, kind)
+            for key, kind in zip(keys.tolist(), kinds.tolist(), strict=True)
+        ]
+        number = len(keys)
+        self.write(
+            {
+                "key": pa.array([b"visit-%09d" % key for key in keys.tolist()], pa.binary()),
+                "value": pa.array(values, pa.binary()),
+                "topic": pa.repeat(pa.scalar("tracking"), number),
+                "partition": pa.array(keys % self.PARTITIONS, pa.int32()),
+                "offset": pa.array(np.arange(number) + self.number * 10**8),
+                "timestamp": pa.array(np.full(number, self.BEGAN), pa.timestamp("ms", "UTC")),
+                "timestampType": pa.array(np.zeros(number), pa.int32()),
+            }
+        )
+
+    SCHEMA = (
+        "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, "
+        "timestamp TIMESTAMP, timestampType INT"
+    )
+
+
+def merge(rows: DataFrame) -> DataFrame:
+    return merged_visits(rows, None, ["tracking", "orders"], Visits.PARTITIONS)
+
+
+SHAPES: dict[str, tuple[type[Feed], Callable[[DataFrame], DataFrame]]] = {
+    "one operator": (Positions, one_operator),
+    "two operators": (Positions, two_operators),
+    "merge": (Visits, merge),
 }
 
 
@@ -105,7 +161,8 @@ def memory() -> tuple[float, float]:
 
 def measured(spark: SparkSession, shape: str, keys: int, place: Path) -> None:
     """Fill a table with keys, then time batches, and print a line."""
-    feed = Feed(spark, place / "feed")
+    kind, made = SHAPES[shape]
+    feed = kind(spark, place / "feed")
     order = feed.draw.permutation(keys)
     for part in np.array_split(order, max(1, keys // 500_000)):
         feed.add(part)
@@ -116,7 +173,7 @@ def measured(spark: SparkSession, shape: str, keys: int, place: Path) -> None:
 
     with in_rocksdb(spark):
         query = (
-            SHAPES[shape](feed.stream()).writeStream.outputMode("update").foreachBatch(note)
+            made(feed.stream()).writeStream.outputMode("update").foreachBatch(note)
             .option("checkpointLocation", str(place / "checkpoint")).start()
         )  # fmt: skip
     try:
@@ -129,11 +186,14 @@ def measured(spark: SparkSession, shape: str, keys: int, place: Path) -> None:
         grown = (size_of(place / "checkpoint") - before) / SMALL_BATCHES
     finally:
         query.stop()
+    kept = sum(
+        o.customMetrics["rocksdbSstFileSize"] for o in query.recentProgress[-1].stateOperators
+    )
     java, workers = memory()
     print(
         f"| {shape} | {keys:,} | {filling:,.0f} | {LARGE / statistics.fmean(large):,.0f} | "
         f"{max(large):.2f} | {statistics.median(small):.2f} | {max(small):.2f} | "
-        f"{grown / 1e3:,.0f} | {java:.1f} + {workers:.1f} |",
+        f"{grown / 1e3:,.0f} | {kept / keys:,.0f} | {java:.1f} + {workers:.1f} |",
         flush=True,
     )
 
@@ -159,8 +219,8 @@ def main() -> None:
     place = session.checkpoint("state")
     print(
         "| | keys | filled, keys/s | changes/s in batches of 100,000 | the worst, s | batches of "
-        "100, median s | the worst, s | kB each in the checkpoint | GB, Java + Python |\n"
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+        "100, median s | the worst, s | kB each in the checkpoint | bytes a key on disk | "
+        "GB, Java + Python |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
     )
     for shape in options.shapes:
         for keys in options.keys:
