@@ -220,7 +220,7 @@ def main() -> None:
     print(
         "| | keys | filled, keys/s | changes/s in batches of 100,000 | the worst, s | batches of "
         "100, median s | the worst, s | kB each in the checkpoint | bytes a key on disk | "
-        "GB, Java + Python |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+        "GB, Java + Python |\n| --- |" + " ---: |" * 9
     )
     for shape in options.shapes:
         for keys in options.keys:
