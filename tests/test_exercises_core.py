@@ -311,8 +311,8 @@ def test_a_right_value_whose_input_was_changed_is_shown_with_its_input():
     diagnose = by_cases([Case(({"AAPL": 30},), {"AAPL": 20}, "Twenty are left.")])
     shown = {part.label: part.text for part in diagnose(takes_out).parts()}
     assert shown == {
-        "Likely cause": "The value is right, but it changes the input it was given. Build a new "
-        "value and leave the input alone.",
+        "Likely cause": "The value is right here, but it changes the input it was given. Build a "
+        "new value and leave the input alone.",
         "Input": "shares = {'AAPL': 30}",
         "Input afterwards": "shares = {'AAPL': 20}",
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from importlib import import_module
 from pathlib import Path
@@ -115,6 +116,17 @@ def test_ten_names_of_the_package_are_enough(path: Path) -> None:
 
 def test_a_sentence_stands_before_each_code_cell(path: Path) -> None:
     assert forms.unintroduced(path) == []
+
+
+def test_the_verdict_on_a_prediction_is_what_its_cell_shows(path: Path) -> None:
+    hidden = [
+        ast.unparse(statement)
+        for text in forms.texts(path, "code")
+        if ".against(" in text
+        for statement in ast.parse(text).body[:-1]
+        if ".against(" in ast.unparse(statement) and "display(" not in ast.unparse(statement)
+    ]
+    assert not hidden, "Jupyter shows a cell's last line only: let it be the verdict, or display it"
 
 
 def test_what_is_written_runs(path: Path) -> None:

@@ -11,7 +11,10 @@ from workbook.views.drawing import BLUE, FAINT, GREEN, INK, ORANGE, RED, Drawing
 from workbook.views.picture import Picture, number
 from workbook.views.words import cut
 
-CAPTION = "Each visit on its line, by event time: which one has the clock of both topics passed?"
+CAPTION = (
+    "Each visit on its line, by event time. Dashed: its time-out, up to the tick. Once the clock "
+    "of both topics has passed that, the visit is complete."
+)
 LINES = 9
 """So many visits are drawn, those that got a message or were emitted last."""
 

@@ -95,7 +95,7 @@ catalogue = Catalogue(
     wrong=[
         (fastest, "the topic that is ahead"),
         (of_those_that_came, "is left out"),
-        (nothing_is_zero, "is 0 or `False`"),
+        (nothing_is_zero, "the clock is 0"),
         (two, "counts to two"),
         (by_length, "every topic in `newest`"),
         (same_length, "makes it None"),

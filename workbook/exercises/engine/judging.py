@@ -224,8 +224,8 @@ def _not_yet(answer: Any, case: Case, tried: Attempt, known: str) -> NotYet:
 def _right_but_changed(answer: Any, case: Case, tried: Attempt) -> NotYet:
     """Report that only the input was changed, by showing it before and after."""
     return NotYet(
-        "The value is right, but it changes the input it was given. Build a new value and leave "
-        "the input alone.",
+        "The value is right here, but it changes the input it was given. Build a new value and "
+        "leave the input alone.",
         given=arguments(answer, case.args),
         afterwards=arguments(answer, tried.afterwards),
         printed=tried.printed,

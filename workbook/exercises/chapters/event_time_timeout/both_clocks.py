@@ -93,8 +93,8 @@ both_clocks = Problem(
         "One topic is at 40, another at 25. Up to which time is nothing more to be expected from "
         "either?",
         "First ask whether every topic is in `newest`. Then look for the slowest.",
-        "`all(topic in newest for topic in topics)` is the question; `min` of the values is the "
-        "answer.",
+        "`all(topic in newest for topic in topics)` is the question, and "
+        "`min(newest[topic] for topic in topics)` the answer.",
     ),
     reference=business_clock,
     discussion="It's the watermark of two inputs: each has its own, and the smaller one counts. "

@@ -35,8 +35,13 @@ MISTAKES += same_idea(
 )
 MISTAKES += same_idea(
     lambda newest, topics: min(newest.get(topic, 0) for topic in topics),
-    cause="Where a topic has given nothing, the clock is 0 or `False`, which is the same number. "
-    "That would be 1970, which is a claim, too; return `None`.",
+    cause="Where a topic has given nothing, the clock is 0. That would be 1970, which is a claim, "
+    "too; return `None`.",
+)
+MISTAKES += same_idea(
+    lambda newest, topics: min(newest.get(topic, float("-inf")) for topic in topics),
+    cause="Where a topic has given nothing, the clock is minus infinity. That isn't a time: return "
+    "`None`.",
 )
 MISTAKES += same_idea(
     lambda newest, topics: min(newest.values()) if len(newest) == 2 else None,

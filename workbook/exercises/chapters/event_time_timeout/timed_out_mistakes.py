@@ -127,3 +127,15 @@ def all_for_none(visits: Visits, clock: int | None, timeout: int) -> list[str]:
 @MISTAKES.add("It returns the visits with their messages. We want the list of their ssids.")
 def with_messages(visits: Visits, clock: int | None, timeout: int) -> Any:
     return {ssid: visits[ssid] for ssid in _answer()(visits, clock, timeout)}
+
+
+@MISTAKES.add("It returns pairs of a time and an ssid. Sort by both, but return the ssids alone.")
+def pairs(visits: Visits, clock: int | None, timeout: int) -> Any:
+    done = _answer()(visits, clock, timeout)
+    return [(max(m["timestamp"] for m in visits[ssid]), ssid) for ssid in done]
+
+
+@MISTAKES.add("It returns pairs of an ssid and a time. Return the ssids alone.")
+def pairs_by_ssid(visits: Visits, clock: int | None, timeout: int) -> Any:
+    done = _answer()(visits, clock, timeout)
+    return [(ssid, max(m["timestamp"] for m in visits[ssid])) for ssid in done]

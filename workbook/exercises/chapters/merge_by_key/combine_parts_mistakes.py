@@ -58,12 +58,20 @@ MISTAKES += same_idea(
 )
 MISTAKES += same_idea(
     _with(lambda a, b: sorted(_once(a + b), key=lambda m: m["event_id"])),
-    cause="It sorts by `event_id`. A number says who was numbered first, not what happened first.",
+    cause="It sorts by `event_id`. It says which was numbered first, not which happened first.",
 )
 MISTAKES += same_idea(
     _with(lambda a, b: _by_time(_once(a + b))[::-1]),
     cause="It's sorted, with the latest message first. The oldest one comes first.",
 )
+
+
+@MISTAKES.add(
+    "A set can't hold dictionaries. Take a dictionary from `event_id` to message: it holds each "
+    "message once."
+)
+def in_a_set(one: Visit, other: Visit) -> Visit:
+    return _with(lambda a, b: _by_time(list({*a, *b})))(one, other)
 
 
 @MISTAKES.add("It keeps what came last, and forgets the other part.")

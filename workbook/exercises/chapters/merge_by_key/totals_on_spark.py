@@ -71,7 +71,7 @@ totals_on_spark = Problem(
     ),
     reference=visit_totals,
     discussion="No join is needed: a union and a `groupBy` bring together what belongs together, "
-    "whichever topic was first. The state is four numbers per visit, whatever its length.\n\n"
+    "whichever topic was first. The state is three numbers per visit, whatever its length.\n\n"
     "But numbers forget which messages they're made of. A message that comes twice counts twice, "
     "and nobody can tell afterwards. And no visit ever ends: its row stays in the state for ever.",
 )

@@ -97,6 +97,25 @@ MISTAKES = [
         "isn't null: use a condition.",
     ),
     Mistake(
+        lambda rows: _totals(rows, pages=len, orders=len, cents=_or_null),
+        "Both `pages` and `orders` count every message of the visit: `F.count` takes each row in "
+        "which the condition isn't null, and false isn't null. `F.count_if` counts the true ones. "
+        "And `cents` is null where a visit has no order.",
+    ),
+    Mistake(
+        lambda rows: _totals(rows, pages=len, orders=len, only={row.ssid for row in rows}),
+        "`F.count` takes each row in which the condition isn't null, and false isn't null: "
+        "`F.count_if` counts the true ones. And the row for `ssid` null is of the heartbeats.",
+    ),
+    Mistake(
+        lambda rows: _totals(
+            rows, pages=len, orders=len, cents=_or_null, only={row.ssid for row in rows}
+        ),
+        "Begin with the counts: `F.count` takes each row in which the condition isn't null, and "
+        "false isn't null. `F.count_if` counts the true ones. Then the heartbeats, which have a "
+        "row for `ssid` null, and `cents`, which is null where a visit has no order.",
+    ),
+    Mistake(
         lambda rows: _totals(rows, pages=lambda v: len({r.page for r in v if r.page is not None})),
         "`pages` counts different pages. A page that was looked at twice counts twice.",
     ),
