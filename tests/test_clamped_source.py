@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 import subprocess
@@ -274,13 +273,6 @@ def test_a_rule_of_your_own_decides(clamped: Clamped) -> None:
 
 
 # --- a place of its own -----------------------------------------------------------------------
-
-
-def test_it_needs_nothing_else_of_the_package() -> None:
-    for file in (ROOT / "workbook" / "sources").glob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("workbook"):
-                assert (node.module or "").startswith("workbook.sources"), file.name
 
 
 def test_the_example_of_its_page_runs_alone(clamped: Clamped, tmp_path: Path) -> None:

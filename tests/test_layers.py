@@ -12,6 +12,7 @@ LEFT_OF: dict[str, set[str]] = {
     "buckets": set(),
     "errors": set(),
     "topics": set(),
+    "sources": set(),  # others may lift it out
     "events": {"errors"},
     "decoding": {"errors", "events"},
     "kafka": {"errors", "events"},
