@@ -69,6 +69,7 @@ def test_it_is_the_merge_by_hand(seed: int) -> None:
     draw, left = random.Random(seed), list(enumerate(history(seed)))
     by_hand, state = MergeByHand(TOPICS, LIMITS), empty(TABLES)
     counted, emitted, lone, messages = 0, 0, 0, 0
+    firsts: dict[tuple[str, str], int] = {}  # of open visits, by ssid and topic
     while left:
         size = draw.choice([1, 2, 10, 50])
         batch, left = left[:size], left[size:]
@@ -89,6 +90,30 @@ def test_it_is_the_merge_by_hand(seed: int) -> None:
         assert sums == (emitted, lone, counted)
         assert clock["messages"] == messages
         assert clock["partition"] == 3
+        for offset, (topic, message) in batch:
+            if not isinstance(message, Heartbeat):
+                firsts.setdefault((message.ssid, topic), offset)
+        for number, topic in enumerate(TOPICS):
+            needed = min((o for (_, t), o in firsts.items() if t == topic), default=None)
+            [start] = rows[f"from_{number}"].unique().to_list()
+            assert needed is None or (start is not None and start <= needed)
+        firsts = {key: offset for key, offset in firsts.items() if key[0] in by_hand.open}
+
+
+def test_with_nothing_open_a_start_is_where_the_batch_began() -> None:
+    state = empty(TABLES)
+    starts = []
+    for batch in (
+        [(7, ("tracking", TrackingMessage(1, "a", 5, "/"))), (8, ("tracking", Heartbeat(99)))],
+        [(3, ("orders", Heartbeat(99)))],  # a is complete, and emitted by this one
+        [(4, ("orders", Heartbeat(100)))],
+        [(20, ("tracking", TrackingMessage(2, "b", 101, "/")))],
+        [(21, ("tracking", TrackingMessage(3, "b", 102, "/")))],
+    ):
+        rows = merge(state, squeeze(frame(batch)), limits=LIMITS, topics=TOPICS)
+        starts.append(rows.select("from_0", "from_1").row(-1))
+        state["open"].settle()
+    assert starts == [(7, None), (7, 3), (9, 4), (9, 5), (20, 5)]
 
 
 def test_open_visits_know_the_smallest_offset_of_each_topic() -> None:

@@ -6,7 +6,7 @@ message.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import polars as pl
@@ -33,7 +33,11 @@ emitted ssids; the newest event time of each topic, and sums."""
 SUMS = ("messages", "open", "emitted", "fragments", "no_visit")
 """Messages taken, visits open now, visits emitted, those of them that are further parts, and orders
 whose visit never came. A message that comes again counts again."""
-_CLOCK = {"newest_0": pl.Int64, "newest_1": pl.Int64, **dict.fromkeys(SUMS, pl.Int64)}
+STARTS = ("from_0", "from_1")
+"""Of each topic the smallest offset of what was open when a micro-batch began, or is in it."""
+
+_NEXT = ("next_0", "next_1")
+_CLOCK = dict.fromkeys(("newest_0", "newest_1", *_NEXT, *SUMS), pl.Int64)
 
 
 def squeeze(rows: pl.DataFrame) -> pl.DataFrame:
@@ -52,13 +56,15 @@ def merge(
 
     In: the columns of ``decoding.visits``, as ``squeeze`` leaves them. Out: a row per complete
     visit (``kind`` merged: ssid, timestamp, fragment, tracking, orders), sorted by timestamp, and
-    one of kind clock: ``timestamp`` (null while a topic has given nothing) and ``SUMS``.
+    one of kind clock: ``timestamp`` (null while a topic has given nothing) and ``SUMS``. All have
+    ``STARTS``: who begins there without this state sees all of what was open, and of the batch.
     """
+    starts = _starts(state, batch, topics)
     clock = _clock(state, batch, topics)
     now = _time(clock)
     messages = batch.filter(pl.col("type") != "heartbeat")
     came = _visits(messages, topics)
-    before = _known(state, came)
+    before = _before(state, came)
     visits = _combined([came, before], limits)
     done = visits.clear()
     if now is None:
@@ -77,7 +83,7 @@ def merge(
     clock["fragments"] += len(done.filter(pl.col("fragment") > 0))
     clock["open"] += len(visits) - int(before["is_open"].sum()) - len(done)
     state["clock"].replace(pl.DataFrame([clock], schema=_CLOCK))
-    return _emitted(done, clock, now, int(batch["partition"][0]))
+    return _emitted(done, clock, now, int(batch["partition"][0]), starts)
 
 
 # --- the clock --------------------------------------------------------------------------------
@@ -87,14 +93,37 @@ def _clock(state: State, batch: pl.DataFrame, topics: Sequence[str]) -> dict[str
     """Return the clock's row, moved by what came."""
     known = state["clock"].all()
     if known is None:
-        clock: dict[str, Any] = {"newest_0": None, "newest_1": None, **dict.fromkeys(SUMS, 0)}
+        clock: dict[str, Any] = {**dict.fromkeys(_CLOCK), **dict.fromkeys(SUMS, 0)}
     else:
         clock = known.row(0, named=True)
     for number, topic in enumerate(topics):
-        newest = batch.filter(pl.col("topic") == topic)["timestamp"].max()
-        seen = [time for time in (clock[f"newest_{number}"], newest) if time is not None]
-        clock[f"newest_{number}"] = max(seen, default=None)
+        of_topic = batch.filter(pl.col("topic") == topic)
+        clock[f"newest_{number}"] = _known(
+            max, clock[f"newest_{number}"], of_topic["timestamp"].max()
+        )
+        after = (of_topic["offset"] + 1).max()
+        clock[f"next_{number}"] = _known(max, clock[f"next_{number}"], after)
     return clock
+
+
+def _starts(state: State, batch: pl.DataFrame, topics: Sequence[str]) -> dict[str, int | None]:
+    """Return ``STARTS``, None where nothing of the topic has come yet.
+
+    Nothing open, and nothing in the batch: it's the first offset that no batch has read.
+    """
+    known = state["clock"].all()
+    before = {} if known is None else known.row(0, named=True)
+    starts = {}
+    for number, topic in enumerate(topics):
+        first = batch.filter(pl.col("topic") == topic)["offset"].min()
+        least = _known(min, state["open"].least(f"from_{number}"), before.get(f"next_{number}"))
+        starts[f"from_{number}"] = _known(min, least, first)
+    return starts
+
+
+def _known(of: Callable[[Any], Any], *values: Any) -> Any:
+    """Return the largest or smallest of the values that are known; None without any."""
+    return of([value for value in values if value is not None], default=None)  # type: ignore[call-arg]
 
 
 def _time(clock: dict[str, Any]) -> int | None:
@@ -126,7 +155,7 @@ def _visits(messages: pl.DataFrame, topics: Sequence[str]) -> pl.DataFrame:
     )
 
 
-def _known(state: State, came: pl.DataFrame) -> pl.DataFrame:
+def _before(state: State, came: pl.DataFrame) -> pl.DataFrame:
     """Return what is open of the ssids that came, or, of emitted ones, their next fragment."""
     ssids = came.select("ssid")
     nothing = came.clear().with_columns(pl.lit(0, pl.Int64).alias("fragment"))
@@ -175,7 +204,11 @@ def _remembered(done: pl.DataFrame, until: int) -> pl.DataFrame:
 
 
 def _emitted(
-    done: pl.DataFrame, clock: dict[str, Any], now: int | None, partition: int
+    done: pl.DataFrame,
+    clock: dict[str, Any],
+    now: int | None,
+    partition: int,
+    starts: dict[str, int | None],
 ) -> pl.DataFrame:
     visits = done.sort("newest", "ssid").select(
         pl.lit(MERGED).alias("kind"),
@@ -187,7 +220,8 @@ def _emitted(
     sums = {name: clock[name] for name in (*SUMS, "newest_0", "newest_1")}
     stands = pl.DataFrame([{"kind": CLOCK, "timestamp": now, **sums}], schema_overrides=_OUT)
     both = pl.concat([visits, stands], how="diagonal")
-    return both.with_columns(pl.lit(partition, pl.Int32).alias("partition"))
+    offsets = [pl.lit(offset, pl.Int64).alias(name) for name, offset in starts.items()]
+    return both.with_columns(pl.lit(partition, pl.Int32).alias("partition"), *offsets)
 
 
 _OUT = {"timestamp": pl.Int64, **_CLOCK}

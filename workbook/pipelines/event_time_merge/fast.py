@@ -13,7 +13,7 @@ from workbook.buckets.state import LAYOUT
 from workbook.decoding.records import DeadLetterSink, Then
 from workbook.decoding.visits import parse
 from workbook.pipelines.event_time_merge.by_hand import Limits, facts
-from workbook.pipelines.event_time_merge.columns import SUMS, TABLES, merge, squeeze
+from workbook.pipelines.event_time_merge.columns import STARTS, SUMS, TABLES, merge, squeeze
 from workbook.spark.checkpoints import marked
 
 DEFAULT = Limits()
@@ -25,7 +25,7 @@ READS = (
 
 TRACKING = "ARRAY<STRUCT<event_id: BIGINT, timestamp: BIGINT, page: STRING>>"
 ORDERS = "ARRAY<STRUCT<event_id: BIGINT, timestamp: BIGINT, order_id: STRING, cents: BIGINT>>"
-_SUMS = ", ".join(f"{name} BIGINT" for name in (*SUMS, "newest_0", "newest_1"))
+_SUMS = ", ".join(f"{name} BIGINT" for name in (*SUMS, "newest_0", "newest_1", *STARTS))
 RESULT = (
     "kind STRING, partition INT, ssid STRING, timestamp BIGINT, fragment BIGINT, "
     f"tracking {TRACKING}, orders {ORDERS}, {_SUMS}"
@@ -59,10 +59,20 @@ def merged_visits(
       event times, ``SUMS`` count since the checkpoint began, but ``open``, which counts what is
       open now.
 
+    Both kinds have ``from_0`` and ``from_1`` (bigint): the smallest offset in its topic of all that
+    was open when the micro-batch began, or is in it; null while nothing of the topic has come. Who
+    begins there anew, without a checkpoint, loses nothing.
+
     State is kept per source partition, with its clocks. Needs Spark's RocksDB state store.
     """
     packs = parse(raw, dead_letters, READS, Then(packing(partitions, squeeze), PACKED))
     step = partial(merge, limits=limits, topics=tuple(topics))
     rows = unpack(stateful(packs, step, TABLES, partitions), _schema())
-    made_for = {"merged": list(topics), "partitions": partitions, **facts(limits), **LAYOUT}
+    made_for = {
+        "merged": list(topics),
+        "knows offsets": True,
+        "partitions": partitions,
+        **facts(limits),
+        **LAYOUT,
+    }
     return marked(rows, made_for)
