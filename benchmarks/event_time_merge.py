@@ -106,7 +106,7 @@ def fast(spark: Any, broker: Broker, given: Input, per_batch: int) -> Callable[[
     letters = DeadLetters(config, given.tracking.dead_letters.name)
     raw = kafka_stream(spark, broker, given.names, max_per_batch=per_batch)
     rows = merged_visits(raw, letters, given.names, PARTITIONS, LIMITS)
-    sender = MergeSender(config, visits.name, letters)
+    sender = MergeSender(config, visits.name, given.names, letters)
     with start_merging(rows, sender, given.names, PARTITIONS, place) as running:
         running.process_all()
         batches = [json.loads(p.json) for p in running.queries[0].recentProgress]

@@ -96,7 +96,7 @@ class Streams:
         limits = options.pop("limits", LIMITS)
         raw = kafka_stream(spark, self.broker, self.topics, **options)
         rows = merged_visits(raw, letters, self.topics, self.partitions, limits)
-        sender = MergeSender(self.config, self.visits.name, letters)
+        sender = MergeSender(self.config, self.visits.name, self.topics, letters)
         with start_merging(
             *(rows, sender, self.topics, self.partitions, self.checkpoint),
             on_clocks=self.clocks.extend,

@@ -75,7 +75,7 @@ def _run(broker: Broker, system: System, options: Namespace) -> None:
     ending = Ending(options.seconds)  # after Spark, which has handlers of its own
     writes = Writes()
     try:
-        checkpoint = _checkpoint(options)
+        checkpoint = _checkpoint(system, options)
         with waiting_for("Starting the query (about five seconds)"):
             started = system.start(spark, broker, options, checkpoint, writes)
         if started.store is not None:
@@ -90,10 +90,10 @@ def _run(broker: Broker, system: System, options: Namespace) -> None:
             spark.stop()
 
 
-def _checkpoint(options: Namespace) -> Path:
+def _checkpoint(system: System, options: Namespace) -> Path:
     """Return the folder for offsets and state, and print it."""
     if options.checkpoint is None:
-        print("It starts with the first record, in a fresh checkpoint (--checkpoint keeps one).")
+        print(f"{system.begins(options)}, in a fresh checkpoint (--checkpoint keeps one).")
         return session.checkpoint(options.system)
     checkpoint = Path(options.checkpoint)
     known = checkpoints.begun(checkpoint)

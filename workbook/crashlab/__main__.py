@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from argparse import Namespace
 from pathlib import Path
@@ -24,6 +25,8 @@ def run_on_spark(plan: Plan, system: System, crashes: Crashes, options: Namespac
     broker = Broker(plan.config["bootstrap.servers"], security)
     spark = spark_session("crash lab", quiet=True)
     checkpoint = Path(plan.folder) / "checkpoint"
+    if crashes.variant(plan.variant).forgets:
+        shutil.rmtree(checkpoint, ignore_errors=True)
     if plan.point == AFTER_COMMIT:
         kill_after_commit(plan, checkpoint / "0" / "commits")
     started = system.start(spark, broker, options, checkpoint, KillAt(plan))

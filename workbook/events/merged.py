@@ -14,6 +14,10 @@ from workbook.events.visits import OrderMessage, TrackingMessage, VisitMessage
 MERGED, CLOCK = "merged", "clock"
 """Kinds of rows that a merge gives: a complete visit; where a partition stands."""
 
+STARTS = ("from_0", "from_1")
+"""Of both kinds: in each topic the smallest offset of all that was open when a batch began, or is
+in it."""
+
 M = TypeVar("M", bound=VisitMessage)
 
 

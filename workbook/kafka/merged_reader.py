@@ -11,10 +11,14 @@ Placed = tuple[int, Merged]
 
 
 def read_merged(config: dict[str, str], topic: str) -> list[Placed]:
-    """Read every merged visit of a topic, each with its partition; raise as ``read_messages``."""
+    """Read every merged visit of a topic, each with its partition; raise as ``read_messages``.
+
+    Records without a value are markers (``start_offsets``).
+    """
     return [
-        (int(message.partition() or 0), Merged.from_json(message.value() or b""))
+        (int(message.partition() or 0), Merged.from_json(value))
         for message in read_messages(config, topic)
+        if (value := message.value()) is not None
     ]
 
 

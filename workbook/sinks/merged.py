@@ -14,12 +14,13 @@ from confluent_kafka import KafkaError, Message
 from pyspark.sql import DataFrame
 
 from workbook.errors import BrokerUnreachable
-from workbook.events.merged import CLOCK, MERGED
+from workbook.events.merged import CLOCK, MERGED, STARTS
 from workbook.events.reasons import Reason
 from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.partitioners import require_partitions
 from workbook.kafka.probe import require_topic
 from workbook.kafka.producer import TOO_LARGE, DeliveringProducer
+from workbook.kafka.start_offsets import headers
 from workbook.spark.queries import QueryGroup, facts_of_query
 from workbook.spark.state_store import in_rocksdb
 
@@ -35,25 +36,36 @@ class MergeSender:
     A first part without tracking messages is no visit: it goes to ``dead_letters``, as it would
     have been written. So does one that the broker finds too large, even alone. A task's rows are
     handed on once the broker has all that it sent; then its micro-batch may come again, which makes
-    it at least once. It travels to executors by pickle. Raises ``TopicMissing`` now,
-    ``BrokerUnreachable`` when the broker doesn't take a record.
+    it at least once. Each record says in a header from which offsets of ``sources`` to read on
+    without a checkpoint (``kafka.start_offsets``). It travels to executors by pickle. Raises
+    ``TopicMissing`` now, ``BrokerUnreachable`` when the broker doesn't take a record.
     """
 
-    def __init__(self, config: Mapping[str, Any], topic: str, dead_letters: DeadLetters) -> None:
+    def __init__(
+        self,
+        config: Mapping[str, Any],
+        topic: str,
+        sources: Sequence[str],
+        dead_letters: DeadLetters,
+    ) -> None:
         require_topic(config, topic)
         self.config, self.topic, self.dead_letters = dict(config), topic, dead_letters
+        self.sources = list(sources)
 
     def through(self, batch: DataFrame) -> DataFrame:
         """Return the clocks of a micro-batch, whose visits are sent on their way."""
-        send = _Send(self.config, self.topic, self.dead_letters)
+        send = _Send(self.config, self.topic, self.sources, self.dead_letters)
         return batch.mapInArrow(send, batch.schema)
 
 
 class _Send:
     """What runs in a task: it has nothing in it that can't travel."""
 
-    def __init__(self, config: dict[str, Any], topic: str, letters: DeadLetters) -> None:
+    def __init__(
+        self, config: dict[str, Any], topic: str, sources: list[str], letters: DeadLetters
+    ) -> None:
         self._config, self._topic, self._letters = config, topic, letters
+        self._sources = sources
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         producer, clocks = _producer(tuple(sorted(self._config.items())), self._topic), []
@@ -68,7 +80,7 @@ class _Send:
                 again = Refused()
                 again.send(producer, *record)  # maybe it was its batch that was too large
                 left += producer.flush()
-                for value, key, partition, at in again.too_large():
+                for value, key, partition, at, _ in again.too_large():
                     self._reject(letters, value, key, partition, at, TOO_LARGE_VISIT)
         if left or refused.why:
             raise BrokerUnreachable(
@@ -86,11 +98,12 @@ class _Send:
         letters: DeadLetters,
         refused: Refused,
     ) -> None:
-        for row in visits.select(["partition", *FIELDS]).to_pylist():
+        for row in visits.select(["partition", *STARTS, *FIELDS]).to_pylist():
             partition, key = row.pop("partition"), row["ssid"].encode()
+            starts = headers(self._sources, [row.pop(name) for name in STARTS])
             value = msgspec.json.encode(row)
             if row["tracking"] or row["fragment"]:
-                refused.send(producer, value, key, partition, row["timestamp"])
+                refused.send(producer, value, key, partition, row["timestamp"], starts)
             else:
                 self._reject(letters, value, key, partition, row["timestamp"], Reason.NO_VISIT)
         producer.poll()
@@ -102,8 +115,8 @@ class _Send:
         letters.send({"key": key, "value": value, **where, "arrival": at}, str(why))
 
 
-Record = tuple[bytes, bytes, int, int]
-"""Value, key, partition, and the visit's time (ms)."""
+Record = tuple[bytes, bytes, int, int, Mapping[str, bytes]]
+"""Value, key, partition, the visit's time (ms), and headers."""
 
 
 class Refused:
@@ -113,11 +126,17 @@ class Refused:
         self.why, self._large = "", list[Record]()
 
     def send(
-        self, producer: DeliveringProducer, value: bytes, key: bytes, partition: int, at: int
+        self,
+        producer: DeliveringProducer,
+        value: bytes,
+        key: bytes,
+        partition: int,
+        at: int,
+        says: Mapping[str, bytes],
     ) -> None:
         """Send a record, and remember it if the broker finds it too large."""
-        report = partial(self._report, (value, key, partition, at))
-        producer.produce(value, key, partition, report=report)
+        report = partial(self._report, (value, key, partition, at, says))
+        producer.produce(value, key, partition, headers=says, report=report)
 
     def too_large(self) -> list[Record]:
         """Return the records that were too large."""

@@ -120,6 +120,10 @@ class System(ABC):
     def add_options(self, parser: ArgumentParser) -> None:
         """Add the options that only this system has."""
 
+    def begins(self, options: Namespace) -> str:
+        """Say where it begins without a checkpoint."""
+        return "It starts with the first record"
+
     def sources(self, options: Namespace) -> list[str]:
         """Return the topics that it reads."""
         return [options.source]

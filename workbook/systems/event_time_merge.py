@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbook.errors import WorkbookError
 from workbook.systems.base import (
     GeneratedStream,
     OnPoint,
@@ -17,7 +18,7 @@ from workbook.systems.base import (
     share,
 )
 from workbook.systems.crashes.event_time_merge import EventTimeMergeCrashes
-from workbook.systems.options import seconds_in, span, topic, whole
+from workbook.systems.options import offsets_in_json, seconds_in, span, topic, whole
 from workbook.topics import Topic
 
 if TYPE_CHECKING:
@@ -130,8 +131,29 @@ class EventTimeMerge(System):
                 help=f"{says}, by the clock of both topics; default: '{default}'",
             )
 
+        parser.add_argument(
+            "--from-offsets",
+            type=offsets_in_json,
+            metavar="JSON",
+            help="begin here, without a checkpoint, and not where the last merged visits of --out "
+            'say: \'{"tracking":{"0":23,"1":-2},"orders":{"0":7,"1":-2}}\' (-2: the first record)',
+        )
+
+    def begins(self, options: Namespace) -> str:
+        where = "at --from-offsets" if options.from_offsets else f"where {options.out} says"
+        return f"It starts {where}"
+
     def sources(self, options: Namespace) -> list[str]:
         return [options.source, options.orders]
+
+    def check(self, options: Namespace) -> None:
+        """Refuse offsets of other topics than those that are read."""
+        given = options.from_offsets
+        if given is not None and set(given) != set(self.sources(options)):
+            raise WorkbookError(
+                f"Expected --from-offsets for {' and '.join(self.sources(options))}, but got "
+                f"{' and '.join(given) or 'none'}."
+            )
 
     def check_topics(self, broker: Kafka, options: Namespace) -> None:
         """Refuse topics that aren't partitioned alike, the results' among them."""
@@ -173,12 +195,21 @@ class EventTimeMerge(System):
             DeadLetters(config, options.dead_letters),
             require_topic(config, options.source),
         )
-        raw = kafka_stream(spark, broker, topics, max_per_batch=options.max_per_batch)
+        starting = _starting(config, options, topics, number, checkpoint)
+        raw = kafka_stream(
+            spark, broker, topics, starting=starting, max_per_batch=options.max_per_batch
+        )
         visits = merged_visits(raw, letters, topics, number, limits(options))
         progress = MergeProgress(topics)
         spark.streams.addListener(progress)
         queries = start_merging(
-            *(visits, MergeSender(config, options.out, letters), topics, number, checkpoint),
+            *(
+                visits,
+                MergeSender(config, options.out, topics, letters),
+                topics,
+                number,
+                checkpoint,
+            ),
             every=f"{options.every or 0} seconds",
             at=on_point,
             within=on_point.within,
@@ -187,6 +218,29 @@ class EventTimeMerge(System):
         return Started(
             queries, progress, lambda: _shown(progress, topics), lambda: _summary(progress, options)
         )
+
+
+def _starting(
+    config: dict[str, str],
+    options: Namespace,
+    topics: list[str],
+    partitions: int,
+    checkpoint: Path,
+) -> str:
+    """Return where to begin without a checkpoint: as asked, or as the last merged visits say."""
+    from workbook.kafka.start_offsets import begin, look_up
+    from workbook.spark import checkpoints
+
+    if checkpoints.begun(checkpoint):
+        return "earliest"  # not asked: the checkpoint says where
+    found = look_up(config, options.out, topics, partitions)
+    if options.from_offsets:
+        found.offsets, found.notes = options.from_offsets, []
+    if found.new:
+        begin(config, options.out, partitions, found.offsets)
+    for note in found.notes:
+        print(f"Something may be lost. {note}", flush=True)
+    return found.to_json()
 
 
 def limits(options: Namespace) -> Limits:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from argparse import ArgumentParser, ArgumentTypeError
@@ -59,6 +60,18 @@ def path(text: str) -> str:
     if not text or "://" in text:
         raise ArgumentTypeError(f"expected a path in the file system, but got {text!r}")
     return os.path.abspath(os.path.expanduser(text))
+
+
+def offsets_in_json(text: str) -> dict[str, dict[int, int]]:
+    """Read offsets by topic and partition: ``{"clicks": {"0": 23}}``."""
+    try:
+        return {
+            str(t): {int(p): int(o) for p, o in of.items()} for t, of in json.loads(text).items()
+        }
+    except (ValueError, AttributeError, TypeError):
+        raise ArgumentTypeError(
+            f'expected offsets like {{"tracking":{{"0":23}}}}, but got {text!r}'
+        ) from None
 
 
 def span(text: str) -> str:

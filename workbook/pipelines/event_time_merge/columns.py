@@ -13,7 +13,7 @@ import polars as pl
 
 from workbook.buckets.segments import Keyed
 from workbook.buckets.state import BUCKET, State
-from workbook.events.merged import CLOCK, MERGED
+from workbook.events.merged import CLOCK, MERGED, STARTS
 from workbook.pipelines.event_time_merge.by_hand import Limits
 
 TRACKING = pl.Struct({"event_id": pl.Int64, "timestamp": pl.Int64, "page": pl.String})
@@ -33,9 +33,6 @@ emitted ssids; the newest event time of each topic, and sums."""
 SUMS = ("messages", "open", "emitted", "fragments", "no_visit")
 """Messages taken, visits open now, visits emitted, those of them that are further parts, and orders
 whose visit never came. A message that comes again counts again."""
-STARTS = ("from_0", "from_1")
-"""Of each topic the smallest offset of what was open when a micro-batch began, or is in it."""
-
 _NEXT = ("next_0", "next_1")
 _CLOCK = dict.fromkeys(("newest_0", "newest_1", *_NEXT, *SUMS), pl.Int64)
 
@@ -116,8 +113,8 @@ def _starts(state: State, batch: pl.DataFrame, topics: Sequence[str]) -> dict[st
     starts = {}
     for number, topic in enumerate(topics):
         first = batch.filter(pl.col("topic") == topic)["offset"].min()
-        least = _known(min, state["open"].least(f"from_{number}"), before.get(f"next_{number}"))
-        starts[f"from_{number}"] = _known(min, least, first)
+        least = _known(min, state["open"].least(STARTS[number]), before.get(f"next_{number}"))
+        starts[STARTS[number]] = _known(min, least, first)
     return starts
 
 

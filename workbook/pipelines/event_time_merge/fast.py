@@ -12,8 +12,9 @@ from workbook.buckets.packing import PACKED, packing, stateful, unpack
 from workbook.buckets.state import LAYOUT
 from workbook.decoding.records import DeadLetterSink, Then
 from workbook.decoding.visits import parse
+from workbook.events.merged import STARTS
 from workbook.pipelines.event_time_merge.by_hand import Limits, facts
-from workbook.pipelines.event_time_merge.columns import STARTS, SUMS, TABLES, merge, squeeze
+from workbook.pipelines.event_time_merge.columns import SUMS, TABLES, merge, squeeze
 from workbook.spark.checkpoints import marked
 
 DEFAULT = Limits()

@@ -73,7 +73,7 @@ class Variant:
     """A way to run a system: by hand, or, without ``by_hand``, as ``workbook run`` does.
 
     ``promises`` name the counts of a verdict that stay 0, whatever happens; None where nobody
-    knows.
+    knows. ``forgets``: each start finds no checkpoint.
     """
 
     name: str
@@ -81,6 +81,7 @@ class Variant:
     points: tuple[Point, ...]
     promises: tuple[str, ...] | None = ()
     by_hand: Callable[[ByHand, OnPoint], None] | None = None
+    forgets: bool = False
 
     def point(self, name: str) -> Point:
         """Return a point by its name; raise ``NoSuchCrash`` if it isn't passed."""

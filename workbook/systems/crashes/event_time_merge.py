@@ -21,6 +21,13 @@ BEHIND_MS = 200_000
 FAULTS = ("lost", "unexpected", "foreign", "changed", "misrouted", "disordered", "misjudged")
 LETTERS = "dead letters lost"
 
+POINTS = (
+    Point("before-send", "a micro-batch has been planned, nothing of it computed"),
+    Point("mid-batch", "one task of a micro-batch has written its visits"),
+    Point("before-checkpoint", "a micro-batch is in the topic, not committed"),
+    Point(AFTER_COMMIT, "a micro-batch has been committed to the checkpoint"),
+)
+
 
 @dataclass(frozen=True)
 class MergeCrashVerdict:
@@ -53,8 +60,9 @@ class MergeCrashVerdict:
 class EventTimeMergeCrashes(Crashes):
     """3,000 tracking messages of 600 visits and 600 orders, in two partitions each.
 
-    3 % of them are bad, 5 % of the orders belong to no visit, and 2 % come twice. Heartbeats at the
-    end complete every visit.
+    3 % of them are bad, 5 % of the orders belong to no visit, and 2 % come twice. They span five
+    minutes, so that visits are opened and emitted all the time; heartbeats at the end complete the
+    last.
     """
 
     words = ("--max-per-batch", "250", "--timeout", "60 seconds")
@@ -63,13 +71,15 @@ class EventTimeMergeCrashes(Crashes):
         Variant(
             "spark",
             "Spark, its checkpoint, and a topic of merged visits",
-            (
-                Point("before-send", "a micro-batch has been planned, nothing of it computed"),
-                Point("mid-batch", "one task of a micro-batch has written its visits"),
-                Point("before-checkpoint", "a micro-batch is in the topic, not committed"),
-                Point(AFTER_COMMIT, "a micro-batch has been committed to the checkpoint"),
-            ),
+            POINTS,
             promises=(*FAULTS, LETTERS, "fragments", "apart"),
+        ),
+        Variant(
+            "from-the-sink",
+            "Spark, its checkpoint lost by each kill: a start reads its offsets in the topic",
+            POINTS,
+            promises=(*(name for name in FAULTS if name != "misjudged"), LETTERS, "fragments"),
+            forgets=True,
         ),
     )
 
@@ -88,9 +98,9 @@ class EventTimeMergeCrashes(Crashes):
         now = int(time.time() * 1000)
         bad = 0.0 if clean else 0.03
         shared = {"seed": seed, "partitions": self.partitions, "visit_s": 30.0, "bad_share": bad}
-        tracking = VisitStream(rate=50.0, duplicate_share=0.02, **shared)  # type: ignore[arg-type]
+        tracking = VisitStream(rate=10.0, duplicate_share=0.02, **shared)  # type: ignore[arg-type]
         orders = VisitStream(
-            kind=Kind.ORDERS, rate=10.0, tracking_rate=50.0, orphan_share=0.05, **shared  # type: ignore[arg-type]
+            kind=Kind.ORDERS, rate=2.0, tracking_rate=10.0, orphan_share=0.05, **shared  # type: ignore[arg-type]
         )  # fmt: skip
         beside = self.beside(topic)["--orders"].name
         facts = []

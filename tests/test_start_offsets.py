@@ -1,0 +1,115 @@
+"""Where to read on without a checkpoint: what the last merged messages say, and what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from confluent_kafka import TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from workbook.kafka.broker import Broker
+from workbook.kafka.producer import DeliveringProducer
+from workbook.kafka.start_offsets import EARLIEST, HEADER, LATEST, Start, begin, headers, look_up
+from workbook.topics import Topic
+
+Make = Callable[..., Topic]
+
+
+class Sink:
+    """A sink and two topics of two partitions with ten records each."""
+
+    def __init__(self, broker: Broker, make: Make) -> None:
+        self.config = broker.client_config()
+        self.visits, self.tracking, self.orders = (make(name, partitions=2) for name in "abc")
+        self.topics = [self.tracking.name, self.orders.name]
+        for topic in self.topics:
+            with DeliveringProducer(self.config, topic) as producer:
+                for number in range(20):
+                    producer.produce(b"x", None, number % 2)
+
+    def say(self, partition: int, *offsets: int | None, value: bytes = b"{}") -> None:
+        with DeliveringProducer(self.config, self.visits.name) as producer:
+            producer.produce(value, b"v", partition, headers=headers(self.topics, offsets))
+
+    def say_nothing(self, partition: int, times: int = 1, said: bytes | None = None) -> None:
+        with DeliveringProducer(self.config, self.visits.name) as producer:
+            for _ in range(times):
+                more = None if said is None else {HEADER: said}
+                producer.produce(b"foreign", None, partition, headers=more)
+
+    def look_up(self) -> Start:
+        return look_up(self.config, self.visits.name, self.topics, 2)
+
+    def found(self) -> list[list[int]]:
+        return [list(of.values()) for of in self.look_up().offsets.values()]
+
+    def delete_before(self, topic: str, partition: int, offset: int) -> None:
+        where = TopicPartition(topic, partition, offset)
+        admin = AdminClient(self.config)
+        admin.delete_records([where])[where].result(30)
+
+
+@pytest.fixture
+def sink(broker: Broker, topic: Make) -> Sink:
+    return Sink(broker, topic)
+
+
+def test_a_new_sink_begins_with_the_first_record_and_says_so(sink: Sink) -> None:
+    found = sink.look_up()
+    assert found.new
+    assert sink.found() == [[EARLIEST, EARLIEST]] * 2
+    begin(sink.config, sink.visits.name, 2, found.offsets)
+    again = sink.look_up()
+    assert (again.new, again.notes) == (False, [])
+    assert sink.found() == [[EARLIEST, EARLIEST]] * 2
+
+
+def test_the_last_record_of_each_partition_decides(sink: Sink) -> None:
+    sink.say(0, 2, 3)
+    sink.say(0, 4, 5)
+    sink.say(1, 7, None)  # of the second topic nothing had come
+    assert sink.found() == [[4, 7], [5, EARLIEST]]
+    assert sink.look_up().to_json() == (
+        f'{{"{sink.topics[0]}": {{"0": 4, "1": 7}}, "{sink.topics[1]}": {{"0": 5, "1": -2}}}}'
+    )
+
+
+def test_records_of_others_are_passed_over_however_many(sink: Sink) -> None:
+    sink.say(0, 4, 5)
+    sink.say_nothing(0, times=1200)
+    sink.say_nothing(0, said=b"no JSON")
+    sink.say_nothing(0, said=b"[1]")
+    sink.say(1, 6, 7)
+    assert sink.found() == [[4, 6], [5, 7]]
+
+
+def test_records_that_are_deleted_are_named_and_the_first_one_left_is_next(sink: Sink) -> None:
+    sink.say(0, 2, 3)
+    sink.say(1, 6, 7)
+    sink.delete_before(sink.topics[0], 0, 5)
+    assert sink.found() == [[EARLIEST, 6], [3, 7]]
+    [note] = sink.look_up().notes
+    assert note == f"Offsets 2 to 4 of partition 0 of {sink.topics[0]} are deleted."
+
+
+def test_a_topic_that_was_made_anew_is_read_from_its_first_record(sink: Sink) -> None:
+    sink.say(0, 99, 3)
+    sink.say(1, 10, 10)  # the end is no loss
+    assert sink.found() == [[EARLIEST, 10], [3, 10]]
+    assert "ends at 10, before 99" in " ".join(sink.look_up().notes)
+
+
+def test_a_sink_that_has_lost_what_it_said_starts_at_the_end_and_says_so(sink: Sink) -> None:
+    sink.say(0, 2, 3)
+    sink.say(1, 6, 7)
+    sink.delete_before(sink.visits.name, 0, 1)
+    assert sink.found() == [[LATEST, 6], [LATEST, 7]]
+    assert len(sink.look_up().notes) == 2
+    assert f"partition 0 of {sink.topics[0]}" in sink.look_up().notes[0]
+
+
+def test_offsets_to_begin_with_are_said_too(sink: Sink) -> None:
+    given = {sink.topics[0]: {0: 3, 1: EARLIEST}, sink.topics[1]: {0: 4, 1: 5}}
+    begin(sink.config, sink.visits.name, 2, given)
+    assert sink.found() == [[3, EARLIEST], [4, 5]]

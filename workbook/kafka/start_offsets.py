@@ -1,0 +1,156 @@
+"""Where to read on without a checkpoint: what merged messages say of the offsets behind them.
+
+The idea is OTTO's: each message that is emitted carries the smallest source offsets of all that was
+open when its batch began. A new release, whose code can't use the old state, begins there.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+
+from workbook.kafka.offsets import begin_and_end
+from workbook.kafka.probe import unreachable
+from workbook.kafka.producer import DeliveringProducer
+from workbook.kafka.readers import FAST_PLAIN, PATIENCE_S
+
+HEADER = "source-offsets"
+"""Of a record in the sink: topic -> offset in the source partition of the same number, as JSON."""
+
+LATEST, EARLIEST = -1, -2
+"""As in Spark's ``startingOffsets``."""
+
+_AT_ONCE = 500
+_ALONE = {"enable.auto.commit": False, "enable.partition.eof": True}
+
+
+def headers(topics: Sequence[str], offsets: Sequence[int | None]) -> dict[str, bytes]:
+    """Return the headers of a record: where to begin, in those topics that have given something."""
+    known = {t: o for t, o in zip(topics, offsets, strict=True) if o is not None}
+    return {HEADER: json.dumps(known).encode()}
+
+
+def begin(
+    config: Mapping[str, Any], sink: str, partitions: int, offsets: Mapping[str, Mapping[int, int]]
+) -> None:
+    """Say in each partition of a new sink where all begins: at these offsets, or the first record.
+
+    Such a marker is a record without a value. From then on neither a crash before the first merged
+    message nor a lost checkpoint loses anything.
+    """
+    with DeliveringProducer(config, sink) as producer:
+        for partition in range(partitions):
+            here = [of.get(partition, EARLIEST) for of in offsets.values()]
+            known = [offset if offset >= 0 else None for offset in here]
+            producer.produce(None, None, partition, headers=headers(list(offsets), known))
+
+
+@dataclass
+class Start:
+    """Where to begin: ``offsets`` by topic and partition, and ``notes`` on what may be lost.
+
+    ``new``: nothing has ever been written to the sink, so all begins with the first record.
+    """
+
+    new: bool
+    offsets: dict[str, dict[int, int]]
+    notes: list[str] = field(default_factory=list)
+
+    def to_json(self) -> str:
+        """Return it as Spark's ``startingOffsets``."""
+        return json.dumps(self.offsets)
+
+
+def look_up(config: Mapping[str, str], sink: str, topics: Sequence[str], partitions: int) -> Start:
+    """Derive where to begin from the last record of each sink partition that says so.
+
+    Partition p of the sink speaks for partition p of each topic: its offset, where the topic has
+    that still; the first one, where it's gone; the end, where the sink has had records and none
+    that is left says it. What may be lost by that is in ``notes``. Raises ``BrokerUnreachable``.
+    """
+    reader = Consumer({**FAST_PLAIN, "group.id": "workbook-start-offsets", **config, **_ALONE})
+    until = time.monotonic() + PATIENCE_S
+    try:
+        ends = {p: begin_and_end(reader, TopicPartition(sink, p), until) for p in range(partitions)}
+        new = all(end == 0 for _, end in ends.values())
+        start = Start(new, {topic: {} for topic in topics})
+        for partition, (begin, end) in ends.items():
+            said = _last_said(reader, TopicPartition(sink, partition), begin, end, until)
+            for topic in topics:
+                place = TopicPartition(topic, partition)
+                first, last = begin_and_end(reader, place, until)
+                start.offsets[topic][partition] = _chosen(start, place, said, first, last)
+        return start
+    except (TimeoutError, KafkaException) as failure:
+        raise unreachable(config, PATIENCE_S) from failure
+    finally:
+        reader.close()
+
+
+def _chosen(
+    start: Start, place: TopicPartition, said: Mapping[str, int] | None, first: int, last: int
+) -> int:
+    where = f"partition {place.partition} of {place.topic}"
+    if start.new:
+        return EARLIEST
+    if said is None:
+        start.notes.append(f"No record says where to begin in {where}: its {last} are passed over.")
+        return LATEST
+    offset = said.get(place.topic)
+    if offset is None:  # nothing of it had come
+        return EARLIEST
+    if offset < first:
+        start.notes.append(f"Offsets {offset} to {first - 1} of {where} are deleted.")
+        return EARLIEST
+    if offset > last:
+        start.notes.append(
+            f"{where.capitalize()} ends at {last}, before {offset}: it was made anew."
+        )
+        return EARLIEST
+    return offset
+
+
+def _last_said(
+    reader: Consumer, place: TopicPartition, begin: int, end: int, until: float
+) -> dict[str, int] | None:
+    """Return what the last record with such a header says, from the end backwards."""
+    while begin < end:
+        low = max(begin, end - _AT_ONCE)
+        said = [_said(m) for m in _records(reader, place, low, end, until)]
+        known = [each for each in said if each is not None]
+        if known:
+            return known[-1]
+        end = low
+    return None
+
+
+def _records(
+    reader: Consumer, place: TopicPartition, low: int, end: int, until: float
+) -> Iterator[Message]:
+    reader.assign([TopicPartition(place.topic, place.partition, low)])
+    position = low
+    while position < end:
+        if time.monotonic() > until:
+            raise TimeoutError
+        for message in reader.consume(end - position, timeout=0.2):
+            error, offset = message.error(), message.offset() or 0
+            if error is None:
+                position = offset + 1
+                if offset < end:
+                    yield message
+            elif error.code() == KafkaError._PARTITION_EOF:
+                position = max(position, offset)
+
+
+def _said(message: Message) -> dict[str, int] | None:
+    """Return a record's offsets; None for one of somebody else."""
+    value = dict(message.headers() or ()).get(HEADER)
+    with suppress(ValueError, AttributeError, TypeError):
+        return {str(t): o for t, o in json.loads(value or b"").items() if type(o) is int}
+    return None
