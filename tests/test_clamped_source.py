@@ -144,7 +144,7 @@ def test_a_time_far_ahead_is_read_and_does_not_count(clamped: Clamped) -> None:
 def test_an_idle_partition_holds_nobody_back(clamped: Clamped) -> None:
     clamped.write(0, *range(100))
     clamped.write(1, 0)
-    query = clamped.start(clamped.rows(idleTimeout="2 seconds"))
+    query = clamped.start(clamped.rows(idleTimeout="15 seconds"))
     assert clamped.read(query)[0] == list(range(11))
     deadline = time.monotonic() + 60
     while len(clamped.read(query)[0]) < 100:
@@ -223,6 +223,41 @@ def test_records_that_are_gone_end_the_query_or_are_left_out(clamped: Clamped) -
     assert clamped.read(relaxed)[0] == [0, 1, 2, 3, 4, 7]
 
 
+def _make_anew(clamped: Clamped, side: int) -> None:
+    clamped.broker.delete([clamped.topics[side].name])
+    clamped.broker.create(clamped.topics[side])
+
+
+def test_a_topic_that_was_made_anew_with_fewer_records(clamped: Clamped) -> None:
+    clamped.write(0, *range(6))
+    clamped.write(1, *range(6))
+    query = clamped.start(clamped.rows())
+    clamped.read(query)
+    query.stop()
+    _make_anew(clamped, 0)
+    clamped.write(0, 7, 8, 9)
+    with pytest.raises(StreamingQueryException, match="from offset 6, but they end at 3"):
+        clamped.start(clamped.rows()).awaitTermination(60)
+    relaxed = clamped.start(clamped.rows(failOnDataLoss="false"))
+    assert clamped.read(relaxed)[0] == [0, 1, 2, 3, 4, 5, 7, 8, 9]
+
+
+def test_what_comes_later_is_not_available_now(clamped: Clamped) -> None:
+    clamped.write(0, *range(5))
+    clamped.write(1, *range(5))
+    first: list[int] = []
+
+    def write_more(batch: DataFrame, number: int) -> None:
+        clamped.write(0, 5, 6)
+        first.append(batch.count())
+
+    writer = clamped.rows(maxOffsetsPerTrigger="8").writeStream.foreachBatch(write_more)
+    writer = writer.option("checkpointLocation", str(clamped.place / "now"))
+    query = writer.trigger(availableNow=True).start()
+    assert query.awaitTermination(90)
+    assert sum(first) == 10
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
@@ -231,6 +266,7 @@ def test_records_that_are_gone_end_the_query_or_are_left_out(clamped: Clamped) -
         ({"maxLead": "0 seconds"}, "maxLead as a time like '10 seconds'"),
         ({"maxLead": "-1 second"}, "maxLead as a time"),
         ({"maxLead": "soon"}, "maxLead as a time"),
+        ({"maxLead": "5 m"}, "maxLead as a time"),
         ({"maxOffsetsPerTrigger": "0"}, "maxOffsetsPerTrigger as a whole number"),
         ({"failOnDataLoss": "maybe"}, "failOnDataLoss as true or false"),
         ({"minPartitions": "4"}, "one of the options.*minpartitions"),
@@ -244,7 +280,13 @@ def test_options_that_make_no_sense(clamped: Clamped, options: dict[str, str], s
 
 def test_times_are_read_in_every_unit() -> None:
     given = {"kafka.bootstrap.servers": "a:1", "subscribe": "a,b"}
-    leads = {"500 ms": 500, "1.5 seconds": 1500, "1 minute": 60_000, "2hours": 7_200_000}
+    leads = {
+        "500 ms": 500,
+        "10 s": 10_000,
+        "1.5 seconds": 1500,
+        "1 minute": 60_000,
+        "2hours": 7_200_000,
+    }
     for text, wanted in leads.items():
         assert Settings.of({**given, "maxLead": text}).max_lead == wanted
 

@@ -30,7 +30,7 @@ from pyspark.sql.streaming.datasource import (
 from pyspark.sql.types import StructType
 
 from workbook.sources.clamp import Rule, goes_on
-from workbook.sources.kafka_log import READING, KafkaLog, Offsets, records_of
+from workbook.sources.kafka_log import KafkaLog, Offsets, reading, records_of
 from workbook.sources.kafka_names import translated
 
 SCHEMA = (
@@ -39,8 +39,10 @@ SCHEMA = (
 )
 """The columns of Spark's own Kafka source."""
 
-_UNITS = {"m": 1, "millisecond": 1, "second": 1000, "minute": 60_000, "hour": 3_600_000}
-"""In ms; the s at the end is cut off, that of ms too."""
+_UNITS = {"ms": 1, "millisecond": 1, "s": 1000, "second": 1000, "minute": 60_000, "hour": 3_600_000}
+"""In ms."""
+
+_PLURALS = "milliseconds|seconds|minutes|hours"
 
 _OPTIONS = (
     *("subscribe", "maxlead", "maxahead", "idletimeout", "startingoffsets"),
@@ -124,8 +126,10 @@ class Settings:
 
 
 def _milliseconds(option: str, text: str) -> int:
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+?)s?\s*", text.lower())
-    value = round(float(found[1]) * _UNITS.get(found[2], 0)) if found else 0
+    found = re.fullmatch(rf"\s*(\d+(?:\.\d+)?)\s*({'|'.join(_UNITS)}|{_PLURALS})\s*", text.lower())
+    value = (
+        round(float(found[1]) * _UNITS.get(found[2], _UNITS.get(found[2][:-1], 0))) if found else 0
+    )
     if value < 1:
         raise ValueError(f"Expected {option} as a time like '10 seconds', but got {text!r}.")
     return value
@@ -197,12 +201,14 @@ class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return {"offsets": self._until or self.log.ends()}
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
-        return [
-            _Range(topic, int(partition), start["offsets"][topic].get(partition, 0), until)
-            for topic, partitions in end["offsets"].items()
-            for partition, until in partitions.items()
-            if until > start["offsets"][topic].get(partition, 0)
-        ]
+        found = []
+        for topic, partitions in end["offsets"].items():
+            begins = {**start["offsets"][topic], **end["begins"][topic]}
+            for partition, until in partitions.items():
+                begin = begins.get(partition, 0)
+                if until > begin:
+                    found.append(_Range(topic, int(partition), begin, until))
+        return found
 
     # --- on the executors -----------------------------------------------------------------------
 
@@ -222,7 +228,7 @@ class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 @lru_cache(maxsize=1)
 def _consumer(config: str) -> Consumer:
     """Return this process's one consumer: a Python worker has many tasks."""
-    return Consumer(json.loads(config) | READING)
+    return Consumer(reading(json.loads(config)))
 
 
 _ARROW = pa.schema(
@@ -249,7 +255,7 @@ def _batch(messages: list[Any], topic: str, partition: int) -> pa.RecordBatch:
         pa.repeat(pa.scalar(topic), number),
         pa.repeat(pa.scalar(partition, pa.int32()), number),
         pa.array([message.offset() for message in messages], pa.int64()),
-        milliseconds.cast(pa.timestamp("us", "UTC")),
+        milliseconds.cast(pa.timestamp("us", "UTC"), safe=False),  # one in year 300,000 wraps
         pa.array(kinds, pa.int32()),
     ]
     return pa.RecordBatch.from_arrays(columns, schema=_ARROW)

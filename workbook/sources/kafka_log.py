@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from array import array
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -25,17 +26,36 @@ Offsets = dict[str, dict[str, int]]
 ANSWER_S = 10.0
 """So long a broker may take for an answer."""
 
-READING: dict[str, Any] = {
+PATIENCE_S = 60.0
+"""So long a query waits for a broker that has answered before."""
+
+_DEFAULTS = {
     "group.id": "kafka-clamped",  # nobody joins it: partitions are assigned, nothing is committed
+    "isolation.level": "read_uncommitted",  # as Spark's own source reads
+    "fetch.wait.max.ms": 5,
+    "fetch.queue.backoff.ms": 1,
+    "reconnect.backoff.max.ms": 1000,
+}
+_NEEDED = {
     "enable.auto.commit": False,
     "enable.auto.offset.store": False,
     "auto.offset.reset": "error",
     "enable.partition.eof": True,
-    "fetch.queue.backoff.ms": 1,
-    "fetch.wait.max.ms": 5,
     "log_level": 0,
 }
-"""Settings of a consumer that reads where it's told to."""
+
+_AWAY = (
+    *(KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError._TIMED_OUT),
+    *(KafkaError._RESOLVE, KafkaError.LEADER_NOT_AVAILABLE, KafkaError.NOT_LEADER_FOR_PARTITION),
+    *(KafkaError.REQUEST_TIMED_OUT, KafkaError.BROKER_NOT_AVAILABLE),
+)
+"""What a broker says, or is said of it, that may be over in a moment."""
+
+
+def reading(config: Mapping[str, str]) -> dict[str, Any]:
+    """Return the settings of a consumer that reads where it's told to."""
+    return {**_DEFAULTS, **config, **_NEEDED}
+
 
 _AHEAD = 1_000_000
 """Records of a partition that are looked at in advance, at most, where a trigger has no limit."""
@@ -58,31 +78,34 @@ class Ahead:
         self.offsets: npt.NDArray[np.int64] = np.empty(0, np.int64)
         self.tops: npt.NDArray[np.int64] = np.empty(0, np.int64)
         self.new_at = seen_at
-        self._new: list[tuple[int, int]] = []
+        self._new = (array("q"), array("q"))
 
     def __len__(self) -> int:
-        return len(self.offsets) + len(self._new)
+        return len(self.offsets) + len(self._new[0])
 
     def see(self, message: Message) -> None:
         """Note a record."""
-        self._new.append((int(message.offset() or 0), message.timestamp()[1]))
+        self._new[0].append(int(message.offset() or 0))
+        self._new[1].append(message.timestamp()[1])
 
     def settle(self, latest: int, now: float) -> None:
         """Count what was noted, with times up to ``latest``."""
-        if self._new:
-            new = np.array(self._new, np.int64)
-            top = self._last_top()
-            self.offsets = np.concatenate([self.offsets, new[:, 0]])
-            self.tops = np.concatenate([self.tops, tops_of(counted(new[:, 1], latest), top)])
-            self._new, self.new_at = [], now
+        if self._new[0]:
+            offsets, times = (np.array(new, np.int64) for new in self._new)
+            tops = tops_of(counted(times, latest), self._last_top())
+            self.offsets = np.concatenate([self.offsets, offsets])
+            self.tops = np.concatenate([self.tops, tops])
+            self._new, self.new_at = (array("q"), array("q")), now
 
-    def take(self, number: int) -> None:
-        """Read so many of them."""
+    def take(self, number: int, end: int, now: float) -> None:
+        """Read so many of them; with the last one what lies up to ``end`` and is no record."""
         if number:
             top = int(self.tops[number - 1])
             self.top = None if top == NO_TOP else top
-            self.next = int(self.offsets[number - 1]) + 1
+            self.next, self.new_at = int(self.offsets[number - 1]) + 1, now
             self.offsets, self.tops = self.offsets[number:], self.tops[number:]
+        if not len(self):
+            self.next = max(self.next, min(self.position, end))
 
     def _last_top(self) -> int | None:
         last = int(self.tops[-1]) if len(self.tops) else NO_TOP
@@ -108,7 +131,7 @@ class KafkaLog:
     ) -> None:
         self._topics, self._rule, self._max_lead = topics, rule, max_lead
         self._max_ahead, self._idle, self._strict = max_ahead, idle_timeout, fail_on_loss
-        self._reader = Consumer({**config, **READING})
+        self._reader = Consumer(reading(config))
         self._ahead: dict[tuple[str, int], Ahead] = {}
         self._paused: set[tuple[str, int]] = set()
 
@@ -137,7 +160,8 @@ class KafkaLog:
                 wanted = named[topic].get(str(partition), -2)
                 chosen = {-2: low, -1: high}.get(wanted, wanted)
             offsets[topic][str(partition)] = chosen
-        return {"offsets": offsets, "tops": {topic: {} for topic in self._topics}}
+        empty: dict[str, dict[str, int]] = {topic: {} for topic in self._topics}
+        return {"offsets": offsets, "tops": empty, "begins": empty}
 
     def ends(self) -> Offsets:
         """Return where the partitions end now."""
@@ -156,6 +180,16 @@ class KafkaLog:
         return found
 
     def _bounds(self) -> dict[tuple[str, int], tuple[int, int]]:
+        """Return where partitions begin and end; wait for a broker that answered before."""
+        until = time.monotonic() + (PATIENCE_S if self._ahead else 0)
+        while True:
+            try:
+                return self._ask_bounds()
+            except KafkaException as failure:
+                if failure.args[0].code() not in _AWAY or time.monotonic() > until:
+                    raise
+
+    def _ask_bounds(self) -> dict[tuple[str, int], tuple[int, int]]:
         return {
             (topic, number): self._reader.get_watermark_offsets(
                 TopicPartition(topic, number), timeout=ANSWER_S
@@ -171,7 +205,7 @@ class KafkaLog:
     ) -> dict[str, Any]:
         """Return up to where to read from ``start``: ``most`` records, and none after ``until``."""
         bounds = self._bounds()
-        self._follow(start, bounds)
+        begins = self._follow(start, bounds)
         share = _AHEAD if most is None else max(1, most // max(1, len(bounds)))
         ends = {key: high for key, (_, high) in bounds.items()}
         for (topic, number), end in ends.items():
@@ -186,18 +220,34 @@ class KafkaLog:
             offsets[topic][str(number)] = ahead.next
             if ahead.top is not None:
                 tops[topic][str(number)] = ahead.top
-        return {"offsets": offsets, "tops": tops}
+        return {"offsets": offsets, "tops": tops, "begins": begins}
 
     def _follow(
         self, start: dict[str, Any], bounds: Mapping[tuple[str, int], tuple[int, int]]
-    ) -> None:
-        """Stand where ``start`` says; partitions that are new begin at their first record."""
-        anew = False
+    ) -> Offsets:
+        """Stand where ``start`` says; partitions that are new begin at their first record.
+
+        Returns where reading begins instead, in partitions whose records are lost.
+        """
+        anew, begins = False, {topic: dict[str, int]() for topic in self._topics}
+        if {*start["offsets"]} != {*self._topics}:
+            raise ValueError(
+                f"Expected the checkpoint of {' and '.join(self._topics)}, but it is of "
+                f"{' and '.join(start['offsets'])}. Name another checkpoint."
+            )
+        for topic, of in start["offsets"].items():
+            for number in of:
+                if (topic, int(number)) not in bounds:
+                    raise RecordsLost(
+                        f"Expected partition {number} of {topic}, but it isn't there: the topic "
+                        "was made anew with fewer. Begin with another checkpoint."
+                    )
         for (topic, number), (low, high) in bounds.items():
             offset = start["offsets"][topic].get(str(number), low)
             top = start["tops"][topic].get(str(number))
             if offset > high or offset < low:
-                offset = self._lost(topic, number, offset, low, high)
+                offset = begins[topic][str(number)] = self._lost(topic, number, offset, low, high)
+                top = None
             known = self._ahead.get((topic, number))
             if known is None or known.next != offset or known.top != top:
                 self._ahead[topic, number] = Ahead(offset, top, time.monotonic())
@@ -206,6 +256,7 @@ class KafkaLog:
             places = [TopicPartition(t, n, a.position) for (t, n), a in self._ahead.items()]
             self._reader.assign(places)
             self._paused.clear()
+        return begins
 
     def _lost(self, topic: str, number: int, offset: int, low: int, high: int) -> int:
         what = (
@@ -219,7 +270,7 @@ class KafkaLog:
 
     def _look(self, share: int, ends: Mapping[tuple[str, int], int]) -> None:
         """Look at records until each partition has its share ahead, or no more."""
-        deadline = time.monotonic() + ANSWER_S
+        deadline = time.monotonic() + PATIENCE_S
         missing = {
             key for key, ahead in self._ahead.items()
             if len(ahead) < share and ahead.position < ends[key]
@@ -229,25 +280,28 @@ class KafkaLog:
             expected = sum(ends[key] - self._ahead[key].position for key in missing)
             messages = self._reader.consume(min(_AT_ONCE, expected), timeout=0.1)
             for message in messages:
-                key = (str(message.topic()), int(message.partition() or 0))
-                ahead = self._ahead[key]
-                error = message.error()
-                if error is None:
+                if not _is_here(message):
+                    continue
+                ahead = self._ahead[str(message.topic()), int(message.partition() or 0)]
+                if message.error() is None:
                     ahead.see(message)
                     ahead.position = int(message.offset() or 0) + 1
-                elif error.code() == KafkaError._PARTITION_EOF:
+                else:
                     ahead.position = max(ahead.position, message.offset() or 0)
-                elif not error.retriable():
-                    raise KafkaException(error)
+            if any(message.error() is None for message in messages):
+                deadline = time.monotonic() + PATIENCE_S
             if messages:
-                deadline = time.monotonic() + ANSWER_S
                 full = {
                     key for key in missing
                     if len(self._ahead[key]) >= share or self._ahead[key].position >= ends[key]
                 }  # fmt: skip
                 missing -= full
-            elif time.monotonic() > deadline:
-                break  # the broker is slow, or away: what is there is read meanwhile
+            if missing and time.monotonic() > deadline:
+                where = ", ".join(f"partition {number} of {topic}" for topic, number in missing)
+                raise TimeoutError(
+                    f"Expected records of {where}, but none came for {PATIENCE_S:.0f} s. Check the "
+                    "broker, and start again: nothing is lost."
+                )
         latest, now = int(time.time() * 1000) + self._max_ahead, time.monotonic()
         for ahead in self._ahead.values():
             ahead.settle(latest, now)
@@ -267,7 +321,7 @@ class KafkaLog:
         both = [self._unread(self._ahead.get(key), share, ends.get(key, 0)) for key in keys]
         for key, taken in zip(keys, plan(both, self._rule, self._max_lead), strict=True):
             if key in self._ahead:
-                self._ahead[key].take(taken)
+                self._ahead[key].take(taken, ends.get(key, 0), time.monotonic())
 
     def _unread(self, ahead: Ahead | None, share: int, end: int) -> Unread:
         if ahead is None:  # its topic has fewer partitions, for now
@@ -293,6 +347,18 @@ def _offsets(text: str, topics: tuple[str, str]) -> Offsets:
         ) from None
 
 
+def _is_here(message: Message) -> bool:
+    """Return whether it's a record, or the end of a partition; raise for an error that stays."""
+    error = message.error()
+    if error is None or error.code() == KafkaError._PARTITION_EOF:
+        return True
+    if error.code() in _AWAY:
+        return False
+    if error.code() == KafkaError.GROUP_AUTHORIZATION_FAILED:  # it needs none
+        return False
+    raise KafkaException(error)
+
+
 def records_of(
     reader: Consumer, topic: str, partition: int, begin: int, end: int, *, fail_on_loss: bool
 ) -> Iterator[list[Message]]:
@@ -300,37 +366,51 @@ def records_of(
 
     Raises RecordsLost if some can't be there any more.
     """
-    reader.assign([TopicPartition(topic, partition, begin)])
-    deadline = time.monotonic() + ANSWER_S * 6
-    position = begin
-    while position < end:
-        messages = reader.consume(min(_AT_ONCE, end - position), timeout=0.1)
-        good = []
-        for message in messages:
-            error = message.error()
-            if error is None:
-                position = int(message.offset() or 0) + 1
-                if position <= end:
-                    good.append(message)
-            elif error.code() == KafkaError._PARTITION_EOF:
-                position = max(position, message.offset() or 0)
-            elif error.code() in (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE):
-                low, _ = reader.get_watermark_offsets(TopicPartition(topic, partition), ANSWER_S)
-                if fail_on_loss or low <= position:
-                    raise RecordsLost(
-                        f"Expected records of partition {partition} of {topic} from offset "
-                        f"{position}, but they begin at {low}: older ones are deleted."
-                    )
-                position = min(low, end)
-                reader.assign([TopicPartition(topic, partition, position)])
-            elif not error.retriable():
-                raise KafkaException(error)
-        if good:
-            deadline = time.monotonic() + ANSWER_S * 6
-            yield good
-        elif time.monotonic() > deadline:
-            raise TimeoutError(
-                f"Expected records {position} to {end} of partition {partition} of {topic}, but "
-                f"none came for {ANSWER_S * 6:.0f} s. Check the broker, and start again."
-            )
-    reader.unassign()
+    place = TopicPartition(topic, partition, begin)
+    reader.assign([place])
+    deadline, position = time.monotonic() + PATIENCE_S, begin
+    try:
+        while position < end:
+            good = []
+            for message in reader.consume(min(_AT_ONCE, end - position), timeout=0.1):
+                if _out_of_range(message):
+                    position = _next_there(reader, place, position, end, fail_on_loss)
+                elif _is_here(message):
+                    offset = int(message.offset() or 0)
+                    if message.error() is not None:
+                        position = max(position, offset)
+                    elif offset < end:
+                        good.append(message)
+                        position = offset + 1
+                    else:
+                        position = end
+            if good:
+                deadline = time.monotonic() + PATIENCE_S
+                yield good
+            elif position < end and time.monotonic() > deadline:
+                raise TimeoutError(
+                    f"Expected records {position} to {end} of partition {partition} of {topic}, "
+                    f"but none came for {PATIENCE_S:.0f} s. Check the broker, and start again."
+                )
+    finally:
+        reader.unassign()
+
+
+def _out_of_range(message: Message) -> bool:
+    error = message.error()
+    gone = (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE)
+    return error is not None and error.code() in gone
+
+
+def _next_there(
+    reader: Consumer, place: TopicPartition, position: int, end: int, fail_on_loss: bool
+) -> int:
+    """Go on where records are left, or raise."""
+    low, _ = reader.get_watermark_offsets(place, ANSWER_S)
+    if fail_on_loss or low <= position:
+        raise RecordsLost(
+            f"Expected records of partition {place.partition} of {place.topic} from offset "
+            f"{position}, but they begin at {low}: older ones are deleted."
+        )
+    reader.assign([TopicPartition(place.topic, place.partition, min(low, end))])
+    return min(low, end)

@@ -87,8 +87,10 @@ def _local_files() -> dict[str, str]:
     Hadoop starts a ``chmod`` for each of them, some twenty in a micro-batch with two stateful
     operators: a third of its time.
     """
+    jars = os.pathsep.join(map(str, class_path("local-files")))
     return {
-        "spark.driver.extraClassPath": os.pathsep.join(map(str, class_path("local-files"))),
+        "spark.driver.extraClassPath": jars,
+        "spark.executor.extraClassPath": jars,  # of local-cluster
         "spark.hadoop.fs.file.impl": "com.globalmentor.apache.hadoop.fs.BareLocalFileSystem",
         "spark.sql.streaming.checkpointFileManagerClass": (
             "org.apache.spark.sql.execution.streaming.checkpointing"
