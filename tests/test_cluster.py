@@ -249,7 +249,7 @@ def test_every_visit_is_merged(broker: Broker, spark_cluster: Cluster) -> None:
         *("--out", out, "--timeout", "6 seconds", "--checkpoint", state),
     )
     read_until(process, "Its new checkpoint")
-    while_it_runs(process, lambda: bool(read_messages(config, out)))
+    while_it_runs(process, lambda: bool(read_merged(config, out)))
     lose_a_worker(spark_cluster)
     for sender in senders:
         sender.join()
