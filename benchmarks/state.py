@@ -18,6 +18,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -151,11 +152,12 @@ def memory() -> tuple[float, float]:
     """Return GB of Spark's Java and of its Python workers (what is theirs alone)."""
     java, workers = 0.0, 0.0
     for process in psutil.Process().children(recursive=True):
-        words = process.cmdline()
-        if process.name() == "java" and "kafka.Kafka" not in words:
-            java += process.memory_full_info().uss
-        elif process.name() != "java" and any("worker_daemon" in word for word in words):
-            workers += process.memory_full_info().uss
+        with suppress(psutil.Error):  # it may have ended meanwhile
+            words = process.cmdline()
+            if process.name() == "java" and "kafka.Kafka" not in words:
+                java += process.memory_full_info().uss
+            elif process.name() != "java" and any("worker_daemon" in word for word in words):
+                workers += process.memory_full_info().uss
     return java / 1e9, workers / 1e9
 
 
