@@ -30,8 +30,9 @@ from pyspark.sql.streaming.datasource import (
 from pyspark.sql.types import StructType
 
 from workbook.sources.clamp import Rule, goes_on
-from workbook.sources.kafka_log import KafkaLog, Offsets, reading, records_of
+from workbook.sources.kafka_log import KafkaLog, Offsets
 from workbook.sources.kafka_names import translated
+from workbook.sources.kafka_records import reading, records_of
 
 SCHEMA = (
     "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP, "

@@ -1,76 +1,42 @@
-"""What lies ahead in two topics, and how far each micro-batch of the clamped source may read."""
+"""Plans how far each micro-batch of the clamped source reads, by looking at what lies ahead."""
 
 from __future__ import annotations
 
 import json
 import time
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from confluent_kafka import (
     Consumer,
-    KafkaError,
     KafkaException,
     Message,
     TopicPartition,
 )
 
 from workbook.sources.clamp import NO_TOP, Rule, Unread, counted, plan, tops_of
+from workbook.sources.kafka_records import (
+    ANSWER_S,
+    AT_ONCE,
+    AWAY,
+    PATIENCE_S,
+    RecordsLost,
+    is_here,
+    reading,
+)
 
 Offsets = dict[str, dict[str, int]]
 """Topic -> partition (as text, since it travels as JSON) -> offset."""
-
-ANSWER_S = 10.0
-"""So long a broker may take for an answer."""
-
-PATIENCE_S = 60.0
-"""So long a query waits for a broker that has answered before."""
-
-_DEFAULTS = {
-    "group.id": "kafka-clamped",  # nobody joins it: partitions are assigned, nothing is committed
-    "isolation.level": "read_uncommitted",  # as Spark's own source reads
-    "fetch.wait.max.ms": 5,
-    "fetch.queue.backoff.ms": 1,
-    "reconnect.backoff.max.ms": 1000,
-}
-_NEEDED = {
-    "enable.auto.commit": False,
-    "enable.auto.offset.store": False,
-    "auto.offset.reset": "error",
-    "enable.partition.eof": True,
-    "log_level": 0,
-}
-
-_AWAY = (
-    *(KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError._TIMED_OUT),
-    *(KafkaError._RESOLVE, KafkaError.LEADER_NOT_AVAILABLE, KafkaError.NOT_LEADER_FOR_PARTITION),
-    *(KafkaError.REQUEST_TIMED_OUT, KafkaError.BROKER_NOT_AVAILABLE),
-)
-"""What a broker says, or is said of it, that may be over in a moment."""
-
-
-def reading(config: Mapping[str, str]) -> dict[str, Any]:
-    """Return the settings of a consumer that reads where it's told to."""
-    return {**_DEFAULTS, **config, **_NEEDED}
-
 
 _AHEAD = 1_000_000
 """Records of a partition that are looked at in advance, at most, where a trigger has no limit."""
 
 
-_AT_ONCE = 10_000
-"""Records that a consumer hands over in one call, which waits until it has as many as asked for."""
-
-
-class RecordsLost(RuntimeError):
-    """Records that were to be read aren't there any more."""
-
-
 class Ahead:
-    """The records of a partition that were looked at and aren't read yet."""
+    """Holds the times of a partition's records that no micro-batch has read yet."""
 
     def __init__(self, offset: int, top: int | None, seen_at: float) -> None:
         self.next = self.position = offset
@@ -98,7 +64,7 @@ class Ahead:
             self._new, self.new_at = (array("q"), array("q")), now
 
     def take(self, number: int, end: int, now: float) -> None:
-        """Read so many of them; with the last one what lies up to ``end`` and is no record."""
+        """Take so many of them; with the last one also offsets up to ``end`` without a record."""
         if number:
             top = int(self.tops[number - 1])
             self.top = None if top == NO_TOP else top
@@ -136,7 +102,7 @@ class KafkaLog:
         self._paused: set[tuple[str, int]] = set()
 
     def close(self) -> None:
-        """Leave the broker."""
+        """Close the connection to the broker."""
         self._reader.close()
 
     # --- where topics begin and end --------------------------------------------------------------
@@ -186,7 +152,7 @@ class KafkaLog:
             try:
                 return self._ask_bounds()
             except KafkaException as failure:
-                if failure.args[0].code() not in _AWAY or time.monotonic() > until:
+                if failure.args[0].code() not in AWAY or time.monotonic() > until:
                     raise
 
     def _ask_bounds(self) -> dict[tuple[str, int], tuple[int, int]]:
@@ -278,9 +244,9 @@ class KafkaLog:
         self._pause({key for key, ahead in self._ahead.items() if len(ahead) >= share})
         while missing:
             expected = sum(ends[key] - self._ahead[key].position for key in missing)
-            messages = self._reader.consume(min(_AT_ONCE, expected), timeout=0.1)
+            messages = self._reader.consume(min(AT_ONCE, expected), timeout=0.1)
             for message in messages:
-                if not _is_here(message):
+                if not is_here(message):
                     continue
                 ahead = self._ahead[str(message.topic()), int(message.partition() or 0)]
                 if message.error() is None:
@@ -307,7 +273,7 @@ class KafkaLog:
             ahead.settle(latest, now)
 
     def _pause(self, full: set[tuple[str, int]]) -> None:
-        """Stop fetching of those that are full, and go on with the others."""
+        """Pause fetching of full partitions, and resume that of the others."""
         pause, resume = full - self._paused, self._paused - full
         if pause:
             self._reader.pause([TopicPartition(*key) for key in pause])
@@ -345,72 +311,3 @@ def _offsets(text: str, topics: tuple[str, str]) -> Offsets:
             "Expected startingOffsets as earliest, latest, or offsets of both topics in JSON "
             f'like {{"{topics[0]}":{{"0":23}},"{topics[1]}":{{"0":-2}}}}, but got {text!r}.'
         ) from None
-
-
-def _is_here(message: Message) -> bool:
-    """Return whether it's a record, or the end of a partition; raise for an error that stays."""
-    error = message.error()
-    if error is None or error.code() == KafkaError._PARTITION_EOF:
-        return True
-    if error.code() in _AWAY:
-        return False
-    if error.code() == KafkaError.GROUP_AUTHORIZATION_FAILED:  # it needs none
-        return False
-    raise KafkaException(error)
-
-
-def records_of(
-    reader: Consumer, topic: str, partition: int, begin: int, end: int, *, fail_on_loss: bool
-) -> Iterator[list[Message]]:
-    """Yield the records from ``begin`` up to, but not including, ``end``, as they come.
-
-    Raises RecordsLost if some can't be there any more.
-    """
-    place = TopicPartition(topic, partition, begin)
-    reader.assign([place])
-    deadline, position = time.monotonic() + PATIENCE_S, begin
-    try:
-        while position < end:
-            good = []
-            for message in reader.consume(min(_AT_ONCE, end - position), timeout=0.1):
-                if _out_of_range(message):
-                    position = _next_there(reader, place, position, end, fail_on_loss)
-                elif _is_here(message):
-                    offset = int(message.offset() or 0)
-                    if message.error() is not None:
-                        position = max(position, offset)
-                    elif offset < end:
-                        good.append(message)
-                        position = offset + 1
-                    else:
-                        position = end
-            if good:
-                deadline = time.monotonic() + PATIENCE_S
-                yield good
-            elif position < end and time.monotonic() > deadline:
-                raise TimeoutError(
-                    f"Expected records {position} to {end} of partition {partition} of {topic}, "
-                    f"but none came for {PATIENCE_S:.0f} s. Check the broker, and start again."
-                )
-    finally:
-        reader.unassign()
-
-
-def _out_of_range(message: Message) -> bool:
-    error = message.error()
-    gone = (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE)
-    return error is not None and error.code() in gone
-
-
-def _next_there(
-    reader: Consumer, place: TopicPartition, position: int, end: int, fail_on_loss: bool
-) -> int:
-    """Go on where records are left, or raise."""
-    low, _ = reader.get_watermark_offsets(place, ANSWER_S)
-    if fail_on_loss or low <= position:
-        raise RecordsLost(
-            f"Expected records of partition {place.partition} of {place.topic} from offset "
-            f"{position}, but they begin at {low}: older ones are deleted."
-        )
-    reader.assign([TopicPartition(place.topic, place.partition, min(low, end))])
-    return min(low, end)
