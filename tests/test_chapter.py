@@ -105,7 +105,7 @@ def test_a_source_is_folded_and_says_how_long_it_is(chapter: Chapter) -> None:
 @pytest.mark.parametrize(
     ("said", "actual", "state"),
     [
-        (None, 3, State.ANSWERED),
+        (None, 3, State.UNANSWERED),
         ("3", 3, State.AS_PREDICTED),
         (" 1,005 ", 1005, State.AS_PREDICTED),
         ("2", 3, State.SURPRISE),

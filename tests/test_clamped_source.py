@@ -74,6 +74,14 @@ class Clamped:
         )
         return first, second
 
+    def have_read(self, records: int) -> None:
+        """Write so many records of both topics, read them, and end the query."""
+        for side in (0, 1):
+            self.write(side, *range(records))
+        query = self.start(self.rows())
+        self.read(query)
+        query.stop()
+
 
 @pytest.fixture
 def clamped(
@@ -209,11 +217,7 @@ def _delete_before(clamped: Clamped, offset: int) -> None:
 
 
 def test_records_that_are_gone_end_the_query_or_are_left_out(clamped: Clamped) -> None:
-    clamped.write(0, *range(5))
-    clamped.write(1, *range(5))
-    query = clamped.start(clamped.rows())
-    clamped.read(query)
-    query.stop()
+    clamped.have_read(5)
     clamped.write(0, 5, 6, 7)
     _delete_before(clamped, 7)
     strict = clamped.start(clamped.rows())
@@ -229,11 +233,7 @@ def _make_anew(clamped: Clamped, side: int) -> None:
 
 
 def test_a_topic_that_was_made_anew_with_fewer_records(clamped: Clamped) -> None:
-    clamped.write(0, *range(6))
-    clamped.write(1, *range(6))
-    query = clamped.start(clamped.rows())
-    clamped.read(query)
-    query.stop()
+    clamped.have_read(6)
     _make_anew(clamped, 0)
     clamped.write(0, 7, 8, 9)
     with pytest.raises(StreamingQueryException, match="from offset 6, but they end at 3"):

@@ -42,7 +42,7 @@ class Prediction(widgets.VBox):
         why = why or self.why
         parts = [Part("The run says", str(actual)), *([Part("", why)] if why else [])]
         if self.value is None:
-            return Card(State.ANSWERED, self.question, (Part("You said", "nothing yet"), *parts))
+            return Card(State.UNANSWERED, self.question, (Part("You said", "nothing yet"), *parts))
         right = _plain(self.value) == _plain(actual)
         state = State.AS_PREDICTED if right else State.SURPRISE
         return Card(state, self.question, (Part("You said", self.value), *parts))

@@ -20,7 +20,7 @@ class State(Enum):
     SOLVED_BEFORE = ("Solved before", "✓", "#2e7d32")
     CORRECT = ("Correct", "✓", "#2e7d32")
     SKIPPED = ("Skipped", "▸", "#757575")
-    ANSWERED = ("Answered", "▸", "#1976d2")
+    UNANSWERED = ("Not chosen yet", "▸", "#1976d2")
     AS_PREDICTED = ("As you predicted", "✓", "#2e7d32")
     SURPRISE = ("A surprise", "≠", "#d84315")
     HINT = ("Hint", "?", "#1976d2")
@@ -32,7 +32,7 @@ class State(Enum):
 
 FOLDED = {
     State.SOLUTION: "Show it",
-    State.ANSWERED: "You haven't chosen yet. Show what the run says all the same",
+    State.UNANSWERED: "Show what the run says all the same",
 }
 """Cards whose parts are shown on demand."""
 
