@@ -40,7 +40,7 @@ from workbook.pipelines.event_time_merge.by_hand import Limits
 from workbook.pipelines.event_time_merge.fast import merged_visits
 from workbook.sinks.merged import TOO_LARGE_VISIT, MergeSender, start_merging
 from workbook.spark.queries import QueryGroup
-from workbook.spark.source import kafka_stream
+from workbook.spark.source import clamped_stream, kafka_stream
 from workbook.topics import Topic, new_topic
 
 LIMITS = Limits(timeout=60_000, max_age=600_000, horizon=600_000)
@@ -93,9 +93,13 @@ class Streams:
     def merging(self, spark: SparkSession, **options: Any) -> Iterator[QueryGroup]:
         """Run the query on the checkpoint, from the beginning or from where it was."""
         letters = DeadLetters(self.config, self.tracking.dead_letters.name)
-        limits = options.pop("limits", LIMITS)
-        raw = kafka_stream(spark, self.broker, self.topics, **options)
-        rows = merged_visits(raw, letters, self.topics, self.partitions, limits)
+        limits, idle = options.pop("limits", LIMITS), options.pop("idle_timeout", None)
+        if "max_lead" in options:
+            after = None if idle is None else f"{idle} ms"
+            raw = clamped_stream(spark, self.broker, self.topics, idle_timeout=after, **options)
+        else:
+            raw = kafka_stream(spark, self.broker, self.topics, **options)
+        rows = merged_visits(raw, letters, self.topics, self.partitions, limits, idle)
         sender = MergeSender(self.config, self.visits.name, self.topics, letters)
         with start_merging(
             *(rows, sender, self.topics, self.partitions, self.checkpoint),
@@ -130,8 +134,9 @@ def beats(streams: Streams, at: int) -> None:
 # --- whole streams ----------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("source", [{}, {"max_lead": "10 seconds"}], ids=["native", "clamped"])
 def test_every_visit_comes_whole_and_once_across_restarts(
-    spark: SparkSession, streams: Streams
+    spark: SparkSession, streams: Streams, source: dict[str, str]
 ) -> None:
     shared: dict[str, Any] = {"partitions": 2, "visit_s": 20.0, "bad_share": 0.05, "seed": 5}
     streams.generate(VisitStream(rate=100.0, duplicate_share=0.05, **shared), 6000)
@@ -140,11 +145,11 @@ def test_every_visit_comes_whole_and_once_across_restarts(
         1200,
     )
     for _ in range(2):
-        with streams.merging(spark, max_per_batch=900) as queries:
+        with streams.merging(spark, max_per_batch=900, **source) as queries:
             until(lambda: len(streams.clocks) > 4, "some micro-batches")
         streams.clocks.clear()
     beats(streams, NOW)
-    with streams.merging(spark, max_per_batch=2000) as queries:
+    with streams.merging(spark, max_per_batch=2000, **source) as queries:
         queries.process_all()
     verdict = streams.judge()
     assert verdict.whole, str(verdict)
@@ -255,6 +260,53 @@ def test_an_order_that_comes_after_its_visit_is_a_fragment_within_the_horizon(
         Merged("a", (), (order,), fragment=1),
         Merged("a", (again,)),
     ]
+
+
+# --- one stream leads -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("lead", "most"), [({}, None), ({"max_lead": "10 seconds"}, 100)])
+def test_the_clamp_bounds_what_is_open_whatever_the_lead(
+    spark: SparkSession, streams: Streams, lead: dict[str, str], most: int | None
+) -> None:
+    """A visit a second, for an hour, while orders have come to the first minute only."""
+    hour_ago = NOW - 3_600_000
+    visits = [TrackingMessage(n, f"v{n}", hour_ago + n * 1000, "/") for n in range(3500)]
+    streams.send(streams.tracking, *visits)
+    streams.send(streams.orders, Heartbeat(hour_ago), Heartbeat(hour_ago + 60_000))
+    with streams.merging(spark, max_per_batch=500, **lead) as queries:
+        queries.process_all()
+        still = sum(streams.last_clock(p)["open"] for p in (0, 1))
+        assert still == 3500 if most is None else 60 <= still <= most
+        for minute in range(2, 61):
+            streams.send(streams.orders, Heartbeat(hour_ago + minute * 60_000))
+        streams.send(streams.tracking, Heartbeat(NOW))
+        queries.process_all()
+    assert len(streams.emitted()) == len([v for v in visits if v.timestamp < NOW - 60_000])
+
+
+def test_a_silent_topic_that_counts_as_idle_holds_nobody_back(
+    spark: SparkSession, streams: Streams
+) -> None:
+    streams.send(streams.tracking, A, Heartbeat(NOW - 100_000))
+    with streams.merging(spark, max_lead="10 seconds", idle_timeout=2_000) as queries:
+        queries.process_all()
+
+        def emitted() -> bool:
+            streams.send(streams.tracking, Heartbeat(NOW))
+            queries.process_all()
+            return bool(streams.emitted())
+
+        until(emitted, "the visit, once orders count as idle")
+    assert [visit for _, visit in streams.emitted()] == [Merged("a", (A,))]
+
+
+def test_a_checkpoint_of_another_source_is_refused(spark: SparkSession, streams: Streams) -> None:
+    streams.send(streams.tracking, A)
+    with streams.merging(spark, max_lead="10 seconds") as queries:
+        queries.process_all()
+    with pytest.raises(CannotGoOn, match="clamp: made for kafka-clamped, came nothing"):
+        streams.merging(spark).__enter__()
 
 
 # --- bad input --------------------------------------------------------------------------------

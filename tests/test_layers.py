@@ -21,7 +21,7 @@ LEFT_OF: dict[str, set[str]] = {
     "views": {"errors", "events"},
     "exercises": {"errors", "events", "views"},
     "stack": {"errors", "kafka"},
-    "spark": {"errors", "kafka", "stack"},
+    "spark": {"errors", "kafka", "sources", "stack"},
     "sinks": {"errors", "events", "kafka", "spark"},
     "tables": {"buckets", "errors", "spark"},
     "pipelines": {"buckets", "decoding", "errors", "events", "spark", "tables"},

@@ -12,7 +12,7 @@ from workbook.buckets.state import empty
 from workbook.events.merged import CLOCK, MERGED, Merged
 from workbook.events.visits import Heartbeat, OrderMessage, TrackingMessage, VisitMessage, plain
 from workbook.pipelines.event_time_merge.by_hand import Limits, MergeByHand
-from workbook.pipelines.event_time_merge.columns import TABLES, merge, squeeze
+from workbook.pipelines.event_time_merge.columns import TABLES, Idle, merge, squeeze
 
 TOPICS = ("tracking", "orders")
 LIMITS = Limits(timeout=20, max_age=60, horizon=50)
@@ -142,3 +142,27 @@ def test_nothing_is_emitted_while_a_topic_has_given_nothing() -> None:
         state, squeeze(frame([(0, ("orders", Heartbeat(100)))])), limits=LIMITS, topics=TOPICS
     )
     assert rows.select("kind", "timestamp", "open").rows() == [(MERGED, 5, None), (CLOCK, 100, 0)]
+
+
+def test_a_topic_that_is_idle_does_not_hold_the_clock_back() -> None:
+    wall = [1000]
+    idle = Idle(timeout=100, since=1000, now=lambda: wall[0])
+    state = empty(TABLES)
+
+    def clock(at: int, *came: tuple[str, int]) -> int | None:
+        wall[0] = at
+        batch = [(n, (topic, Heartbeat(time))) for n, (topic, time) in enumerate(came)]
+        rows = merge(state, frame(batch), limits=LIMITS, topics=TOPICS, idle=idle)
+        return rows.filter(kind=CLOCK)["timestamp"][0]
+
+    assert clock(1001, ("tracking", 50)) is None
+    assert clock(1100, ("tracking", 60)) is None, "orders have not been silent for long enough"
+    assert clock(1101, ("tracking", 70)) == 70
+    assert clock(1110, ("orders", 30)) == 30, "it counts again, and stands behind"
+    assert clock(1210, ("tracking", 80)) == 30
+    assert clock(1211, ("tracking", 90)) == 90
+    restarted = Idle(timeout=100, since=9000, now=lambda: wall[0])
+    wall[0] = 9001
+    batch = frame([(9, ("tracking", Heartbeat(95)))])
+    rows = merge(state, batch, limits=LIMITS, topics=TOPICS, idle=restarted)
+    assert rows.filter(kind=CLOCK)["timestamp"][0] == 30, "nothing is idle before it was looked at"

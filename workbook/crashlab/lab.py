@@ -83,7 +83,7 @@ class CrashLab:
         self._plan = Plan(
             system=system,
             variant=self.variant.name,
-            words=self.material.words,
+            words=(*self.material.words, *self.variant.words),
             config=broker.client_config(),
             target=self.material.target,
             folder=str(self._folder),

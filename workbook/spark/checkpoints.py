@@ -136,18 +136,20 @@ def _plan(rows: DataFrame) -> Any:
     return rows._jdf.queryExecution().analyzed()
 
 
-def _all_facts(node: Any) -> Iterator[Facts]:
+def _all_facts(node: Any, topic_known: bool = False) -> Iterator[Facts]:
     kind = node.nodeName()
     if kind == "SubqueryAlias" and node.alias().startswith(_MARK):
-        yield json.loads(node.alias().removeprefix(_MARK))
+        facts = json.loads(node.alias().removeprefix(_MARK))
+        topic_known = topic_known or "topic" in facts
+        yield facts
     if kind == "StreamingRelationV2":
         options = node.extraOptions()
         if options.get(OPTION):
             yield json.loads(options.get(OPTION))
-        elif options.get("subscribe"):
+        elif options.get("subscribe") and not topic_known:
             yield {"topic": options.get("subscribe")}
     for child in _all(node.children()):
-        yield from _all_facts(child)
+        yield from _all_facts(child, topic_known)
 
 
 _UNCHANGED = {"SubqueryAlias", "View", "Repartition", "RepartitionByExpression", "ResolvedHint"}

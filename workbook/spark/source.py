@@ -10,7 +10,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from workbook.kafka.identity import topics_facts
 from workbook.kafka.probe import require_topic
-from workbook.spark.checkpoints import OPTION
+from workbook.sources import clamped
+from workbook.spark.checkpoints import OPTION, marked
 
 PATIENCE_S = 60.0
 """How long a running query retries a silent broker before it gives up."""
@@ -64,6 +65,32 @@ def kafka_stream(
         OPTION: json.dumps(facts),
     }  # fmt: skip
     return spark.readStream.format("kafka").options(**options).load()
+
+
+def clamped_stream(
+    spark: SparkSession,
+    broker: Kafka,
+    topics: Sequence[str],
+    max_lead: str,
+    idle_timeout: str | None = None,
+    starting: str = "earliest",
+    max_per_batch: int = 2_000_000,
+) -> DataFrame:
+    """Read two topics as one stream, of which none leads the other by more than ``max_lead``.
+
+    The columns are those of ``kafka_stream``; docs/clamped-source.md has the rest. Raises as that.
+    """
+    config = broker.client_config()
+    facts = {**topics_facts(config, topics), "clamp": clamped.ClampedKafka.name()}
+    idle = {} if idle_timeout is None else {"idleTimeout": idle_timeout}
+    options = {
+        **{f"kafka.{name}": value for name, value in config.items()}, **idle, "maxLead": max_lead,
+        "subscribe": ",".join(topics), "startingOffsets": starting,
+        "maxOffsetsPerTrigger": str(max_per_batch),
+    }  # fmt: skip
+    clamped.register(spark)
+    rows = spark.readStream.format(clamped.ClampedKafka.name()).options(**options).load()
+    return marked(rows, facts)
 
 
 def kafka_table(spark: SparkSession, broker: Kafka, topic: str) -> DataFrame:

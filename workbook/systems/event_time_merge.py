@@ -22,7 +22,7 @@ from workbook.systems.options import offsets_in_json, seconds_in, span, topic, w
 from workbook.topics import Topic
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from workbook.kafka.stream_producer import Stream
     from workbook.pipelines.event_time_merge.by_hand import Limits
@@ -131,6 +131,14 @@ class EventTimeMerge(System):
                 help=f"{says}, by the clock of both topics; default: '{default}'",
             )
 
+        waits = (
+            ("--max-lead", "read neither topic further ahead of the other; default: no limit"),
+            ("--idle-timeout", "with --max-lead: a topic that is silent for so long holds back the "
+             "other no longer; default: it always does"),
+        )  # fmt: skip
+        for name, says in waits:
+            parser.add_argument(name, type=span, metavar="TIME", help=says)
+
         parser.add_argument(
             "--from-offsets",
             type=offsets_in_json,
@@ -147,7 +155,12 @@ class EventTimeMerge(System):
         return [options.source, options.orders]
 
     def check(self, options: Namespace) -> None:
-        """Refuse offsets of other topics than those that are read."""
+        """Refuse options that don't fit together, and offsets of topics that aren't read."""
+        if options.idle_timeout and not options.max_lead:
+            raise WorkbookError(
+                "Expected --max-lead with --idle-timeout, since only a topic that was read to its "
+                "end can be idle: the clamped source knows that. Add --max-lead '10 seconds'."
+            )
         given = options.from_offsets
         if given is not None and set(given) != set(self.sources(options)):
             raise WorkbookError(
@@ -170,7 +183,8 @@ class EventTimeMerge(System):
     def made_for(self, options: Namespace) -> Mapping[str, Any]:
         from workbook.pipelines.event_time_merge.by_hand import facts
 
-        return {"query": "merge", **facts(limits(options))}
+        clamp = "kafka-clamped" if options.max_lead else None
+        return {"query": "merge", "clamp": clamp, **facts(limits(options))}
 
     def results(self, options: Namespace, partitions: int) -> list[Topic]:
         return [Topic(options.out, partitions)]
@@ -187,7 +201,6 @@ class EventTimeMerge(System):
         from workbook.kafka.probe import require_topic
         from workbook.pipelines.event_time_merge.fast import merged_visits
         from workbook.sinks.merged import MergeSender, start_merging
-        from workbook.spark.source import kafka_stream
         from workbook.systems.progress import MergeProgress
 
         config, topics = broker.client_config(), self.sources(options)
@@ -196,10 +209,9 @@ class EventTimeMerge(System):
             require_topic(config, options.source),
         )
         starting = _starting(config, options, topics, number, checkpoint)
-        raw = kafka_stream(
-            spark, broker, topics, starting=starting, max_per_batch=options.max_per_batch
-        )
-        visits = merged_visits(raw, letters, topics, number, limits(options))
+        raw = _read(spark, broker, options, topics, starting)
+        idle = options.idle_timeout and _milliseconds(options.idle_timeout)
+        visits = merged_visits(raw, letters, topics, number, limits(options), idle)
         progress = MergeProgress(topics)
         spark.streams.addListener(progress)
         queries = start_merging(
@@ -218,6 +230,23 @@ class EventTimeMerge(System):
         return Started(
             queries, progress, lambda: _shown(progress, topics), lambda: _summary(progress, options)
         )
+
+
+def _read(
+    spark: SparkSession, broker: Kafka, options: Namespace, topics: list[str], starting: str
+) -> DataFrame:
+    """Read both topics: with --max-lead by the source that stops the one that leads."""
+    from workbook.spark.source import clamped_stream, kafka_stream
+
+    most = options.max_per_batch
+    if not options.max_lead:
+        return kafka_stream(spark, broker, topics, starting=starting, max_per_batch=most)
+    leads = (options.max_lead, options.idle_timeout)
+    return clamped_stream(spark, broker, topics, *leads, starting=starting, max_per_batch=most)
+
+
+def _milliseconds(time: str) -> int:
+    return round(seconds_in(time) * 1000)
 
 
 def _starting(
@@ -248,7 +277,7 @@ def limits(options: Namespace) -> Limits:
     from workbook.pipelines.event_time_merge.by_hand import Limits
 
     times = (options.timeout, options.max_age, options.horizon)
-    return Limits(*(round(seconds_in(time) * 1000) for time in times))
+    return Limits(*map(_milliseconds, times))
 
 
 def _shown(progress: MergeProgress, topics: list[str]) -> Shown:

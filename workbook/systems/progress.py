@@ -214,14 +214,22 @@ class ViewsProgress(Progress):
 
 
 def _offsets(batch: Any, name: str) -> Offsets:
-    """Merge the offsets of a batch's sources, each given as ``{"clicks":{"0":17}}``."""
-    sources = [json.loads(getattr(source, name) or "{}") or {} for source in batch.sources]
+    """Merge the offsets of a batch's sources, each given as ``{"clicks":{"0":17}}``.
+
+    The clamped source has them under ``offsets``, beside its tops.
+    """
+    sources = [_by_topic(json.loads(getattr(source, name) or "{}")) for source in batch.sources]
     return {
         (topic, int(partition)): offset
         for topics in sources
         for topic, partitions in topics.items()
         for partition, offset in partitions.items()
     }
+
+
+def _by_topic(found: Any) -> dict[str, dict[str, int]]:
+    within = (found or {}).get("offsets", {})
+    return within if any(isinstance(of, dict) for of in within.values()) else found or {}
 
 
 def _seconds(moment: str) -> float:

@@ -6,7 +6,9 @@ message.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
@@ -34,7 +36,29 @@ SUMS = ("messages", "open", "emitted", "fragments", "no_visit")
 """Messages taken, visits open now, visits emitted, those of them that are further parts, and orders
 whose visit never came. A message that comes again counts again."""
 _NEXT = ("next_0", "next_1")
-_CLOCK = dict.fromkeys(("newest_0", "newest_1", *_NEXT, *SUMS), pl.Int64)
+_CAME = ("came_0", "came_1")
+_CLOCK = dict.fromkeys(("newest_0", "newest_1", *_NEXT, *_CAME, *SUMS), pl.Int64)
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000
+
+
+@dataclass(frozen=True)
+class Idle:
+    """When a topic without new records holds nobody back: ``timeout`` ms after its last record.
+
+    Nothing counts as idle before it was looked at for so long, hence ``since``, when the query was
+    made. Both by the clock on the wall, ``now`` (ms), as in the clamped source.
+    """
+
+    timeout: int
+    since: int = field(default_factory=_now)
+    now: Callable[[], int] = _now
+
+    def past(self, came: int | None) -> bool:
+        """Return whether a topic is idle whose last record came at ``came``, None if none has."""
+        return self.now() - max(came or 0, self.since) > self.timeout
 
 
 def squeeze(rows: pl.DataFrame) -> pl.DataFrame:
@@ -47,7 +71,12 @@ def squeeze(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def merge(
-    state: State, batch: pl.DataFrame, *, limits: Limits, topics: Sequence[str]
+    state: State,
+    batch: pl.DataFrame,
+    *,
+    limits: Limits,
+    topics: Sequence[str],
+    idle: Idle | None = None,
 ) -> pl.DataFrame:
     """Merge a micro-batch of one partition, and emit what both topics' clock completes.
 
@@ -55,10 +84,12 @@ def merge(
     visit (``kind`` merged: ssid, timestamp, fragment, tracking, orders), sorted by timestamp, and
     one of kind clock: ``timestamp`` (null while a topic has given nothing) and ``SUMS``. All have
     ``STARTS``: who begins there without this state sees all of what was open, and of the batch.
+    A topic that is ``idle`` doesn't count; when it goes on, the clock is its own again, and may
+    stand behind where it was.
     """
     starts = _starts(state, batch, topics)
-    clock = _clock(state, batch, topics)
-    now = _time(clock)
+    clock = _clock(state, batch, topics, idle)
+    now = _time(clock, idle)
     messages = batch.filter(pl.col("type") != "heartbeat")
     came = _visits(messages, topics)
     before = _before(state, came)
@@ -86,7 +117,9 @@ def merge(
 # --- the clock --------------------------------------------------------------------------------
 
 
-def _clock(state: State, batch: pl.DataFrame, topics: Sequence[str]) -> dict[str, Any]:
+def _clock(
+    state: State, batch: pl.DataFrame, topics: Sequence[str], idle: Idle | None
+) -> dict[str, Any]:
     """Return the clock's row, moved by what came."""
     known = state["clock"].all()
     if known is None:
@@ -100,6 +133,8 @@ def _clock(state: State, batch: pl.DataFrame, topics: Sequence[str]) -> dict[str
         )
         after = (of_topic["offset"] + 1).max()
         clock[f"next_{number}"] = _known(max, clock[f"next_{number}"], after)
+        if idle is not None and len(of_topic):
+            clock[_CAME[number]] = idle.now()
     return clock
 
 
@@ -123,9 +158,10 @@ def _known(of: Callable[[Any], Any], *values: Any) -> Any:
     return of([value for value in values if value is not None], default=None)  # type: ignore[call-arg]
 
 
-def _time(clock: dict[str, Any]) -> int | None:
-    times = (clock["newest_0"], clock["newest_1"])
-    return None if None in times else min(times)
+def _time(clock: dict[str, Any], idle: Idle | None) -> int | None:
+    counting = [n for n in (0, 1) if idle is None or not idle.past(clock[_CAME[n]])]
+    times = [clock[f"newest_{number}"] for number in counting]
+    return None if None in times else min(times, default=None)
 
 
 # --- visits -----------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from workbook.decoding.records import DeadLetterSink, Then
 from workbook.decoding.visits import parse
 from workbook.events.merged import STARTS
 from workbook.pipelines.event_time_merge.by_hand import Limits, facts
-from workbook.pipelines.event_time_merge.columns import SUMS, TABLES, merge, squeeze
+from workbook.pipelines.event_time_merge.columns import SUMS, TABLES, Idle, merge, squeeze
 from workbook.spark.checkpoints import marked
 
 DEFAULT = Limits()
@@ -45,6 +45,7 @@ def merged_visits(
     topics: Sequence[str],
     partitions: int,
     limits: Limits = DEFAULT,
+    idle_timeout: int | None = None,
 ) -> DataFrame:
     """Merge the messages of two topics by ssid, timed out by the event time of both.
 
@@ -64,14 +65,20 @@ def merged_visits(
     was open when the micro-batch began, or is in it; null while nothing of the topic has come. Who
     begins there anew, without a checkpoint, loses nothing.
 
+    With ``idle_timeout`` (ms by the clock on the wall) a topic without new records for so long no
+    longer holds back the clock of its partition; use the clamped source's. Then what is emitted
+    depends on when it was read: a restart may emit a visit in other parts.
+
     State is kept per source partition, with its clocks. Needs Spark's RocksDB state store.
     """
     packs = parse(raw, dead_letters, READS, Then(packing(partitions, squeeze), PACKED))
-    step = partial(merge, limits=limits, topics=tuple(topics))
+    idle = None if idle_timeout is None else Idle(idle_timeout)
+    step = partial(merge, limits=limits, topics=tuple(topics), idle=idle)
     rows = unpack(stateful(packs, step, TABLES, partitions), _schema())
     made_for = {
         "merged": list(topics),
         "knows offsets": True,
+        "knows when records came": True,
         "partitions": partitions,
         **facts(limits),
         **LAYOUT,

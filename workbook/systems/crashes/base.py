@@ -73,7 +73,7 @@ class Variant:
     """A way to run a system: by hand, or, without ``by_hand``, as ``workbook run`` does.
 
     ``promises`` name the counts of a verdict that stay 0, whatever happens; None where nobody
-    knows. ``forgets``: each start finds no checkpoint.
+    knows. ``forgets``: each start finds no checkpoint. ``words`` come behind those of its system.
     """
 
     name: str
@@ -82,6 +82,7 @@ class Variant:
     promises: tuple[str, ...] | None = ()
     by_hand: Callable[[ByHand, OnPoint], None] | None = None
     forgets: bool = False
+    words: tuple[str, ...] = ()
 
     def point(self, name: str) -> Point:
         """Return a point by its name; raise ``NoSuchCrash`` if it isn't passed."""

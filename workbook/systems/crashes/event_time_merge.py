@@ -81,6 +81,13 @@ class EventTimeMergeCrashes(Crashes):
             promises=(*(name for name in FAULTS if name != "misjudged"), LETTERS, "fragments"),
             forgets=True,
         ),
+        Variant(
+            "clamped",
+            "Spark, its checkpoint, and a source that stops the topic that leads",
+            POINTS,
+            promises=(*FAULTS, LETTERS, "fragments", "apart"),
+            words=("--max-lead", "10 seconds"),
+        ),
     )
 
     def beside(self, source: str) -> dict[str, Topic]:
