@@ -26,8 +26,14 @@ listener.name.sasl_plaintext.plain.sasl.jaas.config=\
 org.apache.kafka.common.security.plain.PlainLoginModule required \
 username="admin" password="right" user_admin="right" user_learner="correct horse";
 listener.security.protocol.map=CONTROLLER:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,LOST:PLAINTEXT
+authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
+super.users=User:admin;User:ANONYMOUS
+allow.everyone.if.no.acl.found=true
 """
-"""Two listeners: one wants a login; one is open, but sends its clients to where nobody answers."""
+"""Two listeners: one wants a login; one is open, but sends its clients to where nobody answers.
+
+Everybody may do everything, but with a topic that has rules of its own.
+"""
 
 
 def free_port() -> int:

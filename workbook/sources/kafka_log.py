@@ -5,17 +5,21 @@ from __future__ import annotations
 import json
 import time
 from array import array
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from confluent_kafka import (
+    OFFSET_BEGINNING,
+    OFFSET_END,
     Consumer,
+    KafkaError,
     KafkaException,
     Message,
     TopicPartition,
 )
+from confluent_kafka.admin import TopicMetadata
 
 from workbook.sources.clamp import NO_TOP, Rule, Unread, counted, plan, tops_of
 from workbook.sources.kafka_records import (
@@ -23,9 +27,11 @@ from workbook.sources.kafka_records import (
     AT_ONCE,
     AWAY,
     PATIENCE_S,
+    RETRY_S,
     RecordsLost,
     is_here,
     reading,
+    refused,
 )
 
 Offsets = dict[str, dict[str, int]]
@@ -33,6 +39,9 @@ Offsets = dict[str, dict[str, int]]
 
 _AHEAD = 1_000_000
 """Records of a partition that are looked at in advance, at most, where a trigger has no limit."""
+
+_KEPT = 20_000
+"""So many may wait at least: to stop fetching and begin again costs up to a second."""
 
 
 class Ahead:
@@ -97,7 +106,9 @@ class KafkaLog:
     ) -> None:
         self._topics, self._rule, self._max_lead = topics, rule, max_lead
         self._max_ahead, self._idle, self._strict = max_ahead, idle_timeout, fail_on_loss
-        self._reader = Consumer(reading(config))
+        self._said: list[KafkaError] = []
+        self._answered = False
+        self._reader = Consumer({**reading(config), "error_cb": self._said.append})
         self._ahead: dict[tuple[str, int], Ahead] = {}
         self._paused: set[tuple[str, int]] = set()
 
@@ -139,30 +150,50 @@ class KafkaLog:
     def _partitions(self) -> dict[str, list[int]]:
         found = {}
         for topic in self._topics:
-            described = self._reader.list_topics(topic, timeout=ANSWER_S).topics[topic]
+            described = self._describe(topic)
             if described.error is not None:
-                raise KafkaException(described.error)
+                raise refused(topic, described.error)
             found[topic] = sorted(described.partitions)
         return found
 
+    def _describe(self, topic: str) -> TopicMetadata:
+        try:
+            found = self._reader.list_topics(topic, timeout=ANSWER_S).topics[topic]
+            self._answered = True
+            return found
+        except KafkaException as failure:
+            if self._answered:
+                raise
+            self._reader.poll(0)  # what the brokers said comes by a callback; nothing is read yet
+            why = [e for e in self._said if e.code() != KafkaError._ALL_BROKERS_DOWN]
+            said = f"{failure.args[0].str()}. {why[-1].str() if why else ''}".strip()
+            raise KafkaException(KafkaError(failure.args[0].code(), said)) from failure
+
     def _bounds(self) -> dict[tuple[str, int], tuple[int, int]]:
         """Return where partitions begin and end; wait for a broker that answered before."""
-        until = time.monotonic() + (PATIENCE_S if self._ahead else 0)
+        until = time.monotonic() + PATIENCE_S
         while True:
             try:
                 return self._ask_bounds()
             except KafkaException as failure:
-                if failure.args[0].code() not in AWAY or time.monotonic() > until:
+                passes = self._answered and failure.args[0].code() in AWAY
+                if not passes or time.monotonic() > until:
                     raise
+                time.sleep(RETRY_S)
 
     def _ask_bounds(self) -> dict[tuple[str, int], tuple[int, int]]:
-        return {
-            (topic, number): self._reader.get_watermark_offsets(
-                TopicPartition(topic, number), timeout=ANSWER_S
-            )
-            for topic, numbers in self._partitions().items()
-            for number in numbers
-        }
+        keys = [(topic, n) for topic, numbers in self._partitions().items() for n in numbers]
+        lows, highs = (self._offsets_at(when, keys) for when in (OFFSET_BEGINNING, OFFSET_END))
+        return {key: (lows[key], highs[key]) for key in keys}
+
+    def _offsets_at(self, when: int, keys: Sequence[tuple[str, int]]) -> dict[tuple[str, int], int]:
+        """Ask for the first or the next offset of all partitions at once."""
+        asked = [TopicPartition(*key, when) for key in keys]
+        found = self._reader.offsets_for_times(asked, timeout=ANSWER_S)
+        for place in found:
+            if place.error is not None:
+                raise KafkaException(place.error)
+        return {(place.topic, place.partition): place.offset for place in found}
 
     # --- what comes next -------------------------------------------------------------------------
 
@@ -241,9 +272,11 @@ class KafkaLog:
             key for key, ahead in self._ahead.items()
             if len(ahead) < share and ahead.position < ends[key]
         }  # fmt: skip
-        self._pause({key for key, ahead in self._ahead.items() if len(ahead) >= share})
+        most = max(share, _KEPT)
+        self._pause({key for key, ahead in self._ahead.items() if len(ahead) >= most})
         while missing:
-            expected = sum(ends[key] - self._ahead[key].position for key in missing)
+            wanted = [(self._ahead[key], ends[key]) for key in missing]
+            expected = sum(min(end - a.position, share - len(a)) for a, end in wanted)
             messages = self._reader.consume(min(AT_ONCE, expected), timeout=0.1)
             for message in messages:
                 if not is_here(message):

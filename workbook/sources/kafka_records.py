@@ -14,6 +14,9 @@ ANSWER_S = 10.0
 PATIENCE_S = 60.0
 """So long a query waits for a broker that has answered before."""
 
+RETRY_S = 0.1
+"""So long it waits before it asks again."""
+
 _DEFAULTS = {
     "group.id": "kafka-clamped",  # nobody joins it: partitions are assigned, nothing is committed
     "isolation.level": "read_uncommitted",  # as Spark's own source reads
@@ -59,7 +62,17 @@ def is_here(message: Message) -> bool:
         return False
     if error.code() == KafkaError.GROUP_AUTHORIZATION_FAILED:  # it needs none
         return False
-    raise KafkaException(error)
+    raise refused(str(message.topic()), error)
+
+
+def refused(topic: str, error: KafkaError) -> Exception:
+    """Return the exception for an error that stays; one for a missing right names it."""
+    if error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
+        return PermissionError(
+            f"Expected the rights to READ and DESCRIBE the topic {topic}, but the broker refuses: "
+            f"{error.str()}. Ask for an ACL, or check kafka.sasl.username."
+        )
+    return KafkaException(error)
 
 
 def records_of(

@@ -1,0 +1,97 @@
+"""The clamped source on a broker that wants a login, and with topics that it may not read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from brokers import broker_with_login
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import (
+    AclBinding,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    NewTopic,
+    ResourcePatternType,
+    ResourceType,
+)
+from labs import until
+
+from workbook.kafka.producer import DeliveringProducer
+from workbook.sources.clamp import goes_on
+from workbook.sources.kafka_log import KafkaLog
+from workbook.stack import jars
+
+LOGIN = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN"}
+ADMIN = {**LOGIN, "sasl.username": "admin", "sasl.password": "right"}
+LEARNER = {**LOGIN, "sasl.username": "learner", "sasl.password": "correct horse"}
+EARLIEST = "earliest"
+
+Open = Callable[..., KafkaLog]
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A broker with the topics open, beside, described (DESCRIBE, not READ) and closed."""
+    jars.prefetch()
+    with broker_with_login(tmp_path_factory.mktemp("login")) as (address, _):
+        config = {**ADMIN, "bootstrap.servers": address}
+        admin = AdminClient(config)
+        names = ["open", "beside", "described", "closed"]
+        for made in admin.create_topics([NewTopic(name, 1) for name in names]).values():
+            made.result(30)
+        rules = [
+            _rule("closed", "User:admin", AclOperation.ALL),
+            _rule("described", "User:admin", AclOperation.ALL),
+            _rule("described", "User:learner", AclOperation.DESCRIBE),
+        ]
+        for done in admin.create_acls(rules).values():
+            done.result(30)
+        for name in names:
+            with DeliveringProducer(config, name) as producer:
+                producer.produce(b"x", None, 0)
+        until(lambda: _denied(address), "the rules to hold")
+        yield address
+
+
+def _rule(topic: str, who: str, what: AclOperation) -> AclBinding:
+    place = (ResourceType.TOPIC, topic, ResourcePatternType.LITERAL)
+    return AclBinding(*place, who, "*", what, AclPermissionType.ALLOW)
+
+
+def _denied(address: str) -> bool:
+    found = AdminClient({**LEARNER, "bootstrap.servers": address}).list_topics("closed", timeout=30)
+    return found.topics["closed"].error is not None
+
+
+@pytest.fixture
+def opened(address: str) -> Iterator[Open]:
+    logs: list[KafkaLog] = []
+
+    def make(*topics: str, **config: str) -> KafkaLog:
+        settings = {**LEARNER, "bootstrap.servers": address, **config}
+        logs.append(KafkaLog(settings, topics, goes_on, 1000, 1000, None, True))  # type: ignore[arg-type]
+        return logs[-1]
+
+    yield make
+    for log in logs:
+        log.close()
+
+
+def test_with_the_right_login_it_reads(opened: Open) -> None:
+    log = opened("open", "beside")
+    found = log.next(log.first(EARLIEST), None, None)
+    assert found["offsets"] == {"open": {"0": 1}, "beside": {"0": 1}}
+
+
+def test_a_wrong_password_is_named(opened: Open) -> None:
+    with pytest.raises(KafkaException, match="Invalid username or password"):
+        opened("open", "beside", **{"sasl.password": "wrong"}).first(EARLIEST)
+
+
+@pytest.mark.parametrize("topic", ["closed", "described"])
+def test_a_topic_that_may_not_be_read_is_named_with_the_right(opened: Open, topic: str) -> None:
+    log = opened("open", topic)
+    with pytest.raises(PermissionError, match=f"READ and DESCRIBE the topic {topic}.*ACL"):
+        log.next(log.first(EARLIEST), None, None)
