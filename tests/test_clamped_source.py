@@ -13,16 +13,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import TopicPartition
+from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions
 from pyspark.errors import AnalysisException, PySparkException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from workbook.kafka.broker import Broker
+from workbook.kafka.compaction import roll, wait_until_compacted
 from workbook.kafka.producer import DeliveringProducer
 from workbook.sources.clamped import ClampedKafka, Settings, register
-from workbook.topics import Topic
+from workbook.topics import Topic, new_compacted_topic
 
 ROOT = Path(__file__).parents[1]
 Two = tuple[Topic, Topic]
@@ -69,7 +70,7 @@ class Clamped:
         query.processAllAvailable()
         rows = [row for batch in self.batches for row in batch]
         first, second = (
-            sorted(float(row.value) for row in rows if row.topic == topic.name)
+            sorted(float(row.value) for row in rows if row.topic == topic.name and row.value)
             for topic in self.topics
         )
         return first, second
@@ -312,6 +313,58 @@ def test_a_rule_of_your_own_decides(clamped: Clamped) -> None:
     clamped.write(0, *range(100))
     query = clamped.start(clamped.rows("kafka-unclamped", maxLead="1 second"))
     assert clamped.read(query) == (list(range(100)), [])
+
+
+# --- offsets without a record -----------------------------------------------------------------
+
+
+def _transaction(clamped: Clamped, *seconds: float, commit: bool) -> None:
+    """Write tracking messages in a transaction: behind them lies an offset that has no record."""
+    settings = {"transactional.id": f"of-{clamped.topics[0].name}"}
+    producer = Producer({**clamped.broker.client_config(), **settings})
+    producer.init_transactions(60)
+    producer.begin_transaction()
+    for second in seconds:
+        at = clamped.hour_ago + round(second * 1000)
+        value = b"%g" % second
+        producer.produce(clamped.topics[0].name, value, b"key", 0, timestamp=at)
+    producer.flush()  # or an abort would throw them away
+    (producer.commit_transaction if commit else producer.abort_transaction)(60)
+
+
+@pytest.mark.parametrize(
+    ("level", "read"), [("read_uncommitted", [1, 2, 3, 4]), ("read_committed", [1, 4])]
+)
+def test_the_ends_of_transactions_are_passed_over(
+    clamped: Clamped, level: str, read: list[float]
+) -> None:
+    _transaction(clamped, 1, commit=True)
+    _transaction(clamped, 2, 3, commit=False)
+    clamped.write(1, 3)
+    query = clamped.start(clamped.rows(**{"kafka.isolation.level": level}))
+    assert clamped.read(query)[0] == [second for second in read if second < 4]
+    _transaction(clamped, 4, commit=True)
+    assert clamped.read(query) == (read, [3])
+    query.stop()
+    clamped.batches.clear()
+    again = clamped.start(clamped.rows(**{"kafka.isolation.level": level}))
+    clamped.write(0, 5)
+    assert clamped.read(again) == ([5], [])
+
+
+def test_what_compaction_has_left(clamped: Clamped) -> None:
+    kept = new_compacted_topic("tracking", "clamped", 2, soon=True)
+    clamped.broker.create(kept)
+    clamped.topics = (kept, clamped.topics[1])
+    clamped.write(0, *range(20))  # all of one key
+    clamped.write(1, 30)
+    config = clamped.broker.client_config()
+    wait_until_compacted(config, kept.name, roll(config, kept.name))
+    clamped.write(0, 21)
+    query = clamped.start(clamped.rows())
+    assert clamped.read(query) == ([19], [30])  # what closed the segment is of now, and leads
+    clamped.write(1, 3600)
+    assert clamped.read(query) == ([19, 21], [30, 3600])
 
 
 # --- a place of its own -----------------------------------------------------------------------
