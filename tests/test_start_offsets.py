@@ -10,7 +10,16 @@ from confluent_kafka.admin import AdminClient
 
 from workbook.kafka.broker import Broker
 from workbook.kafka.producer import DeliveringProducer
-from workbook.kafka.start_offsets import EARLIEST, HEADER, LATEST, Start, begin, headers, look_up
+from workbook.kafka.start_offsets import (
+    EARLIEST,
+    HEADER,
+    LATEST,
+    Start,
+    begin,
+    headers,
+    look_up,
+    where_to_begin,
+)
 from workbook.topics import Topic
 
 Make = Callable[..., Topic]
@@ -113,3 +122,44 @@ def test_offsets_to_begin_with_are_said_too(sink: Sink) -> None:
     given = {sink.topics[0]: {0: 3, 1: EARLIEST}, sink.topics[1]: {0: 4, 1: 5}}
     begin(sink.config, sink.visits.name, 2, given)
     assert sink.found() == [[3, EARLIEST], [4, 5]]
+
+
+@pytest.mark.parametrize(
+    ("said", "first", "end", "begins"),
+    [
+        (4, 0, 10, 4),
+        (0, 0, 10, 0),  # an offset like any other
+        (10, 0, 10, 10),  # nothing has come since
+        (5, 5, 10, 5),
+        (0, 0, 0, 0),
+        (4, 5, 10, EARLIEST),  # deleted
+        (4, 10, 10, EARLIEST),  # with all the others
+        (11, 0, 10, EARLIEST),  # the topic was made anew
+        (3, 0, 0, EARLIEST),
+        (EARLIEST, 0, 10, EARLIEST),
+        (EARLIEST, 5, 10, EARLIEST),
+        (None, 0, 10, LATEST),
+        (None, 0, 0, LATEST),
+    ],
+)
+def test_where_to_begin_in_a_partition(said: int | None, first: int, end: int, begins: int) -> None:
+    assert where_to_begin(said, first, end) == begins
+
+
+def test_another_choice_decides_and_is_asked_once_a_partition(sink: Sink) -> None:
+    sink.say(0, 4, None)
+    asked: list[tuple[int | None, int, int]] = []
+
+    def choose(said: int | None, first: int, end: int) -> int:
+        asked.append((said, first, end))
+        return len(asked)
+
+    found = look_up(sink.config, sink.visits.name, sink.topics, 2, choose=choose)
+    assert asked == [(4, 0, 10), (EARLIEST, 0, 10), (None, 0, 10), (None, 0, 10)]
+    assert [list(of.values()) for of in found.offsets.values()] == [[1, 3], [2, 4]]
+    assert found.notes == []  # it passes nothing over
+
+
+def test_a_new_sink_is_no_loss_whatever_is_deleted(sink: Sink) -> None:
+    sink.delete_before(sink.topics[0], 0, 5)
+    assert (sink.look_up().new, sink.look_up().notes) == (True, [])

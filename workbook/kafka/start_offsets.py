@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -67,25 +67,51 @@ class Start:
         return json.dumps(self.offsets)
 
 
-def look_up(config: Mapping[str, str], sink: str, topics: Sequence[str], partitions: int) -> Start:
+Choose = Callable[[int | None, int, int], int]
+"""How a start is chosen for a partition: as ``where_to_begin`` does."""
+
+
+def where_to_begin(said: int | None, first: int, end: int) -> int:
+    """Return where to begin in a partition that has the offsets ``first`` up to before ``end``.
+
+    ``said`` is what the sink says of it, perhaps ``EARLIEST``; None where no record is left that
+    says anything, which gives ``LATEST``. An offset that the partition has is the answer, ``end``
+    included, since nothing may have come since. ``EARLIEST`` where it's deleted, or where the
+    topic was made anew and ends before it.
+    """
+    if said is None:
+        return LATEST
+    return said if first <= said <= end else EARLIEST
+
+
+def look_up(
+    config: Mapping[str, str],
+    sink: str,
+    topics: Sequence[str],
+    partitions: int,
+    *,
+    choose: Choose = where_to_begin,
+) -> Start:
     """Derive where to begin from the last record of each sink partition that says so.
 
-    Partition p of the sink speaks for partition p of each topic: its offset, where the topic has
-    that still; the first one, where it's gone; the end, where the sink has had records and none
-    that is left says it. What may be lost by that is in ``notes``. Raises ``BrokerUnreachable``.
+    Partition p of the sink speaks for partition p of each topic, and ``choose`` decides there. In a
+    new sink, and where nothing of a topic had come, it's asked with ``EARLIEST``. What may be lost
+    by its choice is in ``notes``. Raises ``BrokerUnreachable``.
     """
     reader = Consumer({**FAST_PLAIN, "group.id": "workbook-start-offsets", **config, **_ALONE})
     until = time.monotonic() + PATIENCE_S
     try:
         ends = {p: begin_and_end(reader, TopicPartition(sink, p), until) for p in range(partitions)}
-        new = all(end == 0 for _, end in ends.values())
-        start = Start(new, {topic: {} for topic in topics})
+        start = Start(all(end == 0 for _, end in ends.values()), {topic: {} for topic in topics})
         for partition, (begin, end) in ends.items():
             said = _last_said(reader, TopicPartition(sink, partition), begin, end, until)
             for topic in topics:
                 place = TopicPartition(topic, partition)
                 first, last = begin_and_end(reader, place, until)
-                start.offsets[topic][partition] = _chosen(start, place, said, first, last)
+                known = _of_topic({} if start.new else said, topic)
+                chosen = choose(known, first, last)
+                start.offsets[topic][partition] = chosen
+                start.notes += _notes(place, known, chosen, first, last)
         return start
     except (TimeoutError, KafkaException) as failure:
         raise unreachable(config, PATIENCE_S) from failure
@@ -93,27 +119,21 @@ def look_up(config: Mapping[str, str], sink: str, topics: Sequence[str], partiti
         reader.close()
 
 
-def _chosen(
-    start: Start, place: TopicPartition, said: Mapping[str, int] | None, first: int, last: int
-) -> int:
+def _of_topic(said: Mapping[str, int] | None, topic: str) -> int | None:
+    return None if said is None else said.get(topic, EARLIEST)
+
+
+def _notes(
+    place: TopicPartition, said: int | None, chosen: int, first: int, last: int
+) -> Iterator[str]:
+    """Yield what may be lost by beginning at ``chosen``."""
     where = f"partition {place.partition} of {place.topic}"
-    if start.new:
-        return EARLIEST
-    if said is None:
-        start.notes.append(f"No record says where to begin in {where}: its {last} are passed over.")
-        return LATEST
-    offset = said.get(place.topic)
-    if offset is None:  # nothing of it had come
-        return EARLIEST
-    if offset < first:
-        start.notes.append(f"Offsets {offset} to {first - 1} of {where} are deleted.")
-        return EARLIEST
-    if offset > last:
-        start.notes.append(
-            f"{where.capitalize()} ends at {last}, before {offset}: it was made anew."
-        )
-        return EARLIEST
-    return offset
+    if said is None and chosen == LATEST:
+        yield f"No record says where to begin in {where}: its {last} are passed over."
+    elif said is not None and 0 <= said < first:
+        yield f"Offsets {said} to {first - 1} of {where} are deleted."
+    elif said is not None and said > last:
+        yield f"P{where[1:]} ends at {last}, before {said}: it was made anew."
 
 
 def _last_said(
