@@ -11,8 +11,8 @@ from workbook.views.picture import Picture, number
 from workbook.views.words import cut
 
 CAPTION = (
-    "Above the partition that is read, below it the sink. Each record of the sink says where to "
-    "begin without state: before every open visit, and before what its own batch emits."
+    "Above, the partition that is read; below, the sink. Each of its records says where to begin "
+    "without state: before every open visit, and before what its own batch emits."
 )
 
 Record = tuple[str, Sequence[int], int | None]

@@ -26,7 +26,7 @@ def _case(
 def _drawn_cases() -> Iterator[Case]:
     draw = random.Random(13)
     for size in range(20):
-        low = draw.choice((0, 7, 40_000))
+        low = draw.choice((0, 7, 40_000, 7_000_000_000))
         offsets = sorted(draw.sample(range(low, low + 60), 3 * size))
         visits: dict[str, list[int]] = {}
         for offset in offsets:
@@ -94,7 +94,7 @@ what_to_carry = Problem(
     "which they came; the visits are in any order. `done` are those that this batch emits. "
     "`next_offset` is where reading goes on after the batch, or `None` while nothing has come.\n\n"
     "Write the function that returns the offset that each record of this batch carries: whoever "
-    "begins there, without state, reads again **all** that isn't safe in the sink, even if the "
+    "begins there, without state, reads again all that isn't safe in the sink, even if the "
     "batch is killed after its first record. With no visits it's `next_offset`.\n\n"
     '`{"v2": [1, 4], "v3": [2]}` with `[]` and 7 gives `1`.',
     stub="def carried(visits, done, next_offset):\n    ...  # your code\n",
