@@ -55,6 +55,12 @@ BARE = {
         "withWatermark", "StatefulProcessor", "transformWithState", "registerTimer",
         "handleExpiredTimer", "EventTime", "outputMode", "foreachBatch", "checkpointLocation",
     ),
+    "13_restart_from_the_sink": (
+        "Producer(", "produce(", "headers=", "Consumer(", "assign", "consume(", ".headers()",
+        "enable.auto.commit", "get_watermark_offsets", "delete_records", "readStream",
+        "startingOffsets", "maxOffsetsPerTrigger", "outputMode", "trigger", "checkpointLocation",
+        "RocksDBStateStoreProvider",
+    ),
     "20_positions_table": (
         "Consumer(", "produce(", "cleanup.policy", "enable.auto.commit", "readStream", "outputMode",
         "writeStream", "checkpointLocation", "foreachBatch", "StatefulProcessor",
