@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from proof import Catalogue
 
-from workbook.exercises.chapters.restart_from_the_sink.start_mistakes import MISTAKES
+from workbook.exercises.chapters.restart_from_the_sink.where_to_start_mistakes import MISTAKES
 
 LATEST, EARLIEST = -1, -2
 

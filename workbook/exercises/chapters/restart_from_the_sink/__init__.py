@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from workbook.exercises.chapters.restart_from_the_sink.carried import what_to_carry
-from workbook.exercises.chapters.restart_from_the_sink.start import where_to_start
+from workbook.exercises.chapters.restart_from_the_sink.what_to_carry import what_to_carry
+from workbook.exercises.chapters.restart_from_the_sink.where_to_start import where_to_start
 from workbook.exercises.engine.choice import Option
 from workbook.exercises.engine.recall import Question, Recall
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from workbook.exercises.chapters.restart_from_the_sink.carried_mistakes import MISTAKES
+from workbook.exercises.chapters.restart_from_the_sink.what_to_carry_mistakes import MISTAKES
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.drawn import one_after_another, smallest_first
 from workbook.exercises.engine.judging import Case, by_cases

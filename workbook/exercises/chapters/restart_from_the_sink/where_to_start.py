@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from workbook.exercises.chapters.restart_from_the_sink.start_mistakes import MISTAKES
+from workbook.exercises.chapters.restart_from_the_sink.where_to_start_mistakes import MISTAKES
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.drawn import one_after_another, smallest_first
 from workbook.exercises.engine.judging import Case, by_cases
