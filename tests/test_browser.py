@@ -272,6 +272,7 @@ PICTURES = {
     "05_many_partitions": {"The clock of each partition": "clocks"},
     "06_rebalance": {"Who reads what": "group"},
     "11_event_time_timeout": {"Each visit on its line": "merging"},
+    "12_clamp": {"The hatched bar begins": "leads", "The same messages, read twice": "open_state"},
     "13_restart_from_the_sink": {"Above, the partition that is read": "restart"},
     "20_positions_table": {"before and after its compaction": "compaction"},
     "21_us_share_holders": {"The groups, change by change": "groups", "One update:": "update"},

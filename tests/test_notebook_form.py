@@ -55,6 +55,12 @@ BARE = {
         "withWatermark", "StatefulProcessor", "transformWithState", "registerTimer",
         "handleExpiredTimer", "EventTime", "outputMode", "foreachBatch", "checkpointLocation",
     ),
+    "12_clamp": (
+        "Producer(", "produce(", "Consumer(", "assign", ".poll(", ".pause(", ".resume(",
+        "get_watermark_offsets", "readStream", "startingOffsets", "maxOffsetsPerTrigger",
+        "kafka-clamped", "maxLead", "idleTimeout", "dataSource.register", "outputMode",
+        "foreachBatch", "checkpointLocation", "processAllAvailable", "RocksDBStateStoreProvider",
+    ),
     "13_restart_from_the_sink": (
         "Producer(", "produce(", "headers=", "Consumer(", "assign", "consume(", ".headers()",
         "enable.auto.commit", "get_watermark_offsets", "delete_records", "readStream",

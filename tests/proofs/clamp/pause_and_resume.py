@@ -1,0 +1,186 @@
+"""Answers to "Pause and resume", right and wrong, as learners may write them."""
+
+from __future__ import annotations
+
+from proof import Catalogue
+
+from workbook.exercises.chapters.clamp.four_cases import goes_on
+from workbook.exercises.chapters.clamp.pause_and_resume_mistakes import MISTAKES
+
+
+def by_loop(tops, paused, max_lead):
+    pause, resume = [], []
+    for topic in tops:
+        [other] = [name for name in tops if name != topic]
+        may = goes_on(tops[topic], tops[other], max_lead)
+        if may and topic in paused:
+            resume.append(topic)
+        elif not may and topic not in paused:
+            pause.append(topic)
+    return pause, resume
+
+
+def by_reversed(tops, paused, max_lead):
+    others = list(tops)[::-1]
+    may = {t: goes_on(tops[t], tops[o], max_lead) for t, o in zip(tops, others, strict=True)}
+    return (
+        [t for t in tops if not may[t] and t not in paused],
+        [t for t in tops if may[t] and t in paused],
+    )
+
+
+def by_hand(tops, paused, max_lead):
+    (a, first), (b, second) = tops.items()
+    leader = None
+    if first is not None and (second is None or first - second > max_lead):
+        leader = a
+    elif second is not None and (first is None or second - first > max_lead):
+        leader = b
+    pause = [leader] if leader and leader not in paused else []
+    return pause, [t for t in tops if t in paused and t != leader]
+
+
+def waiting(tops, max_lead):
+    a, b = tops
+    found = [] if goes_on(tops[a], tops[b], max_lead) else [a]
+    return found if goes_on(tops[b], tops[a], max_lead) else [*found, b]
+
+
+def never_resumes(tops, paused, max_lead):
+    return [t for t in waiting(tops, max_lead) if t not in paused], []
+
+
+def all_of_them(tops, paused, max_lead):
+    wait = waiting(tops, max_lead)
+    return wait, [t for t in tops if t not in wait]
+
+
+def pauses_again(tops, paused, max_lead):
+    wait = waiting(tops, max_lead)
+    return wait, [t for t in tops if t in paused and t not in wait]
+
+
+def resumes_more(tops, paused, max_lead):
+    wait = waiting(tops, max_lead)
+    return [t for t in wait if t not in paused], [t for t in tops if t not in wait]
+
+
+def resumes_all(tops, paused, max_lead):
+    return [t for t in waiting(tops, max_lead) if t not in paused], list(paused)
+
+
+def exchanged(tops, paused, max_lead):
+    pause, resume = by_loop(tops, paused, max_lead)
+    return resume, pause
+
+
+def with_rule(rule):
+    def steer(tops, paused, max_lead):
+        pause, resume = [], []
+        for topic in tops:
+            [other] = [name for name in tops if name != topic]
+            may = rule(tops[topic], tops[other], max_lead)
+            if may and topic in paused:
+                resume.append(topic)
+            elif not may and topic not in paused:
+                pause.append(topic)
+        return pause, resume
+
+    return steer
+
+
+def no_start(own, other, max_lead):
+    if own is None or other is None:
+        return False
+    return own - other <= max_lead
+
+
+def free_start(own, other, max_lead):
+    if own is None or other is None:
+        return True
+    return own - other <= max_lead
+
+
+def first_only(tops, paused, max_lead):
+    one, other = tops
+    may = goes_on(tops[one], tops[other], max_lead)
+    pause = [one] if not may and one not in paused else []
+    return pause, [t for t in tops if t in paused and (t != one or may)]
+
+
+def second_only(tops, paused, max_lead):
+    one, other = tops
+    may = goes_on(tops[other], tops[one], max_lead)
+    pause = [other] if not may and other not in paused else []
+    return pause, [t for t in tops if t in paused and (t != other or may)]
+
+
+def one_list(tops, paused, max_lead):
+    return waiting(tops, max_lead)
+
+
+def list_of_lists(tops, paused, max_lead):
+    return [*by_loop(tops, paused, max_lead)]
+
+
+def sets(tops, paused, max_lead):
+    wait = set(waiting(tops, max_lead))
+    return wait - set(paused), set(paused) - wait
+
+
+def one_name(tops, paused, max_lead):
+    pause, resume = by_loop(tops, paused, max_lead)
+    return (pause[0] if pause else None), (resume[0] if resume else None)
+
+
+def one_at_a_time(tops, paused, max_lead):
+    wait = waiting(tops, max_lead)
+    if paused:
+        return [], [t for t in paused if t not in wait]
+    return wait, []
+
+
+def either(tops, paused, max_lead):
+    pause, resume = by_loop(tops, paused, max_lead)
+    if pause:
+        return pause, []
+    return [], resume
+
+
+def in_place(tops, paused, max_lead):
+    pause, resume = by_loop(tops, paused, max_lead)
+    for topic in resume:
+        paused.remove(topic)
+    paused.extend(pause)
+    return pause, resume
+
+
+catalogue = Catalogue(
+    right=[by_loop, by_reversed, by_hand],
+    wrong=[
+        (never_resumes, "never resumes"),
+        (all_of_them, "doesn't look at `paused`"),
+        (pauses_again, "pauses again"),
+        (resumes_more, "resumes what isn't paused"),
+        (resumes_all, "resumes everything"),
+        (exchanged, "lists are exchanged"),
+        (with_rule(lambda own, other, most: goes_on(other, own, most)), "that is behind"),
+        (with_rule(no_start), "it pauses both"),
+        (with_rule(free_start), "it pauses nobody. The one"),
+        (with_rule(lambda own, other, most: goes_on(own, own, most)), "with itself"),
+        (with_rule(lambda own, other, most: goes_on(own, other, 0)), "Any lead is too much"),
+        (with_rule(lambda own, other, most: goes_on(own, other, most - 1)), "exactly `max_lead`"),
+        (with_rule(lambda own, other, most: not goes_on(own, other, most)), "inverted"),
+        (first_only, "first topic only"),
+        (second_only, "second topic only"),
+        (one_list, "returns one list"),
+        (list_of_lists, "inside a third one"),
+        (sets, "These are sets"),
+        (one_name, "in place of lists"),
+        (one_at_a_time, "pauses nobody else"),
+        (either, "Both may be due"),
+        (in_place, "changes the input"),
+        (lambda tops, max_lead: ([], []), "Keep the parameters"),
+    ],
+    models=MISTAKES,
+)
