@@ -227,6 +227,41 @@ def test_an_error_of_spark(case: str, queries: Queries) -> None:
     assert shown == headline if headline else "\n" not in shown
 
 
+class Captured(Exception):
+    """As PySpark has an error from Java: with the one below it."""
+
+    def __init__(self, text: str, cause: Exception | None = None) -> None:
+        super().__init__(text)
+        self._cause = cause
+
+
+FAILED = "[STREAM_FAILED] Query [id = 1, runId = 2] terminated with exception: "
+
+
+@pytest.mark.parametrize(
+    ("error", "shown", "step"),
+    [
+        (
+            Captured(f"{FAILED}Exception thrown in awaitResult:  SQLSTATE: XXKST\n=== S",
+                     Captured("java.lang.IllegalStateException: Partitions are gone")),
+            "java.lang.IllegalStateException: Partitions are gone", "",
+        ),
+        (
+            Captured(f"{FAILED} SQLSTATE: XXKST (no cause message)\n=== Streaming Query"),
+            "a process of Spark ended, and left no message", "A Python process of the query",
+        ),
+        (Captured(f"{FAILED}Connection reset SQLSTATE: XXKST\n==="), "Connection reset",
+         "A Python process of the query"),
+    ],
+    ids=["a cause below", "no words", "killed"],
+)  # fmt: skip
+def test_an_error_whose_first_line_says_nothing(error: Exception, shown: str, step: str) -> None:
+    assert advice.headline(error) == shown
+    found = advice.next_step(error)
+    assert found.startswith(step)
+    assert bool(found) == bool(step)
+
+
 def test_another_topic_under_an_old_checkpoint(queries: Queries, topic: Callable[..., Any]) -> None:
     other = topic("others").name
     error = raised(lambda: queries.again(queries.counts(), queries.stream(other)))

@@ -24,10 +24,17 @@ SPARK_IS_CLOSED = "Cannot call methods on a stopped SparkContext"
 UNEXPECTED = "an assert without a text"
 """What a chapter's own ``assert`` stands for."""
 
+SILENT_END = "a process of Spark ended, and left no message"
+
 _PATTERNS = [(re.compile(words), step) for words, step in NEXT_STEPS]
 _HEAD = re.compile(
     r"^(\[STREAM_FAILED\] Query \[[^]]*\] terminated with exception: "
     r"|An error occurred while calling \S+\n: |java\.util\.concurrent\.ExecutionException: )"
+)
+
+_NO_WORDS = re.compile(r"(\(no cause message\)|null|java\.io\.EOFException)?$")
+_SAYS_NOTHING = re.compile(
+    rf"{_NO_WORDS.pattern}|.*(Exception thrown in awaitResult|Job aborted due to stage failure)"
 )
 
 
@@ -54,8 +61,11 @@ def headline(error: BaseException) -> str:
         return _of_python(text)
     while (shorter := _HEAD.sub("", text, count=1)) != text:
         text = shorter
-    first = text.strip().partition("\n")[0]
-    return re.sub(r" SQLSTATE: \w+", "", first).rstrip(";")
+    first = re.sub(r" ?SQLSTATE: \w+", "", text.strip().partition("\n")[0]).strip().rstrip(";")
+    below = getattr(error, "_cause", None)  # of an error that PySpark has from Java
+    if below is not None and _SAYS_NOTHING.match(first):
+        return headline(below)
+    return SILENT_END if _NO_WORDS.match(first) else first
 
 
 def follow_errors(chapter: str = "") -> None:

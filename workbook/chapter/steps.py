@@ -154,5 +154,11 @@ NEXT_STEPS: tuple[tuple[str, str], ...] = (
         "Spark was closed. `spark = chapter.spark()` starts it again, in about five seconds; the "
         f"DataFrames and queries of before belong to the old one. {AGAIN}",
     ),
+    (
+        r"terminated with exception: *(Connection reset|SQLSTATE: \w+ \(no cause message\))"
+        r"|Python worker exited unexpectedly",
+        "A Python process of the query was killed, or has crashed. Start the query again: with its "
+        "checkpoint it goes on where it was.",
+    ),
 )
 """Words of an error (a pattern), and what to do about it; the first that fits counts."""
