@@ -36,7 +36,7 @@ def marks(picture: Picture) -> list[str]:
 def test_it_says_what_is_open_and_where_a_restart_begins() -> None:
     assert restart(LABELS, RUN, 3).words == (
         "Reading goes on at 8 of 12; v2, v3, v5 open; 2 records in the sink, the last of which "
-        "says 1; 0 records read twice; 0 messages emitted twice."
+        "says 1; 0 records read more than once; 0 messages emitted more than once."
     )
     assert "2 records in the sink, the last of which says 1" in restart(LABELS, RUN, 3).figure
 
@@ -51,8 +51,30 @@ def test_each_record_of_the_source_has_its_state_in_words() -> None:
 def test_a_restart_reads_some_records_twice_and_emits_some_visits_twice() -> None:
     drawn = restart(LABELS, RUN)
     assert marks(drawn) == ["✓", *["✓✓↻", "✓↻"], *["✓✓↻"] * 4, *["✓↻", "✓✓↻", "✓↻", "✓↻"], "↻"]
-    assert "11 records read twice; 6 messages emitted twice" in drawn.words
+    assert "11 records read more than once; 6 messages emitted more than once." in drawn.words
     assert "a restart begins at 1" in drawn.figure
+    assert "a new start: 1 to 11" in drawn.figure
+
+
+def test_a_loop_that_is_begun_anew_was_killed_before() -> None:
+    assert "killed at 12" in restart(LABELS, RUN, 4).figure
+    assert restart(LABELS, RUN, 4).words.startswith("Killed at 12 of 12;")
+    for until in (3, 5):
+        assert "killed" not in restart(LABELS, RUN, until).figure.lower()
+
+
+def test_what_is_neither_open_nor_in_the_sink_is_lost() -> None:
+    wrong = [*RUN[:4], (11, 12, {"v6": [11]}, SINK)]
+    drawn = restart(LABELS, wrong)
+    assert {offset for offset, state in states(drawn).items() if state == "lost"} == {2, 7, 9, 10}
+    assert drawn.words.endswith("; 4 messages lost.")
+
+
+def test_what_is_emitted_more_than_twice_has_a_number() -> None:
+    again = [*RUN, (1, 12, {"v6": [11]}, SINK + AGAIN * 5)]
+    drawn = restart(LABELS, again)
+    assert ">6✓↻<" in drawn.figure
+    assert f"the last {SHOWN} of 28 records" in drawn.figure
 
 
 @pytest.mark.parametrize("until", [0, 1])

@@ -11,8 +11,8 @@ from workbook.views.picture import Picture, number
 from workbook.views.words import cut
 
 CAPTION = (
-    "Above, the partition that is read; below, the sink. Each of its records says where to begin "
-    "without state: before every open visit, and before what its own batch emits."
+    "Above, the partition that is read; below, the sink. Each of its records says where a start "
+    "without state begins."
 )
 
 Record = tuple[str, Sequence[int], int | None]
@@ -38,19 +38,22 @@ def restart(
 ) -> Picture:
     """Draw a loop after its first ``until`` batches, by default all of them.
 
-    ``labels`` name the visit of each record of the source, by offset. A loop that was started again
-    begins a batch before the end of the one before it: what lies between is read twice.
+    ``labels`` name the visit of each record of the source, by offset. A batch that begins before
+    the end of the one before it is a new start, and the loop before it was killed: what lies
+    between is read again. Lost is what was read, and is neither open nor in the sink.
     """
     seen = list(moments if until is None else moments[:until])
+    killed = len(seen) < len(moments) and _begins_anew(moments, len(seen))
     began, stands, opened, sink = seen[-1] if seen else (0, 0, {}, [])
-    twice = _twice(seen)
+    twice, lost = _twice(seen), _lost(seen)
     sheet = _Sheet(len(labels), len(sink))
-    sheet.batch(began, stands)
-    sheet.source(labels, stands, _held(opened), _emitted(sink), twice)
+    anew = bool(seen) and _begins_anew(moments, len(seen) - 1)
+    sheet.batch("a new start" if anew else "this batch", began, stands)
+    sheet.source(labels, stands, _held(opened), _emitted(sink), twice, lost)
     sheet.sink(sink)
-    sheet.places(stands, sink)
+    sheet.places("killed" if killed else "reading goes on", stands, sink)
     sheet.legend()
-    words = _words(labels, seen, twice)
+    words = _words(labels, seen, twice, lost, killed)
     return Picture(sheet.drawing, caption, words, _rows(labels, seen))
 
 
@@ -67,13 +70,13 @@ class _Sheet:
         inside = min(max(offset, self.first), self.end)
         return LEFT + self.box * (inside - self.first)
 
-    def batch(self, began: int, stands: int) -> None:
+    def batch(self, what: str, began: int, stands: int) -> None:
         """Draw a bracket over the batch that was read last."""
         if stands <= max(began, self.first):
             return
         left, right = self.at(began) + 2, self.at(stands) - 2
         self.drawing.line([(left, 26), (left, 20), (right, 20), (right, 26)], colour=BLUE)
-        self.drawing.text(max(left, LEFT), 14, f"this batch: {_range(began, stands)}", bold=True)
+        self.drawing.text(max(left, LEFT), 14, f"{what}: {_range(began, stands)}", bold=True)
 
     def source(
         self,
@@ -82,6 +85,7 @@ class _Sheet:
         held: set[int],
         emitted: Counter[int],
         twice: set[int],
+        lost: set[int],
     ) -> None:
         """Draw the source's records: dashed unless read, hatched if open, ticks if emitted."""
         self.drawing.text(LEFT - 8, TOP + 19, "source", anchor="end", bold=True)
@@ -89,15 +93,18 @@ class _Sheet:
             x, read = self.at(offset), offset < stands
             is_open, times = offset in held, emitted[offset]
             state = "open" if is_open else "emitted" if times else "read" if read else "not read"
+            state = "lost" if offset in lost else state
             self.drawing.text(x + self.box / 2, TOP - 6, str(offset), anchor="middle", size=11)
             self.drawing.box(
                 x + 1, TOP, self.box - 2, HEIGHT, edge=ORANGE if is_open else INK, hatched=is_open,
                 dashed=not read, title=f"offset {offset}: {labels[offset]}, {state}",
             )  # fmt: skip
             self._label(x + self.box / 2, TOP + 19, labels[offset], is_open)
-            marks = "✓" * times + ("↻" if offset in twice else "")
+            ticks = "✓" * times if times < 3 else f"{times}✓"
+            marks = "✗" if offset in lost else ticks + ("↻" if offset in twice else "")
+            colour = RED if offset in lost else GREEN
             self.drawing.text(
-                x + self.box / 2, TOP + HEIGHT + 14, marks, anchor="middle", colour=GREEN
+                x + self.box / 2, TOP + HEIGHT + 14, marks, anchor="middle", colour=colour
             )
 
     def sink(self, written: Sequence[Record]) -> None:
@@ -106,6 +113,9 @@ class _Sheet:
         self.drawing.text(LEFT - 8, SINK + HEIGHT + 14, "says", anchor="end", size=11)
         if not written:
             self.drawing.text(LEFT, SINK + 19, "empty")
+        elif self.first_written:
+            note = f"the last {SHOWN} of {len(written)} records"
+            self.drawing.text(LEFT, SINK + HEIGHT + 30, note, size=11)
         for place, (visit, offsets, said) in enumerate(written[self.first_written :]):
             x = LEFT + self.box * place
             its = ", ".join(map(str, offsets)) or "a marker"
@@ -114,11 +124,11 @@ class _Sheet:
             says = "–" if said is None else str(said)
             self.drawing.text(x + self.box / 2, SINK + HEIGHT + 14, says, anchor="middle", size=11)
 
-    def places(self, stands: int, written: Sequence[Record]) -> None:
+    def places(self, what: str, stands: int, written: Sequence[Record]) -> None:
         """Draw where the reader stands, and an arrow from the last record to what it says."""
         x, y = self.at(stands), TOP + HEIGHT
         self.drawing.line([(x, y + 34), (x, y + 3)], colour=BLUE, thick=2, arrow=True)
-        self._beside(x, y + 40, f"reading goes on at {stands}")
+        self._beside(x, y + 40, f"{what} at {stands}")
         if not written or written[-1][2] is None:
             return
         last = LEFT + self.box * (len(written) - self.first_written - 0.5)
@@ -137,7 +147,7 @@ class _Sheet:
             self.drawing.box(x, y, 18, 14, edge=edge, hatched=hatched, dashed=dashed)
             self.drawing.text(x + 24, y + 11, words, size=11)
             x += wide(words, 11) + 46
-        for words in ("✓ emitted, ✓✓ twice", "↻ read twice"):
+        for words in ("✓ emitted, ✓✓ twice", "↻ read again", "✗ lost"):
             self.drawing.text(x, y + 11, words, size=11)
             x += wide(words, 11) + 24
 
@@ -172,23 +182,40 @@ def _twice(seen: Sequence[Moment]) -> set[int]:
     return {offset for offset, times in read.items() if times > 1}
 
 
+def _begins_anew(moments: Sequence[Moment], number: int) -> bool:
+    """Return whether a batch, by its number from 0, begins before the end of the one before it."""
+    return number > 0 and moments[number][0] < moments[number - 1][1]
+
+
+def _lost(seen: Sequence[Moment]) -> set[int]:
+    """Return the offsets that were read, and are neither open nor in the sink."""
+    if not seen:
+        return set()
+    _, stands, opened, sink = seen[-1]
+    read = set(range(min(began for began, *_ in seen), stands))
+    return read - _held(opened) - set(_emitted(sink))
+
+
 def _range(began: int, end: int) -> str:
     return f"{began}" if end - began == 1 else f"{began} to {end - 1}"
 
 
-def _words(labels: Sequence[str], seen: Sequence[Moment], twice: set[int]) -> str:
+def _words(
+    labels: Sequence[str], seen: Sequence[Moment], twice: set[int], lost: set[int], killed: bool
+) -> str:
     if not seen:
         return f"{number(len(labels), 'record')}, none of them read yet."
     _, stands, opened, sink = seen[-1]
     again = [offset for offset, times in _emitted(sink).items() if times > 1]
     parts = [
-        f"Reading goes on at {stands} of {len(labels)}",
+        f"{'Killed' if killed else 'Reading goes on'} at {stands} of {len(labels)}",
         f"{', '.join(opened) or 'nothing'} open",
         f"{number(len(sink), 'record')} in the sink, {_says(sink)}",
-        f"{number(len(twice), 'record')} read twice",
-        f"{number(len(again), 'message')} emitted twice",
+        f"{number(len(twice), 'record')} read more than once",
+        f"{number(len(again), 'message')} emitted more than once",
+        f"{number(len(lost), 'message')} lost",
     ]
-    return "; ".join(parts) + "."
+    return "; ".join(parts if lost else parts[:-1]) + "."
 
 
 def _says(sink: Sequence[Record]) -> str:

@@ -10,7 +10,14 @@ from workbook.views.drawing import BLUE, FAINT, INK
 
 CELL = f"padding:2px 10px; border-bottom:1px solid {FAINT}; overflow-wrap:anywhere; "
 TABLE = f"border-collapse:collapse; font-size:13px; color:{INK}; margin:4px 0"
-CAPTION = "text-align:left; font-weight:600; padding:2px 0 4px; white-space:nowrap"
+CAPTION = "text-align:left; font-weight:600; padding:2px 0 4px"
+
+
+def captioned(caption: str) -> str:
+    """Return the caption of a table: it may be wider than the table, and wraps where it's long."""
+    line = f"<div style='width:max-content; max-width:52em'>{html.escape(caption)}</div>"
+    return f"<caption style='{CAPTION}'>{line}</caption>"
+
 
 SHOWN = 15
 """More bars than these don't fit beside the shop; the rest is added up in one line."""
@@ -23,7 +30,7 @@ FLASH = (
 
 def table(rows: Sequence[Mapping[str, Any]], caption: str, empty: str = "no rows yet") -> str:
     """Render rows of the same keys as an HTML table; numbers with thousands separators."""
-    head = f"<caption style='{CAPTION}'>{html.escape(caption)}</caption>"
+    head = captioned(caption)
     if not rows:
         return f"<table style='{TABLE}'>{head}<tr><td><i>{html.escape(empty)}</i></td></tr></table>"
     names = "".join(_head(name, rows[0][name]) for name in rows[0])
@@ -56,8 +63,7 @@ def bars(
         drawn = "<tr><td><i>no rows yet</i></td></tr>"
     large = _large(sum(counts.values()), total) if total else ""
     return (
-        f"{FLASH}{large}<table style='{TABLE}; min-width:22em'>"
-        f"<caption style='{CAPTION}'>{html.escape(caption)}</caption>{drawn}</table>"
+        f"{FLASH}{large}<table style='{TABLE}; min-width:22em'>{captioned(caption)}{drawn}</table>"
     )
 
 
