@@ -51,6 +51,10 @@ def from_zero(visits, done, next_offset):
     return 0 if visits else next_offset
 
 
+def zero_at_first(visits, done, next_offset):
+    return next_offset or 0 if not visits else 0
+
+
 def loop_from_zero(visits, done, next_offset):
     if not visits:
         return next_offset
@@ -251,6 +255,7 @@ catalogue = Catalogue(
         (but_the_last, "leaves out the last visit of `done`"),
         (but_a_single_one, "an exception where `done` is a single"),
         (from_zero, "It reads more than is needed"),
+        (zero_at_first, "reads more than it must"),
         (the_example, "It gives 1, whatever is asked"),
         (last_of_the_dictionary, "the last visit of the dictionary"),
         (last_message, "the dictionary's last visit"),
@@ -268,5 +273,6 @@ catalogue = Catalogue(
         (by_truth_in_a_loop, by_truth),
         (by_truth_of_firsts, by_truth),
         (first_name, its_name),
+        (lambda visits, done, next_offset: 1 if visits else next_offset, the_example),
     ],
 )

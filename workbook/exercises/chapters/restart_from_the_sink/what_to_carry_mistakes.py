@@ -73,6 +73,7 @@ MISTAKES += same_idea(
 )
 MISTAKES += same_idea(
     lambda visits, done, next_offset: 1,
+    lambda visits, done, next_offset: 1 if visits else next_offset,
     cause="It gives 1, whatever is asked: that's the example's value only.",
 )
 MISTAKES += same_idea(
@@ -198,4 +199,6 @@ def form(value: Any, visits: Visits, *args: Any) -> str:
         return "It returns a dictionary. We want the one number, without a name for it."
     if isinstance(value, (set, frozenset)):
         return "It returns a set. We want the one number, and no braces around it."
+    if type(value) is int and visits and value < min(_offsets(visits)):
+        return "It begins before the first message that isn't safe, and so reads more than it must."
     return numpy_number(value)
