@@ -69,7 +69,7 @@ four_cases = Problem(
     task="Two partitions of the same number, one of each topic. `own` is the top of the one that "
     "we ask about, `other` the top of its counterpart; a top is `None` while nothing of its "
     "partition has been read. All times have the same unit. Return `True` if our partition may be "
-    "read on, and `False` if it must wait:\n\n"
+    "read on, and `False` if it must wait; the first case that fits decides:\n\n"
     "1. Our partition has no top yet: it goes on.\n"
     "2. The counterpart has no top yet: ours waits.\n"
     "3. Our partition leads by more than `max_lead`: it waits.\n"
