@@ -212,10 +212,44 @@ def the_lead(own, other, max_lead):
     return own - other
 
 
+def own_where_it_goes_on(own, other, max_lead):
+    return own is None or (other is not None and own - other <= max_lead and own)
+
+
+def in_whole_seconds(own, other, max_lead):
+    if own is None:
+        return True
+    if other is None:
+        return False
+    return (own - other) // 1000 <= max_lead
+
+
+def lead_in_seconds(own, other, max_lead):
+    if own is None or other is None:
+        return own is None
+    return own - other <= max_lead // 1000
+
+
+def far_ahead(own, other, max_lead):
+    if own is None or other is None:
+        return own is None
+    return own - other <= max_lead or own - other > 86_400
+
+
+def far_behind(own, other, max_lead):
+    if own is None or other is None:
+        return own is None
+    return -1_000_000 <= own - other <= max_lead
+
+
 def any_lead(own, other, max_lead):
     if own is None:
         return True
     return other is not None
+
+
+def as_text(own, other, max_lead):
+    return str(one_line(own, other, max_lead))
 
 
 def in_words(own, other, max_lead):
@@ -229,7 +263,8 @@ def in_words(own, other, max_lead):
 catalogue = Catalogue(
     right=[one_line, by_match, by_ifs, by_error],
     wrong=[
-        (nobody_begins, "Where neither has a top"),
+        (nobody_begins, "or it never begins"),
+        (other_first, "Where neither has a top"),
         (without_the_other, "goes on where the other one has no top"),
         (both_or_none, "begins only while"),
         (by_truth, "Time 0 is taken for no top"),
@@ -239,7 +274,7 @@ catalogue = Catalogue(
         (wrong_way, "wrong way round"),
         (inverted, "comparison is inverted"),
         (no_lead, "forgets `max_lead`"),
-        (in_seconds, "unit of the tops already"),
+        (in_seconds, "All times have one unit"),
         (always_ten, "always allows 10"),
         (for_the_other, "changed places"),
         (only_the_difference, "Two cases come before"),
@@ -250,15 +285,20 @@ catalogue = Catalogue(
         (no_true, "return `True`"),
         (the_lead, "a length of time"),
         (any_lead, "never looks at the lead"),
-        (in_words, "It leads by 7"),
+        (in_words, "returns text"),
+        (own_where_it_goes_on, "returns a number"),
+        (far_ahead, "It leads by an hour"),
+        (far_behind, "behind by thirty days"),
         (exchanged, "first two cases are exchanged"),
         (lambda own, other: True, "Keep the parameters"),
     ],
     models=MISTAKES,
     shortcuts=[(other_by_truth, "Time 0")],
     same=[
-        (other_first, nobody_begins),
-        (minus_infinity, nobody_begins),
+        (minus_infinity, other_first),
+        (in_whole_seconds, in_seconds),
+        (lead_in_seconds, in_seconds),
+        (as_text, in_words),
         (other_by_truth, by_truth),
     ],
 )

@@ -40,6 +40,18 @@ def by_hand(tops, paused, max_lead):
     return pause, [t for t in tops if t in paused and t != leader]
 
 
+def by_begun(tops, paused, max_lead):
+    pause, resume = [], []
+    for topic, other in zip(tops, reversed(tops), strict=True):
+        if tops[topic] is None:
+            continue
+        if goes_on(tops[topic], tops[other], max_lead):
+            resume += [topic] if topic in paused else []
+        elif topic not in paused:
+            pause += [topic]
+    return pause, resume
+
+
 def waiting(tops, max_lead):
     a, b = tops
     found = [] if goes_on(tops[a], tops[b], max_lead) else [a]
@@ -147,6 +159,83 @@ def either(tops, paused, max_lead):
     return [], resume
 
 
+def as_paused(tops, paused, max_lead):
+    wait = waiting(tops, max_lead)
+    return [t for t in wait if t not in paused], [t for t in paused if t not in wait]
+
+
+def by_set(tops, paused, max_lead):
+    wait = waiting(tops, max_lead)
+    return list(set(wait) - set(paused)), list(set(paused) - set(wait))
+
+
+def by_name(tops, paused, max_lead):
+    return tuple(sorted(some) for some in by_loop(tops, paused, max_lead))
+
+
+def one_object(tops, paused, max_lead):
+    pause = resume = []
+    wait = waiting(tops, max_lead)
+    for topic in tops:
+        if topic in wait and topic not in paused:
+            pause.append(topic)
+        elif topic in paused and topic not in wait:
+            resume.append(topic)
+    return pause, resume
+
+
+def generators(tops, paused, max_lead):
+    wait = waiting(tops, max_lead)
+    return (t for t in wait if t not in paused), (t for t in paused if t not in wait)
+
+
+def filters(tops, paused, max_lead):
+    wait = waiting(tops, max_lead)
+    return filter(lambda t: t not in paused, wait), filter(lambda t: t not in wait, paused)
+
+
+def letters(tops, paused, max_lead):
+    pause, resume = [], []
+    wait = waiting(tops, max_lead)
+    for topic in tops:
+        if topic in wait and topic not in paused:
+            pause += topic
+        elif topic in paused and topic not in wait:
+            resume += topic
+    return pause, resume
+
+
+def a_dictionary(tops, paused, max_lead):
+    pause, resume = by_loop(tops, paused, max_lead)
+    return {"pause": pause, "resume": resume}
+
+
+def their_tops(tops, paused, max_lead):
+    return tuple([tops[t] for t in some] for some in by_loop(tops, paused, max_lead))
+
+
+def items(tops, paused, max_lead):
+    pause, resume = by_loop(tops, paused, max_lead)
+    return [i for i in tops.items() if i[0] in pause], [i for i in tops.items() if i[0] in resume]
+
+
+def tuples(tops, paused, max_lead):
+    return tuple(tuple(some) for some in by_loop(tops, paused, max_lead))
+
+
+def three(tops, paused, max_lead):
+    return *by_loop(tops, paused, max_lead), waiting(tops, max_lead)
+
+
+def truths(tops, paused, max_lead):
+    return tuple(bool(some) for some in by_loop(tops, paused, max_lead))
+
+
+def in_a_text(tops, paused, max_lead):
+    wait, there = waiting(tops, max_lead), " ".join(paused)
+    return [t for t in wait if t not in there], [t for t in tops if t in there and t not in wait]
+
+
 def in_place(tops, paused, max_lead):
     pause, resume = by_loop(tops, paused, max_lead)
     for topic in resume:
@@ -156,7 +245,7 @@ def in_place(tops, paused, max_lead):
 
 
 catalogue = Catalogue(
-    right=[by_loop, by_reversed, by_hand],
+    right=[by_loop, by_reversed, by_hand, by_begun],
     wrong=[
         (never_resumes, "never resumes"),
         (all_of_them, "doesn't look at `paused`"),
@@ -167,7 +256,7 @@ catalogue = Catalogue(
         (with_rule(lambda own, other, most: goes_on(other, own, most)), "that is behind"),
         (with_rule(no_start), "it pauses both"),
         (with_rule(free_start), "it pauses nobody. The one"),
-        (with_rule(lambda own, other, most: goes_on(own, own, most)), "with itself"),
+        (with_rule(lambda own, other, most: goes_on(own, own, most)), "compared with itself"),
         (with_rule(lambda own, other, most: goes_on(own, other, 0)), "Any lead is too much"),
         (with_rule(lambda own, other, most: goes_on(own, other, most - 1)), "exactly `max_lead`"),
         (with_rule(lambda own, other, most: not goes_on(own, other, most)), "inverted"),
@@ -180,7 +269,26 @@ catalogue = Catalogue(
         (one_at_a_time, "pauses nobody else"),
         (either, "Both may be due"),
         (in_place, "changes the input"),
+        (as_paused, "in the order of `tops`."),
+        (one_object, "Both names mean one list"),
+        (generators, "generator in place of a list"),
+        (filters, "filter in place of a list"),
+        (letters, "letter by letter"),
+        (a_dictionary, "a dictionary"),
+        (their_tops, "hold tops"),
+        (items, "hold pairs"),
+        (tuples, "These are tuples"),
+        (three, "something else than two lists"),
+        (truths, "a bool where"),
+        (in_a_text, "`orders` isn't paused"),
+        (with_rule(lambda own, other, most: None), "your `goes_on` returns None"),
+        (with_rule(lambda own, other, most: goes_on(own, other, 10)), "always allows 10"),
         (lambda tops, max_lead: ([], []), "Keep the parameters"),
     ],
     models=MISTAKES,
+    shortcuts=[
+        (by_set, "in the order of `tops`."),
+        (by_name, "in the order of `tops`."),
+        (lambda tops, paused, max_lead: ("tracking", None), "in place of lists"),
+    ],
 )

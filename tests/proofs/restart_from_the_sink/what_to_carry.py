@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import chain
 
+import numpy as np
 from proof import Catalogue
 
 from workbook.exercises.chapters.restart_from_the_sink.what_to_carry_mistakes import MISTAKES
@@ -31,6 +32,40 @@ def by_chain(visits, done, next_offset):
 def still_open(visits, done, next_offset):
     offsets = [o for ssid in visits if ssid not in done for o in visits[ssid]]
     return min(offsets) if offsets else next_offset
+
+
+def but_the_first(visits, done, next_offset):
+    return by_firsts({v: o for v, o in visits.items() if v not in done[:1]}, [], next_offset)
+
+
+def but_the_last(visits, done, next_offset):
+    return by_firsts({v: o for v, o in visits.items() if v not in done[-1:]}, [], next_offset)
+
+
+def but_a_single_one(visits, done, next_offset):
+    skip = done if len(done) == 1 else []
+    return min((o[0] for v, o in visits.items() if v not in skip), default=next_offset)
+
+
+def from_zero(visits, done, next_offset):
+    return 0 if visits else next_offset
+
+
+def zero_at_first(visits, done, next_offset):
+    return next_offset or 0 if not visits else 0
+
+
+def loop_from_zero(visits, done, next_offset):
+    if not visits:
+        return next_offset
+    low = 0
+    for offsets in visits.values():
+        low = min(low, offsets[0])
+    return low
+
+
+def the_example(visits, done, next_offset):
+    return 1
 
 
 def position(visits, done, next_offset):
@@ -68,6 +103,17 @@ def first_of_the_dictionary(visits, done, next_offset):
     return next_offset
 
 
+def last_of_the_dictionary(visits, done, next_offset):
+    begin = next_offset
+    for offsets in visits.values():
+        begin = offsets[0]
+    return begin
+
+
+def last_message(visits, done, next_offset):
+    return list(visits.values())[-1][-1] if visits else next_offset
+
+
 def smallest_name(visits, done, next_offset):
     if not visits:
         return next_offset
@@ -80,6 +126,25 @@ def by_truth(visits, done, next_offset):
         if not smallest or offsets[0] < smallest:
             smallest = offsets[0]
     return smallest or next_offset
+
+
+def by_truth_in_a_loop(visits, done, next_offset):
+    low = None
+    for offsets in visits.values():
+        for o in offsets:
+            if not low or o < low:
+                low = o
+    return next_offset if low is None else low
+
+
+def by_truth_of_firsts(visits, done, next_offset):
+    if not visits:
+        return next_offset
+    low = None
+    for first, *_ in visits.values():
+        if not low or first < low:
+            low = first
+    return low
 
 
 def zero_is_none(visits, done, next_offset):
@@ -122,6 +187,30 @@ def its_name(visits, done, next_offset):
     return min(visits, key=visits.get, default=next_offset)
 
 
+def first_name(visits, done, next_offset):
+    return min(visits) if visits else next_offset
+
+
+def a_set(visits, done, next_offset):
+    return {by_firsts(visits, done, next_offset)}
+
+
+def named(visits, done, next_offset):
+    return {"offset": by_firsts(visits, done, next_offset)}
+
+
+def exchanged(done, visits, next_offset):
+    return min((o[0] for o in visits.values()), default=next_offset)
+
+
+def by_numpy(visits, done, next_offset):
+    return np.min([o[0] for o in visits.values()]) if visits else next_offset
+
+
+def by_array(visits, done, next_offset):
+    return np.array(by_firsts(visits, done, next_offset)) if visits else next_offset
+
+
 def for_each(visits, done, next_offset):
     return {ssid: offsets[0] for ssid, offsets in visits.items()}
 
@@ -162,7 +251,28 @@ catalogue = Catalogue(
         (for_each, "an offset for each visit"),
         (a_list, "a list of offsets"),
         (pops, "changes the input"),
+        (but_the_first, "leaves out the first visit of `done`"),
+        (but_the_last, "leaves out the last visit of `done`"),
+        (but_a_single_one, "an exception where `done` is a single"),
+        (from_zero, "It reads more than is needed"),
+        (zero_at_first, "reads more than it must"),
+        (the_example, "It gives 1, whatever is asked"),
+        (last_of_the_dictionary, "the last visit of the dictionary"),
+        (last_message, "the dictionary's last visit"),
+        (a_set, "returns a set"),
+        (named, "returns a dictionary"),
+        (exchanged, "have changed places"),
+        (by_numpy, "numpy.int64"),
         (lambda visits, done: 0, "Keep the parameters"),
     ],
     models=MISTAKES,
+    shortcuts=[(by_array, "put `int(...)` around it")],
+    same=[
+        (loop_from_zero, from_zero),
+        (lambda visits, done, next_offset: 0, from_zero),
+        (by_truth_in_a_loop, by_truth),
+        (by_truth_of_firsts, by_truth),
+        (first_name, its_name),
+        (lambda visits, done, next_offset: 1 if visits else next_offset, the_example),
+    ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from proof import Catalogue
 
 from workbook.exercises.chapters.restart_from_the_sink.where_to_start_mistakes import MISTAKES
@@ -46,6 +47,34 @@ def no_retention(said, first, end):
 def by_truth(said, first, end):
     if not said:
         return LATEST
+    return said if first <= said <= end else EARLIEST
+
+
+def zero_is_deleted(said, first, end):
+    if said is None:
+        return LATEST
+    if said and first <= said <= end:
+        return said
+    return EARLIEST
+
+
+def one_before_first(said, first, end):
+    if said is None:
+        return LATEST
+    return said if first - 1 <= said <= end else EARLIEST
+
+
+def one_may_be_missing(said, first, end):
+    if said is None:
+        return LATEST
+    return EARLIEST if said + 1 < first or said > end else said
+
+
+def next_to_first(said, first, end):
+    if said is None:
+        return LATEST
+    if said == first - 1:
+        return first
     return said if first <= said <= end else EARLIEST
 
 
@@ -189,6 +218,53 @@ def a_question(said, first, end):
     return said is not None and first <= said <= end
 
 
+def whether(said, first, end):
+    return first <= said <= end
+
+
+def exchanged(said, end, first):
+    return LATEST if said is None else said if first <= said <= end else EARLIEST
+
+
+def all_exchanged(first, end, said):
+    return LATEST if said is None else said if first <= said <= end else EARLIEST
+
+
+def ends_exchanged(said, first, end):
+    if said is None:
+        return LATEST
+    return said if end <= said <= first else EARLIEST
+
+
+def first_asked(said, first, end):
+    if said is None:
+        return LATEST
+    return first if said <= first <= end else EARLIEST
+
+
+def the_example(said, first, end):
+    return 5
+
+
+def earliest(said, first, end):
+    return EARLIEST
+
+
+def latest(said, first, end):
+    return LATEST
+
+
+def by_numpy(said, first, end):
+    return np.int64(by_steps(said, first, end))
+
+
+def by_clip(said, first, end):
+    if said is None:
+        return LATEST
+    inside = np.clip(said, first, end)
+    return inside if inside == said else EARLIEST
+
+
 catalogue = Catalogue(
     right=[by_steps, by_range, by_match],
     wrong=[
@@ -217,8 +293,26 @@ catalogue = Catalogue(
         (words, "returns words"),
         (next_one, "one after"),
         (as_text, "returns text"),
-        (a_question, "whether the offset is there"),
+        (a_question, "whether, not where"),
+        (one_before_first, "Offset 4 is deleted"),
+        (exchanged, "parameters have changed places"),
+        (ends_exchanged, "`first` and `end` have changed places"),
+        (first_asked, "`said` and `first` have changed places"),
+        (the_example, "It gives 5, whatever"),
+        (earliest, "It gives -2, whatever"),
+        (latest, "It gives -1, whatever"),
+        (by_numpy, "numpy.int64"),
         (lambda said, first: -2, "Keep the parameters"),
     ],
     models=MISTAKES,
+    shortcuts=[
+        (one_may_be_missing, "Offset 4 is deleted"),
+        (next_to_first, "Offset 4 is deleted"),
+        (by_clip, "put `int(...)` around it"),
+    ],
+    same=[
+        (zero_is_deleted, by_truth),
+        (whether, a_question),
+        (all_exchanged, exchanged),
+    ],
 )

@@ -30,6 +30,7 @@ from workbook.exercises.engine.causes import (
     other_type,
 )
 from workbook.exercises.engine.causes import usual_cause as usual_cause
+from workbook.exercises.engine.guard import guarded
 from workbook.exercises.engine.imports import import_for
 from workbook.exercises.engine.mistakes import Mistake, find_mistake
 from workbook.exercises.engine.render import Part, Rows
@@ -37,6 +38,14 @@ from workbook.exercises.engine.showing import arguments, place, show
 
 WHOLE_SECONDS = 5.0
 """After so many seconds no further case is tried."""
+
+Form = Callable[..., str]
+"""Takes a value and its case's arguments; returns what is wrong with the value's form, or ''."""
+
+
+def any_form(value: Any, *args: Any) -> str:
+    """Accept a value of any form."""
+    return ""
 
 
 @dataclass(frozen=True)
@@ -78,12 +87,17 @@ class Case:
 
 
 def by_cases(
-    cases: Sequence[Case], mistakes: Sequence[Mistake] = (), *, any_iterable: bool = False
+    cases: Sequence[Case],
+    mistakes: Sequence[Mistake] = (),
+    *,
+    any_iterable: bool = False,
+    form: Form = any_form,
 ) -> Callable[[Any], NotYet | None]:
     """Build a check that calls a function with each case's arguments, twice, on copies.
 
     With ``any_iterable`` an answer may return a list or any other sequence, or `yield`: what it
-    gives is run to a list (of at most ``MOST`` elements) before it is compared.
+    gives is run to a list (of at most ``MOST`` elements) before it is compared. An equal value of a
+    wrong ``form`` fails, too.
     """
     if any_iterable:
         mistakes = [replace(m, model=collected(m.model)) for m in mistakes]
@@ -93,12 +107,12 @@ def by_cases(
             return misuse
         import_for(answer)
         called = collected(answer) if any_iterable else answer
-        failed = _judged_apart(called, cases, mistakes)
+        failed = _judged_apart(called, cases, mistakes, form)
         if failed is None:
             return None
         if failed.case == 0 or failed.explained:
             return failed.found
-        alone = _judged_apart(called, [cases[failed.case]], mistakes)
+        alone = _judged_apart(called, [cases[failed.case]], mistakes, form)
         if alone is None or alone.found.value != failed.found.value:
             return replace(failed.found, cause=LEFT_BEHIND)
         return failed.found
@@ -119,12 +133,12 @@ class _Failed:
 
 
 def _judged_apart(
-    answer: Any, cases: Sequence[Case], mistakes: Sequence[Mistake]
+    answer: Any, cases: Sequence[Case], mistakes: Sequence[Mistake], form: Form
 ) -> _Failed | None:
     """Judge in a process of its own, where the answer finds all as it was, and can do no harm."""
 
     def work(say: Say) -> dict[str, Any] | None:
-        failed = _judged(answer, cases, mistakes, say)
+        failed = _judged(answer, cases, mistakes, form, say)
         return asdict(failed) if failed else None
 
     ended = apart(work)
@@ -140,7 +154,7 @@ def _judged_apart(
 
 
 def _judged(
-    answer: Any, cases: Sequence[Case], mistakes: Sequence[Mistake], say: Say
+    answer: Any, cases: Sequence[Case], mistakes: Sequence[Mistake], form: Form, say: Say
 ) -> _Failed | None:
     began, attempts = time.monotonic(), list[Attempt]()
     classes = Classes(tuple(case.args for case in cases))
@@ -152,7 +166,8 @@ def _judged(
         if attempts[-1].too_much:
             break
     judged = list(zip(cases, attempts, strict=False))
-    failed = [number for number, (c, a) in enumerate(judged) if not _passes(c, a)]
+    formed = [_wrong_form(form, c, a) for c, a in judged]
+    failed = [n for n, (c, a) in enumerate(judged) if formed[n] or not _passes(c, a)]
     if not failed:
         return None
     say(failed[0])
@@ -165,13 +180,20 @@ def _judged(
     if mistake := find_mistake(mistakes, inputs, results):
         shown = next((n for n in failed if mistake.shows(*cases[n].args)), failed[0])
         return _Failed(shown, _not_yet(answer, *judged[shown], mistake.cause))
-    known = _always_none(answer, judged)
+    known = _always_none(answer, judged) or formed[failed[0]]
     return _Failed(failed[0], _not_yet(answer, *judged[failed[0]], known), explained=bool(known))
 
 
 def _right_at_first(case: Case, tried: Attempt) -> bool:
     """Return True if only the second call went wrong, which no idea with other values explains."""
     return tried.unsteady and same(tried.value, case.expected)
+
+
+def _wrong_form(form: Form, case: Case, tried: Attempt) -> str:
+    """Return what is wrong with the form of a value, or ''; a None has causes of its own."""
+    if tried.too_much or tried.error is not None or tried.value is None:
+        return ""
+    return guarded(form, tried.value, *case.args).value or ""
 
 
 def _always_none(answer: Any, judged: Sequence[tuple[Case, Attempt]]) -> str:

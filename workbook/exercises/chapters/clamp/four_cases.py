@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from workbook.exercises.chapters.clamp.four_cases_mistakes import MISTAKES
+from workbook.exercises.chapters.clamp.four_cases_mistakes import MISTAKES, form
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.drawn import one_after_another, smallest_first
 from workbook.exercises.engine.judging import Case, by_cases
@@ -34,6 +34,8 @@ def _drawn_cases() -> Iterator[Case]:
         yield _case(own, other, "These tops were drawn by chance. How large is the lead?", max_lead)
 
 
+_AT, _MINUTE, _DAY = 1_700_000_000_000, 60_000, 86_400_000
+
 _CASES = [
     _case(12, 5, "It leads by 7, and 10 are allowed."),
     _case(30, 5, "It leads by 25, and 10 are allowed: it waits."),
@@ -56,22 +58,30 @@ _CASES = [
     _case(7, 7, "No lead is allowed, and it has none.", 0),
     _case(8, 7, "No lead is allowed, and it leads by 1.", 0),
     _case(500, 5, "Here a lead of 1,000 is allowed.", 1_000),
+    _case(_AT + 50, _AT, "It leads by 50 ms, and a minute is allowed.", _MINUTE),
+    _case(_AT + 60 * _MINUTE, _AT, "It leads by an hour, and a minute is allowed.", _MINUTE),
+    _case(_AT + 30 * _DAY, _AT, "It leads by thirty days, and a minute is allowed.", _MINUTE),
+    _case(_AT - 30 * _DAY, _AT, "It's behind by thirty days: it must catch up.", _MINUTE),
 ]  # fmt: skip
 
 four_cases = Problem(
     name="May it be read on?",
-    task="Partition p of a topic is held against partition p of the other. `own` is its top, "
-    "`other` the other one's; each is `None` while nothing of it has been read. All times have the "
-    "same unit. Return `True` if it may be read on, else `False`. Without a top of its own it goes "
-    "on. Without one of the other it waits. It waits, too, where it leads the other by more than "
-    "`max_lead`. Else it goes on.\n\n"
+    task="Two partitions of the same number, one of each topic. `own` is the top of the one that "
+    "we ask about, `other` the top of its counterpart; a top is `None` while nothing of its "
+    "partition has been read. All times have the same unit. Return `True` if our partition may be "
+    "read on, and `False` if it must wait; the first case that fits decides:\n\n"
+    "1. Our partition has no top yet: it goes on.\n"
+    "2. The counterpart has no top yet: ours waits.\n"
+    "3. Our partition leads by more than `max_lead`: it waits.\n"
+    "4. Else it goes on.\n\n"
     "`goes_on(30, 5, 10)` gives `False`, and `goes_on(5, 30, 10)` gives `True`.",
     stub="def goes_on(own, other, max_lead):\n    ...  # your code\n",
     diagnose=one_after_another(
-        by_cases(_CASES, MISTAKES), by_cases(smallest_first(_drawn_cases()))
+        by_cases(_CASES, MISTAKES, form=form), by_cases(smallest_first(_drawn_cases()))
     ),
     hints=(
-        "Four cases, in this order. Where a case says what happens, the next ones aren't asked.",
+        "Make a table of four rows: either top is there, or missing. For which rows can a lead be "
+        "computed at all? Write the answer of the task beside the others.",
         "`is None` asks whether there's a top. A lead has a sign: it's negative behind the other.",
         "The last two cases are one comparison: `own - other <= max_lead`.",
     ),

@@ -24,6 +24,9 @@ MISTAKES = Mistakes()
 
 MISTAKES += same_idea(
     lambda own, other, max_lead: own is not None and other is not None and own - other <= max_lead,
+    cause="Without a top of its own it goes on, or it never begins.",
+)
+MISTAKES += same_idea(
     lambda own, other, max_lead: other is not None and (own is None or own - other <= max_lead),
     cause="Where neither has a top, it waits. Then neither is ever read: the first record is read "
     "in any case.",
@@ -86,7 +89,11 @@ MISTAKES += same_idea(
 )
 MISTAKES += same_idea(
     _by(lambda own, other, max_lead: own - other <= max_lead * 1000),
-    cause="`max_lead` has the unit of the tops already: nothing is to be converted.",
+    _by(lambda own, other, max_lead: own - other <= max_lead // 1000),
+    _by(lambda own, other, max_lead: own - other <= max_lead / 1000),
+    _by(lambda own, other, max_lead: (own - other) // 1000 <= max_lead),
+    _by(lambda own, other, max_lead: (own - other) * 1000 <= max_lead),
+    cause="All times have one unit: nothing is to be converted.",
 )
 MISTAKES += same_idea(
     _by(lambda own, other, max_lead: own - other <= 10),
@@ -137,3 +144,12 @@ MISTAKES += same_idea(
     lambda own, other, max_lead: own is None or other is not None,
     cause="It never looks at the lead: any lead goes on.",
 )
+
+
+def form(value: Any, *args: Any) -> str:
+    """Return what is wrong with the form of a value that should be True or False; or ''."""
+    if isinstance(value, str):
+        return "It returns text. We want `True` or `False`."
+    if isinstance(value, (int, float)) and value not in (0, 1):
+        return "It returns a number. We want `True` or `False`: what does the comparison give?"
+    return ""

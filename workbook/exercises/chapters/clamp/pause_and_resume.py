@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 
 from workbook.exercises.chapters.clamp.four_cases import goes_on
+from workbook.exercises.chapters.clamp.pause_and_resume_form import form_of
 from workbook.exercises.chapters.clamp.pause_and_resume_mistakes import MISTAKES
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.drawn import one_after_another, smallest_first
@@ -26,7 +27,10 @@ def steer(
 def _case(
     tracking: int | None, orders: int | None, paused: list[str], says: str, max_lead: int = 10
 ) -> Case:
-    tops = {"tracking": tracking, "orders": orders}
+    return _of({"tracking": tracking, "orders": orders}, paused, says, max_lead)
+
+
+def _of(tops: dict[str, int | None], paused: list[str], says: str, max_lead: int = 10) -> Case:
     return Case((tops, paused, max_lead), steer(tops, paused, max_lead), says)
 
 
@@ -36,7 +40,7 @@ def _drawn_cases() -> Iterator[Case]:
         names = draw.sample(["tracking", "orders", "clicks", "returns"], 2)
         times: tuple[int | None, ...] = (None, 0, 7, 10, 17, 18, 60)
         tops = {name: draw.choice(times) for name in names}
-        paused = [name for name in names if draw.random() < 0.4]
+        paused = [name for name in names if tops[name] is not None and draw.random() < 0.4]
         args = (tops, paused, draw.choice((1, 10, 50)))
         yield Case(args, steer(*args), "These tops were drawn by chance. Who must wait?")
 
@@ -58,6 +62,15 @@ _CASES = [
     _case(30, 60, ["tracking"], "Orders went ahead while tracking was paused: now they wait."),
     _case(60, 30, ["orders"], "Tracking went ahead while orders were paused: now it waits."),
     _case(20, 20, ["tracking", "orders"], "Both are paused, and both may go on."),
+    _case(20, 20, ["orders", "tracking"], "Both are paused, and both may go on."),
+    _of({"orders": 20, "tracking": 20}, ["orders", "tracking"], "Both may go on."),
+    _of({"orders": 20, "tracking": 20}, ["tracking", "orders"], "Both may go on."),
+    _case(40, 5, [], "Tracking leads by 35, and 50 are allowed: nothing to do.", 50),
+    _case(9, 5, [], "Tracking leads by 4, and 1 is allowed: pause it.", 1),
+    _of(
+        {"orders": 30, "orders-2": 5}, ["orders-2"],
+        "`orders` isn't paused. It's another topic than `orders-2`, whose name begins alike.",
+    ),
 ]  # fmt: skip
 
 pause_and_resume = Problem(
@@ -69,11 +82,12 @@ pause_and_resume = Problem(
     '`steer({"tracking": 30, "orders": 5}, [], 10)` gives `(["tracking"], [])`.',
     stub="def steer(tops, paused, max_lead):\n    ...  # your code\n",
     diagnose=one_after_another(
-        by_cases(_CASES, MISTAKES), by_cases(smallest_first(_drawn_cases()))
+        by_cases(_CASES, MISTAKES, form=form_of(steer)), by_cases(smallest_first(_drawn_cases()))
     ),
     hints=(
         "Ask the rule twice: for each topic with its own top first, and the other's second.",
-        "First the list of those that must wait. Then compare it with `paused`, both ways.",
+        "First the list of those that must wait. Then compare it with `paused`, both ways. Walk "
+        "through `tops` for each list: `paused` may have another order.",
         "`one, other = tops` gives both names, and `not goes_on(tops[one], tops[other], max_lead)` "
         "is true if the first must wait.",
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from workbook.exercises.engine.mistakes import Mistakes, same_idea
@@ -92,7 +93,8 @@ MISTAKES += same_idea(
 )
 MISTAKES += same_idea(
     _by(lambda own, other, max_lead: _goes_on(own, own, max_lead)),
-    cause="It compares a topic with itself, which never leads. Hold each against the other one.",
+    cause="Nobody ever waits. A topic never leads when it's compared with itself: ask `goes_on` "
+    "about its own top and the other's.",
 )
 MISTAKES += same_idea(
     _by(lambda own, other, max_lead: own is None or (other is not None and own <= other)),
@@ -107,6 +109,15 @@ MISTAKES += same_idea(
     _by(lambda own, other, max_lead: own is None or bool(other and own - other <= max_lead)),
     _by(lambda own, other, max_lead: not own or (other is not None and own - other <= max_lead)),
     cause="Time 0 is taken for no top. Does it ask `goes_on`, and with what stands in `tops`?",
+)
+MISTAKES += same_idea(
+    _by(lambda own, other, max_lead: _goes_on(own, other, 10)),
+    cause="It always allows 10. What is allowed is `max_lead`.",
+)
+MISTAKES += same_idea(
+    _by(lambda own, other, max_lead: False),
+    cause="Both wait, whatever their tops. Perhaps your `goes_on` returns None: run the cell with "
+    "`resolve`.",
 )
 MISTAKES += same_idea(
     _by(lambda own, other, max_lead: not _goes_on(own, other, max_lead)),
@@ -136,25 +147,6 @@ MISTAKES += same_idea(
 
 
 MISTAKES += same_idea(
-    lambda tops, paused, max_lead: _waiting(tops, max_lead),
-    lambda tops, paused, max_lead: _right(tops, paused, max_lead)[0],
-    cause="It returns one list. Two are asked for: what to pause, and what to resume.",
-)
-MISTAKES += same_idea(
-    lambda tops, paused, max_lead: list(_right(tops, paused, max_lead)),
-    cause="Both lists are right, inside a third one. `return pause, resume` gives a pair.",
-)
-MISTAKES += same_idea(
-    lambda tops, paused, max_lead: tuple(set(some) for some in _right(tops, paused, max_lead)),
-    cause="These are sets. Return lists, in the order of `tops`.",
-)
-MISTAKES += same_idea(
-    lambda tops, paused, max_lead: tuple(
-        next(iter(some), None) for some in _right(tops, paused, max_lead)
-    ),
-    cause="It returns names, or None, in place of lists. A list may be empty, or hold both.",
-)
-MISTAKES += same_idea(
     lambda tops, paused, max_lead: (
         (
             _waiting(tops, max_lead),
@@ -174,3 +166,16 @@ MISTAKES += same_idea(
     cause="Where it pauses one, it resumes nobody. Both may be due: the one that waited may go on "
     "because it's the other's turn to wait.",
 )
+
+
+def _as_paused(model: Answer) -> Answer:
+    """Return the same answer with what to resume in the order of ``paused``."""
+
+    def steer(tops: Tops, paused: Sequence[str], max_lead: int) -> Any:
+        pause, resume = model(tops, paused, max_lead)
+        return pause, sorted(resume, key=[*paused, *tops].index)
+
+    return steer
+
+
+MISTAKES += [replace(mistake, model=_as_paused(mistake.model)) for mistake in MISTAKES]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from workbook.exercises.chapters.restart_from_the_sink.what_to_carry_mistakes import MISTAKES
+from workbook.exercises.chapters.restart_from_the_sink.what_to_carry_mistakes import MISTAKES, form
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.drawn import one_after_another, smallest_first
 from workbook.exercises.engine.judging import Case, by_cases
+from workbook.exercises.engine.parameters import in_order_of
 
 
 def carried(
@@ -44,14 +45,23 @@ _CASES = [
         "`v2` and `v3` are open. Who has no state must read both from their first message.",
     ),
     _case(
-        {"v1": [0, 3], "v2": [1, 4], "v3": [2]}, ["v1"], 5,
-        "This batch emits `v1`. If it's killed before all its records are written, `v1` must be "
-        "read again.",
+        {"v1": [0, 3]}, [], 4,
+        "`v1` is open, and its first message has offset 0. That's an offset like any other.",
     ),
     _case(
-        {"v4": [5, 6], "v5": [7, 8]}, ["v4", "v5"], 9,
-        "Both visits are emitted by this batch. Killed between the two records, it needs both "
-        "again.",
+        {"v1": [0, 3], "v2": [1, 4], "v3": [2]}, ["v1", "v2"], 5,
+        "This batch emits `v1` and `v2`. Its records may be written in any order, so neither is "
+        "safe before both are: both must be read again.",
+    ),
+    _case(
+        {"v4": [5, 8], "v5": [6, 7]}, ["v5", "v4"], 9,
+        "Both visits are emitted by this batch. Its records may be written in any order: neither "
+        "visit counts as safe before both are written.",
+    ),
+    _case(
+        {"v4": [5, 6], "v5": [7]}, ["v4"], 8,
+        "Here `done` holds one visit. It, too, counts as safe only once the batch is written, and "
+        "its record carries the offset before that.",
     ),
     _case(
         {"v3": [2, 9], "v4": [5, 6], "v5": [7]}, ["v4"], 10,
@@ -73,7 +83,11 @@ _CASES = [
         {"v1": [0, 3], "v2": [1]}, [], 4,
         "The smallest offset is 0. That's an offset like any other.",
     ),
-    _case({"v1": [0]}, ["v1"], 1, "One visit, of one message of offset 0, and it's emitted."),
+    _case(
+        {"v1": [0]}, ["v1"], 1,
+        "One visit, of one message of offset 0. No visit counts as safe before its batch is "
+        "written.",
+    ),
     _case(
         {}, [], 12,
         "Nothing is open, and the batch has no messages: reading may go on at 12. There's nothing "
@@ -94,17 +108,22 @@ what_to_carry = Problem(
     "which they came; the visits are in any order. `done` are those that this batch emits. "
     "`next_offset` is where reading goes on after the batch, or `None` while nothing has come.\n\n"
     "Write the function that returns the offset that each record of this batch carries: whoever "
-    "begins there, without state, reads again all that isn't safe in the sink, even if the "
-    "batch is killed after its first record. With no visits it's `next_offset`.\n\n"
+    "begins there, without state, reads again all that isn't safe in the sink, and nothing before "
+    "that. No visit of a batch counts as safe before the whole batch is written: its records may "
+    "be written in any order, and all carry the same offset. With no visits it's `next_offset`.\n\n"
     '`{"v2": [1, 4], "v3": [2]}` with `[]` and 7 gives `1`.',
     stub="def carried(visits, done, next_offset):\n    ...  # your code\n",
-    diagnose=one_after_another(
-        by_cases(_CASES, MISTAKES), by_cases(smallest_first(_drawn_cases()))
+    diagnose=in_order_of(
+        carried,
+        one_after_another(
+            by_cases(_CASES, MISTAKES, form=form), by_cases(smallest_first(_drawn_cases()))
+        ),
     ),
     hints=(
-        "The first record of the batch is in the sink, then the loop is killed. Which visits are "
-        "nowhere but in the source?",
-        "Is a visit in `done` safe at that moment? And what does the smallest of no numbers give?",
+        "One record of the batch is in the sink, whichever it is, then the loop is killed. Which "
+        "visits may be nowhere but in the source?",
+        "All records of the batch are given their offset before the first of them is written. Does "
+        "any visit in `done` count as safe by then? And what does the smallest of no numbers give?",
         "`min(..., default=next_offset)` over `offset for offsets in visits.values() for offset in "
         "offsets`.",
     ),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from workbook.exercises.engine.mistakes import Mistakes, same_idea
+from workbook.exercises.engine.numpy_numbers import numpy_number
 
 Visits = Mapping[str, Sequence[int]]
-Done = Collection[str]
+Done = Sequence[str]
 Of = Callable[..., Any]
 
 
@@ -24,9 +25,17 @@ def _emitted(visits: Visits, done: Done) -> Visits:
     return {ssid: offsets for ssid, offsets in visits.items() if ssid in done}
 
 
-def _by_truth(visits: Visits) -> int | None:
+def _firsts(visits: Visits) -> list[int]:
+    return [offsets[0] for offsets in visits.values()]
+
+
+def _smallest(visits: Visits, next_offset: int | None) -> int | None:
+    return min(_offsets(visits), default=next_offset)
+
+
+def _by_truth(offsets: Sequence[int]) -> int | None:
     smallest = None
-    for offset in _offsets(visits):
+    for offset in offsets:
         if not smallest or offset < smallest:
             smallest = offset
     return smallest
@@ -36,8 +45,36 @@ MISTAKES = Mistakes()
 
 MISTAKES += same_idea(
     lambda visits, done, next_offset: min(_offsets(_open(visits, done)), default=next_offset),
-    cause="It leaves out what this batch emits. A batch that is killed after its first record has "
-    "the others nowhere but in the source: they'd be lost.",
+    cause="It leaves out what this batch emits. None of it counts as safe before the whole batch "
+    "is written: the records that aren't in the sink when it's killed would be lost.",
+)
+MISTAKES += same_idea(
+    lambda visits, done, next_offset: _smallest(_open(visits, done[:1]), next_offset),
+    cause="It leaves out the first visit of `done`, as if its record were written first. The "
+    "records may be written in any order.",
+)
+MISTAKES += same_idea(
+    lambda visits, done, next_offset: _smallest(_open(visits, done[-1:]), next_offset),
+    cause="It leaves out the last visit of `done`. The records may be written in any order, and "
+    "that one may be missing when the loop is killed.",
+)
+MISTAKES += same_idea(
+    lambda visits, done, next_offset: _smallest(
+        _open(visits, done if len(done) == 1 else []), next_offset
+    ),
+    cause="It makes an exception where `done` is a single visit. Nothing is lost by that, but the "
+    "task has no exception: no visit counts as safe before the whole batch is written.",
+)
+MISTAKES += same_idea(
+    lambda visits, done, next_offset: 0 if visits else next_offset,
+    lambda visits, done, next_offset: 0,
+    cause="It reads more than is needed: it gives 0, whatever the visits' offsets. (A loop that "
+    "begins with `low = 0` finds nothing smaller.)",
+)
+MISTAKES += same_idea(
+    lambda visits, done, next_offset: 1,
+    lambda visits, done, next_offset: 1 if visits else next_offset,
+    cause="It gives 1, whatever is asked: that's the example's value only.",
 )
 MISTAKES += same_idea(
     lambda visits, done, next_offset: next_offset,
@@ -74,12 +111,27 @@ MISTAKES += same_idea(
     cause="It takes the first visit of the dictionary. A state keeps no order: compare all.",
 )
 MISTAKES += same_idea(
+    lambda visits, done, next_offset: [next_offset, *(o[0] for o in visits.values())][-1],
+    cause="It takes the last visit of the dictionary, as a loop does that keeps what it saw last. "
+    "A state keeps no order: compare all.",
+)
+MISTAKES += same_idea(
+    lambda visits, done, next_offset: [next_offset, *_offsets(visits)][-1],
+    cause="It takes the last message of the dictionary's last visit. The smallest offset of all "
+    "decides.",
+)
+MISTAKES += same_idea(
     lambda visits, done, next_offset: visits[min(visits)][0] if visits else next_offset,
     cause="It takes the visit with the smallest ssid. Its name says nothing about its offsets.",
 )
 MISTAKES += same_idea(
     lambda visits, done, next_offset: min(_offsets(visits), default=None) or next_offset,
-    lambda visits, done, next_offset: _by_truth(visits) or next_offset,
+    lambda visits, done, next_offset: _by_truth(_offsets(visits)) or next_offset,
+    lambda visits, done, next_offset: _by_truth(_firsts(visits)) or next_offset,
+    lambda visits, done, next_offset: _by_truth(_offsets(visits)) if visits else next_offset,
+    lambda visits, done, next_offset: _by_truth(_firsts(visits)) if visits else next_offset,
+    lambda visits, done, next_offset: _by_truth(_offsets(visits)),
+    lambda visits, done, next_offset: _by_truth(_firsts(visits)),
     cause="Offset 0 is taken for nothing. Does an `or` or an `if` ask whether the number is true?",
 )
 MISTAKES += same_idea(
@@ -128,11 +180,6 @@ MISTAKES += same_idea(
     cause="It's one too small: the message before belongs to nothing that's open.",
 )  # fmt: skip
 MISTAKES += same_idea(
-    lambda visits, done, next_offset: min(visits, key=lambda v: min(visits[v]))
-    if visits else next_offset,
-    cause="It returns the name of a visit. We want the offset of its message.",
-)  # fmt: skip
-MISTAKES += same_idea(
     lambda visits, done, next_offset: {ssid: min(o) for ssid, o in visits.items()},
     lambda visits, done, next_offset: [min(o) for o in visits.values()],
     cause="It returns an offset for each visit. A restart begins at one: the smallest of all.",
@@ -142,3 +189,16 @@ MISTAKES += same_idea(
     cause="It returns a list of offsets: the smallest of several lists is a list. We want one "
     "number.",
 )
+
+
+def form(value: Any, visits: Visits, *args: Any) -> str:
+    """Return what is wrong with the form of a value that should be an offset; or ''."""
+    if isinstance(value, str) and value in visits:
+        return "It returns the name of a visit. We want the offset of its message."
+    if isinstance(value, dict):
+        return "It returns a dictionary. We want the one number, without a name for it."
+    if isinstance(value, (set, frozenset)):
+        return "It returns a set. We want the one number, and no braces around it."
+    if type(value) is int and visits and value < min(_offsets(visits)):
+        return "It begins before the first message that isn't safe, and so reads more than it must."
+    return numpy_number(value)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from workbook.exercises.chapters.restart_from_the_sink.where_to_start_mistakes import MISTAKES
+from workbook.exercises.chapters.restart_from_the_sink.where_to_start_mistakes import MISTAKES, form
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.drawn import one_after_another, smallest_first
 from workbook.exercises.engine.judging import Case, by_cases
+from workbook.exercises.engine.parameters import in_order_of
 
 
 def begin_at(said: int | None, first: int, end: int) -> int:
@@ -41,6 +42,7 @@ _CASES = [
         "Offsets 3 and 4 are deleted by retention. Read what is left, from the earliest: -2.",
     ),
     _case(0, 5, 10, "Offset 0 is deleted, with 1 to 4. Read what is left, from the earliest: -2."),
+    _case(4, 5, 10, "Offset 4 is deleted: `first` is the oldest one left."),
     _case(5, 5, 10, "Offset 5 is the first that is left, and it's the one that we want."),
     _case(
         10, 0, 10,
@@ -72,23 +74,26 @@ _CASES = [
 where_to_start = Problem(
     name="Where to start",
     task="For one partition of the source, `first` is the first offset that it still has, and "
-    "`end` the offset that its next record will get. `said` is the offset that the sink's last "
-    "record names, -2 where that record says that nothing of this topic had come, or `None` where "
-    "the sink has no such record. Write the function that returns where a new release begins: "
-    "that offset if nothing from it on is missing in the source; -2 (earliest) if it's deleted, or "
-    "if the topic ends before it, since it was created anew; -1 (latest) if the sink says "
-    "nothing.\n\n"
+    "`end` the offset that its next record will get. `said` is what the sink's last record says: "
+    "an offset, or -2 if nothing of this topic had come by then. It's `None` if the sink has no "
+    "such record. Write the function that returns where a new release begins:\n\n"
+    "1. Nothing from `said` on is missing in the source: at `said`.\n"
+    "2. `said` is deleted, or the topic ends before it, since it was created anew: -2 (earliest).\n"
+    "3. `said` is -2: -2, as well.\n"
+    "4. `said` is `None`: -1 (latest).\n\n"
     "`begin_at(5, 0, 10)` gives `5`, and `begin_at(3, 5, 10)` gives `-2`.",
     stub="def begin_at(said, first, end):\n    ...  # your code\n",
-    diagnose=one_after_another(
-        by_cases(_CASES, MISTAKES), by_cases(smallest_first(_drawn_cases()))
+    diagnose=in_order_of(
+        begin_at,
+        one_after_another(
+            by_cases(_CASES, MISTAKES, form=form), by_cases(smallest_first(_drawn_cases()))
+        ),
     ),
     hints=(
         "Draw the partition as a line from `first` to `end`. Where on it, or beside it, may `said` "
         "lie? And if it isn't there?",
-        "Deal with `None` first, and ask for it by name: 0 is false, too. Both ends of the line "
-        "are fine.",
-        "`first <= said <= end` is the question that is left.",
+        "Deal with `None` first, and ask for it by name: 0 is false, too.",
+        "`first <= said <= end` is the question that is left: both ends of the line are fine.",
     ),
     reference=begin_at,
     discussion="`end` isn't too far: a partition that was read to its end, with nothing open, says "

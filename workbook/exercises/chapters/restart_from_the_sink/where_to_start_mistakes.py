@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbook.exercises.engine.mistakes import Mistakes, same_idea
+from workbook.exercises.engine.mistakes import Mistake, Mistakes, same_idea
+from workbook.exercises.engine.numpy_numbers import numpy_number
 
 MISTAKES = Mistakes()
 
@@ -29,6 +30,7 @@ MISTAKES += same_idea(
     lambda said, first, end: _right(said or None, first, end),
     lambda said, first, end: _right(said, first, end) if said else -1,
     lambda said, first, end: -1 if not said else said if said >= first else -2,
+    lambda said, first, end: -2 if said == 0 else _right(said, first, end),
     cause="Offset 0 is taken for nothing. It's the first record of a partition: ask `is None`.",
 )
 MISTAKES += same_idea(
@@ -129,23 +131,42 @@ MISTAKES += same_idea(
     "first.",
 )
 MISTAKES += same_idea(
-    lambda said, first, end: {-1: "latest", -2: "earliest"}.get(
-        _right(said, first, end), _right(said, first, end)
-    ),
-    cause="It returns words. In `startingOffsets` as JSON, each partition has a number: -1 is "
-    "latest, -2 earliest.",
-)
-MISTAKES += same_idea(
     lambda said, first, end: (
         said + 1 if said is not None and first <= said <= end else _right(said, first, end)
     ),
     cause="It begins one after what the sink says. That record is open, too.",
 )
 MISTAKES += same_idea(
-    lambda said, first, end: str(_right(said, first, end)),
-    cause="It returns text. An offset is a whole number.",
+    lambda said, first, end: -1 if said is None else said if end <= said <= first else -2,
+    cause="`first` and `end` have changed places.",
 )
 MISTAKES += same_idea(
-    lambda said, first, end: said is not None and first <= said <= end,
-    cause="It returns whether the offset is there. We want the offset, -2 or -1.",
+    lambda said, first, end: -1 if said is None else first if said <= first <= end else -2,
+    cause="`said` and `first` have changed places: it asks whether `first` lies between them.",
 )
+
+
+def _always(value: int) -> list[Mistake]:
+    return same_idea(
+        lambda said, first, end: value,
+        cause=f"It gives {value}, whatever is asked: that's right in some cases only.",
+    )
+
+
+MISTAKES += _always(5)
+MISTAKES += _always(-1)
+MISTAKES += _always(-2)
+
+
+def form(value: Any, *args: Any) -> str:
+    """Return what is wrong with the form of a value that should be an offset; or ''."""
+    if isinstance(value, bool):
+        return "It says whether, not where. We want the offset itself, -2 or -1."
+    if isinstance(value, str) and value in ("latest", "earliest"):
+        return (
+            "It returns words. In `startingOffsets` as JSON, each partition has a number: -1 is "
+            "latest, -2 earliest."
+        )
+    if isinstance(value, str):
+        return "It returns text. An offset is a whole number."
+    return numpy_number(value)
