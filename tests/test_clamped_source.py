@@ -22,7 +22,9 @@ from pyspark.sql.streaming import StreamingQuery
 from workbook.kafka.broker import Broker
 from workbook.kafka.compaction import roll, wait_until_compacted
 from workbook.kafka.producer import DeliveringProducer
+from workbook.sources.clamp import goes_on
 from workbook.sources.clamped import ClampedKafka, Settings, register
+from workbook.sources.kafka_log import KafkaLog
 from workbook.topics import Topic, new_compacted_topic
 
 ROOT = Path(__file__).parents[1]
@@ -313,6 +315,76 @@ def test_a_rule_of_your_own_decides(clamped: Clamped) -> None:
     clamped.write(0, *range(100))
     query = clamped.start(clamped.rows("kafka-unclamped", maxLead="1 second"))
     assert clamped.read(query) == (list(range(100)), [])
+
+
+def test_the_first_batch_that_failed_is_read_again_from_where_it_began(clamped: Clamped) -> None:
+    for side in (0, 1):
+        clamped.write(side, *range(10))
+    names = [topic.name for topic in clamped.topics]
+    chosen = f'{{"{names[0]}":{{"0":7,"1":-2}},"{names[1]}":{{"0":7,"1":-2}}}}'
+
+    def fail(batch: DataFrame, number: int) -> None:
+        raise RuntimeError("no")
+
+    writer = clamped.rows(startingOffsets=chosen).writeStream.foreachBatch(fail)
+    with pytest.raises(StreamingQueryException):
+        writer.option("checkpointLocation", str(clamped.place / "own")).start().awaitTermination(60)
+    again = clamped.start(clamped.rows(startingOffsets="earliest"))
+    assert clamped.read(again) == ([7, 8, 9], [7, 8, 9])
+
+
+@pytest.mark.parametrize(
+    "offsets",
+    [
+        '{"A":{"0":3},"B":{"0":0,"1":0}}',
+        '{"A":{"0":3,"1":0,"7":1},"B":{"0":0,"1":0}}',
+        '{"A":{"0":3,"1":0},"B":{"0":0,"1":0},"C":{"0":1}}',
+        '{"A":{"0":3.7,"1":0},"B":{"0":0,"1":0}}',
+        '{"A":{"0":true,"1":0},"B":{"0":0,"1":0}}',
+        '{"A":{"0":-3,"1":0},"B":{"0":0,"1":0}}',
+        '{"A":{"x":3,"1":0},"B":{"0":0,"1":0}}',
+        "first",
+    ],
+)
+def test_offsets_that_make_no_sense(clamped: Clamped, offsets: str) -> None:
+    names = [f'"{topic.name}"' for topic in clamped.topics]
+    text = offsets.replace('"A"', names[0]).replace('"B"', names[1])
+    with pytest.raises(ValueError, match="an offset for each partition of both topics"):
+        log_of(clamped).first(text)
+
+
+def log_of(clamped: Clamped) -> KafkaLog:
+    names = (clamped.topics[0].name, clamped.topics[1].name)
+    config = clamped.broker.client_config()
+    return KafkaLog(config, names, goes_on, 10_000, 300_000, None, True)
+
+
+def test_an_offset_beyond_the_end_is_named(clamped: Clamped) -> None:
+    names = [topic.name for topic in clamped.topics]
+    text = f'{{"{names[0]}":{{"0":9,"1":0}},"{names[1]}":{{"0":0,"1":0}}}}'
+    with pytest.raises(ValueError, match="it ends at 0, and 9 was asked for"):
+        log_of(clamped).first(text)
+
+
+def test_a_partition_that_was_full_is_read_on(clamped: Clamped) -> None:
+    """More records wait than are kept: the reader pauses there, and goes on in time."""
+    clamped.write(0, *[n / 1000 for n in range(50_000)])
+    clamped.write(1, 0)
+    log = log_of(clamped)
+    at = log.first("earliest")
+
+    def read(until: int) -> dict[str, Any]:
+        nonlocal at
+        for _ in range(400):
+            at = log.next(at, 800, None)
+            if at["offsets"][clamped.topics[0].name]["0"] >= until:
+                break
+        return at["offsets"][clamped.topics[0].name]
+
+    assert read(10_001)["0"] == 10_001  # up to second 10
+    clamped.write(1, 45)
+    assert read(50_000)["0"] == 50_000
+    log.close()
 
 
 # --- offsets without a record -----------------------------------------------------------------

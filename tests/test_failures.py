@@ -57,3 +57,22 @@ def test_a_short_message_is_shown_and_a_long_one_is_cut() -> None:
     assert cause("\n the option is unknown \n") == "the option is unknown"
     assert cause("") == "(no message)"
     assert len(cause("x" * 10_000)) < LONGEST + 10
+
+
+@pytest.mark.parametrize(
+    "ours",
+    [
+        "workbook.sources.kafka_records.RecordsLost: Expected records of partition 0 of t from 5",
+        "ValueError: Expected maxLead as a time like '10 seconds', but got '0'.",
+    ],
+)
+def test_what_the_clamped_source_says_is_shown_and_not_the_line_that_raises_it(ours: str) -> None:
+    trace = 'File "x.py", line 3\n    raise ValueError(f"Expected {option}, but got {text!r}.")'
+    assert cause(f"{PROXY}{trace}\n{ours}\n\tat a.b(C:1)") == ours
+
+
+@pytest.mark.parametrize(
+    "told", ["terminated with exception: Connection reset", "SQLSTATE: XXKST (no cause message)"]
+)
+def test_a_killed_process_needs_no_new_checkpoint(told: str) -> None:
+    assert "with the same --checkpoint" in str(query_failed(told))

@@ -146,7 +146,7 @@ def test_nothing_is_emitted_while_a_topic_has_given_nothing() -> None:
 
 def test_a_topic_that_is_idle_does_not_hold_the_clock_back() -> None:
     wall = [1000]
-    idle = Idle(timeout=100, since=1000, now=lambda: wall[0])
+    idle = Idle(timeout=100, run=1, now=lambda: wall[0])
     state = empty(TABLES)
 
     def clock(at: int, *came: tuple[str, int]) -> int | None:
@@ -156,13 +156,25 @@ def test_a_topic_that_is_idle_does_not_hold_the_clock_back() -> None:
         return rows.filter(kind=CLOCK)["timestamp"][0]
 
     assert clock(1001, ("tracking", 50)) is None
-    assert clock(1100, ("tracking", 60)) is None, "orders have not been silent for long enough"
-    assert clock(1101, ("tracking", 70)) == 70
+    assert clock(1101, ("tracking", 60)) is None, "orders have not been silent for long enough"
+    assert clock(1102, ("tracking", 70)) == 70
     assert clock(1110, ("orders", 30)) == 30, "it counts again, and stands behind"
     assert clock(1210, ("tracking", 80)) == 30
     assert clock(1211, ("tracking", 90)) == 90
-    restarted = Idle(timeout=100, since=9000, now=lambda: wall[0])
-    wall[0] = 9001
-    batch = frame([(9, ("tracking", Heartbeat(95)))])
-    rows = merge(state, batch, limits=LIMITS, topics=TOPICS, idle=restarted)
-    assert rows.filter(kind=CLOCK)["timestamp"][0] == 30, "nothing is idle before it was looked at"
+    restarted = Idle(timeout=100, run=2, now=lambda: wall[0])
+    for at, time, expected in ((9001, 95, 30), (9101, 96, 30), (9102, 97, 97)):
+        wall[0] = at
+        batch = frame([(at, ("tracking", Heartbeat(time)))])
+        rows = merge(state, batch, limits=LIMITS, topics=TOPICS, idle=restarted)
+        found = rows.filter(kind=CLOCK)["timestamp"][0]
+        assert found == expected, "nothing is idle before this run has looked at it for so long"
+
+
+def test_where_both_topics_count_as_idle_nothing_moves() -> None:
+    wall = [1000]
+    idle, state = Idle(timeout=-1, run=1, now=lambda: wall[0]), empty(TABLES)
+    late = (TrackingMessage(1, "v", 10, "/"), Heartbeat(500))
+    batch = frame([(n, ("tracking", message)) for n, message in enumerate(late)])
+    rows = merge(state, batch, limits=LIMITS, topics=TOPICS, idle=idle)
+    assert rows.filter(kind=CLOCK)["timestamp"][0] is None
+    assert not len(rows.filter(kind=MERGED))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import pytest
@@ -155,7 +156,7 @@ def test_another_choice_decides_and_is_asked_once_a_partition(sink: Sink) -> Non
         return len(asked)
 
     found = look_up(sink.config, sink.visits.name, sink.topics, 2, choose=choose)
-    assert asked == [(4, 0, 10), (EARLIEST, 0, 10), (None, 0, 10), (None, 0, 10)]
+    assert asked == [(4, 0, 10), (EARLIEST, 0, 10), (EARLIEST, 0, 10), (EARLIEST, 0, 10)]
     assert [list(of.values()) for of in found.offsets.values()] == [[1, 3], [2, 4]]
     assert found.notes == []  # it passes nothing over
 
@@ -163,3 +164,46 @@ def test_another_choice_decides_and_is_asked_once_a_partition(sink: Sink) -> Non
 def test_a_new_sink_is_no_loss_whatever_is_deleted(sink: Sink) -> None:
     sink.delete_before(sink.topics[0], 0, 5)
     assert (sink.look_up().new, sink.look_up().notes) == (True, [])
+
+
+def test_a_partition_that_never_had_a_record_begins_with_the_first(sink: Sink) -> None:
+    sink.say(0, 4, 5)
+    assert sink.found() == [[4, EARLIEST], [5, EARLIEST]]
+    assert sink.look_up().notes == []
+    assert not sink.look_up().new
+
+
+def test_both_ends_of_what_the_source_has_lose_nothing(sink: Sink) -> None:
+    sink.delete_before(sink.topics[0], 0, 3)
+    sink.say(0, 3, 10)
+    sink.say(1, 10, 0)
+    assert sink.found() == [[3, 10], [10, 0]]
+    assert sink.look_up().notes == []
+
+
+def test_a_marker_may_say_0(sink: Sink) -> None:
+    begin(sink.config, sink.visits.name, 2, {topic: {0: 0, 1: 0} for topic in sink.topics})
+    sink.delete_before(sink.topics[0], 1, 2)
+    [note] = sink.look_up().notes
+    assert "Offsets 0 to 1" in note
+
+
+@pytest.mark.parametrize("said", [b'{"%s": 3.0}', b'{"%s": true}', b'{"%s": "3"}'])
+def test_what_is_no_offset_says_nothing(sink: Sink, said: bytes) -> None:
+    sink.say_nothing(0, said=said % sink.topics[0].encode())
+    assert sink.found()[0][0] == EARLIEST
+
+
+def test_a_header_that_is_nested_too_deeply_is_passed_over(sink: Sink) -> None:
+    sink.say(0, 4, 5)
+    sink.say_nothing(0, said=b"[" * 200_000)
+    assert sink.found()[0][0] == 4
+
+
+def test_many_partitions_take_no_time(broker: Broker, topic: Make) -> None:
+    source, visits = topic("tracking", partitions=64), topic("visits", partitions=64)
+    begin(broker.client_config(), visits.name, 64, {source.name: dict.fromkeys(range(64), 0)})
+    began = time.monotonic()
+    found = look_up(broker.client_config(), visits.name, [source.name], 64)
+    assert list(found.offsets[source.name].values()) == [0] * 64
+    assert time.monotonic() - began < 30  # of which a fetch that waits took 1.5 s each

@@ -98,6 +98,8 @@ def _checkpoint(system: System, options: Namespace) -> Path:
     checkpoint = Path(options.checkpoint)
     known = checkpoints.begun(checkpoint)
     print(
-        f"It goes on where {checkpoint} ends." if known else f"Its new checkpoint is {checkpoint}."
+        f"It goes on where {checkpoint} ends."
+        if known
+        else f"{system.begins(options)}. Its new checkpoint is {checkpoint}."
     )
     return checkpoint

@@ -27,7 +27,7 @@ LATEST, EARLIEST = -1, -2
 """As in Spark's ``startingOffsets``."""
 
 _AT_ONCE = 500
-_ALONE = {"enable.auto.commit": False, "enable.partition.eof": True}
+_ALONE = {"enable.auto.commit": False, "enable.partition.eof": True, "fetch.wait.max.ms": 5}
 
 
 def headers(topics: Sequence[str], offsets: Sequence[int | None]) -> dict[str, bytes]:
@@ -41,14 +41,14 @@ def begin(
 ) -> None:
     """Say in each partition of a new sink where all begins: at these offsets, or the first record.
 
-    Such a marker is a record without a value. From then on neither a crash before the first merged
-    message nor a lost checkpoint loses anything.
+    Such a marker is a record with an empty key and without a value. From then on neither a crash
+    before the first merged message nor a lost checkpoint loses anything.
     """
     with DeliveringProducer(config, sink) as producer:
         for partition in range(partitions):
             here = [of.get(partition, EARLIEST) for of in offsets.values()]
             known = [offset if offset >= 0 else None for offset in here]
-            producer.produce(None, None, partition, headers=headers(list(offsets), known))
+            producer.produce(None, b"", partition, headers=headers(list(offsets), known))
 
 
 @dataclass
@@ -94,21 +94,22 @@ def look_up(
 ) -> Start:
     """Derive where to begin from the last record of each sink partition that says so.
 
-    Partition p of the sink speaks for partition p of each topic, and ``choose`` decides there. In a
-    new sink, and where nothing of a topic had come, it's asked with ``EARLIEST``. What may be lost
-    by its choice is in ``notes``. Raises ``BrokerUnreachable``.
+    Partition p of the sink speaks for partition p of each topic, and ``choose`` decides there. It's
+    asked with ``EARLIEST`` where that partition never had a record, and where nothing of a topic
+    had come. What may be lost by its choice is in ``notes``. Raises ``BrokerUnreachable``.
     """
     reader = Consumer({**FAST_PLAIN, "group.id": "workbook-start-offsets", **config, **_ALONE})
-    until = time.monotonic() + PATIENCE_S
     try:
-        ends = {p: begin_and_end(reader, TopicPartition(sink, p), until) for p in range(partitions)}
+        ends = {
+            p: begin_and_end(reader, TopicPartition(sink, p), _until()) for p in range(partitions)
+        }
         start = Start(all(end == 0 for _, end in ends.values()), {topic: {} for topic in topics})
         for partition, (begin, end) in ends.items():
-            said = _last_said(reader, TopicPartition(sink, partition), begin, end, until)
+            said = _last_said(reader, TopicPartition(sink, partition), begin, end)
             for topic in topics:
                 place = TopicPartition(topic, partition)
-                first, last = begin_and_end(reader, place, until)
-                known = _of_topic({} if start.new else said, topic)
+                first, last = begin_and_end(reader, place, _until())
+                known = _of_topic(said if end else {}, topic)
                 chosen = choose(known, first, last)
                 start.offsets[topic][partition] = chosen
                 start.notes += _notes(place, known, chosen, first, last)
@@ -136,13 +137,18 @@ def _notes(
         yield f"P{where[1:]} ends at {last}, before {said}: it was made anew."
 
 
+def _until() -> float:
+    """Return until when to wait for the next answer."""
+    return time.monotonic() + PATIENCE_S
+
+
 def _last_said(
-    reader: Consumer, place: TopicPartition, begin: int, end: int, until: float
+    reader: Consumer, place: TopicPartition, begin: int, end: int
 ) -> dict[str, int] | None:
     """Return what the last record with such a header says, from the end backwards."""
     while begin < end:
         low = max(begin, end - _AT_ONCE)
-        said = [_said(m) for m in _records(reader, place, low, end, until)]
+        said = [_said(m) for m in _records(reader, place, low, end, _until())]
         known = [each for each in said if each is not None]
         if known:
             return known[-1]
@@ -171,6 +177,6 @@ def _records(
 def _said(message: Message) -> dict[str, int] | None:
     """Return a record's offsets; None for one of somebody else."""
     value = dict(message.headers() or ()).get(HEADER)
-    with suppress(ValueError, AttributeError, TypeError):
+    with suppress(ValueError, AttributeError, TypeError, RecursionError):
         return {str(t): o for t, o in json.loads(value or b"").items() if type(o) is int}
     return None

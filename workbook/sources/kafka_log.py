@@ -40,6 +40,9 @@ Offsets = dict[str, dict[str, int]]
 _AHEAD = 1_000_000
 """Records of a partition that are looked at in advance, at most, where a trigger has no limit."""
 
+EARLIEST, LATEST = -2, -1
+"""As in ``startingOffsets``."""
+
 _KEPT = 20_000
 """So many may wait at least: to stop fetching and begin again costs up to a second."""
 
@@ -128,15 +131,17 @@ class KafkaLog:
                 f"{numbers[0]} and {numbers[1]}."
             )
         bounds = self._bounds()
-        named = None if starting in ("earliest", "latest") else _offsets(starting, self._topics)
+        if starting.strip().lower() in ("earliest", "latest"):
+            where = EARLIEST if starting.strip().lower() == "earliest" else LATEST
+            named = {
+                topic: {str(p): where for t, p in bounds if t == topic} for topic in self._topics
+            }
+        else:
+            named = _offsets(starting, self._topics, bounds)
         offsets: Offsets = {topic: {} for topic in self._topics}
         for (topic, partition), (low, high) in bounds.items():
-            if named is None:
-                chosen = low if starting == "earliest" else high
-            else:
-                wanted = named[topic].get(str(partition), -2)
-                chosen = {-2: low, -1: high}.get(wanted, wanted)
-            offsets[topic][str(partition)] = chosen
+            chosen, of_ends = named[topic][str(partition)], {EARLIEST: low, LATEST: high}
+            offsets[topic][str(partition)] = of_ends.get(chosen, chosen)
         empty: dict[str, dict[str, int]] = {topic: {} for topic in self._topics}
         return {"offsets": offsets, "tops": empty, "begins": empty}
 
@@ -200,7 +205,10 @@ class KafkaLog:
     def next(
         self, start: dict[str, Any], most: int | None, until: Offsets | None
     ) -> dict[str, Any]:
-        """Return up to where to read from ``start``: ``most`` records, and none after ``until``."""
+        """Return up to where to read from ``start``: ``most`` records, and none after ``until``.
+
+        Where a micro-batch begins stands in its end, too: Spark doesn't keep the first one's start.
+        """
         bounds = self._bounds()
         begins = self._follow(start, bounds)
         share = _AHEAD if most is None else max(1, most // max(1, len(bounds)))
@@ -217,6 +225,8 @@ class KafkaLog:
             offsets[topic][str(number)] = ahead.next
             if ahead.top is not None:
                 tops[topic][str(number)] = ahead.top
+        if offsets == start["offsets"]:
+            return start
         return {"offsets": offsets, "tops": tops, "begins": begins}
 
     def _follow(
@@ -224,7 +234,7 @@ class KafkaLog:
     ) -> Offsets:
         """Stand where ``start`` says; partitions that are new begin at their first record.
 
-        Returns where reading begins instead, in partitions whose records are lost.
+        Returns where reading begins: elsewhere in partitions whose records are lost.
         """
         anew, begins = False, {topic: dict[str, int]() for topic in self._topics}
         if {*start["offsets"]} != {*self._topics}:
@@ -241,6 +251,7 @@ class KafkaLog:
                     )
         for (topic, number), (low, high) in bounds.items():
             offset = start["offsets"][topic].get(str(number), low)
+            begins[topic][str(number)] = offset
             top = start["tops"][topic].get(str(number))
             if offset > high or offset < low:
                 offset = begins[topic][str(number)] = self._lost(topic, number, offset, low, high)
@@ -335,12 +346,26 @@ class KafkaLog:
         return Unread(ahead.top, ahead.tops[:among], holds=not idle)
 
 
-def _offsets(text: str, topics: tuple[str, str]) -> Offsets:
+def _offsets(
+    text: str, topics: tuple[str, str], bounds: Mapping[tuple[str, int], tuple[int, int]]
+) -> Offsets:
+    """Read offsets of each partition, no more and no less, none beyond the end."""
     try:
         found = json.loads(text)
-        return {topic: {str(p): int(o) for p, o in found[topic].items()} for topic in topics}
-    except (ValueError, KeyError, AttributeError, TypeError):
+        named = {(t, int(p)): o for t, of in found.items() for p, o in of.items()}
+    except (ValueError, AttributeError, TypeError):
+        named = {}
+    numbers = all(type(o) is int and o >= EARLIEST for o in named.values())
+    if not numbers or {*named} != {*bounds}:
         raise ValueError(
-            "Expected startingOffsets as earliest, latest, or offsets of both topics in JSON "
-            f'like {{"{topics[0]}":{{"0":23}},"{topics[1]}":{{"0":-2}}}}, but got {text!r}.'
-        ) from None
+            "Expected startingOffsets as earliest, latest, or an offset for each partition of both "
+            f'topics in JSON like {{"{topics[0]}":{{"0":23}},"{topics[1]}":{{"0":-2}}}}, but got '
+            f"{text!r}."
+        )
+    for (topic, partition), offset in named.items():
+        if offset > bounds[topic, partition][1]:
+            raise ValueError(
+                f"Expected an offset in startingOffsets that partition {partition} of {topic} has, "
+                f"but it ends at {bounds[topic, partition][1]}, and {offset} was asked for."
+            )
+    return found

@@ -36,8 +36,13 @@ AWAY = (
     *(KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError._TIMED_OUT),
     *(KafkaError._RESOLVE, KafkaError.LEADER_NOT_AVAILABLE, KafkaError.NOT_LEADER_FOR_PARTITION),
     *(KafkaError.REQUEST_TIMED_OUT, KafkaError.BROKER_NOT_AVAILABLE),
+    *(KafkaError.UNKNOWN_LEADER_EPOCH, KafkaError.FENCED_LEADER_EPOCH),
 )
 """Errors of a broker that may be over in a moment."""
+
+
+_OUT_OF_RANGE = (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE)
+_GONE = (*_OUT_OF_RANGE, KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC)
 
 
 def reading(config: Mapping[str, str]) -> dict[str, Any]:
@@ -71,6 +76,11 @@ def refused(topic: str, error: KafkaError) -> Exception:
         return PermissionError(
             f"Expected the rights to READ and DESCRIBE the topic {topic}, but the broker refuses: "
             f"{error.str()}. Ask for an ACL, or check kafka.sasl.username."
+        )
+    if error.code() in _GONE:
+        return RecordsLost(
+            f"Expected records of {topic} where this query stands, but they are deleted, or the "
+            f"topic was, and perhaps made anew ({error.str()}). Begin with another checkpoint."
         )
     return KafkaException(error)
 
@@ -114,8 +124,7 @@ def records_of(
 
 def _out_of_range(message: Message) -> bool:
     error = message.error()
-    gone = (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE)
-    return error is not None and error.code() in gone
+    return error is not None and error.code() in _OUT_OF_RANGE
 
 
 def _next_there(

@@ -22,6 +22,8 @@ _NOT_HELD = (
     "KAFKA_DATA_LOSS",
     "Some data may have been lost",
 )
+_KILLED = ("(no cause message)", "terminated with exception: Connection reset")
+_OURS = re.compile(r"workbook\.\w|[\w.]*(Error|Lost): Expected ")
 _TOO_BUSY = "Python worker failed to connect back"
 _PROXY = ("Py4J", "Python Proxy", "PythonException", "Job aborted", "STREAM_FAILED")
 _NAMES_ONE = re.compile(r"[\w.$]+(?:Exception|Error)\b")
@@ -40,6 +42,11 @@ def query_failed(text: str) -> SparkFailed:
             "A Python process that Spark started did not answer within ten seconds: the machine is "
             "too busy. Start it again, with the same --checkpoint if there was one."
         )
+    if any(words in text for words in _KILLED):
+        return SparkFailed(
+            "A Python process of Spark was killed, or has crashed. Start it again, with the same "
+            "--checkpoint if there was one."
+        )
     return SparkFailed(
         f"The query ended by an error of Spark:\n  {cause(text)}\nWhere it names a checkpoint or "
         "a state that does not fit, use a new folder for --checkpoint; else look at the options."
@@ -55,12 +62,14 @@ def cause(text: str, words: tuple[str, ...] = ()) -> str:
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()] or ["(no message)"]
     named = [line for word in words for line in lines if word in line]
-    named += [line for line in lines if line.startswith("workbook.errors.")]
+    named += [line for line in lines if _OURS.match(line)]
     causes = [line for line in lines if line.startswith("Caused by:")]
     first = [
         line
         for line in lines
-        if _NAMES_ONE.search(line) and not line.startswith("at ") and not _is_proxy(line)
+        if _NAMES_ONE.search(line)
+        and not line.startswith(("at ", "raise "))
+        and not _is_proxy(line)
     ]
     found = [*named[:1], *causes[-1:], *first[:1], lines[0]][0]
     found = found.removeprefix("Caused by:").strip(" :")

@@ -18,7 +18,14 @@ from workbook.systems.base import (
     share,
 )
 from workbook.systems.crashes.event_time_merge import EventTimeMergeCrashes
-from workbook.systems.options import offsets_in_json, seconds_in, span, topic, whole
+from workbook.systems.options import (
+    offsets_in_json,
+    seconds_in,
+    span,
+    span_above_zero,
+    topic,
+    whole,
+)
 from workbook.topics import Topic
 
 if TYPE_CHECKING:
@@ -137,7 +144,7 @@ class EventTimeMerge(System):
              "other no longer; default: it always does"),
         )  # fmt: skip
         for name, says in waits:
-            parser.add_argument(name, type=span, metavar="TIME", help=says)
+            parser.add_argument(name, type=span_above_zero, metavar="TIME", help=says)
 
         parser.add_argument(
             "--from-offsets",

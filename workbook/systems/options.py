@@ -82,6 +82,13 @@ def span(text: str) -> str:
     )
 
 
+def span_above_zero(text: str) -> str:
+    """Read a span of time of a millisecond at least."""
+    if seconds_in(text) < 0.001:
+        raise ArgumentTypeError(f"expected a time above zero, but got {text!r}")
+    return span(text)
+
+
 def seconds_in(text: str) -> float:
     """Read a span of time in seconds: ``5 seconds``, ``1 minute 30 seconds``, ``250 ms``."""
     words = text.strip().lower()
@@ -101,8 +108,7 @@ def add_run_options(parser: ArgumentParser, reads: str) -> None:
         type=topic,
         default=reads,
         metavar="TOPIC",
-        help="the topic to read, from its first record or from where the checkpoint ends; "
-        f"default: {reads}",
+        help=f"the topic to read; default: {reads}",
     )
     parser.add_argument(
         "--dead-letters",
@@ -116,7 +122,7 @@ def add_run_options(parser: ArgumentParser, reads: str) -> None:
         type=path,
         metavar="FOLDER",
         help="keep offsets and state here, so that the next start continues; a cluster's workers "
-        "must reach it. Default: a temporary folder, so each start begins with the first record",
+        "must reach it. Default: a temporary folder, so each start begins anew",
     )
     parser.add_argument(
         "--every",

@@ -6,6 +6,7 @@ message.
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -37,7 +38,8 @@ SUMS = ("messages", "open", "emitted", "fragments", "no_visit")
 whose visit never came. A message that comes again counts again."""
 _NEXT = ("next_0", "next_1")
 _CAME = ("came_0", "came_1")
-_CLOCK = dict.fromkeys(("newest_0", "newest_1", *_NEXT, *_CAME, *SUMS), pl.Int64)
+_RUN = ("run", "began")
+_CLOCK = dict.fromkeys(("newest_0", "newest_1", *_NEXT, *_CAME, *_RUN, *SUMS), pl.Int64)
 
 
 def _now() -> int:
@@ -48,17 +50,17 @@ def _now() -> int:
 class Idle:
     """When a topic without new records holds nobody back: ``timeout`` ms after its last record.
 
-    Nothing counts as idle before it was looked at for so long, hence ``since``, when the query was
-    made. Both by the clock on the wall, ``now`` (ms), as in the clamped source.
+    By the clock on the wall, ``now`` (ms), when a micro-batch is computed. Nothing counts as idle
+    before a ``run`` of the query has looked at it for so long: a new number is a new run.
     """
 
     timeout: int
-    since: int = field(default_factory=_now)
+    run: int = field(default_factory=lambda: secrets.randbits(62))
     now: Callable[[], int] = _now
 
-    def past(self, came: int | None) -> bool:
+    def past(self, came: int | None, began: int) -> bool:
         """Return whether a topic is idle whose last record came at ``came``, None if none has."""
-        return self.now() - max(came or 0, self.since) > self.timeout
+        return self.now() - max(came or 0, began) > self.timeout
 
 
 def squeeze(rows: pl.DataFrame) -> pl.DataFrame:
@@ -135,6 +137,8 @@ def _clock(
         clock[f"next_{number}"] = _known(max, clock[f"next_{number}"], after)
         if idle is not None and len(of_topic):
             clock[_CAME[number]] = idle.now()
+    if idle is not None and clock["run"] != idle.run:
+        clock["run"], clock["began"] = idle.run, idle.now()
     return clock
 
 
@@ -159,7 +163,7 @@ def _known(of: Callable[[Any], Any], *values: Any) -> Any:
 
 
 def _time(clock: dict[str, Any], idle: Idle | None) -> int | None:
-    counting = [n for n in (0, 1) if idle is None or not idle.past(clock[_CAME[n]])]
+    counting = [n for n in (0, 1) if idle is None or not idle.past(clock[_CAME[n]], clock["began"])]
     times = [clock[f"newest_{number}"] for number in counting]
     return None if None in times else min(times, default=None)
 
