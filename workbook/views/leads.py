@@ -10,7 +10,7 @@ from workbook.views.picture import Picture, number
 from workbook.views.words import cut
 
 CAPTION = (
-    "Each topic's records by their time. Full: read. Hollow: waiting. The hatched bar begins at "
+    "Each topic's records by their time. Full: read. Hollow: unread. The hatched bar begins at "
     "the other topic's top and is as long as maxLead: who stands beyond its end waits."
 )
 WIDTH, LEFT, RIGHT = 820, 96, 660
@@ -78,8 +78,11 @@ def _state(own: int | None, other: int | None, max_lead: int, left: int) -> str:
 
 def _foot(drawing: Drawing, axis: _Axis) -> None:
     y = drawing.height - 8
-    drawing.text(LEFT, y, f"second {axis.start:,}", size=11)
-    drawing.text(RIGHT, y, f"second {axis.end:,}", anchor="end", size=11)
+    step = max((axis.end - axis.start) // 80 * 10, 10)
+    for second in range(axis.start, axis.end + 1, step):
+        words = f"second {second:,}" if second == axis.start else f"{second:,}"
+        drawing.line([(axis(second), y - 22), (axis(second), y - 17)], colour=GREY, thick=1)
+        drawing.text(axis(second), y - 4, words, anchor="middle", size=11)
 
 
 def _words(

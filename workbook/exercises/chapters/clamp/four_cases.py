@@ -89,7 +89,6 @@ four_cases = Problem(
     discussion="The order of the first two cases matters. Where neither has a top, both may read "
     "a record, or neither would begin.\n\n"
     "The second case is strict: a topic that is empty stops the other after its first record, even "
-    "where it's empty for good. The rule can't know. Heartbeats help, and so does `idleTimeout`, "
-    "at a price.",
+    "where it's empty for good. The rule can't know. Heartbeats help.",
     minutes=3.0,
 )

@@ -93,8 +93,6 @@ pause_and_resume = Problem(
     ),
     reference=steer,
     discussion="Kafka doesn't mind if you pause what is paused. We ask for the changes only, since "
-    "each `resume` makes the client fetch again what it had thrown away.\n\n"
-    "This loop sees a record's time only once it has read the record, so the leader is always one "
-    "record too far. The clamped source looks at what lies ahead before it reads.",
+    "each `resume` makes the client fetch again what it had thrown away.",
     minutes=5.0,
 )
