@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
-from brokers import broker_with_login
+from brokers import OwnBroker, broker_with_login
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import (
     AclBinding,
@@ -95,3 +98,39 @@ def test_a_topic_that_may_not_be_read_is_named_with_the_right(opened: Open, topi
     log = opened("open", topic)
     with pytest.raises(PermissionError, match=f"READ and DESCRIBE the topic {topic}.*ACL"):
         log.next(log.first(EARLIEST), None, None)
+
+
+def test_a_broker_that_restarts_ends_nothing(tmp_path: Path) -> None:
+    """Epochs of leaders change by it, and connections break."""
+    with OwnBroker(tmp_path) as broker:
+        config = {"bootstrap.servers": broker.bootstrap}
+        admin = AdminClient(config)
+        for made in admin.create_topics([NewTopic(name, 2) for name in ("a", "b")]).values():
+            made.result(30)
+        log = KafkaLog(config, ("a", "b"), goes_on, 1000, 60_000, None, True)
+        at = log.next(log.first(EARLIEST), None, None)
+
+        def read_one_more() -> None:
+            nonlocal at
+            before = sum(sum(of.values()) for of in at["offsets"].values())
+            now = int(time.time() * 1000)
+            for topic in ("a", "b"):
+                with DeliveringProducer(config, topic) as producer:
+                    producer.produce(b"x", None, 1, timestamp=now)
+
+            def read() -> bool:
+                nonlocal at
+                at = log.next(at, None, None)
+                return sum(sum(of.values()) for of in at["offsets"].values()) == before + 2
+
+            until(read, "a record of each topic")
+
+        read_one_more()
+        for _ in range(2):
+            broker.kill()
+            again = threading.Timer(2, broker.start)
+            again.start()
+            at = log.next(at, None, None)  # waits for it
+            again.join()
+            read_one_more()
+        log.close()
