@@ -76,6 +76,13 @@ class OwnBroker:
             self._server.kill()
             self._server.wait()
 
+    def restart(self) -> None:
+        """End it by SIGTERM, as an upgrade does, and start it again."""
+        if self._server is not None:
+            self._server.terminate()
+            self._server.wait()
+        self.start()
+
     def __enter__(self) -> OwnBroker:
         self.start()
         return self

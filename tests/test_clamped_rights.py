@@ -127,10 +127,9 @@ def test_a_broker_that_restarts_ends_nothing(tmp_path: Path) -> None:
 
         read_one_more()
         for _ in range(2):
-            broker.kill()
-            again = threading.Timer(2, broker.start)
-            again.start()
-            at = log.next(at, None, None)  # waits for it
-            again.join()
+            restarting = threading.Thread(target=broker.restart)
+            restarting.start()
+            while restarting.is_alive():
+                at = log.next(at, None, None)  # waits for it
             read_one_more()
         log.close()

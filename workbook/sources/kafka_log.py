@@ -25,10 +25,10 @@ from workbook.sources.clamp import NO_TOP, Rule, Unread, counted, plan, tops_of
 from workbook.sources.kafka_records import (
     ANSWER_S,
     AT_ONCE,
-    AWAY,
     PATIENCE_S,
     RETRY_S,
     RecordsLost,
+    is_away,
     is_here,
     reading,
     refused,
@@ -159,13 +159,12 @@ class KafkaLog:
             if described.error is not None:
                 raise refused(topic, described.error)
             found[topic] = sorted(described.partitions)
+        self._answered = True
         return found
 
     def _describe(self, topic: str) -> TopicMetadata:
         try:
-            found = self._reader.list_topics(topic, timeout=ANSWER_S).topics[topic]
-            self._answered = True
-            return found
+            return self._reader.list_topics(topic, timeout=ANSWER_S).topics[topic]
         except KafkaException as failure:
             if self._answered:
                 raise
@@ -176,15 +175,24 @@ class KafkaLog:
 
     def _bounds(self) -> dict[tuple[str, int], tuple[int, int]]:
         """Return where partitions begin and end; wait for a broker that answered before."""
-        until = time.monotonic() + PATIENCE_S
+        began = time.monotonic()
         while True:
             try:
                 return self._ask_bounds()
-            except KafkaException as failure:
-                passes = self._answered and failure.args[0].code() in AWAY
-                if not passes or time.monotonic() > until:
+            except (KafkaException, RecordsLost) as failure:
+                if time.monotonic() - began > self._patience(failure):
                     raise
                 time.sleep(RETRY_S)
+
+    def _patience(self, failure: Exception) -> float:
+        """Return for how long (s) it may last; a broker that has just started knows no topic."""
+        if not self._answered:
+            return 0.0
+        if isinstance(failure, RecordsLost):
+            return ANSWER_S
+        error = failure.args[0]
+        unknown = error.code() == KafkaError._UNKNOWN_PARTITION
+        return ANSWER_S if unknown else PATIENCE_S if is_away(error) else 0.0
 
     def _ask_bounds(self) -> dict[tuple[str, int], tuple[int, int]]:
         keys = [(topic, n) for topic, numbers in self._partitions().items() for n in numbers]

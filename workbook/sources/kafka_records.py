@@ -32,13 +32,18 @@ _NEEDED = {
     "log_level": 0,
 }
 
-AWAY = (
+_AWAY = (
     *(KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError._TIMED_OUT),
     *(KafkaError._RESOLVE, KafkaError.LEADER_NOT_AVAILABLE, KafkaError.NOT_LEADER_FOR_PARTITION),
     *(KafkaError.REQUEST_TIMED_OUT, KafkaError.BROKER_NOT_AVAILABLE),
     *(KafkaError.UNKNOWN_LEADER_EPOCH, KafkaError.FENCED_LEADER_EPOCH),
+    KafkaError._DESTROY_BROKER,
 )
-"""Errors of a broker that may be over in a moment."""
+
+
+def is_away(error: KafkaError) -> bool:
+    """Return whether it's the error of a broker that may be over in a moment."""
+    return error.code() in _AWAY or bool(error.retriable())
 
 
 _OUT_OF_RANGE = (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE)
@@ -63,7 +68,7 @@ def is_here(message: Message) -> bool:
     error = message.error()
     if error is None or error.code() == KafkaError._PARTITION_EOF:
         return True
-    if error.code() in AWAY:
+    if is_away(error):
         return False
     if error.code() == KafkaError.GROUP_AUTHORIZATION_FAILED:  # it needs none
         return False
