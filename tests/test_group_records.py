@@ -1,0 +1,211 @@
+"""Kafka's own records of groups: real bytes, every version, and bytes that are none."""
+
+from __future__ import annotations
+
+import random
+import struct
+from contextlib import suppress
+
+import pytest
+
+from workbook.events.binary import Cut
+from workbook.events.group_records import (
+    GROUP,
+    NEW_ASSIGNMENT,
+    NEW_GROUP,
+    NEW_MEMBER,
+    Assigned,
+    Group,
+    GroupKey,
+    Member,
+    NewGroup,
+    OffsetCommit,
+    OffsetKey,
+    OtherKey,
+    UnknownVersion,
+    read_key,
+    read_value,
+)
+
+TOPIC_ID = "gLKdVDhGSKCeU2Y9VM9Arw"
+ID = b"\x80\xb2\x9dT8FH\xa0\x9eSf=T\xcf@\xaf"
+
+
+def text(value: str | None, *, flexible: bool = False) -> bytes:
+    if flexible:
+        return b"\0" if value is None else bytes([len(value) + 1]) + value.encode()
+    return b"\xff\xff" if value is None else struct.pack(">h", len(value)) + value.encode()
+
+
+def blob(value: bytes, *, flexible: bool = False) -> bytes:
+    if flexible:
+        length, head = len(value) + 1, b""
+        while length > 0x7F:
+            head, length = head + bytes([length & 0x7F | 0x80]), length >> 7
+        return head + bytes([length]) + value
+    return struct.pack(">i", len(value)) + value
+
+
+# --- keys ---------------------------------------------------------------------------------------
+
+OFFSET_KEY = b"\0\1" + text("app") + text("clicks") + b"\0\0\0\7"
+KEYS = [
+    (OFFSET_KEY, OffsetKey("app", "clicks", 7)),
+    (b"\0\0" + OFFSET_KEY[2:], OffsetKey("app", "clicks", 7)),
+    (b"\0\2" + text("app"), GroupKey(GROUP, "app")),
+    (b"\0\5" + text("app") + text("m-1"), GroupKey(NEW_MEMBER, "app", "m-1")),
+    (b"\0\x08" + text("app") + text("m-1"), GroupKey(NEW_ASSIGNMENT, "app", "m-1")),
+    (b"\0\6" + text("app"), OtherKey(6)),
+    (b"\0\x63whatever", OtherKey(99)),
+]
+
+
+@pytest.mark.parametrize(("data", "key"), KEYS)
+def test_keys(data: bytes, key: object) -> None:
+    assert read_key(data) == key
+
+
+def test_a_group_s_name_is_utf_8() -> None:
+    name = "Grüße".encode()
+    assert read_key(b"\0\3" + struct.pack(">h", len(name)) + name) == GroupKey(NEW_GROUP, "Grüße")
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\0", b"\0\1", b"\0\2\0\5app", b"\0\2\xff\xff", b"\0\2\0\1\xff", OFFSET_KEY[:-1]]
+)
+def test_keys_that_are_cut_off(data: bytes) -> None:
+    with pytest.raises(Cut):
+        read_key(data)
+
+
+# --- offset commits -------------------------------------------------------------------------------
+
+
+def commit(version: int) -> bytes:
+    """Offset 42, metadata "me", committed at 1700, in a version."""
+    flexible = version >= 4
+    epoch = struct.pack(">i", 9) if version >= 3 else b""
+    expires = struct.pack(">q", 99) if version == 1 else b""
+    tags = b"\1\0\x10" + ID if flexible else b""
+    head = struct.pack(">hq", version, 42) + epoch + text("me", flexible=flexible)
+    return head + struct.pack(">q", 1700) + expires + tags
+
+
+@pytest.mark.parametrize("version", range(5))
+def test_offset_commits_of_every_version(version: int) -> None:
+    epoch, topic_id = 9 if version >= 3 else -1, TOPIC_ID if version >= 4 else None
+    expected = OffsetCommit(42, 1700, "me", epoch, topic_id)
+    assert read_value(read_key(OFFSET_KEY), commit(version)) == expected
+
+
+@pytest.mark.parametrize("version", range(5))
+def test_an_offset_commit_that_is_cut_off_anywhere(version: int) -> None:
+    whole = commit(version)
+    for end in range(len(whole)):
+        with pytest.raises(Cut):
+            read_value(read_key(OFFSET_KEY), whole[:end])
+
+
+@pytest.mark.parametrize("version", [-1, 5, 300])
+def test_versions_to_come_are_unknown(version: int) -> None:
+    with pytest.raises(UnknownVersion, match=f"kind 1, version {version}"):
+        read_value(read_key(OFFSET_KEY), struct.pack(">h", version) + commit(4)[2:])
+
+
+def test_other_kinds_are_unknown() -> None:
+    with pytest.raises(UnknownVersion, match="kind 6"):
+        read_value(OtherKey(6), b"\0\0whatever")
+
+
+# --- groups ---------------------------------------------------------------------------------------
+
+SUBSCRIPTION = b"\0\1" + struct.pack(">i", 2) + text("a") + text("b") + blob(b"user data")
+ASSIGNMENT = b"\0\1" + struct.pack(">i", 1) + text("a") + struct.pack(">iii", 2, 0, 3) + blob(b"")
+
+
+def group(version: int, kind: str = "consumer") -> bytes:
+    flexible = version >= 4
+    many = bytes([2]) if flexible else struct.pack(">i", 1)
+    instance = text("i-1", flexible=flexible) if version >= 3 else b""
+    member = (
+        text("m-1", flexible=flexible) + instance + text("shop", flexible=flexible)
+        + text("/10.0.0.1", flexible=flexible)
+        + (struct.pack(">i", 300) if version >= 1 else b"") + struct.pack(">i", 45)
+        + blob(SUBSCRIPTION, flexible=flexible) + blob(ASSIGNMENT, flexible=flexible)
+        + (b"\0" if flexible else b"")
+    )  # fmt: skip
+    return (
+        struct.pack(">h", version) + text(kind, flexible=flexible) + struct.pack(">i", 3)
+        + text("range", flexible=flexible) + text("m-1", flexible=flexible)
+        + (struct.pack(">q", 1700) if version >= 2 else b"") + many + member
+        + (b"\0" if flexible else b"")
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("version", range(5))
+def test_groups_of_every_version(version: int) -> None:
+    instance = "i-1" if version >= 3 else None
+    rebalance = 300 if version >= 1 else -1
+    member = Member(
+        *("m-1", "shop", "/10.0.0.1", instance, 45, rebalance),
+        topics=("a", "b"),
+        assigned=(("a", (0, 3)),),
+    )
+    changed_at = 1700 if version >= 2 else -1
+    expected = Group("consumer", 3, "range", "m-1", changed_at, (member,))
+    assert read_value(GroupKey(GROUP, "app"), group(version)) == expected
+
+
+def test_a_group_that_isn_t_of_consumers_keeps_its_own_bytes() -> None:
+    found = read_value(GroupKey(GROUP, "connect"), group(3, "connect"))
+    assert isinstance(found, Group)
+    assert [(m.client_id, m.topics, m.assigned) for m in found.members] == [("shop", (), ())]
+
+
+def test_an_empty_group_has_neither_assignor_nor_leader() -> None:
+    data = b"\0\3\0\0\0\0\0\0\xff\xff\xff\xff\0\0\1\xa2\n\xb11.\0\0\0\0"  # of a 4.3 broker
+    found = read_value(GroupKey(GROUP, "app"), data)
+    assert found == Group("", 0, None, None, 0x1A20AB1312E, ())
+
+
+# --- the new protocol: bytes of a 4.3 broker ------------------------------------------------------
+
+
+def test_a_group_of_the_new_protocol() -> None:
+    data = b'\0\0\0\0\0\2\1\0\x08\xe4\xfe\xcf"\x1du"G'
+    assert read_value(GroupKey(NEW_GROUP, "app"), data) == NewGroup(2)
+
+
+def test_a_member_of_the_new_protocol() -> None:
+    data = b"\0\0\0\0\nnew-app-1\x0b/127.0.0.1\2\x0eclicks.p.a3e7\1\0\4\x93\xe0\0\1\0\1\0"
+    found = read_value(GroupKey(NEW_MEMBER, "app", "m-1"), data)
+    topics = ("clicks.p.a3e7",)
+    assert found == Member("m-1", "new-app-1", "/127.0.0.1", None, -1, 300_000, topics)
+
+
+def test_what_a_member_of_the_new_protocol_has() -> None:
+    numbers = struct.pack(">iiii", 0, 1, 2, 3)
+    epochs = b"\1\0\x11\5" + struct.pack(">iiii", 2, 2, 2, 2)
+    data = b"\0\0\0\0\0\2\0\0\0\0\0\2" + ID + b"\5" + numbers + epochs + b"\1\0"
+    found = read_value(GroupKey(NEW_ASSIGNMENT, "app", "m-1"), data)
+    assert found == Assigned(2, ((TOPIC_ID, (0, 1, 2, 3)),))
+
+
+# --- bytes that are none --------------------------------------------------------------------------
+
+
+def test_whatever_comes_nothing_else_is_raised() -> None:
+    draw = random.Random(1)
+    good = [commit(v) for v in range(5)] + [group(v) for v in range(5)]
+    kinds = [read_key(OFFSET_KEY)] + [GroupKey(kind, "g", "m") for kind in (2, 3, 5, 8)]
+    for _ in range(100_000):
+        base = draw.choice(good)
+        if draw.random() < 0.3:
+            base = struct.pack(">h", draw.randrange(5)) + draw.randbytes(draw.randrange(60))
+        data = bytearray(base[: draw.randrange(len(base) + 1)])
+        for _ in range(draw.randrange(4) if data else 0):
+            data[draw.randrange(len(data))] = draw.randrange(256)
+        with suppress(Cut, UnknownVersion):
+            read_value(draw.choice(kinds), bytes(data))
+        with suppress(Cut):
+            read_key(bytes(data))

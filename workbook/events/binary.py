@@ -1,0 +1,103 @@
+"""Reads values from bytes as Kafka's protocol lays them out, fixed and flexible."""
+
+from __future__ import annotations
+
+import struct
+from base64 import urlsafe_b64encode
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class Cut(ValueError):
+    """The bytes end before the value does, or hold a length that can't be."""
+
+
+class Bytes:
+    """Reads one value after the other; ``flexible`` has short lengths and tagged fields (KIP-482).
+
+    Every method raises Cut where the bytes don't hold what is asked for.
+    """
+
+    def __init__(self, data: bytes, at: int = 0, *, flexible: bool = False) -> None:
+        self._data, self._at, self.flexible = data, at, flexible
+
+    @property
+    def left(self) -> int:
+        """Return how many bytes are left."""
+        return len(self._data) - self._at
+
+    def take(self, number: int) -> bytes:
+        """Return so many bytes."""
+        if not 0 <= number <= self.left:
+            raise Cut(f"expected {number} bytes, but {self.left} are left")
+        self._at += number
+        return self._data[self._at - number : self._at]
+
+    def int8(self) -> int:
+        return self._number(">b")
+
+    def int16(self) -> int:
+        return self._number(">h")
+
+    def int32(self) -> int:
+        return self._number(">i")
+
+    def int64(self) -> int:
+        return self._number(">q")
+
+    def varint(self) -> int:
+        """Return an unsigned number of seven bits a byte, the lowest first."""
+        value = 0
+        for shift in range(0, 35, 7):
+            byte = self.take(1)[0]
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                return value
+        raise Cut("expected a length of five bytes at most")
+
+    def text(self) -> str:
+        """Return a string; raise Cut where it's null."""
+        found = self.text_or_none()
+        if found is None:
+            raise Cut("expected a string, but it's null")
+        return found
+
+    def text_or_none(self) -> str | None:
+        number = self.varint() - 1 if self.flexible else self.int16()
+        if number == -1:
+            return None
+        try:
+            return self.take(number).decode()
+        except UnicodeDecodeError as error:
+            raise Cut("expected UTF-8") from error
+
+    def blob(self) -> bytes:
+        """Return bytes; b"" for null."""
+        number = self.varint() - 1 if self.flexible else self.int32()
+        return b"" if number == -1 else self.take(number)
+
+    def uuid(self) -> str:
+        """Return a topic's id as Kafka's tools print it."""
+        return urlsafe_b64encode(self.take(16)).decode().rstrip("=")
+
+    def each(self, read: Callable[[], T]) -> list[T]:
+        """Return a list, whose elements ``read`` reads; [] for null."""
+        number = self.varint() - 1 if self.flexible else self.int32()
+        if number > self.left:  # an element has a byte at least
+            raise Cut(f"expected {number} elements, but {self.left} bytes are left")
+        return [read() for _ in range(number)]
+
+    def tags(self) -> dict[int, bytes]:
+        """Return the tagged fields behind the others, by number; none where nothing is flexible."""
+        found: dict[int, bytes] = {}
+        if self.flexible:
+            for _ in range(self.varint()):
+                tag = self.varint()
+                found[tag] = self.take(self.varint())
+        return found
+
+    def _number(self, kind: str) -> int:
+        (value,) = struct.unpack(kind, self.take(struct.calcsize(kind)))
+        return int(value)
