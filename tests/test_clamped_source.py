@@ -25,6 +25,7 @@ from workbook.kafka.producer import DeliveringProducer
 from workbook.sources.clamp import goes_on
 from workbook.sources.clamped import ClampedKafka, Settings, register
 from workbook.sources.kafka_log import KafkaLog
+from workbook.sources.kafka_records import RecordsLost
 from workbook.topics import Topic, new_compacted_topic
 
 ROOT = Path(__file__).parents[1]
@@ -364,6 +365,16 @@ def test_an_offset_beyond_the_end_is_named(clamped: Clamped) -> None:
     text = f'{{"{names[0]}":{{"0":9,"1":0}},"{names[1]}":{{"0":0,"1":0}}}}'
     with pytest.raises(ValueError, match="it ends at 0, and 9 was asked for"):
         log_of(clamped).first(text)
+
+
+def test_a_topic_that_is_missing_is_named_at_once(clamped: Clamped) -> None:
+    config = clamped.broker.client_config()
+    log = KafkaLog(config, ("nowhere", clamped.topics[1].name), goes_on, 1, 1, None, True)
+    began = time.monotonic()
+    with pytest.raises(RecordsLost, match=r"Expected the topic nowhere.*Check its name"):
+        log.first("earliest")
+    assert time.monotonic() - began < 9
+    log.close()
 
 
 def test_a_partition_that_was_full_is_read_on(clamped: Clamped) -> None:

@@ -84,8 +84,9 @@ def refused(topic: str, error: KafkaError) -> Exception:
         )
     if error.code() in _GONE:
         return RecordsLost(
-            f"Expected records of {topic} where this query stands, but they are deleted, or the "
-            f"topic was, and perhaps made anew ({error.str()}). Begin with another checkpoint."
+            f"Expected the topic {topic}, with the records where this query stands, but the broker "
+            f"has no such topic, or no such records any more ({error.str()}). Check its name; if "
+            "it was made anew, begin with another checkpoint."
         )
     return KafkaException(error)
 
