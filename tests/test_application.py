@@ -1,0 +1,79 @@
+"""A real application in a group: it joins, commits, leaves, or is killed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient
+from labs import until
+
+from workbook.kafka.application import Application, stop_all
+from workbook.kafka.producer import DeliveringProducer
+from workbook.stack.broker import Broker
+from workbook.topics import Topic
+
+
+@pytest.fixture
+def admin(broker: Broker) -> AdminClient:
+    return AdminClient(broker.client_config())
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left() -> Iterator[None]:
+    yield
+    stop_all()
+
+
+def filled(broker: Broker, name: str, records: int = 10) -> str:
+    broker.create(Topic(name, 1))
+    with DeliveringProducer(broker.client_config(), name) as producer:
+        for number in range(records):
+            producer.produce(str(number).encode())
+    return name
+
+
+def committed(admin: AdminClient, group: str, topic: str) -> int:
+    asked = [ConsumerGroupTopicPartitions(group, [TopicPartition(topic, 0)])]
+    (answer,) = admin.list_consumer_group_offsets(asked).values()
+    try:
+        return int(answer.result(30).topic_partitions[0].offset)
+    except KafkaException:  # its coordinator isn't ready yet
+        return -1
+
+
+def members(admin: AdminClient, group: str) -> list[str]:
+    (answer,) = admin.describe_consumer_groups([group]).values()
+    return [member.client_id for member in answer.result(30).members]
+
+
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_it_joins_reads_and_commits_then_leaves(
+    broker: Broker, admin: AdminClient, protocol: str
+) -> None:
+    topic = filled(broker, f"read-by-{protocol}")
+    group = f"readers-{protocol}"
+    with Application(broker.client_config(), group, topic, client_id="shop", protocol=protocol):
+        until(lambda: committed(admin, group, topic) == 10, "its commit")
+        assert members(admin, group) == ["shop"]
+    assert members(admin, group) == []
+
+
+def test_one_that_is_killed_stays_a_member_until_its_session_times_out(
+    broker: Broker, admin: AdminClient
+) -> None:
+    topic = filled(broker, "read-by-a-victim")
+    victim = Application(broker.client_config(), "victims", topic)
+    until(lambda: committed(admin, "victims", topic) == 10, "its commit")
+    victim.kill()
+    assert members(admin, "victims") == ["rdkafka"]
+    until(lambda: members(admin, "victims") == [], "the session time-out")
+
+
+def test_a_second_one_of_the_same_name_ends_the_first(broker: Broker) -> None:
+    topic = filled(broker, "read-twice")
+    first = Application(broker.client_config(), "twins", topic)
+    second = Application(broker.client_config(), "twins", topic)
+    assert second.runs
+    assert not first.runs

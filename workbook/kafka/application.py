@@ -1,0 +1,132 @@
+"""A real application that reads a topic in a group: a process of its own, which may be killed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from threading import Thread
+from types import TracebackType
+from typing import Any, ClassVar, Self
+
+from confluent_kafka import Consumer, KafkaException
+
+COMMIT_EVERY_S = 0.5
+
+
+class Application:
+    """A consumer of topics in a process of its own: it joins a group, reads, and commits.
+
+    ``client_id`` is None for the client's own default. ``protocol`` is Kafka's ``group.protocol``:
+    "classic", or "consumer" for the new one (KIP-848). ``slow_s`` it takes for each record.
+    ``stop`` lets it leave its group; ``kill`` is kill -9, so that its group finds out by its
+    session time-out: ``session_ms``, six seconds by default; in the new protocol the broker
+    has its own. It ends with the process that made it, however that ends. An application of the
+    same ``name`` (the group's, if none is given) ends the one that runs already.
+    """
+
+    running: ClassVar[dict[str, Application]] = {}
+
+    def __init__(
+        self,
+        config: Mapping[str, Any],
+        group: str,
+        *topics: str,
+        client_id: str | None = None,
+        protocol: str = "classic",
+        slow_s: float = 0.0,
+        session_ms: int = 6000,
+        name: str = "",
+    ) -> None:
+        self.group = group
+        settings: dict[str, Any] = {**config, "group.id": group, "group.protocol": protocol}
+        if client_id is not None:
+            settings["client.id"] = client_id
+        if protocol == "classic":
+            settings["session.timeout.ms"] = session_ms
+        former = Application.running.pop(name or group, None)
+        if former is not None:
+            former.stop()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", __name__], stdin=subprocess.PIPE, start_new_session=True
+        )
+        assert self._process.stdin is not None
+        line = json.dumps({"settings": settings, "topics": topics, "slow_s": slow_s})
+        self._process.stdin.write(f"{line}\n".encode())
+        self._process.stdin.flush()  # and left open: its end is the application's
+        Application.running[name or group] = self
+
+    @property
+    def runs(self) -> bool:
+        """Return whether its process lives."""
+        return self._process.poll() is None
+
+    def stop(self) -> None:
+        """End it as a shutdown does: it commits, and leaves its group."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        try:
+            self._process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    def kill(self) -> None:
+        """End it by kill -9; harmless when it has ended."""
+        self._process.kill()
+        self._process.wait()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+
+def stop_all() -> None:
+    """Stop every application that this process has started."""
+    while Application.running:
+        _, application = Application.running.popitem()
+        application.stop()
+
+
+def main() -> None:
+    """Read and commit until standard input ends."""
+    asked = json.loads(sys.stdin.readline())
+    over: list[bool] = []
+
+    def wait_for_the_end() -> None:
+        sys.stdin.read()
+        over.append(True)
+
+    Thread(target=wait_for_the_end, daemon=True).start()
+    settings = {"auto.offset.reset": "earliest", "enable.auto.commit": False, "log_level": 0}
+    consumer = Consumer({**settings, **asked["settings"]})
+    consumer.subscribe(list(asked["topics"]))
+    due = time.monotonic()
+    while not over:
+        message = consumer.poll(0.1)
+        if message is not None and message.error() is None and asked["slow_s"]:
+            time.sleep(asked["slow_s"])
+        if time.monotonic() >= due:
+            due = time.monotonic() + COMMIT_EVERY_S
+            _commit(consumer)
+    _commit(consumer)
+    consumer.close()
+
+
+def _commit(consumer: Consumer) -> None:
+    try:
+        consumer.commit(asynchronous=False)
+    except KafkaException:  # nothing read yet, or its partitions were just taken away
+        return
+
+
+if __name__ == "__main__":
+    main()
