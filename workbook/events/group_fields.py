@@ -63,8 +63,10 @@ class _Noted(Bytes):
         """Read as far as it goes; return the fields."""
         with suppress(Cut):
             read()
-        if self.left:
-            self._fields.append(Field("rest", self._all - self.left, self.left))
+        last = self._fields[-1] if self._fields else Field("", 0, 0)
+        end = last.first + last.size
+        if end < self._all:
+            self._fields.append(Field("rest", end, self._all - end))
         return self._fields
 
     def note(self, name: str, read: Callable[[], Any]) -> Any:
@@ -73,16 +75,16 @@ class _Noted(Bytes):
         value = read()
         size = self._all - self.left - first
         if size:
-            self._fields.append(Field(name, first, size, "null" if value is None else str(value)))
+            self._fields.append(Field(name, first, size, str(value)))
         return value
 
     def words(self, name: str) -> None:
         """Read a text behind its length."""
-        size = self.varint() - 1 if self.flexible else self.int16()
-        before = 1 if self.flexible else 2
-        first = self._all - self.left - before
-        self._fields.append(Field("length", first, before, str(size)))
+        size = self.note("length", self._length)
         self.note(name, lambda: self.take(max(size, 0)).decode(errors="replace"))
+
+    def _length(self) -> int:
+        return self.varint() - 1 if self.flexible else self.int16()
 
 
 def _key(of: _Noted) -> None:
