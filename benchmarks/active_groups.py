@@ -24,7 +24,7 @@ import numpy as np
 from confluent_kafka import Consumer, TopicPartition
 from views_per_second import Cost, cost, report
 
-from workbook.decoding.consumer_offsets import COMMIT, decode
+from workbook.decoding.consumer_offsets import decode
 from workbook.generators.groups import GroupWorkload
 from workbook.kafka.broker import Broker
 from workbook.kafka.producer import DeliveringProducer
@@ -90,8 +90,9 @@ def table(spark: Any, broker: Broker, topic: Topic, per_batch: int) -> int:
 
 def live(spark: Any, broker: Broker, commits: int) -> None:
     """Measure from a commit to the store, and the stores' answers while the stream runs."""
-    from workbook.sinks.store import Store
     from workbook.sinks.windowed_store import WindowedStore
+
+    from workbook.sinks.store import Store
 
     config, system = broker.client_config(), ActiveGroups()
     checkpoint = session.checkpoint("bench")

@@ -16,7 +16,7 @@ from workbook.kafka.readers import read_messages
 from workbook.systems import CRASHES, STREAMS, SYSTEMS
 from workbook.systems.base import letters_of
 from workbook.systems.crashes.base import Crashes, Traced, Variant, Verdict
-from workbook.topics import Topic, new_compacted_topic, new_topic
+from workbook.topics import new_compacted_topic, new_topic
 
 
 def crashes_of(system: str) -> Crashes:

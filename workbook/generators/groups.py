@@ -89,7 +89,9 @@ class GroupWorkload:
         chosen = draw.sample(range(self.partitions), draw.randint(1, self.partitions))
         places = [
             TopicPartition(
-                self.topic, partition, self._committed.get((name, partition), 0) + draw.randint(1, 9)
+                self.topic,
+                partition,
+                self._committed.get((name, partition), 0) + draw.randint(1, 9),
             )
             for partition in chosen
         ]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbook.systems.base import OnPoint, Shown, Started, System
+from workbook.systems.base import OnPoint, Started, System
 from workbook.systems.crashes.active_groups import ActiveGroupCrashes
 from workbook.systems.options import path, topic
 from workbook.topics import Topic, compacted
