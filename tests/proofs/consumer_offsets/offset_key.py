@@ -126,6 +126,10 @@ def forgets_the_second_length(key):
     return key[4 : 4 + size].decode(), key[4 + size : -4].decode(), int.from_bytes(key[-4:])
 
 
+def one_byte_as_the_kind(key):
+    return by_places(key) if key and key[:2] == 1 else None
+
+
 def low_byte_of_the_kind(key):
     return by_places(b"\x00" + key[1:]) if key else None
 
@@ -154,7 +158,7 @@ catalogue = Catalogue(
         (topic_before_group, "The group comes first"),
         (forgets_the_second_length, "length of its own"),
         (low_byte_of_the_kind, "one byte of the kind"),
-        (lambda key: None, "It gives None for every key"),
+        (one_byte_as_the_kind, "It returns None for this input"),
         (lambda key: print(by_places(key)), "prints"),
         (lambda group, topic: (group, topic, 0), "Keep the parameters"),
     ],

@@ -126,5 +126,5 @@ client_details_serde = Problem(
     "still read if it has a default.\n\n"
     "`pickle` would pass, and is a trap: it runs whatever code the bytes ask for, and a class that "
     "moved to another module can't be read any more. `eval(repr(...))` is the same trap.",
-    minutes=6.0,
+    minutes=4.5,
 )

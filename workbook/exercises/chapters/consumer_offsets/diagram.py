@@ -2,7 +2,7 @@
 
 from workbook.views.parts import Loop, Query, Sink, Topic
 
-offsets = Topic("__consumer_offsets", 50, compacted=True)
+offsets = Topic("__consumer_offsets", 8, compacted=True)
 
 paths = (
     (Topic("clicks", 2), Loop("counter"), offsets, Loop("read_all"), Sink("latest")),

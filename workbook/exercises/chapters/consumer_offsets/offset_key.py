@@ -89,6 +89,7 @@ _CASES = [
         _MEMBER, "This is the key of a member, of kind 5: it goes on like a commit's, and is none."
     ),
     _case(_key("shop", "clicks", 3, kind=257), "Kind 257 isn't 1: a kind has two bytes, `01 01`."),
+    _case(_key("shop", "clicks", 3, kind=-1), "Kind -1 is below 0 and 1, and is no commit."),
     _case(None, "A record may have no key at all: `None`."),
     _case(b"", "An empty key: it doesn't even have a kind."),
     _case(b"\x00", "A key of one byte: it doesn't even have a kind."),
@@ -141,5 +142,5 @@ offset_key = Problem(
     "workbook's decoder does (`workbook/events/binary.py`).\n\n"
     "The new group protocol has come with kinds of its own. Whoever says `None` to what they don't "
     "know has a program that still ran on that day.",
-    minutes=5.0,
+    minutes=4.5,
 )

@@ -190,10 +190,3 @@ def forgets_a_length(key: bytes | None) -> Any:
         return None
     size = _number(">h", key[2:4])
     return key[4 : 4 + size].decode(), key[4 + size : -4].decode(), _number(">i", key[-4:])
-
-
-@MISTAKES.add("It gives None for every key. Is there a way to the `return` of a commit?")
-def always_none(key: bytes | None) -> Any:
-    if key is None or _is_none(key, ()):
-        return None
-    return _read(key)
