@@ -41,7 +41,7 @@ def from_the_end(key):
 
 
 def by_characters(key):
-    if key is None or len(key) < 2 or unpack(">h", key[:2])[0] > 1:
+    if key is None or len(key) < 2 or unpack(">h", key[:2])[0] not in (0, 1):
         return None
     text = key.decode()
     size = unpack(">h", text[2:4].encode())[0]
