@@ -22,7 +22,7 @@ from workbook.tables.ktable import KTable, ktable
 from workbook.tables.state import state_of
 from workbook.tables.steps import DELETED, ORDER
 
-# --- in Polars: a change is (side, group, number, value), the value None for a tombstone -----------
+# --- in Polars: a change is (side, group, number, value), the value None for a tombstone ----------
 
 Change = tuple[int, str, int, int | None]
 SIDES = (
