@@ -41,7 +41,7 @@ def _group(*members: ClientMember, generation: int = 7) -> ClientDetails:
     return ClientDetails("shop", "classic", generation, assignor, members)
 
 
-EXAMPLE = _group(_member(client="café-1"))
+example = _group(_member(client="café-1"))
 
 _TWO_TOPICS = (Assignment("clicks", (0, 2)), Assignment("größen", (1,)))
 
@@ -51,7 +51,7 @@ def _case(details: ClientDetails, says: str) -> Case:
 
 
 _CASES = [
-    _case(EXAMPLE, "One member, whose client id has an `é`. What comes back must equal it."),
+    _case(example, "One member, whose client id has an `é`. What comes back must equal it."),
     _case(_group(), "This group has no members, and its assignor is `None`."),
     _case(_group(_member(1), _member(2, "other")), "This group has two members, in this order."),
     _case(_group(_member(2), _member(1)), "The members keep their order, whatever they're called."),

@@ -30,8 +30,7 @@ def check_serde(cases: Sequence[Case], drawn: Sequence[Case]) -> Callable[[Any],
     """Build the check of a function that returns ``serialise`` and ``deserialise``."""
     rich, other = cases[0].args[0], cases[2].args[0]
     steps = (
-        _judge(cases, _there_and_back, MISTAKES, form=_bytes),
-        _judge(drawn, _there_and_back),
+        _judge([*cases, *drawn], _there_and_back, MISTAKES, form=_bytes),
         lambda answer: _elsewhere(answer, rich),
         _judge([Case((rich, other), [rich, other], _MIXED_UP)], _two_at_once),
         _judge([Case((rich,), "the same bytes", _OTHER_BYTES)], _twice),
