@@ -39,6 +39,10 @@ class NoSuchState(WorkbookError):
     """The state of a query has no such table, or not yet."""
 
 
+class NoTopology(WorkbookError, ValueError):
+    """Something other than a streaming query was asked for its topology."""
+
+
 class QueryEnded(WorkbookError):
     """The query has been stopped."""
 
