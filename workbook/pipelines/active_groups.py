@@ -38,11 +38,11 @@ def commits(decoded: DataFrame) -> KTable:
 
 
 def metadata(decoded: DataFrame) -> KTable:
-    """Return the latest records that describe each group, by group, kind and member."""
+    """Return the latest records that describe each group; ``recorded_at`` (ms) is when."""
     return ktable(
         decoded,
         key=("group", "kind", "member"),
-        columns=("details", "timestamp"),
+        columns=("details", "recorded_at"),
         where=F.col("kind").isin(*METADATA.values()),
     )
 
@@ -55,7 +55,8 @@ def active_groups(decoded: DataFrame, serialise: Serialise = to_json) -> DataFra
     per topic and partition (``offset`` is the one to read next); ``changed_at``, its newest record
     or commit (ms); ``deleted``, true where nothing is left of it, and all else is null.
     """
-    joined = commits(decoded).join(metadata(decoded), "group", "offsets", "parts")
+    rows = decoded.withColumn("recorded_at", F.unix_millis("timestamp"))
+    joined = commits(rows).join(metadata(rows), "group", "offsets", "parts")
 
     def actives(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -88,7 +89,7 @@ def _active(row: dict[str, Any], serialise: Serialise) -> dict[str, Any]:
         return {"group": row["group"], "deleted": True}
     details = ClientDetails.of(row["group"], row["parts"])
     offsets = [{**each, "offset": each["committed"]} for each in row["offsets"]]
-    recorded = (int(part["timestamp"].timestamp() * 1000) for part in row["parts"])
+    recorded = (part["recorded_at"] for part in row["parts"])
     return {
         "group": row["group"],
         "details": None if details is None else serialise(details),
