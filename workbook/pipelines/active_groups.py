@@ -38,7 +38,7 @@ def commits(decoded: DataFrame) -> KTable:
 
 
 def metadata(decoded: DataFrame) -> KTable:
-    """Return the latest records that describe each group; ``recorded_at`` (ms) is when."""
+    """Return the latest records that describe each group, of the same with ``recorded_at`` (ms)."""
     return ktable(
         decoded,
         key=("group", "kind", "member"),
