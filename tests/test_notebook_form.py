@@ -76,6 +76,11 @@ BARE = {
         "Producer(", "produce(", "readStream", "from_json", "StatefulProcessor",
         "transformWithState", "writeStream", "outputMode", "foreachBatch", "trigger",
     ),
+    "30_consumer_offsets": (
+        "produce(", "Consumer(", ".committed(", "assign", ".poll(", "enable.auto.commit",
+        "enable.partition.eof", "list_consumer_groups", "delete_consumer_groups", "struct.unpack",
+        "readStream", "kafka-assigned", "startingOffsets", "F.substring", "foreachBatch", "trigger",
+    ),
     "mob_ninety_minutes": (
         "Consumer(", ".poll(", "auto.offset.reset", "enable.auto.commit", "Producer(", "produce(",
         "commit(message=", ".committed(", "error()",
