@@ -276,6 +276,7 @@ PICTURES = {
     "13_restart_from_the_sink": {"Above, the partition that is read": "restart"},
     "20_positions_table": {"before and after its compaction": "compaction"},
     "21_us_share_holders": {"The groups, change by change": "groups", "One update:": "update"},
+    "31_active_groups": {"Groups over time": "group_life"},
 }
 """Chapter to the captions of its pictures, and the names under which they are kept."""
 
