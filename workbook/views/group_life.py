@@ -12,8 +12,8 @@ from workbook.views.time_axis import TimeAxis
 from workbook.views.words import cut
 
 CAPTION = (
-    "Groups over time. A bar is a group with members: full while it commits, hatched where it's "
-    "idle. Dashed: no members. Each tick is a commit."
+    "Groups over time. Full: a member that commits. Hatched: one that's idle. Dashed: no member. "
+    "Ticks: commits."
 )
 ACTIVE, IDLE, EMPTY, UNKNOWN, GONE = "active", "idle", "empty", "unknown", "gone"
 
@@ -149,7 +149,7 @@ class _Lane:
             title=phase.state,
         )  # fmt: skip
         room = wide(phase.state, 11) + 8
-        if width > room + 6 and phase.state != ACTIVE:
+        if width > room + 6:
             middle = x + width / 2
             self._drawing.box(
                 middle - room / 2, self._bar + 4, room, BAR - 8, fill=PAPER, edge="none"

@@ -98,6 +98,18 @@ _CASES = [
         "A tombstone of member A: it leaves, and B stays, and so do the offsets.",
     ),
     _case(
+        _of({**_OF_TWO, ("assignment", "A"): "orders 0"}, _AT), described("member", "A", None),
+        "A tombstone of member A. What it was assigned has a record, and a tombstone, of its own.",
+    ),
+    _case(
+        _of(_OF_TWO, _AT), described("group", None, None),
+        "A tombstone of the group's own record. Those of its members are other records.",
+    ),
+    _case(
+        _of(_OF_ADA, _AT), described("group", None, "epoch 1"),
+        "It goes over to the new protocol. Its classic record stays until its tombstone comes.",
+    ),
+    _case(
         _of(_OF_ADA, _AT), described("classic", None, None),
         "A tombstone of its description. Its commits are still there: the group is unknown, and "
         "not gone.",
