@@ -30,10 +30,10 @@ def test_a_commit_makes_an_idle_group_active_again() -> None:
     assert [state for state, _ in states(looks, "billing", 111)] == ["active", "idle", "active"]
 
 
-def test_members_without_any_commit_are_idle_and_commits_without_a_description_unknown() -> None:
+def test_members_need_no_commit_and_commits_without_a_description_are_unknown() -> None:
     looks = [Look(1, "new", 2, []), Look(1, "tool", None, [1]), Look(5, "tool", None, [])]
-    assert states(looks, "new", 9) == [("idle", 1)]
-    assert states(looks, "tool", 9) == [("unknown", 1), ("gone", 5)]
+    assert states(looks, "new", 9) == [("active", 1), ("idle", 6)]
+    assert states(looks, "tool", 9) == [("unknown", 1), ("left", 5)]
 
 
 def test_it_says_each_state_and_what_was_done_and_draws_them_by_more_than_colour() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from workbook.events.group_health import ACTIVE, EMPTY, IDLE, LEFT, UNKNOWN
 from workbook.views.drawing import BLUE, GREY, INK, ORANGE, PAPER, RED, Drawing, wide
 from workbook.views.picture import Picture, number
 from workbook.views.time_axis import TimeAxis
@@ -15,15 +16,13 @@ CAPTION = (
     "Groups over time. Full: a member that commits. Hatched: one that's idle. Dashed: no member. "
     "Ticks: commits."
 )
-ACTIVE, IDLE, EMPTY, UNKNOWN, GONE = "active", "idle", "empty", "unknown", "gone"
-
 SHOWN_S = 240.0
 """The newest seconds are drawn."""
 
 PAUSE_S = 60.0
 """So long without anything new, and the axis is cut."""
 
-WIDTH, LEFT, RIGHT = 900, 110, 780
+WIDTH, EDGE, RIGHT = 900, 110, 780
 HEAD, LANE, BAR, FOOT = 12, 58, 22, 56
 
 
@@ -65,7 +64,7 @@ def group_life(
     zero = min((look.at for look in looks), default=now)
     since = max(zero, now - SHOWN_S)
     moments = [*(t for t in _moments(looks, marks, lives) if since <= t <= now), since, now]
-    axis = TimeAxis(moments, LEFT, RIGHT, longest=PAUSE_S, zero=zero)
+    axis = TimeAxis(moments, EDGE, RIGHT, longest=PAUSE_S, zero=zero)
     drawing = Drawing(WIDTH, HEAD + LANE * max(len(groups), 1) + FOOT)
     for place, name in enumerate(groups):
         lane = _Lane(drawing, axis.at, HEAD + LANE * place, since)
@@ -96,10 +95,10 @@ def phases(looks: Sequence[Look], group: str, now: float, quiet: float) -> list[
 def _between(look: Look, until: float, quiet: float) -> Iterator[Phase]:
     """Yield what follows from a look until the next one: with time alone, active becomes idle."""
     if not look.members:
-        state = EMPTY if look.members == 0 else UNKNOWN if look.commits else GONE
+        state = EMPTY if look.members == 0 else UNKNOWN if look.commits else LEFT
         yield Phase(look.at, until, state)
         return
-    idle_at = max(look.commits, default=-quiet) + quiet
+    idle_at = max(look.commits, default=look.at) + quiet
     if idle_at > look.at:
         yield Phase(look.at, min(idle_at, until), ACTIVE)
     if idle_at < until or idle_at <= look.at:
@@ -128,13 +127,13 @@ class _Lane:
         self._top, self._bar = top, top + 20
 
     def name(self, group: str) -> None:
-        words = cut(group, LEFT - 14, 12)
-        self._drawing.text(LEFT - 10, self._bar + 15, words, anchor="end", bold=True)
+        words = cut(group, EDGE - 14, 12)
+        self._drawing.text(EDGE - 10, self._bar + 15, words, anchor="end", bold=True)
 
     def phases(self, life: Sequence[Phase]) -> None:
         """Draw a bar per phase, and the state now at the right."""
         for phase in life:
-            if phase.end >= self._since and phase.state not in (UNKNOWN, GONE):
+            if phase.end >= self._since and phase.state not in (UNKNOWN, LEFT):
                 self._phase(phase)
         if life:
             self._drawing.text(RIGHT + 12, self._bar + 15, life[-1].state, bold=True)
@@ -178,7 +177,7 @@ class _Lane:
 
 
 def _legend(drawing: Drawing) -> None:
-    x, y = float(LEFT), drawing.height - 18
+    x, y = float(EDGE), drawing.height - 18
     for words, fill, edge, hatched, dashed in (
         ("members, and commits", BLUE, BLUE, False, False),
         ("members, idle", "none", ORANGE, True, False),
