@@ -68,11 +68,19 @@ _MAIL = _row("mail", 1, orders_0=(7, 3000))
 _MAIL_GONE = _row("mail", 0, orders_0=(9, 8000))
 _OFFICE = _row("office", None, orders_0=(30, 4000))
 _CASES = [
+    _case([_TILL], [_LATER], "60 records in 6 s are 10.0 a second, and 12 in 4 s are 3.0."),
     _case(
         [_TILL, _MAIL], [_LATER],
         "mail has a row in `before` only: nothing of it has changed since, so it's silent.",
     ),
-    _case([_TILL], [_LATER], "60 records in 6 s are 10.0 a second, and 12 in 4 s are 3.0."),
+    _case(
+        [_row("mail", 0, orders_0=(7, 3000))], [],
+        "mail was empty already, and nothing of it has changed since: it's silent as well.",
+    ),
+    _case(
+        [_row("till", 1, orders_0=(7, 4900))], [_row("till", 1, orders_0=(9, 5400))],
+        "2 records in half a second are 4.0 a second, though windows are longer than that.",
+    ),
     _case([], [_TILL], "till has a row in `after` only: it came."),
     _case([_TILL], [], "till has a row in `before` only: it's silent, and still as it was."),
     _case([_MAIL], [_MAIL_GONE], "mail's row in `after` has 0 members: it left."),

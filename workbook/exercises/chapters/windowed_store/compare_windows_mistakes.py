@@ -145,6 +145,12 @@ MISTAKES += same_idea(
     cause="No group is silent. Those with a row in `before` only are.",
 )
 MISTAKES += same_idea(
+    _by(silent=lambda was, now: {g for g in _silent(was, now) if was[g]["members"] != 0}),
+    _by(silent=lambda was, now: {g for g in _silent(was, now) if was[g]["members"]}),
+    cause="Silent are all groups with a row in `before` only, also those without members: the task "
+    "makes no exception.",
+)
+MISTAKES += same_idea(
     _by(silent=_left, left=_missing),
     cause="`left` and `silent` have changed places.",
 )
