@@ -22,11 +22,11 @@ class Nameless(PageViews):
     """Lacks two of its declarations."""
 
     name = ""
-    streams = ()
+    examples = ()
 
 
 def test_a_system_that_declares_too_little_is_named() -> None:
-    with pytest.raises(ValueError, match="Expected Nameless to declare name, streams: add it"):
+    with pytest.raises(ValueError, match="Expected Nameless to declare name, examples: add it"):
         by_name([Nameless()])
 
 

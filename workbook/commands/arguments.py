@@ -133,7 +133,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         made.set_defaults(system=name, parser=made)
         made.usage = f"{made.prog} [options]"
         _with_examples(made, *system.examples)
-        add_run_options(made, system.reads)
+        add_run_options(made, system.reads, rejects=system.rejects)
         system.add_options(made)
     _with_examples(parser, *(system.examples[0] for system in SYSTEMS.values()))
 

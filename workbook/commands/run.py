@@ -19,9 +19,8 @@ from workbook.spark import checkpoints, cluster, session
 from workbook.spark.failures import query_failed
 from workbook.stack.broker import Broker, kafka
 from workbook.systems import SYSTEMS
-from workbook.systems.base import System, fill_in
+from workbook.systems.base import System, fill_in, letters_of
 from workbook.systems.refusals import require_folder
-from workbook.topics import Topic
 
 
 def run(options: Namespace) -> None:
@@ -47,11 +46,11 @@ def run(options: Namespace) -> None:
 
 def _prepare(broker: Broker, system: System, options: Namespace) -> None:
     """Refuse what doesn't fit, then make the topics that are missing."""
-    config, letters = broker.client_config(), Topic(options.dead_letters)
+    config, letters = broker.client_config(), letters_of(options)
     sources = system.sources(options)
     partitions = max(require_topic(config, source) for source in sources)
     results = system.results(options, partitions)
-    names = [*sources, letters.name, *(topic.name for topic in results)]
+    names = [*sources, *(topic.name for topic in (*letters, *results))]
     if len(set(names)) < len(names):
         raise WorkbookError(
             f"Expected a topic each for what is read, written and rejected, but got {names}: what "
@@ -64,7 +63,7 @@ def _prepare(broker: Broker, system: System, options: Namespace) -> None:
         checkpoints.require(checkpoint, facts)
         checkpoints.require(checkpoint, written_facts(config, written), checkpoints.WRITES)
     system.check_topics(broker, options)
-    broker.create(letters, *results)
+    broker.create(*letters, *results)
     if checkpoint:
         checkpoints.record(checkpoint, written_facts(config, written), checkpoints.WRITES)
 

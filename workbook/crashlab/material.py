@@ -14,8 +14,9 @@ from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import PartitionOffsets, committed_offset, partition_offsets
 from workbook.kafka.readers import read_messages
 from workbook.systems import CRASHES, STREAMS, SYSTEMS
+from workbook.systems.base import letters_of
 from workbook.systems.crashes.base import Crashes, Traced, Variant, Verdict
-from workbook.topics import Topic, new_compacted_topic, new_topic
+from workbook.topics import new_compacted_topic, new_topic
 
 
 def crashes_of(system: str) -> Crashes:
@@ -45,18 +46,21 @@ class Material:
 
     def __init__(self, broker: Broker, system: str, seed: int, *, clean: bool = False) -> None:
         self._broker, self._crashes, declared = broker, crashes_of(system), SYSTEMS[system]
-        make = new_compacted_topic if STREAMS[declared.reads].compacted else new_topic
-        source = make(declared.reads, "crash", self._crashes.partitions)
-        self.source, self.target = source.name, f"{source.name}.results"
+        stream = STREAMS.get(declared.reads)
+        make = new_compacted_topic if stream and stream.compacted else new_topic
+        name = stream.name if stream else system
+        source = make(name, "crash", self._crashes.partitions)
+        self.target = f"{source.name}.results"
         more = self._crashes.beside(source.name)
         named = [word for option, topic in more.items() for word in (option, topic.name)]
-        self.words = ("--in", self.source, "--out", self.target, *named, *self._crashes.words)
+        self.words = ("--in", source.name, "--out", self.target, *named, *self._crashes.words)
         self._options = declared.options(self.words)
+        self.source = self._options.source  # the same, or a topic that the broker keeps
         results = declared.results(self._options, source.partitions)
-        topics = [source, *more.values(), Topic(self._options.dead_letters), *results]
+        topics = [source, *more.values(), *letters_of(self._options), *results]
         broker.create(*topics)
         self._topics = [topic.name for topic in topics]
-        self.filled = self._crashes.fill(self._config, self.source, seed, clean=clean)
+        self.filled = self._crashes.fill(self._config, source.name, seed, clean=clean)
 
     @property
     def _config(self) -> dict[str, str]:

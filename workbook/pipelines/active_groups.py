@@ -63,7 +63,7 @@ def active_groups(decoded: DataFrame, serialise: Serialise = to_json) -> DataFra
     per topic and partition (``offset`` is the one to read next); ``changed_at``, its newest record
     or commit (ms); ``deleted``, true where nothing is left of it, and all else is null.
     """
-    joined = commits(decoded).join(metadata(decoded), "group", "offsets", "parts")
+    joined = commits(decoded).join(metadata(decoded), "group", ("offsets", "parts"))
 
     def actives(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:

@@ -5,33 +5,23 @@ from __future__ import annotations
 import json
 import time
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from confluent_kafka import (
-    OFFSET_BEGINNING,
-    OFFSET_END,
-    Consumer,
-    KafkaError,
-    KafkaException,
     Message,
     TopicPartition,
 )
-from confluent_kafka.admin import TopicMetadata
 
+from workbook.sources.bounds import Bounds
 from workbook.sources.clamp import NO_TOP, Rule, Unread, counted, plan, tops_of
 from workbook.sources.kafka_records import (
-    ANSWER_S,
     AT_ONCE,
     PATIENCE_S,
-    RETRY_S,
     RecordsLost,
-    is_away,
     is_here,
-    reading,
-    refused,
 )
 
 Offsets = dict[str, dict[str, int]]
@@ -109,28 +99,27 @@ class KafkaLog:
     ) -> None:
         self._topics, self._rule, self._max_lead = topics, rule, max_lead
         self._max_ahead, self._idle, self._strict = max_ahead, idle_timeout, fail_on_loss
-        self._said: list[KafkaError] = []
-        self._answered = False
-        self._reader = Consumer({**reading(config), "error_cb": self._said.append})
+        self._bounds = Bounds(config, topics)
+        self._reader = self._bounds.reader
         self._ahead: dict[tuple[str, int], Ahead] = {}
         self._paused: set[tuple[str, int]] = set()
 
     def close(self) -> None:
         """Close the connection to the broker."""
-        self._reader.close()
+        self._bounds.close()
 
     # --- where topics begin and end --------------------------------------------------------------
 
     def first(self, starting: str) -> dict[str, Any]:
         """Return where a query begins that has no checkpoint: ``startingOffsets``."""
-        numbers = [len(partitions) for partitions in self._partitions().values()]
+        numbers = [len(partitions) for partitions in self._bounds.partitions().values()]
         if numbers[0] != numbers[1]:
             raise ValueError(
                 f"Expected {self._topics[0]} and {self._topics[1]} to have the same number of "
                 f"partitions, since partition p is held against partition p, but they have "
                 f"{numbers[0]} and {numbers[1]}."
             )
-        bounds = self._bounds()
+        bounds = self._bounds.ask()
         if starting.strip().lower() in ("earliest", "latest"):
             where = EARLIEST if starting.strip().lower() == "earliest" else LATEST
             named = {
@@ -148,65 +137,9 @@ class KafkaLog:
     def ends(self) -> Offsets:
         """Return where the partitions end now."""
         offsets: Offsets = {topic: {} for topic in self._topics}
-        for (topic, partition), (_, high) in self._bounds().items():
+        for (topic, partition), (_, high) in self._bounds.ask().items():
             offsets[topic][str(partition)] = high
         return offsets
-
-    def _partitions(self) -> dict[str, list[int]]:
-        found = {}
-        for topic in self._topics:
-            described = self._describe(topic)
-            if described.error is not None:
-                raise refused(topic, described.error)
-            found[topic] = sorted(described.partitions)
-        self._answered = True
-        return found
-
-    def _describe(self, topic: str) -> TopicMetadata:
-        try:
-            return self._reader.list_topics(topic, timeout=ANSWER_S).topics[topic]
-        except KafkaException as failure:
-            if self._answered:
-                raise
-            self._reader.poll(0)  # what the brokers said comes by a callback; nothing is read yet
-            why = [e for e in self._said if e.code() != KafkaError._ALL_BROKERS_DOWN]
-            said = f"{failure.args[0].str()}. {why[-1].str() if why else ''}".strip()
-            raise KafkaException(KafkaError(failure.args[0].code(), said)) from failure
-
-    def _bounds(self) -> dict[tuple[str, int], tuple[int, int]]:
-        """Return where partitions begin and end; wait for a broker that answered before."""
-        began = time.monotonic()
-        while True:
-            try:
-                return self._ask_bounds()
-            except (KafkaException, RecordsLost) as failure:
-                if time.monotonic() - began > self._patience(failure):
-                    raise
-                time.sleep(RETRY_S)
-
-    def _patience(self, failure: Exception) -> float:
-        """Return for how long (s) it may last; a broker that has just started knows no topic."""
-        if not self._answered:
-            return 0.0
-        if isinstance(failure, RecordsLost):
-            return ANSWER_S
-        error = failure.args[0]
-        unknown = error.code() == KafkaError._UNKNOWN_PARTITION
-        return ANSWER_S if unknown else PATIENCE_S if is_away(error) else 0.0
-
-    def _ask_bounds(self) -> dict[tuple[str, int], tuple[int, int]]:
-        keys = [(topic, n) for topic, numbers in self._partitions().items() for n in numbers]
-        lows, highs = (self._offsets_at(when, keys) for when in (OFFSET_BEGINNING, OFFSET_END))
-        return {key: (lows[key], highs[key]) for key in keys}
-
-    def _offsets_at(self, when: int, keys: Sequence[tuple[str, int]]) -> dict[tuple[str, int], int]:
-        """Ask for the first or the next offset of all partitions at once."""
-        asked = [TopicPartition(*key, when) for key in keys]
-        found = self._reader.offsets_for_times(asked, timeout=ANSWER_S)
-        for place in found:
-            if place.error is not None:
-                raise KafkaException(place.error)
-        return {(place.topic, place.partition): place.offset for place in found}
 
     # --- what comes next -------------------------------------------------------------------------
 
@@ -217,7 +150,7 @@ class KafkaLog:
 
         Where a micro-batch begins stands in its end, too: Spark doesn't keep the first one's start.
         """
-        bounds = self._bounds()
+        bounds = self._bounds.ask()
         begins = self._follow(start, bounds)
         share = _AHEAD if most is None else max(1, most // max(1, len(bounds)))
         ends = {key: high for key, (_, high) in bounds.items()}

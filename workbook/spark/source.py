@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from workbook.kafka.identity import topics_facts
 from workbook.kafka.probe import require_topic
-from workbook.sources import clamped
+from workbook.sources import assigned, clamped
 from workbook.spark.checkpoints import OPTION, marked
 
 PATIENCE_S = 60.0
@@ -90,6 +90,31 @@ def clamped_stream(
     }  # fmt: skip
     clamped.register(spark)
     rows = spark.readStream.format(clamped.ClampedKafka.name()).options(**options).load()
+    return marked(rows, facts)
+
+
+def assigned_stream(
+    spark: SparkSession,
+    broker: Kafka,
+    topic: str,
+    starting: str = "earliest",
+    max_per_batch: int = 2_000_000,
+) -> DataFrame:
+    """Read a compacted topic, an internal one too, without joining a group: ``kafka-assigned``.
+
+    The columns are those of ``kafka_stream``. What a transaction hasn't committed isn't read.
+    Records that compaction has taken meanwhile are no loss. Raises as ``kafka_stream``.
+    """
+    config = broker.client_config()
+    facts = topics_facts(config, [topic])
+    options = {
+        **{f"kafka.{name}": value for name, value in config.items()}, "subscribe": topic,
+        "kafka.isolation.level": "read_committed", "failOnDataLoss": "false",
+        "startingOffsets": starting, "maxOffsetsPerTrigger": str(max_per_batch),
+        "tasks": str(spark.sparkContext.defaultParallelism),
+    }  # fmt: skip
+    assigned.register(spark)
+    rows = spark.readStream.format(assigned.AssignedKafka.name()).options(**options).load()
     return marked(rows, facts)
 
 

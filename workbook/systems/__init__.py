@@ -10,7 +10,7 @@ from workbook.systems.event_time_merge import EventTimeMerge
 from workbook.systems.page_views import PageViews
 from workbook.systems.share_holders import ShareHolders
 
-DECLARED = ("name", "does", "reads", "examples", "streams")
+DECLARED = ("name", "does", "reads", "examples")
 """The facts that a system declares, beside its methods."""
 
 

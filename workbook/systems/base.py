@@ -103,8 +103,11 @@ class System(ABC):
     """The topic that it reads where none is named."""
 
     examples: ClassVar[tuple[str, ...]]
-    streams: ClassVar[tuple[GeneratedStream, ...]]
-    """What it reads, generated."""
+    streams: ClassVar[tuple[GeneratedStream, ...]] = ()
+    """What it reads, generated; none where the broker itself writes it."""
+
+    rejects: ClassVar[bool] = True
+    """Whether it sends what it can't read to dead letters."""
 
     crashes: ClassVar[Crashes | None] = None
     """Where it can be killed, and how it's judged after that; None where it can't be."""
@@ -112,7 +115,7 @@ class System(ABC):
     def options(self, words: Sequence[str]) -> Namespace:
         """Parse the words behind ``workbook run NAME``."""
         parser = ArgumentParser(prog=self.name)
-        add_run_options(parser, self.reads)
+        add_run_options(parser, self.reads, rejects=self.rejects)
         self.add_options(parser)
         return fill_in(parser.parse_args(words))
 
@@ -151,10 +154,16 @@ class System(ABC):
         checkpoint: Path,
         on_point: OnPoint,
     ) -> Started:
-        """Start the queries; ``options`` have ``source`` and ``dead_letters`` filled in."""
+        """Start the queries; ``options`` are filled in."""
 
 
 def fill_in(options: Namespace) -> Namespace:
-    """Name the dead letters where they were not."""
-    options.dead_letters = options.dead_letters or Topic(options.source).dead_letters.name
+    """Name the dead letters where they were not; some systems have none."""
+    if "dead_letters" in options:
+        options.dead_letters = options.dead_letters or Topic(options.source).dead_letters.name
     return options
+
+
+def letters_of(options: Namespace) -> list[Topic]:
+    """Return the topic of dead letters, if the system has one."""
+    return [Topic(options.dead_letters)] if "dead_letters" in options else []

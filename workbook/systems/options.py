@@ -100,8 +100,8 @@ def seconds_in(text: str) -> float:
     return float(sum(float(number) * UNITS[unit] for number, unit in parts))
 
 
-def add_run_options(parser: ArgumentParser, reads: str) -> None:
-    """Add the options of ``workbook run`` that every system has."""
+def add_run_options(parser: ArgumentParser, reads: str, *, rejects: bool = True) -> None:
+    """Add the options of ``workbook run`` that every system has, or all those that reject."""
     parser.add_argument(
         "--in",
         dest="source",
@@ -110,13 +110,14 @@ def add_run_options(parser: ArgumentParser, reads: str) -> None:
         metavar="TOPIC",
         help=f"the topic to read; default: {reads}",
     )
-    parser.add_argument(
-        "--dead-letters",
-        type=topic,
-        metavar="TOPIC",
-        help="the topic for records that can't be read, created if missing; default: the one "
-        "that is read, with .dead-letters appended",
-    )
+    if rejects:
+        parser.add_argument(
+            "--dead-letters",
+            type=topic,
+            metavar="TOPIC",
+            help="the topic for records that can't be read, created if missing; default: the one "
+            "that is read, with .dead-letters appended",
+        )
     parser.add_argument(
         "--checkpoint",
         type=path,

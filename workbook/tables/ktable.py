@@ -169,6 +169,19 @@ class KTable:
             )
         return GroupedTable(self, column)
 
+    def join(self, other: KTable, by: str, rows: tuple[str, str]) -> DataFrame:
+        """Join this table and another by a key column that both have, whatever more keys they have.
+
+        Returns for each value of ``by`` that a micro-batch changed, one row: ``by``; two arrays of
+        structs, named ``rows``, with the other columns of this table's rows of that value and of
+        the other's, in the order of their keys; ``deleted`` (boolean), true where neither has a row
+        any more. An array is empty where its table has none, so inner and left joins are filters.
+        Raises ValueError where ``by`` isn't in both keys.
+        """
+        from workbook.tables.join import join
+
+        return join(self, other, by, rows)
+
     def _marked(self, rows: DataFrame, columns: Sequence[str], **more: Any) -> DataFrame:
         """Mark rows with what their query is made for: see ``checkpoints``."""
         kinds = (f"{c} {self.changelog.schema[c].dataType.simpleString()}" for c in columns)

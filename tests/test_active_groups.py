@@ -1,0 +1,110 @@
+"""Who reads what, from the broker's own records: the table equals what the admin client answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from confluent_kafka.admin import AdminClient
+from labs import until
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from workbook.decoding.consumer_offsets import decode
+from workbook.events.client_details import from_json
+from workbook.generators.groups import GroupWorkload
+from workbook.kafka.application import Application, stop_all
+from workbook.kafka.group_offsets import committed_by
+from workbook.ledgers.groups import GroupsVerdict, judge
+from workbook.pipelines.active_groups import active_groups
+from workbook.sinks.store import Store
+from workbook.spark.queries import start_table
+from workbook.spark.source import assigned_stream
+from workbook.stack.broker import Broker
+from workbook.systems.active_groups import CONSUMER_OFFSETS
+from workbook.topics import Topic
+
+COLUMNS = ["group", "topic", "partition", "offset", "described"]
+
+
+class Table:
+    """A running table of active groups, and its store."""
+
+    def __init__(self, spark: SparkSession, broker: Broker, folder: Path) -> None:
+        raw = assigned_stream(spark, broker, CONSUMER_OFFSETS)
+        groups = active_groups(decode(raw)).withColumn("details", F.col("details").cast("string"))
+        self.store = Store(folder / "groups.db", "group")
+        self.query = start_table(groups, [self.store], folder / "checkpoint")
+
+    def rows(self, prefix: str) -> pd.DataFrame:
+        """A row per group and partition, as the ledger wants them."""
+        found = [
+            (row["group"], at["topic"], at["partition"], at["offset"], bool(row["details"]))
+            for row in self.store.all()
+            if row["group"].startswith(prefix)
+            for at in row["offsets"]
+        ]
+        return pd.DataFrame(found, columns=COLUMNS)
+
+    def members(self, group: str) -> list[str] | None:
+        """The client ids of a group's members; None for a group that isn't known."""
+        row = self.store.get(group)
+        if row is None or row["details"] is None:
+            return None
+        return [member.client_id for member in from_json(row["details"]).members]
+
+
+@pytest.fixture
+def table(spark: SparkSession, broker: Broker, tmp_path: Path) -> Iterator[Table]:
+    broker.create(Topic("somebody-reads", 1))
+    with Application(broker.client_config(), "somebody", "somebody-reads"):
+        until(lambda: _exists(broker), "the topic of committed offsets")
+    made = Table(spark, broker, tmp_path)
+    yield made
+    made.query.stop()
+    stop_all()
+
+
+def _exists(broker: Broker) -> bool:
+    return CONSUMER_OFFSETS in AdminClient(broker.client_config()).list_topics(timeout=30).topics
+
+
+def verdict(broker: Broker, table: Table, expected: pd.DataFrame, prefix: str) -> GroupsVerdict:
+    observed = table.rows(prefix)
+    groups = sorted({*expected["group"], *observed["group"]})
+    return judge(expected, observed, committed_by(broker.client_config(), groups))
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_it_equals_the_admin_client_s_answer(broker: Broker, table: Table, seed: int) -> None:
+    topic = Topic(f"read-by-seventy-{seed}", 3)
+    broker.create(topic)
+    expected = GroupWorkload(broker.client_config(), topic.name, 3, seed).run()
+    table.query.process_all()
+    found = verdict(broker, table, expected, f"{topic.name}.")
+    assert found.clean, str(found)
+    assert expected["group"].nunique() == 56
+    assert found.observed > 100
+
+
+def test_an_application_comes_and_goes(broker: Broker, table: Table) -> None:
+    topic = Topic("read-for-a-while", 2)
+    broker.create(topic)
+    config = broker.client_config()
+    for protocol in ("classic", "consumer"):
+        group = f"while-{protocol}"
+        with Application(
+            config, group, topic.name, client_id=f"shop-{protocol}", protocol=protocol
+        ):
+            until(lambda: table.members(group) == [shop], "its member")  # noqa: B023
+        until(lambda: table.members(group) == [], "its end")  # noqa: B023
+
+
+def test_nobody_sees_the_reader_itself(broker: Broker, table: Table) -> None:
+    table.query.process_all()
+    admin = AdminClient(broker.client_config())
+    groups = admin.list_consumer_groups().result(30).valid
+    assert not [g.group_id for g in groups if "assigned" in g.group_id or "clamped" in g.group_id]
+    assert not [row["group"] for row in table.store.all() if "kafka-" in row["group"]]

@@ -1,0 +1,96 @@
+"""Who reads what: system 4."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbook.systems.base import OnPoint, Started, System
+from workbook.systems.crashes.active_groups import ActiveGroupCrashes
+from workbook.systems.options import path, topic
+from workbook.topics import Topic, compacted
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from workbook.spark.source import Kafka
+
+CONSUMER_OFFSETS = "__consumer_offsets"
+
+
+class ActiveGroups(System):
+    """The broker's own records of groups in; who reads what out, in two stores.
+
+    It joins no group and writes nothing to the cluster, but for ``--out``.
+    """
+
+    name = "active_groups"
+    does = "show which applications read what, and how far behind they are"
+    reads = CONSUMER_OFFSETS
+    examples = ("run active_groups",)
+    rejects = False
+    crashes = ActiveGroupCrashes()
+
+    def add_options(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--out",
+            type=topic,
+            metavar="TOPIC",
+            help="a compacted topic for the groups, created if missing. Default: none; nothing is "
+            "written to the cluster",
+        )
+        parser.add_argument(
+            "--store",
+            type=path,
+            metavar="FILE",
+            help="the file with the groups as they are now, for `workbook store`; default: "
+            "groups.db in the checkpoint, and windows.db beside it",
+        )
+
+    def check(self, options: Namespace) -> None:
+        from workbook.systems.refusals import require_store
+
+        if options.store:
+            require_store(Path(options.store))
+
+    def made_for(self, options: Namespace) -> Mapping[str, Any]:
+        return {"query": "table"}
+
+    def results(self, options: Namespace, partitions: int) -> list[Topic]:
+        return [compacted(options.out)] if options.out else []
+
+    def start(
+        self,
+        spark: SparkSession,
+        broker: Kafka,
+        options: Namespace,
+        checkpoint: Path,
+        on_point: OnPoint,
+    ) -> Started:
+        from pyspark.sql import functions as F  # noqa: N812
+
+        from workbook.decoding.consumer_offsets import decode
+        from workbook.pipelines.active_groups import active_groups
+        from workbook.sinks.store import Store
+        from workbook.sinks.table_topic import TableTopic
+        from workbook.sinks.windowed_store import WindowedStore
+        from workbook.spark.queries import TableSink, start_table
+        from workbook.spark.source import assigned_stream
+        from workbook.systems.groups_dashboard import Dashboard, GroupsProgress
+
+        config = broker.client_config()
+        raw = assigned_stream(spark, broker, options.source, max_per_batch=options.max_per_batch)
+        groups = active_groups(decode(raw)).withColumn("details", F.col("details").cast("string"))
+        groups = on_point.within("mid-batch", groups)
+        file = Path(options.store or checkpoint / "groups.db").absolute()
+        store = Store(file, "group")
+        windows = WindowedStore(file.with_name("windows.db"), "group")
+        out = [TableTopic(config, options.out, "group")] if options.out else []
+        progress = GroupsProgress(store)
+        spark.streams.addListener(progress)
+        sinks: list[TableSink] = [*out, store, windows]
+        queries = start_table(groups, sinks, checkpoint, f"{options.every or 1} seconds", on_point)
+        dashboard = Dashboard(config, store)
+        return Started(queries, progress, dashboard.shown, dashboard.summary, file)
