@@ -1,0 +1,296 @@
+"""How far a group is behind: from samples put in by hand, and from a real broker's ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from brokers import OwnBroker
+from confluent_kafka import OFFSET_INVALID, KafkaError, KafkaException
+from confluent_kafka.admin import (
+    AclBinding,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    NewTopic,
+    ResourcePatternType,
+    ResourceType,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+from labs import until
+
+from workbook.kafka import end_sampler
+from workbook.kafka.broker import Broker
+from workbook.kafka.end_sampler import EndSampler
+from workbook.kafka.lag import KEPT_MS, MOST, EndSamples, Lag
+from workbook.kafka.producer import DeliveringProducer
+from workbook.kafka.samples import APART, Samples
+from workbook.topics import Topic
+
+MakeTopic = Callable[..., Topic]
+P = ("clicks", 0)
+
+
+def sampled(*samples: tuple[int, int]) -> EndSamples:
+    """Samples of one partition: (second, end offset)."""
+    made = EndSamples()
+    for second, end in samples:
+        made.add(second * 1000, {P: end})
+    return made
+
+
+# --- by hand ------------------------------------------------------------------------------------
+
+
+def test_the_seconds_lie_between_the_two_samples_around_the_committed_offset() -> None:
+    ends = sampled((0, 100), (10, 200), (20, 220))
+    assert ends.lag(*P, 150, 25_000) == Lag(70, 20.0)
+    assert ends.lag(*P, 210, 25_000) == Lag(10, 10.0)
+    assert ends.lag(*P, 200, 25_000) == Lag(20, 15.0)
+
+
+def test_who_has_read_all_has_no_lag_and_one_ahead_of_the_samples_neither() -> None:
+    ends = sampled((0, 100), (10, 200))
+    assert ends.lag(*P, 200, 99_000) == ends.lag(*P, 205, 99_000) == Lag(0, 0.0)
+
+
+def test_an_offset_older_than_the_samples_has_a_lower_bound() -> None:
+    ends = sampled((5, 100), (10, 200))
+    assert ends.lag(*P, 99, 20_000) == Lag(101, 15.0, at_least=True)
+    assert ends.lag(*P, 100, 20_000) == Lag(100, 15.0)
+
+
+def test_a_partition_that_was_never_answered_for_or_is_lost_has_none() -> None:
+    ends = sampled((0, 100), (10, 200))
+    assert ends.lag("clicks", 1, 0, 0) is None
+    ends.lose([P])
+    assert ends.lag(*P, 100, 20_000) is None
+    ends.add(20_000, {P: 200})
+    assert ends.lag(*P, 150, 20_000) == Lag(50, 15.0)
+
+
+def test_a_topic_made_anew_begins_again() -> None:
+    ends = sampled((0, 100), (10, 200), (20, 3))
+    assert ends.lag(*P, 1, 30_000) == Lag(2, 10.0, at_least=True)
+    assert ends.lag(*P, 150, 30_000) == Lag(0, 0.0)
+
+
+def test_what_nobody_commits_any_more_is_forgotten() -> None:
+    ends = sampled((0, 100))
+    ends.keep([("other", 0)])
+    assert ends.end(*P) is None
+    assert ends.ends == {}
+
+
+def test_a_standstill_takes_two_samples_and_its_end_is_exact() -> None:
+    ends = sampled(*((second, 100) for second in range(3000)), (3000, 110))
+    assert len(ends._of[P]) == 3
+    assert ends.lag(*P, 105, 3_001_000) == Lag(5, 1.5)
+
+
+def test_an_hour_of_samples_is_thinned_and_stays_exact_to_a_tenth() -> None:
+    ends = EndSamples()
+    for second in range(2 * 3600):
+        ends.add(second * 1000, {P: second**2})
+        assert len(ends._of[P]) <= MOST
+    now = 2 * 3600 - 1
+    assert ends._of[P].times[0] >= (now * 1000 - KEPT_MS) * (1 - 2 * APART)
+    for age in (1, 2, 5, 30, 60, 600, 3000):
+        lag = ends.lag(*P, (now - age) ** 2, now * 1000)
+        assert lag is not None
+        assert lag.seconds == pytest.approx(age, rel=APART)
+
+
+@given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 3))))
+def test_samples_are_bounded_ordered_and_never_lose_the_newest(
+    steps: list[tuple[int, int]],
+) -> None:
+    made, time, number = Samples(1000, 8), 0, 0
+    for step, more in steps:
+        time, number = time + step, number + more
+        made.add(time, number)
+        assert len(made) <= 8
+        assert (made.times[-1], made.numbers[-1]) == (time, number)
+        assert list(made.times) == sorted(set(made.times))
+        assert made.at(time) == number
+        assert made.at(made.times[0] - 1) is None
+
+
+# --- the sampler --------------------------------------------------------------------------------
+
+
+class Admin:
+    """A client whose answers are those that the test puts in: by topic, an offset or an error.
+
+    A topic that times out lets the whole request do so, as librdkafka does without a leader.
+    """
+
+    def __init__(self) -> None:
+        self.answers: dict[str, int] = {}
+        self.asked: list[set[str]] = []
+
+    def list_offsets(self, places: dict[Any, Any], **rest: Any) -> dict[Any, Future[Any]]:
+        self.asked.append({place.topic for place in places})
+        spoiled = any(self.answers[place.topic] == KafkaError._TIMED_OUT for place in places)
+        futures = {}
+        for place in places:
+            told = KafkaError._TIMED_OUT if spoiled else self.answers[place.topic]
+            futures[place] = future = Future[Any]()
+            if told < 0 and told != OFFSET_INVALID:
+                future.set_exception(KafkaException(KafkaError(told)))
+            else:
+                future.set_result(SimpleNamespace(offset=told))
+        return futures
+
+
+@pytest.fixture
+def admin(monkeypatch: pytest.MonkeyPatch) -> Admin:
+    made = Admin()
+    monkeypatch.setattr(end_sampler, "AdminClient", lambda config: made)
+    return made
+
+
+def test_it_asks_once_a_second_and_again_after_a_clock_was_set_back(admin: Admin) -> None:
+    admin.answers = {"a": 100}
+    now = [1000.0]
+    sampler = EndSampler({}, EndSamples(), clock=lambda: now[0])
+    for tick in (0.0, 0.2, 0.9, 1.1, -500.0):
+        now[0] = 1000 + tick
+        sampler.look([("a", 0)])
+    assert len(admin.asked) == 3
+
+
+def test_a_topic_that_spoils_the_request_is_asked_for_apart_until_it_answers(admin: Admin) -> None:
+    admin.answers = {"a": 100, "b": 200, "leaderless": KafkaError._TIMED_OUT}
+    now, samples = [0.0], EndSamples()
+    sampler = EndSampler({}, samples, clock=lambda: now[0])
+    told = []
+    for _ in range(5):
+        now[0] += 2
+        sampler.look([(topic, 0) for topic in admin.answers])
+        told.append((sampler.silent, samples.ends))
+        if len(told) == 3:
+            admin.answers["leaderless"] = 50
+    both = {("a", 0): 100, ("b", 0): 200}
+    assert told[:3] == [(False, {}), (True, {}), (False, both)]
+    assert told[4] == (False, {**both, ("leaderless", 0): 50})
+    assert admin.asked[-1] == {"a", "b", "leaderless"}
+
+
+def test_an_invalid_offset_is_no_end_and_a_topic_is_lost_after_three_seconds(admin: Admin) -> None:
+    admin.answers = {"a": 100, "b": 200}
+    now, samples = [0.0], EndSamples()
+    sampler = EndSampler({}, samples, clock=lambda: now[0])
+    told = []
+    for second in range(1, 9):
+        now[0] = second
+        sampler.look([("a", 0), ("b", 0)])
+        told.append(samples.ends)
+        admin.answers = {"a": OFFSET_INVALID, "b": KafkaError._UNKNOWN_PARTITION}
+    both = {("a", 0): 100, ("b", 0): 200}
+    assert told == [{}, *[both] * 4, *[{("a", 0): 100}] * 3]
+    assert not sampler.silent
+
+
+def test_names_that_no_topic_can_have_are_not_asked_for(admin: Admin) -> None:
+    admin.answers = {"a": 100}
+    sampler = EndSampler({}, EndSamples())
+    sampler.look([("a", 0), ("a", -1), ("", 0), ("a b", 0), ("..", 0), ("x" * 250, 0)])
+    assert admin.asked == [{"a"}]
+
+
+def test_nothing_committed_yet_asks_nothing(admin: Admin) -> None:
+    sampler = EndSampler({}, EndSamples())
+    sampler.look([])
+    assert admin.asked == []
+    assert not sampler.silent
+
+
+# --- a real broker ------------------------------------------------------------------------------
+
+
+def looks(sampler: EndSampler, wanted: list[tuple[str, int]], ends: dict[Any, int]) -> bool:
+    sampler.look(wanted)
+    return sampler.samples.ends == ends
+
+
+def test_a_deleted_topic_has_no_end_and_the_others_do(broker: Broker, topic: MakeTopic) -> None:
+    config = broker.client_config()
+    kept, gone = topic("clicks", partitions=2), topic("orders")
+    wanted = [(kept.name, 0), (kept.name, 1), (kept.name, 7), (gone.name, 0)]
+    sampler = EndSampler(config, EndSamples(), every=0.1)
+    here = {(kept.name, 0): 0, (kept.name, 1): 0}
+    until(lambda: looks(sampler, wanted, {**here, (gone.name, 0): 0}), "both topics' ends")
+    admin = AdminClient(config)
+    admin.delete_topics([gone.name])[gone.name].result(30)
+    with DeliveringProducer(config, kept.name) as producer:
+        producer.produce(b"x", None, 1)
+    here = {(kept.name, 0): 0, (kept.name, 1): 1}
+    until(lambda: looks(sampler, wanted, here), "the end of what is left")
+    assert sampler.samples.lag(kept.name, 1, 0, 0) is not None
+    assert sampler.samples.lag(gone.name, 0, 0, 0) is None
+    assert not sampler.silent
+
+
+RIGHTS = """\
+listeners=SASL_PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=SASL_PLAINTEXT://127.0.0.1:{port}
+inter.broker.listener.name=SASL_PLAINTEXT
+sasl.mechanism.inter.broker.protocol=PLAIN
+sasl.enabled.mechanisms=PLAIN
+listener.name.sasl_plaintext.plain.sasl.jaas.config=\
+org.apache.kafka.common.security.plain.PlainLoginModule required \
+username="admin" password="right" user_admin="right" user_reader="only";
+listener.security.protocol.map=CONTROLLER:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT
+authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
+super.users=User:admin;User:ANONYMOUS
+"""
+"""Whoever isn't an administrator may do what a rule allows, and no more."""
+
+
+@pytest.fixture
+def guarded(tmp_path: Path) -> Iterator[OwnBroker]:
+    from workbook.stack import jars, kafka
+
+    jars.prefetch()
+    with OwnBroker(tmp_path, kafka.SETTINGS + RIGHTS) as broker:
+        yield broker
+
+
+def _login(broker: OwnBroker, user: str, password: str) -> dict[str, str]:
+    return {
+        "bootstrap.servers": broker.bootstrap,
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": "PLAIN",
+        "sasl.username": user,
+        "sasl.password": password,
+        "log_level": "0",
+    }
+
+
+def test_it_needs_describe_alone_and_lives_through_a_broker_that_is_away(
+    guarded: OwnBroker,
+) -> None:
+    admin = AdminClient(_login(guarded, "admin", "right"))
+    for made in admin.create_topics([NewTopic("described", 1), NewTopic("closed", 1)]).values():
+        made.result(30)
+    place = (ResourceType.TOPIC, "described", ResourcePatternType.LITERAL)
+    rule = ("User:reader", "*", AclOperation.DESCRIBE, AclPermissionType.ALLOW)
+    [done] = admin.create_acls([AclBinding(*place, *rule)]).values()
+    done.result(30)
+    sampler = EndSampler(_login(guarded, "reader", "only"), EndSamples(), every=0.1)
+    wanted, here = [("described", 0), ("closed", 0)], {("described", 0): 0}
+    until(lambda: looks(sampler, wanted, here), "the end of the topic that it may describe", 30)
+    guarded.kill()
+    until(lambda: looks(sampler, wanted, here) and sampler.silent, "the broker to be missed", 30)
+    assert sampler.samples.lag("described", 0, 0, 0) == Lag(0, 0.0)
+    guarded.start()
+    until(lambda: looks(sampler, wanted, here) and not sampler.silent, "the broker's return", 60)
+    with DeliveringProducer(_login(guarded, "admin", "right"), "described") as producer:
+        producer.produce(b"x", None, 0)
+    until(lambda: looks(sampler, wanted, {("described", 0): 1}), "an answer of the new one", 30)

@@ -1,0 +1,155 @@
+"""What is to be said about a consumer group: its state, and what in it should be looked at.
+
+``details`` are ClientDetails: a dictionary with group, protocol, generation, assignor, members;
+``offsets`` are dictionaries with topic, partition, offset, committed_at (ms). ``now`` is in ms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from workbook.events.client_ids import application, default_of
+
+ACTIVE, IDLE, EMPTY, UNKNOWN, LEFT = "active", "idle", "empty", "unknown", "left"
+STATES = {
+    ACTIVE: "members, and a commit in the last ten minutes",
+    IDLE: "members, but no commit for ten minutes: alive, with nothing to read or stuck",
+    EMPTY: "no members; its offsets remain",
+    UNKNOWN: "commits, but no record of the group itself",
+    LEFT: "it was there, and was deleted",
+}
+"""The states and their meaning."""
+
+QUIET_MS = 600_000
+NAMED = 3
+"""Of more names than these only the number is given."""
+
+Details = Mapping[str, Any]
+Commits = Sequence[Mapping[str, Any]]
+
+
+def state(
+    details: Details | None,
+    offsets: Commits,
+    now: int,
+    changed_at: int | None = None,
+    deleted: bool = False,
+) -> str:
+    """Return one of ``STATES``.
+
+    ``changed_at`` (ms), the group's newest record, counts while it has never committed.
+    """
+    if deleted:
+        return LEFT
+    if details is None:
+        return UNKNOWN
+    if not details["members"]:
+        return EMPTY
+    newest = last_commit(offsets)
+    if newest is None:
+        newest = changed_at
+    return ACTIVE if newest is not None and now - newest < QUIET_MS else IDLE
+
+
+def last_commit(offsets: Commits) -> int | None:
+    """Return when (ms) the group last committed; None if it never has."""
+    return max((commit["committed_at"] for commit in offsets), default=None)
+
+
+def client_ids(details: Details | None) -> list[str]:
+    """Return the members' client ids, each once, in order."""
+    return sorted({member["client_id"] for member in _members(details)})
+
+
+def topics(details: Details | None, offsets: Commits) -> list[str]:
+    """Return the topics that the group subscribes to, has been assigned or has committed."""
+    found = {commit["topic"] for commit in offsets}
+    for member in _members(details):
+        found.update(member["topics"], (each["topic"] for each in member["assigned"]))
+    return sorted(found)
+
+
+def findings(group: str, details: Details | None, offsets: Commits = ()) -> list[str]:
+    """Return what should be looked at, each as a sentence; [] for a group that is in order."""
+    found = [
+        _without_details(details),
+        _defaults(group, details),
+        _applications(details),
+        _subscriptions(details),
+        _left_behind(details, offsets),
+    ]
+    return [sentence for sentence in found if sentence]
+
+
+def _without_details(details: Details | None) -> str:
+    if details is not None:
+        return ""
+    return (
+        "Commits without members: maybe its partitions are assigned by hand (assign, not "
+        "subscribe), or a tool set its offsets."
+    )
+
+
+def _defaults(group: str, details: Details | None) -> str:
+    members = _members(details)
+    defaults = {m["client_id"]: default_of(m["client_id"], group) for m in members}
+    clients = sorted({client for client in defaults.values() if client})
+    if not clients:
+        return ""
+    count = sum(defaults[member["client_id"]] is not None for member in members)
+    who = f"{count:,} of {len(members):,} members" if len(members) > 1 else "Its member"
+    verb = "have" if count > 1 else "has"
+    whose = f"the default client id of {named(clients)}"
+    if clients == ["no client"]:
+        whose = "no client id"
+    return f"{who} {verb} {whose}: set client.id to the application's name."
+
+
+def _applications(details: Details | None) -> str:
+    """Find client ids that differ in more than an instance."""
+    example: dict[str, str] = {}
+    for client_id in client_ids(details):
+        name = application(client_id)
+        example.setdefault(name, name or client_id or "(none)")
+    if len(example) < 2:
+        return ""
+    return (
+        f"Maybe {len(example):,} applications share this group id: client ids "
+        f"{named(list(example.values()))}. A rolling deployment has both for a while."
+    )
+
+
+def _subscriptions(details: Details | None) -> str:
+    """Find members that want other topics than the rest; those that want a pattern name none."""
+    wanted = sorted({tuple(sorted(m["topics"])) for m in _members(details) if m["topics"]})
+    if len(wanted) < 2:
+        return ""
+    lists = [f"({', '.join(topics)})" for topics in wanted]
+    return (
+        f"Maybe applications share this group id: members subscribe to {named(lists)}. A rolling "
+        "deployment has both for a while."
+    )
+
+
+def _left_behind(details: Details | None, offsets: Commits) -> str:
+    """Find topics with offsets that nobody of the group reads any more: their lag only grows."""
+    members = _members(details)
+    if not members or not all(member["topics"] for member in members):
+        return ""
+    left = {commit["topic"] for commit in offsets}.difference(*(m["topics"] for m in members))
+    if not left:
+        return ""
+    return f"No member subscribes to {named(sorted(left))}, whose offsets still count in its lag."
+
+
+def named(names: Sequence[str]) -> str:
+    """Write names as "a", "a and b", "a, b and c"; of more than three the number of the rest."""
+    shown = list(names[:NAMED])
+    if len(names) > NAMED:
+        shown.append(f"{len(names) - NAMED:,} more")
+    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
+
+
+def _members(details: Details | None) -> Sequence[Mapping[str, Any]]:
+    return details["members"] if details is not None else ()

@@ -1,0 +1,138 @@
+"""Samples the end offsets of partitions that change, without waiting for the broker."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
+from typing import Any
+
+from confluent_kafka import KafkaError, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
+
+from workbook.kafka.end_offsets import ANSWER_S, EVERY_S, Offsets
+from workbook.kafka.lag import EndSamples
+from workbook.kafka.probe import UNKNOWN
+
+DENIED = {
+    *UNKNOWN,
+    KafkaError._UNKNOWN_PARTITION,
+    KafkaError.TOPIC_AUTHORIZATION_FAILED,
+    KafkaError.TOPIC_EXCEPTION,
+}
+"""A partition isn't there, or we have no right to describe it: the broker did answer."""
+
+GRACE_S = 3.0
+"""A broker that starts or ends denies its topics too: so many seconds are needed to believe it."""
+
+RENEWED_S = 10.0
+"""While a partition is denied, a client is used for so many seconds."""
+
+_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+
+
+class EndSampler:
+    """Asks for the ends of the partitions that somebody has committed, ``every`` so many seconds.
+
+    All in one request, which needs DESCRIBE on their topics only. One that's deleted or not ours
+    has no end, and the others do. While the broker is away, ``silent`` is set and ``samples``
+    stay as they are. ``clock`` gives seconds.
+    """
+
+    def __init__(
+        self,
+        config: Mapping[str, Any],
+        samples: EndSamples,
+        every: float = EVERY_S,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.samples, self.silent = samples, False
+        self._config = {**config, "log_level": 0}
+        self._every, self._clock, self._asked = every, clock, 0.0
+        self._answers: dict[TopicPartition, Future[Any]] = {}
+        self._apart: set[str] = set()
+        self._denied: dict[tuple[str, int], float] = {}
+        self._renew()
+
+    def look(self, committed: Iterable[tuple[str, int]]) -> None:
+        """Take the last question's answer, if it's there, and ask the next one when it's due."""
+        if self._answers and all(answer.done() for answer in self._answers.values()):
+            self._take()
+            self._answers = {}
+        now = self._clock()
+        # A clock that was set back must not put the next question off.
+        if not self._answers and not self._asked <= now < self._asked + self._every:
+            self._asked = now
+            if self._stale:
+                self._renew()
+            self._ask(set(filter(_can_be, committed)))
+
+    def _ask(self, partitions: set[tuple[str, int]]) -> None:
+        """Ask in one request, but for topics that have spoiled one: each has a request of its own.
+
+        A partition without a leader does so: the client looks for it until all have timed out.
+        """
+        self.samples.keep(partitions)
+        self._apart &= {topic for topic, _ in partitions}
+        requests: dict[str, dict[TopicPartition, OffsetSpec]] = defaultdict(dict)
+        for topic, number in partitions:
+            alone = topic if topic in self._apart else ""
+            requests[alone][TopicPartition(topic, number)] = OffsetSpec.latest()
+        for wanted in requests.values():
+            self._answers |= self._admin.list_offsets(wanted, request_timeout=ANSWER_S)
+
+    def _take(self) -> None:
+        ends, denied, failed = self._sorted()
+        self._denied = {each: self._denied.get(each, self._asked) for each in denied}
+        self.silent = bool(failed) and not ends and not denied
+        self.samples.add(int(self._asked * 1000), ends)
+        believed = (p for p, since in self._denied.items() if self._asked - since >= GRACE_S)
+        self.samples.lose(believed)
+        answered = {topic for topic, _ in ends.keys() | denied}
+        self._apart = {topic for topic, _ in failed} - answered
+        aged = self._asked - self._made > RENEWED_S
+        self._fresh, self._stale = False, bool(failed) or (bool(denied) and (aged or not ends))
+
+    def _sorted(self) -> tuple[Offsets, set[tuple[str, int]], set[tuple[str, int]]]:
+        """Return the ends, the partitions that the broker denies, and those without an answer."""
+        ends: Offsets = {}
+        denied: set[tuple[str, int]] = set()
+        failed: set[tuple[str, int]] = set()
+        for place, answer in self._answers.items():
+            partition = place.topic, place.partition
+            try:
+                end = int(answer.result().offset)
+            except KafkaException as failure:
+                (denied if self._denies(failure.args[0]) else failed).add(partition)
+            else:
+                if end < 0:  # OFFSET_INVALID without an error: the broker died meanwhile
+                    failed.add(partition)
+                else:
+                    ends[partition] = end
+        return ends, denied, failed
+
+    def _denies(self, error: KafkaError) -> bool:
+        """Return whether the broker denies a partition.
+
+        That no topic has a leader is true of a client that has just met its broker only: another
+        one answers so when the broker is away.
+        """
+        code = error.code()
+        return code in DENIED or (code == KafkaError._NOENT and self._fresh)
+
+    def _renew(self) -> None:
+        """Make a client that knows nothing.
+
+        One keeps what it learned of a topic: that it was missing, or a leader's former epoch, by
+        which a broker that has restarted refuses every further question.
+        """
+        self._admin = AdminClient(self._config)  # held: else no answer ever comes
+        self._made, self._fresh, self._stale = self._clock(), True, False
+
+
+def _can_be(partition: tuple[str, int]) -> bool:
+    """Return whether a topic may have this name: of any other, no request is answered."""
+    topic, number = partition
+    return number >= 0 and topic not in (".", "..") and _NAME.fullmatch(topic) is not None
