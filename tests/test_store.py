@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
+from datetime import date
 from pathlib import Path
 
 import pyarrow as pa
@@ -125,7 +126,7 @@ def test_the_last_step_of_a_key_counts(store: Store) -> None:
 
 def test_a_batch_that_fails_halfway_leaves_nothing(store: Store) -> None:
     store.apply(changes(("Bob", ["IBM"])), "query", 0)
-    unfit = changes(("Al", ["F"])).append_column("made", pa.array([b"\xff"]))
+    unfit = changes(("Al", ["F"])).append_column("made", pa.array([date(2026, 1, 1)]))
     with pytest.raises(TypeError):
         store.apply(unfit, "query", 1)
     assert [row["client"] for row in store.all()] == ["Bob"]

@@ -13,7 +13,7 @@ from confluent_kafka import KafkaError, Message
 from workbook.errors import BrokerUnreachable
 from workbook.kafka.dead_letters import DeadLetters, identity
 from workbook.kafka.producer import TOO_LARGE, DeliveringProducer
-from workbook.sinks.store import keyed_json
+from workbook.sinks.row_json import keyed_json
 
 ROW_TOO_LARGE = "row too large for a record of its topic"
 """With this reason a row goes to the dead letters, and a tombstone takes its place."""
