@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import io
 import re
+from contextlib import suppress
 
+import pytest
 from rich.console import Console
 
-from workbook.commands.screen import ROWS, Screen
+from workbook.commands.screen import FRAME, ROWS, Screen
 from workbook.systems.base import Shown
 
 
-def screen(*, terminal: bool, now: list[float]) -> tuple[Screen, io.StringIO]:
+def screen(*, terminal: bool, now: list[float], full: bool = False) -> tuple[Screen, io.StringIO]:
     there = io.StringIO()
-    console = Console(file=there, force_terminal=terminal, width=40, highlight=False)
-    return Screen(console, lambda: now[0]), there
+    console = Console(file=there, force_terminal=terminal, width=40, height=20, highlight=False)
+    return Screen(console, lambda: now[0], full=full), there
 
 
 def pages(number: int) -> Shown:
@@ -55,3 +57,31 @@ def test_elsewhere_there_is_none() -> None:
     with made:
         assert not made.is_there
     assert there.getvalue() == ""
+
+
+ALTERNATE, BACK = "\x1b[?1049h", "\x1b[?1049l"
+
+
+def test_a_full_screen_has_a_line_per_row_and_as_many_as_fit() -> None:
+    made, there = screen(terminal=True, now=[0.0], full=True)
+    rows = [(f"group-{n}", "remark " * 20) for n in range(50)]
+    with made:
+        made.show(lambda: Shown(("group", "remarks"), rows), "50 groups " * 9)
+    text = there.getvalue()
+    shown = [n for n in range(50) if f"group-{n} " in text]
+    assert shown == list(range(20 - FRAME))
+    assert f"and {50 - len(shown)} more" in text
+    assert re.search(r"50 groups[^\n]*…", text)
+
+
+@pytest.mark.parametrize("end", [None, KeyboardInterrupt])
+def test_after_a_full_screen_the_terminal_is_as_before_at_ctrl_c_too(
+    end: type[BaseException] | None,
+) -> None:
+    made, there = screen(terminal=True, now=[0.0], full=True)
+    with suppress(KeyboardInterrupt), made:
+        made.show(lambda: pages(3), "line")
+        assert BACK not in there.getvalue()
+        if end:
+            raise end
+    assert there.getvalue().index(ALTERNATE) < there.getvalue().index(BACK)

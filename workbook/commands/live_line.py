@@ -49,7 +49,7 @@ def follow(
     """Show a system's progress until it's asked to end, and let its last micro-batch finish."""
     running, progress = started.queries, started.progress
     line = Line()
-    with Screen() as screen:
+    with Screen(full=started.full_screen) as screen:
         try:
             while not running.wait(TICK_S) and not ending.has_come():
                 progress.know(ends.look())

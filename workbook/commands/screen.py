@@ -18,19 +18,27 @@ from workbook.systems.base import Shown
 ROWS = 10
 """At most this number of rows, so that the line below stays on the screen."""
 
+FRAME = 6
+"""Lines of a full screen that are no rows: the table's head and edges, its caption, the line."""
+
 
 class Screen:
     """Draws a table and a line on a terminal while a system runs; in a file or a pipe, nothing.
 
-    ``show`` may be called as often as one likes; ``clock`` gives seconds.
+    ``show`` may be called as often as one likes; ``clock`` gives seconds. With ``full`` the table
+    takes the whole terminal, a line per row, which is as it was before at the end.
     """
 
     def __init__(
-        self, console: Console | None = None, clock: Callable[[], float] = time.monotonic
+        self,
+        console: Console | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        full: bool = False,
     ) -> None:
-        console = console or Console(highlight=False)
-        self.is_there = console.is_terminal and not console.is_dumb_terminal
-        self._live = Live(console=console, auto_refresh=False, transient=True)
+        self._console, self._full = console or Console(highlight=False), full
+        self.is_there = self._console.is_terminal and not self._console.is_dumb_terminal
+        self._live = Live(console=self._console, auto_refresh=False, transient=True, screen=full)
         self._clock, self._due = clock, 0.0
 
     def show(self, table: Callable[[], Shown], line: str) -> None:
@@ -38,8 +46,13 @@ class Screen:
         if self._clock() >= self._due:
             self._due = self._clock() + TERMINAL_S
             shown = table()
-            above = [drawn(shown)] if shown.rows else []
-            self._live.update(Group(*above, Text(line)), refresh=True)
+            above = [drawn(shown, self._rows(), cut=self._full)] if shown.rows else []
+            below = Text(line, no_wrap=self._full, overflow="ellipsis")
+            self._live.update(Group(*above, below), refresh=True)
+
+    def _rows(self) -> int:
+        """Return how many rows there's room for; the terminal may have another size by now."""
+        return max(self._console.height - FRAME, 1) if self._full else ROWS
 
     def __enter__(self) -> Self:
         if self.is_there:
@@ -56,14 +69,17 @@ class Screen:
             self._live.stop()
 
 
-def drawn(shown: Shown) -> Table:
-    """Return the table as rich draws it: its first rows, and how many more there are."""
+def drawn(shown: Shown, rows: int = ROWS, *, cut: bool = False) -> Table:
+    """Return the table as rich draws it: its first rows, and how many more there are.
+
+    With ``cut`` a row is a line, whose longest cells are cut.
+    """
     table = Table(*shown.columns)
     for column in table.columns:
         column.overflow = "ellipsis"
-    for row in shown.rows[:ROWS]:
-        table.add_row(*map(Text, row))
-    left = len(shown.rows) - ROWS
+    for row in shown.rows[:rows]:
+        table.add_row(*(Text(cell, no_wrap=cut or None, overflow="ellipsis") for cell in row))
+    left = len(shown.rows) - rows
     if left > 0:
         table.caption = f"and {left:,} more"
     return table

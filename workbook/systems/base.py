@@ -82,7 +82,7 @@ class Started:
     """A running system: its queries, their progress, and a table to show meanwhile.
 
     ``summary`` says at the end what came out. ``store`` is the file in which its table can be
-    asked for.
+    asked for. With ``full_screen`` the table takes the whole terminal.
     """
 
     queries: QueryGroup
@@ -90,6 +90,7 @@ class Started:
     shown: Callable[[], Shown]
     summary: Callable[[], list[str]]
     store: Path | None = None
+    full_screen: bool = False
 
 
 class System(ABC):

@@ -1,0 +1,239 @@
+"""The dashboard's model: rows worst first, lag over time, and what has left."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from workbook.kafka.groups import HISTORY_MOST, LEFT_MS, Dashboard
+from workbook.kafka.lag import EndSamples
+from workbook.systems.groups_table import COLUMNS, ago, groups_table
+
+START = 1_700_000_000.0
+
+
+class Sampler:
+    """A broker whose ends the test sets; they're sampled at each look."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.samples, self.silent, self.ends = EndSamples(), False, dict[tuple[str, int], int]()
+        self.asked: set[tuple[str, int]] = set()
+        self._clock = clock
+
+    def look(self, committed: Iterable[tuple[str, int]]) -> None:
+        self.asked = set(committed)
+        self.samples.add(int(self._clock() * 1000), self.ends)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = START
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class World:
+    """A dashboard, and what it looks at."""
+
+    def __init__(self) -> None:
+        self.clock, self.rows = Clock(), list[dict[str, Any]]()
+        self.sampler = Sampler(self.clock)
+        self.dashboard = Dashboard(lambda: self.rows, self.sampler, clock=self.clock)
+
+    def look(self, after: float = 1.0) -> list[dict[str, Any]]:
+        self.clock.now += after
+        self.dashboard.look()
+        return self.dashboard.rows()
+
+    def group(
+        self, name: str, members: int | None = 1, committed: int | None = None, **more: Any
+    ) -> None:
+        """Put a group's latest row into the store; without a number of members it's unknown."""
+        now = int(self.clock() * 1000)
+        ids = [f"{name}-{n}" for n in range(members or 0)]
+        each = [{"client_id": i, "topics": ["orders"], "assigned": []} for i in ids]
+        details = None if members is None else json.dumps({"group": name, "members": each})
+        where = {"topic": "orders", "partition": 0, "committed_at": now}
+        offsets = [] if committed is None else [{**where, "offset": committed}]
+        row = {"group": name, "details": details, "offsets": offsets, "changed_at": now, **more}
+        self.rows = [*(r for r in self.rows if r["group"] != name), row]
+
+
+@pytest.fixture
+def world() -> World:
+    made = World()
+    made.sampler.ends = {("orders", 0): 100}
+    return made
+
+
+def test_rows_have_lag_state_and_age_and_the_worst_stands_first(world: World) -> None:
+    world.group("near", members=2, committed=90)
+    world.group("far", committed=50)
+    world.group("done", committed=100)
+    world.look()
+    world.sampler.ends = {("orders", 0): 200}
+    rows = world.look(10)
+    assert [row["group"] for row in rows] == ["far", "near", "done"]
+    assert [row["lag"] for row in rows] == [150, 110, 100]
+    assert rows[1] == {
+        "group": "near",
+        "state": "active",
+        "members": 2,
+        "client_ids": ["near-0", "near-1"],
+        "topics": ["orders"],
+        "lag": 110,
+        "seconds": 10.0,
+        "at_least": True,
+        "commit_age": 11.0,
+        "remarks": [],
+    }
+    assert not rows[2]["at_least"]
+    assert str(world.dashboard) == "3 groups, 3 active, most behind: far, 150"
+    assert world.dashboard.partitions("near")[0]["end"] == 200
+    assert world.sampler.asked == {("orders", 0)}
+
+
+def test_a_group_without_metadata_does_not_vanish(world: World) -> None:
+    world.group("tool", members=None, committed=10)
+    [row] = world.look()
+    assert (row["state"], row["members"], row["lag"]) == ("unknown", 0, 90)
+
+
+def test_a_quiet_group_with_something_to_read_is_idle_and_maybe_stuck(world: World) -> None:
+    world.group("quiet", committed=90)
+    world.look()
+    [row] = world.look(3600)
+    assert row["state"] == "idle"
+    assert row["remarks"][0].startswith("It has members and 10 messages to read,")
+
+
+def test_the_end_of_a_deleted_topic_is_unknown_and_said_to_be(world: World) -> None:
+    world.group("gone", committed=7)
+    world.sampler.ends = {("clicks", 0): 3}
+    [row] = world.look()
+    assert row["lag"] is row["seconds"] is None
+    assert "The end of orders is unknown" in row["remarks"][-1]
+
+
+def test_it_is_made_anew_once_a_second_and_after_a_clock_was_set_back(world: World) -> None:
+    made = []
+    world.dashboard = Dashboard(
+        lambda: made.append(world.clock()) or (), world.sampler, clock=world.clock
+    )
+    for after in (0.2, 0.2, 0.9, 0.3, -500.0):
+        world.look(after)
+    assert [round(now - START, 1) for now in made] == [0.2, 1.3, -498.4]
+
+
+# --- what has left ------------------------------------------------------------------------------
+
+
+def test_a_group_that_loses_its_members_or_is_deleted_is_kept_for_ten_minutes(world: World) -> None:
+    world.group("killed", committed=90)
+    world.group("removed", committed=80)
+    world.look()
+    world.group("killed", members=0, committed=90)
+    world.rows = [row for row in world.rows if row["group"] != "removed"]
+    world.look()
+    world.clock.now += 5
+    said = [(g["group"], g["how"], g["client_ids"], g["lag"]) for g in world.dashboard.gone()]
+    assert said == [
+        ("killed", "lost its last member", ("killed-0",), 10),
+        ("removed", "deleted", ("removed-0",), 20),
+    ]
+    assert world.dashboard.gone()[0]["ago"] == 5.0
+    assert [row["state"] for row in world.dashboard.rows()] == ["empty"]
+    world.look(LEFT_MS / 1000)
+    assert world.dashboard.gone() == []
+
+
+def test_a_row_that_says_deleted_has_left_and_one_that_comes_back_has_not(world: World) -> None:
+    world.group("a", committed=90)
+    world.look()
+    world.group("a", deleted=True)
+    assert world.look() == []
+    assert [gone["group"] for gone in world.dashboard.gone()] == ["a"]
+    world.group("a", committed=90)
+    world.look()
+    assert world.dashboard.gone() == []
+
+
+def test_who_was_empty_from_the_start_has_not_left(world: World) -> None:
+    world.group("old", members=0, committed=5)
+    world.look()
+    world.look()
+    assert world.dashboard.gone() == []
+
+
+# --- over time ----------------------------------------------------------------------------------
+
+
+def test_the_history_covers_ten_minutes_and_stays_small(world: World) -> None:
+    world.group("a", committed=0)
+    for second in range(1200):
+        world.sampler.ends = {("orders", 0): 100 + second**2}
+        world.look()
+    points = world.dashboard.history()["a"]
+    assert len(points) <= HISTORY_MOST
+    assert points[0][0] / 1000 == pytest.approx(world.clock() - 600, abs=60)
+    assert points[-1][1] == pytest.approx(1200**2, rel=0.02)
+    world.rows = []
+    world.look(5)
+    assert world.dashboard.history() == {}
+
+
+def test_it_reads_a_store_and_another_serialiser(tmp_path: Path, world: World) -> None:
+    import pyarrow as pa
+
+    from workbook.sinks.store import Store
+
+    store = Store(tmp_path / "store.db", "group")
+    changes = pa.Table.from_pylist(
+        [
+            {
+                "group": "a",
+                "details": "billing",
+                "offsets": [
+                    {"topic": "orders", "partition": 0, "offset": 7, "committed_at": int(START)}
+                ],
+                "changed_at": int(START * 1000),
+                "deleted": False,
+            }
+        ]
+    )
+    store.apply(changes, "query", 0)
+
+    def read(text: str) -> dict[str, Any]:
+        return {"members": [{"client_id": text, "topics": ["orders"], "assigned": []}]}
+
+    world.dashboard = Dashboard(store.all, world.sampler, read, world.clock)
+    world.look()
+    [row] = world.look()
+    assert (row["client_ids"], row["lag"]) == (["billing"], 93)
+
+
+# --- the terminal -------------------------------------------------------------------------------
+
+
+def test_the_terminals_table_has_its_columns_and_no_steering_characters(world: World) -> None:
+    world.group("a\x1b[31m", committed=90)
+    world.group("b", members=None)
+    world.look()
+    shown = groups_table(world.look())
+    assert shown.columns == COLUMNS
+    assert all(len(row) == len(COLUMNS) for row in shown.rows)
+    first, second = shown.rows
+    assert first[:7] == ("a\ufffd[31m", "active", "1", "orders", "10", "≥ 1.0", "2 s ago")
+    assert second[3:7] == ("", "?", "?", "never")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0.4, "0 s"), (59, "59 s"), (180, "3 min"), (7200, "2 h"), (4e5, "5 d")]
+)
+def test_an_age_is_written_in_its_largest_unit(seconds: float, words: str) -> None:
+    assert ago(seconds) == words

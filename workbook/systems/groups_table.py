@@ -1,0 +1,43 @@
+"""The dashboard's rows as a table for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from workbook.systems.base import Shown
+
+COLUMNS = ("group", "state", "members", "topics", "lag", "seconds behind", "last commit", "remarks")
+UNITS = (("d", 86_400), ("h", 3600), ("min", 60))
+
+
+def groups_table(rows: Iterable[Mapping[str, Any]]) -> Shown:
+    """Return the rows of ``Dashboard.rows``, in their order."""
+    return Shown(COLUMNS, [tuple(map(_plain, _cells(row))) for row in rows])
+
+
+def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    bound = "≥ " if row["at_least"] else ""
+    return (
+        row["group"],
+        row["state"],
+        f"{row['members']:,}",
+        ", ".join(row["topics"]),
+        "?" if row["lag"] is None else f"{row['lag']:,}",
+        "?" if row["seconds"] is None else f"{bound}{row['seconds']:,.1f}",
+        "never" if row["commit_age"] is None else f"{ago(row['commit_age'])} ago",
+        " ".join(row["remarks"]),
+    )
+
+
+def ago(seconds: float) -> str:
+    """Return a length of time in its largest unit: "5 s", "3 min", "2 h", "4 d"."""
+    for name, size in UNITS:
+        if seconds >= size:
+            return f"{seconds / size:,.0f} {name}"
+    return f"{seconds:,.0f} s"
+
+
+def _plain(cell: str) -> str:
+    """Replace what would steer the terminal: group and client ids may hold any character."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in cell)
