@@ -95,9 +95,8 @@ def test_an_application_comes_and_goes(broker: Broker, table: Table) -> None:
     config = broker.client_config()
     for protocol in ("classic", "consumer"):
         group = f"while-{protocol}"
-        with Application(
-            config, group, topic.name, client_id=f"shop-{protocol}", protocol=protocol
-        ):
+        shop = f"shop-{protocol}"
+        with Application(config, group, topic.name, client_id=shop, protocol=protocol):
             until(lambda: table.members(group) == [shop], "its member")  # noqa: B023
         until(lambda: table.members(group) == [], "its end")  # noqa: B023
 

@@ -120,6 +120,16 @@ def test_the_end_of_a_deleted_topic_is_unknown_and_said_to_be(world: World) -> N
     assert "The end of orders is unknown" in row["remarks"][-1]
 
 
+def test_a_group_whose_members_change_is_described_anew(world: World) -> None:
+    world.group("a", committed=90)
+    world.look()
+    world.group("a", members=3, committed=90)
+    [row] = world.look()
+    assert (row["members"], len(row["client_ids"])) == (3, 3)
+    world.group("a", members=3, committed=90, details=None)
+    assert world.look()[0]["state"] == "unknown"
+
+
 def test_it_is_made_anew_once_a_second_and_after_a_clock_was_set_back(world: World) -> None:
     made = []
     world.dashboard = Dashboard(

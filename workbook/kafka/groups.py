@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 from workbook.events import group_health
-from workbook.events.group_health import EMPTY, IDLE, named
-from workbook.kafka.lag import EndSamples, Lag
+from workbook.kafka.group_rows import Deserialise, GroupRows, Row, from_json
+from workbook.kafka.lag import EndSamples
 from workbook.kafka.samples import Samples
 
 EVERY_S = 1.0
@@ -23,9 +22,6 @@ LEFT_MS = 600_000
 MOST_LEFT = 100
 
 DELETED, LAST_MEMBER = "deleted", "lost its last member"
-
-Row = Mapping[str, Any]
-"""A row of active_groups: group, details, offsets, changed_at (ms), deleted."""
 
 
 class Sampler(Protocol):
@@ -48,11 +44,6 @@ class Gone:
     lag: int | None
 
 
-def from_json(details: Any) -> dict[str, Any] | None:
-    """Return ClientDetails from compact JSON; a dictionary or None as it is."""
-    return json.loads(details) if isinstance(details, str | bytes) else details
-
-
 class Dashboard:
     """Combines the latest row per group with sampled end offsets.
 
@@ -65,10 +56,11 @@ class Dashboard:
         self,
         read: Callable[[], Iterable[Row]],
         sampler: Sampler,
-        deserialise: Callable[[Any], Mapping[str, Any] | None] = from_json,
+        deserialise: Deserialise = from_json,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._read, self._sampler, self._deserialise = read, sampler, deserialise
+        self._read, self._sampler = read, sampler
+        self._made = GroupRows(sampler.samples, deserialise)
         self._clock, self._due, self._noted = clock, 0.0, 0.0
         self._groups: dict[str, Row] = {}
         self._committed: set[tuple[str, int]] = set()
@@ -84,15 +76,16 @@ class Dashboard:
             return
         self._due = now + EVERY_S
         at = int(now * 1000)
-        found: dict[str, Row] = {
-            row["group"]: self._opened(row) for row in self._read() if not row.get("deleted")
-        }
-        self._note_gone(found, at)
+        found = {row["group"]: row for row in self._read() if not row.get("deleted")}
+        for group in self._groups.keys() - found.keys():
+            self._made.forget(group)
         self._groups = found
         self._committed = {
             (c["topic"], c["partition"]) for r in found.values() for c in r["offsets"]
         }
-        self._rows = sorted((self._row(row, at) for row in found.values()), key=_worst_first)
+        rows = sorted((self._made.row(row, at) for row in found.values()), key=_worst_first)
+        self._note_gone(rows, at)
+        self._rows = rows
         self._note_history(now)
 
     def rows(self) -> list[dict[str, Any]]:
@@ -137,43 +130,8 @@ class Dashboard:
             parts.append(f"most behind: {self._rows[0]['group']}, {self._rows[0]['lag']:,}")
         return ", ".join(parts) + (" (the broker doesn't answer)" if self.silent else "")
 
-    # --- a row --------------------------------------------------------------------------------
-
-    def _opened(self, row: Row) -> dict[str, Any]:
-        return {**row, "details": self._deserialise(row["details"])}
-
-    def _row(self, row: Row, now: int) -> dict[str, Any]:
-        details, offsets = row["details"], row["offsets"]
-        lags = [self._lag(commit, now) for commit in offsets]
-        known = [lag for lag in lags if lag is not None]
-        oldest = max(known, key=lambda lag: lag.seconds, default=None)
-        state = group_health.state(details, offsets, now, row.get("changed_at"))
-        messages = sum(lag.messages for lag in known) if known else None
-        committed = group_health.last_commit(offsets)
-        return {
-            "group": row["group"],
-            "state": state,
-            "members": len(details["members"]) if details is not None else 0,
-            "client_ids": group_health.client_ids(details),
-            "topics": group_health.topics(details, offsets),
-            "lag": messages,
-            "seconds": None if oldest is None else oldest.seconds,
-            "at_least": any(lag.at_least for lag in known),
-            "commit_age": None if committed is None else max(now - committed, 0) / 1000,
-            "remarks": [
-                *_of_lag(state, messages),
-                *group_health.findings(row["group"], details, offsets),
-                *self._of_unknown_ends(offsets, lags),
-            ],
-        }
-
-    def _lag(self, commit: Row, now: int) -> Lag | None:
-        return self._sampler.samples.lag(
-            commit["topic"], commit["partition"], commit["offset"], now
-        )
-
     def _partition(self, commit: Row, now: int) -> dict[str, Any]:
-        lag = self._lag(commit, now)
+        lag = self._made.lag(commit, now)
         return {
             "topic": commit["topic"],
             "partition": commit["partition"],
@@ -184,31 +142,21 @@ class Dashboard:
             "at_least": lag is not None and lag.at_least,
         }
 
-    def _of_unknown_ends(self, offsets: Iterable[Row], lags: Iterable[Lag | None]) -> list[str]:
-        topics = {c["topic"] for c, lag in zip(offsets, lags, strict=True) if lag is None}
-        if not topics or not self._sampler.samples.ends:  # nothing was answered yet
-            return []
-        return [
-            f"The end of {named(sorted(topics))} is unknown: deleted, or DESCRIBE on the topic is "
-            "missing."
-        ]
-
     # --- what was -----------------------------------------------------------------------------
 
-    def _note_gone(self, found: Mapping[str, Row], now: int) -> None:
-        lags = {row["group"]: row["lag"] for row in self._rows}
-        for group, row in self._groups.items():
-            how = _how_it_left(row, found.get(group))
+    def _note_gone(self, rows: Iterable[Row], now: int) -> None:
+        found = {row["group"]: row for row in rows}
+        for row in self._rows:
+            how = _how_it_left(row, found.get(row["group"]))
             if how:
-                ids = tuple(group_health.client_ids(row["details"]))
-                before = self._gone.get(group)
-                ids = ids or (before.client_ids if before else ())
-                self._gone[group] = Gone(group, how, now, ids, lags.get(group))
+                before = self._gone.get(row["group"])
+                ids = tuple(row["client_ids"]) or (before.client_ids if before else ())
+                self._gone[row["group"]] = Gone(row["group"], how, now, ids, row["lag"])
         kept = [g for g in self._latest() if now - g.at < LEFT_MS and not _is_back(g, found)]
         self._gone = {gone.group: gone for gone in kept[:MOST_LEFT]}
 
     def _latest(self) -> list[Gone]:
-        return sorted(self._gone.values(), key=lambda gone: -gone.at)
+        return sorted(self._gone.values(), key=lambda gone: (-gone.at, gone.group))
 
     def _note_history(self, now: float) -> None:
         if self._noted <= now < self._noted + HISTORY_EVERY_S:
@@ -225,25 +173,12 @@ def _worst_first(row: Row) -> tuple[float, int, str]:
     return -(row["seconds"] or 0.0), -(row["lag"] or 0), row["group"]
 
 
-def _of_lag(state: str, messages: int | None) -> list[str]:
-    """Return what the lag of a group says that doesn't commit."""
-    if state == IDLE and messages:
-        return [f"It has members and {messages:,} messages to read, but commits nothing: stuck?"]
-    if state == EMPTY and messages:
-        return ["Nobody reads it: its lag only grows."]
-    return []
-
-
-def _has_members(row: Row) -> bool:
-    return row["details"] is not None and bool(row["details"]["members"])
-
-
 def _how_it_left(before: Row, after: Row | None) -> str:
     if after is None:
         return DELETED
-    return LAST_MEMBER if _has_members(before) and not _has_members(after) else ""
+    return LAST_MEMBER if before["members"] and not after["members"] else ""
 
 
 def _is_back(gone: Gone, found: Mapping[str, Row]) -> bool:
     row = found.get(gone.group)
-    return row is not None and (gone.how == DELETED or _has_members(row))
+    return row is not None and (gone.how == DELETED or row["members"] > 0)

@@ -51,7 +51,7 @@ class EndSamples:
 
         Their samples stay, because a broker that has just started may deny its topics too.
         """
-        self._lost.update(partitions)
+        self._lost.update(each for each in partitions if each in self._of)
 
     def keep(self, partitions: Iterable[tuple[str, int]]) -> None:
         """Forget all partitions but these."""
@@ -68,6 +68,11 @@ class EndSamples:
     def ends(self) -> Offsets:
         """Return where each partition ended when last asked."""
         return {each: s.numbers[-1] for each, s in self._of.items() if each not in self._lost}
+
+    @property
+    def answered(self) -> bool:
+        """Return whether any end is known."""
+        return len(self._of) > len(self._lost)
 
     def lag(self, topic: str, partition: int, committed: int, now: int) -> Lag | None:
         """Return what is left from ``committed``, the offset to read next; None if it's unknown."""

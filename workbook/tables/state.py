@@ -23,10 +23,10 @@ def state_of(spark: SparkSession, checkpoint: Path, name: str = TABLE) -> pd.Dat
     """Read one of the tables in a query's state, as of its last committed micro-batch.
 
     ``name`` is "table" (the latest row per key: what the subtractor takes out), "groups" (how many
-    rows each group has) or that of an aggregate (what it keeps of each group). ``bucket`` and
-    ``partition`` say where a row lies. Each call is a Spark job over the whole state: it is for
-    looking inside, a store is for asking. Raises ``NoSuchState`` before the first micro-batch is
-    committed, and for another name.
+    rows each group has), that of an aggregate (what it keeps of each group), or that of the
+    rows of one of two joined tables. ``bucket`` and ``partition`` say where a row lies. Each call
+    is a Spark job over the whole state: it is for looking inside, a store is for asking. Raises
+    ``NoSuchState`` before the first micro-batch is committed, and for another name.
     """
     folder = str(checkpoint / "0")
     operator, table = _find(spark, folder, name)
@@ -71,11 +71,11 @@ def _tables(spark: SparkSession, folder: str) -> dict[str, tuple[int, str]]:
         return {}
     operators = spark.read.format("state-metadata").load(folder).collect()
     first = max(row["operatorId"] for row in operators)
-    found = {TABLE: (first, "rows")}
+    found: dict[str, tuple[int, str]] = {}
     for row in operators:
         number = row["operatorId"]
-        if number != first:
-            lists = _read(spark, folder, number, TABLES)
-            names = {name for each in lists for name in table_names(bytes(each["value"]["rows"]))}
-            found |= {GROUPS if n == "rows" else n: (number, n) for n in sorted(names)}
+        rows = TABLE if number == first else GROUPS
+        lists = _read(spark, folder, number, TABLES)
+        names = {name for each in lists for name in table_names(bytes(each["value"]["rows"]))}
+        found |= {rows if n == "rows" else n: (number, n) for n in sorted(names)}
     return found
