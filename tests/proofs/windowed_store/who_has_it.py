@@ -18,7 +18,7 @@ def find(partition, instances):
     return None
 
 
-def by_struct(group, instances):
+def by_struct(group, instances, partitions):
     hashed = 0
     for (unit,) in struct.iter_unpack(">H", group.encode("utf-16-be")):
         hashed = (hashed * 31 + unit) & 0xFFFFFFFF
@@ -26,22 +26,22 @@ def by_struct(group, instances):
         hashed = 2**32 - hashed
     if hashed == 2**31:
         hashed = 0
-    return find(hashed % 50, instances)
+    return find(hashed % partitions, instances)
 
 
-def by_ctypes(group, instances):
+def by_ctypes(group, instances, partitions):
     data, total = group.encode("utf-16-be"), 0
     for place in range(0, len(data), 2):
         total = ctypes.c_int32(31 * total + int.from_bytes(data[place : place + 2], "big")).value
     positive = abs(total) if total != -(2**31) else 0
-    return next((name for name, reads in instances.items() if positive % 50 in reads), None)
+    return next((name for name, reads in instances.items() if positive % partitions in reads), None)
 
 
-def by_powers(group, instances):
+def by_powers(group, instances, partitions):
     units = memoryview(group.encode("utf-16-le")).cast("H").tolist()
     total = sum(unit * 31 ** (len(units) - 1 - place) for place, unit in enumerate(units))
     total = (total + 2**31) % 2**32 - 2**31
-    return find(abs(total) % 2**31 % 50, instances)
+    return find(abs(total) % 2**31 % partitions, instances)
 
 
 def java(group):
@@ -51,76 +51,82 @@ def java(group):
     return hashed - 2**32 if hashed >= 2**31 else hashed
 
 
-def masked(group, instances):
-    return find((java(group) & 0x7FFFFFFF) % 50, instances)
+def masked(group, instances, partitions):
+    return find((java(group) & 0x7FFFFFFF) % partitions, instances)
 
 
-def python_hash(group, instances):
-    return find(hash(group) % 50, instances)
+def python_hash(group, instances, partitions):
+    return find(hash(group) % partitions, instances)
 
 
-def unbounded(group, instances):
+def unbounded(group, instances, partitions):
     hashed = 0
     for character in group:
         hashed = 31 * hashed + ord(character)
-    return find(hashed % 50, instances)
+    return find(hashed % partitions, instances)
 
 
-def unsigned(group, instances):
-    return find(java(group) % 2**32 % 50, instances)
+def unsigned(group, instances, partitions):
+    return find(java(group) % 2**32 % partitions, instances)
 
 
-def negative_modulo(group, instances):
-    return find(java(group) % 50, instances)
+def negative_modulo(group, instances, partitions):
+    return find(java(group) % partitions, instances)
 
 
-def smallest_forgotten(group, instances):
+def smallest_forgotten(group, instances, partitions):
     data, hashed = group.encode("utf-16-be"), 0
     for high, low in zip(data[::2], data[1::2], strict=True):
         hashed = (31 * hashed + 256 * high + low) & 0xFFFFFFFF
-    return find(abs(hashed - 2**32 if hashed >= 2**31 else hashed) % 50, instances)
+    return find(abs(hashed - 2**32 if hashed >= 2**31 else hashed) % partitions, instances)
 
 
-def of_bytes(group, instances):
+def of_bytes(group, instances, partitions):
     hashed = 0
     for byte in group.encode():
         hashed = (31 * hashed + byte) & 0xFFFFFFFF
     hashed = hashed - 2**32 if hashed >= 2**31 else hashed
-    return find(0 if hashed == -(2**31) else abs(hashed) % 50, instances)
+    return find(0 if hashed == -(2**31) else abs(hashed) % partitions, instances)
 
 
-def of_characters(group, instances):
+def of_characters(group, instances, partitions):
     hashed = java(group)
-    return find(0 if hashed == -(2**31) else abs(hashed) % 50, instances)
+    return find(0 if hashed == -(2**31) else abs(hashed) % partitions, instances)
 
 
-def the_partition(group, instances):
-    return by_struct(group, {number: [number] for number in range(50)})
+def the_partition(group, instances, partitions):
+    return by_struct(group, {number: [number] for number in range(50)}, partitions)
 
 
-def raises_when_down(group, instances):
-    return next(name for name in instances if the_partition(group, instances) in instances[name])
+def raises_when_down(group, instances, partitions):
+    return next(
+        name for name in instances if the_partition(group, instances, partitions) in instances[name]
+    )
 
 
-def someone(group, instances):
-    return by_struct(group, instances) or next(iter(instances))
+def someone(group, instances, partitions):
+    return by_struct(group, instances, partitions) or next(iter(instances))
 
 
-def by_number_of_instances(group, instances):
+def by_number_of_instances(group, instances, partitions):
     names = sorted(instances)
-    return names[the_partition(group, instances) % len(names)] if names else None
+    return names[the_partition(group, instances, partitions) % len(names)] if names else None
 
 
-def nothing_as_text(group, instances):
-    return by_struct(group, instances) or ""
+def nothing_as_text(group, instances, partitions):
+    return by_struct(group, instances, partitions) or ""
 
 
-def prints_it(group, instances):
-    print(by_struct(group, instances))
+def always_fifty(group, instances, partitions):
+    return by_struct(group, instances, 50)
 
 
-def exchanged(instances, group):
-    return by_struct(group, instances)
+def prints_it(group, instances, partitions):
+    print(by_struct(group, instances, partitions))
+
+
+def exchanged(instances, group, partitions):
+    return by_struct(group, instances, partitions)
 
 
 catalogue = Catalogue(
@@ -130,21 +136,30 @@ catalogue = Catalogue(
         (python_hash, "another number of the name"),
         (unbounded, "Nothing overflows"),
         (unsigned, "no sign"),
-        (negative_modulo, "modulo 50. In Python"),
+        (negative_modulo, "modulo the partitions. In Python"),
         (smallest_forgotten, "One hash is left over"),
         (of_bytes, "bytes of UTF-8"),
         (of_characters, "sums up characters"),
         (the_partition, "Which instance reads it"),
         (raises_when_down, "raised StopIteration"),
         (someone, "names an instance all the same"),
+        (always_fifty, "50 partitions, always"),
         (nothing_as_text, "an empty text"),
         (prints_it, "prints the value"),
         (exchanged, "changed places"),
         (lambda group: group, "Keep the parameters"),
     ],
     shortcuts=[
-        (lambda group, instances: by_struct(group[:20], instances), "drawn by chance"),
-        (lambda group, instances: find(zlib.crc32(group.encode()) % 50, instances), "another"),
+        (
+            lambda group, instances, partitions: by_struct(group[:20], instances, partitions),
+            "drawn by chance",
+        ),
+        (
+            lambda group, instances, partitions: find(
+                zlib.crc32(group.encode()) % partitions, instances
+            ),
+            "another",
+        ),
     ],
     models=MISTAKES,
 )

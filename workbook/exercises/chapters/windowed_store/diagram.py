@@ -2,7 +2,7 @@
 
 from workbook.views.parts import Producer, Query, Sink, Topic
 
-offsets = Topic("__consumer_offsets", 50)
+offsets = Topic("__consumer_offsets", 8)
 till, office = Producer("till"), Producer("office")
 groups = Query("active_groups", state="commits, metadata")
 

@@ -13,15 +13,17 @@ from workbook.exercises.engine.judging import Case, by_cases
 from workbook.exercises.engine.parameters import in_order_of
 
 
-def instance_of(group: str, instances: Mapping[str, Collection[int]]) -> str | None:
+def instance_of(
+    group: str, instances: Mapping[str, Collection[int]], partitions: int
+) -> str | None:
     hashed, data = 0, group.encode("utf-16-be")
     for high, low in zip(data[::2], data[1::2], strict=True):
         hashed = (31 * hashed + 256 * high + low) % 2**32
     if hashed >= 2**31:
         hashed -= 2**32
-    partition = 0 if hashed == -(2**31) else abs(hashed) % 50
-    for name, partitions in instances.items():
-        if partition in partitions:
+    partition = 0 if hashed == -(2**31) else abs(hashed) % partitions
+    for name, reads in instances.items():
+        if partition in reads:
             return name
     return None
 
@@ -46,14 +48,18 @@ def _drawn_cases() -> Iterator[Case]:
         spread = _spread("abc", draw)
         if size % 5 == 0:
             del spread["b"]
-        yield _case(group, spread, "This group was drawn by chance. Which partition has it?")
+        says = "This group was drawn by chance. Which partition has it?"
+        yield _case(group, spread, says, draw.choice((50, 50, 8, 25, 1)))
 
 
-def _case(group: str, instances: Mapping[str, Collection[int]], says: str) -> Case:
-    return Case((group, instances), instance_of(group, instances), says)
+def _case(
+    group: str, instances: Mapping[str, Collection[int]], says: str, partitions: int = 50
+) -> Case:
+    return Case((group, instances, partitions), instance_of(group, instances, partitions), says)
 
 
 _HALVES = {"a": range(25), "b": range(25, 50)}
+_EIGHT = {name: {n} for n, name in enumerate("abcdefgh")}
 _ODD_AND_EVEN = {"odd": set(range(1, 50, 2)), "even": set(range(0, 50, 2))}
 _TENS = {name: range(10 * n, 10 * n + 10) for n, name in enumerate("abcde")}
 _SHORT = "Its hash is a small number: no bit is lost, and no sign is needed."
@@ -79,23 +85,26 @@ _CASES = [
     _case("größe", _around(7), "Its five characters are five units, whatever UTF-8 makes of them."),
     _case("caf🚀", _around(5), "The rocket is two units of UTF-16: 0xD83D and 0xDE80."),
     _case("", _around(0), "No character, no sum: 0."),
+    _case("a", _EIGHT, "`ord('a')` is 97, and this topic has 8 partitions: 97 modulo 8 is 1.", 8),
+    _case("dashboard", _EIGHT, "This topic has 8 partitions: 1,047,860,588 modulo 8 is 4.", 8),
     _case("billing", {"b": _HALVES["b"]}, "Partition 9 is of an instance that's down: None."),
     _case("a", {"a": _HALVES["a"]}, "Partition 47 is of an instance that's down: None."),
 ]  # fmt: skip
 
 who_has_it = Problem(
     name="Who has it?",
-    task="All records of a group lie in one of the 50 partitions of `__consumer_offsets`. The "
-    "broker chooses it by Java's `hashCode` of the group's name:\n\n"
+    task="All records of a group lie in one of the `partitions` of `__consumer_offsets` (a number, "
+    "usually 50). The broker chooses it by Java's `hashCode` of the group's name:\n\n"
     "1. Begin with 0. For each unit of the name in UTF-16 (`'utf-16-be'` has two bytes per unit, "
     "the higher one first): the hash is 31 times the former hash plus the unit.\n"
     "2. It's a number of 32 bits with a sign: only its lowest 32 bits are kept, and from 2³¹ on it "
     "stands for itself minus 2³².\n"
-    "3. Drop the sign (-2³¹ becomes 0), then modulo 50.\n\n"
+    "3. Drop the sign (-2³¹ becomes 0), then modulo `partitions`.\n\n"
     "`instances` is a dictionary from an instance's name to the partitions that it reads. Return "
     "the name of the instance that has the group, `None` if none that is up does.\n\n"
-    "`instance_of('billing', {'a': {9}, 'b': {47}})` gives `'a'`, and for `'a'` it gives `'b'`.",
-    stub="def instance_of(group, instances):\n    ...  # your code\n",
+    "With 50 partitions, `instance_of('billing', {'x': {9}, 'y': {47}}, 50)` gives `'x'`, and for "
+    "the group `'a'` it's `'y'`.",
+    stub="def instance_of(group, instances, partitions):\n    ...  # your code\n",
     diagnose=in_order_of(
         instance_of,
         one_after_another(
@@ -119,6 +128,7 @@ who_has_it = Problem(
     "(minus 2³¹ stays negative) and `Utils.toPositive` (the mask `& 0x7fffffff`, which partitions "
     "records by key). For names without overflow all of them agree, so a test with short names "
     "finds nothing.\n\n"
-    "The 50 is `offsets.topic.num.partitions`. It's fixed once the topic exists: ask the topic.",
+    "The number of partitions is `offsets.topic.num.partitions`, by default 50, when the first "
+    "group joined. Later changes of the setting change nothing: ask the topic.",
     minutes=4.0,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
@@ -38,25 +39,29 @@ def _at(partition: int, instances: Instances) -> str | None:
     return next((name for name, its in instances.items() if partition in its), None)
 
 
-def _by(number: Callable[[str], int], partitions: int = 50) -> Callable[[str, Instances], Any]:
+def _by(number: Callable[[str], int]) -> Callable[[str, Instances, int], Any]:
     """Return the answer that takes another number of the name."""
-    return lambda group, instances: _at(number(group) % partitions, instances)
+    return lambda group, instances, partitions: _at(number(group) % partitions, instances)
 
 
 def _from_sums(
-    number: Callable[[int], int], cause: str, partitions: Callable[[int], int] = lambda n: n % 50
+    number: Callable[[int], int], cause: str, modulo: Callable[[int, int], int] = operator.mod
 ) -> list[Mistake]:
     """Return a wrong idea of what to do with the sum, be it of units or of characters."""
     return same_idea(
-        lambda group, instances: _at(partitions(number(_sum(_units(group)))), instances),
-        lambda group, instances: _at(partitions(number(_sum(map(ord, group)))), instances),
+        lambda group, instances, partitions: _at(
+            modulo(number(_sum(_units(group))), partitions), instances
+        ),
+        lambda group, instances, partitions: _at(
+            modulo(number(_sum(map(ord, group))), partitions), instances
+        ),
         cause=cause,
     )
 
 
-def _as_in_java(number: int) -> int:
+def _as_in_java(number: int, partitions: int) -> int:
     """Return the remainder with the sign of the number, as Java's and C's ``%`` has it."""
-    return number % 50 if number >= 0 else -(-number % 50)
+    return number % partitions if number >= 0 else -(-number % partitions)
 
 
 MISTAKES = [
@@ -80,8 +85,8 @@ MISTAKES = [
     ),
     *_from_sums(
         _signed,
-        "It takes a negative hash modulo 50. In Python that's positive, but another number: drop "
-        "the sign first.",
+        "It takes a negative hash modulo the partitions. In Python that's positive, but another "
+        "number: drop the sign first.",
     ),
     *_from_sums(
         _signed,
@@ -122,28 +127,39 @@ MISTAKES = [
         "leads to the partition. (Python's `hash` of a text is another number in each process.)",
     ),
     Mistake(
-        lambda group, instances: _abs(_hash(group)) % 50,
+        lambda group, instances, partitions: _abs(_hash(group)) % partitions,
         "It returns the partition. Which instance reads it?",
     ),
     Mistake(
-        lambda group, instances: (
+        lambda group, instances, partitions: (
             sorted(instances)[_abs(_hash(group)) % len(instances)] if instances else None
         ),
         "It divides the hash among the instances that are up. The partitions are divided among "
-        "them: first modulo 50, then look who reads it.",
+        "them: first modulo `partitions`, then look who reads it.",
     ),
     *same_idea(
-        lambda group, instances: _at(_abs(_hash(group)) % 50, instances) or next(iter(instances)),
-        lambda group, instances: _at(_abs(_hash(group)) % 50, instances) or min(instances),
+        lambda group, instances, partitions: (
+            _at(_abs(_hash(group)) % partitions, instances) or next(iter(instances))
+        ),
+        lambda group, instances, partitions: (
+            _at(_abs(_hash(group)) % partitions, instances) or min(instances)
+        ),
         cause="Where nobody reads the partition, it names an instance all the same. That one "
         "knows nothing of the group: return None.",
     ),
     Mistake(
-        _by(lambda group: _abs(_hash(group)), 49),
-        "Modulo 49: the partitions are 0 to 49, so there are 50 of them.",
+        lambda group, instances, partitions: _at(_abs(_hash(group)) % 50, instances),
+        "It takes 50 partitions, always. The topic may have another number, and `partitions` says "
+        "how many.",
     ),
     Mistake(
-        lambda group, instances: _at(_abs(_hash(group)) % 50 + 1, instances),
+        lambda group, instances, partitions: _at(
+            _abs(_hash(group)) % max(partitions - 1, 1), instances
+        ),
+        "It takes one partition too few: `partitions` is their number, not the last one's.",
+    ),
+    Mistake(
+        lambda group, instances, partitions: _at(_abs(_hash(group)) % partitions + 1, instances),
         "It counts the partitions from 1. The first one is 0.",
     ),
 ]
