@@ -38,7 +38,8 @@ def _with_texts(value: Any) -> Any:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return str(value)
     if isinstance(value, dict):
-        return {_with_texts(key): _with_texts(each) for key, each in value.items()}
+        # A key may be a tuple, and a list is none.
+        return {repr(_with_texts(key)): _with_texts(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
         return tuple(_with_texts(item) for item in value)
     return value
