@@ -89,6 +89,11 @@ BARE = {
         "on_delivery", "readStream", "writeStream", "foreachBatch", "checkpointLocation",
         '"statestore"', "Exchange", "Consumer(", ".poll(", "assign",
     ),
+    "31_active_groups": (
+        "readStream", "kafka-assigned", "startingOffsets", "max_by", ".join(", "writeStream",
+        "outputMode", "foreachBatch", "checkpointLocation", "trigger", "RocksDBStateStoreProvider",
+        "Consumer(", "commit(offsets=",
+    ),
 }  # fmt: skip
 """Words of Kafka's client and Spark that stand in a chapter's own cells; else ``ANYWHERE``."""
 

@@ -47,6 +47,10 @@ class NoSuchWindow(WorkbookError, ValueError):
     """A window that takes no time, or is kept for less than none."""
 
 
+class NoTopology(WorkbookError, ValueError):
+    """Something other than a streaming query was asked for its topology."""
+
+
 class QueryEnded(WorkbookError):
     """The query has been stopped."""
 

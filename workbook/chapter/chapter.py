@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import pandas as pd
 
-from workbook.chapter import advice, cells, diagram, failed
+from workbook.chapter import advice, cells, diagram, failed, topologies
 from workbook.chapter.keep_cell import keep_the_current_cell
 from workbook.chapter.source import Source
 from workbook.chapter.tapes import LoopAt, Tape, click_name
@@ -31,11 +31,12 @@ from workbook.stack.broker import kafka
 from workbook.topics import new_compacted_topic, new_topic
 from workbook.views import charts, live, tables
 from workbook.views.cell_clock import time_cells
+from workbook.views.picture import Picture
 from workbook.views.shop import Shop
 
 if TYPE_CHECKING:
     from ipywidgets import Widget
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming import StreamingQuery
 
 T = TypeVar("T")
@@ -240,6 +241,10 @@ class Chapter:
         if cell is None or asked not in self._asked:
             self._asked[asked] = Prediction(question, [str(option) for option in options], why)
         return self._asked[asked]
+
+    def topology(self, query: StreamingQuery | DataFrame) -> Picture:
+        """Draw sources, operators, state, shuffles and sink of a query, from its plan."""
+        return topologies.drawn(query)
 
     def source(self, *things: FunctionType | type) -> Source:
         """Show the source of functions of the package, folded."""

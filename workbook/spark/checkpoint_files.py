@@ -44,6 +44,11 @@ def planned(query: Path, topic: str) -> dict[int, int]:
     return ends
 
 
+def bytes_below(folder: Path) -> int:
+    """Return the bytes of all files in a folder; 0 where there is none."""
+    return sum(_size(path) for path in folder.rglob("*"))
+
+
 def _numbered(query: Path, kind: str) -> Iterator[tuple[str, int, Path]]:
     for path in (query / kind).glob("[0-9]*"):
         if path.name.isdigit():
@@ -70,3 +75,10 @@ def _written(path: Path) -> float | None:
         return path.stat().st_mtime
     except OSError:
         return None
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size if path.is_file() else 0
+    except OSError:  # removed meanwhile
+        return 0

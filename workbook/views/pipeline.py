@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from workbook.views.drawing import BLUE, GREEN, GREY, INK, ORANGE, PAPER, SIZE, Drawing, Point, wide
+from workbook.views.drawing import SIZE, Drawing, wide
 from workbook.views.parts import Loop, Part, Producer, Query, Sink, Topic
 from workbook.views.picture import Picture
+from workbook.views.shapes import Box, folded, hexagon, pill, railed, tape
 
 HEIGHT, GAP, BETWEEN, SIDE = 44, 32, 16, 6
 STATE_DROP, STATE_HEIGHT = 12, 22
@@ -16,8 +17,6 @@ CAPTION = "This chapter's pipeline, left to right. Dashed: what a part of it rem
 
 
 Path = Sequence[Part]
-Box = tuple[float, float, float, float]
-"""Left, top, width, height."""
 
 
 def pipeline(*paths: Path, caption: str = CAPTION) -> Picture:
@@ -127,53 +126,8 @@ def _draw(drawing: Drawing, part: Part, box: Box) -> None:
         )
 
 
-def _pill(drawing: Drawing, box: Box) -> None:
-    drawing.box(*box, fill=PAPER, edge=GREY, corner=HEIGHT / 2)
-
-
-def _tape(drawing: Drawing, box: Box) -> None:
-    """Draw a box with a row of cells at its foot, as records stand in a partition."""
-    x, y, width, height = box
-    drawing.box(*box, fill=PAPER, edge=BLUE)
-    drawing.line([(x, y + height - 7), (x + width, y + height - 7)], colour=BLUE, thick=1)
-    for cell in range(1, int(width // 10)):
-        at = x + 10 * cell
-        drawing.line([(at, y + height - 7), (at, y + height)], colour=BLUE, thick=1)
-
-
-def _railed(drawing: Drawing, box: Box) -> None:
-    """Draw a box with a second line at its left and right."""
-    x, y, width, height = box
-    drawing.box(*box, fill=PAPER, edge=GREEN)
-    for at in (x + 5, x + width - 5):
-        drawing.line([(at, y), (at, y + height)], colour=GREEN, thick=1)
-
-
-def _hexagon(drawing: Drawing, box: Box) -> None:
-    x, y, width, height = box
-    right, middle = x + width, y + height / 2
-    _outline(
-        drawing, ORANGE, (x, middle), (x + 9, y), (right - 9, y), (right, middle),
-        (right - 9, y + height), (x + 9, y + height),
-    )  # fmt: skip
-
-
-def _folded(drawing: Drawing, box: Box) -> None:
-    """Draw a sheet with its corner turned down."""
-    x, y, width, height = box
-    right = x + width
-    _outline(
-        drawing, INK, (x, y), (right - 10, y), (right, y + 10), (right, y + height), (x, y + height)
-    )
-    drawing.line([(right - 10, y), (right - 10, y + 10), (right, y + 10)], thick=1)
-
-
-def _outline(drawing: Drawing, colour: str, *points: Point) -> None:
-    drawing.line([*points, points[0]], colour=colour)
-
-
 _SHAPES: Mapping[type[Part], Callable[[Drawing, Box], None]] = {
-    Producer: _pill, Topic: _tape, Loop: _railed, Query: _hexagon, Sink: _folded,
+    Producer: pill, Topic: tape, Loop: railed, Query: hexagon, Sink: folded,
 }  # fmt: skip
 
 
