@@ -2,92 +2,31 @@
 
 from __future__ import annotations
 
-import json
 import time
-from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from confluent_kafka import (
-    OFFSET_BEGINNING,
-    OFFSET_END,
-    Consumer,
-    KafkaError,
-    KafkaException,
-    Message,
-    TopicPartition,
-)
-from confluent_kafka.admin import TopicMetadata
+from confluent_kafka import TopicPartition
 
-from workbook.sources.clamp import NO_TOP, Rule, Unread, counted, plan, tops_of
-from workbook.sources.kafka_records import (
-    ANSWER_S,
-    AT_ONCE,
-    PATIENCE_S,
-    RETRY_S,
-    RecordsLost,
-    is_away,
-    is_here,
-    reading,
-    refused,
+from workbook.sources.ahead import Ahead
+from workbook.sources.bounds import (
+    Bounds,
+    Offsets,
+    Places,
+    begins_of,
+    ends_of,
+    readable_from,
+    require_same,
 )
-
-Offsets = dict[str, dict[str, int]]
-"""Topic -> partition (as text, since it travels as JSON) -> offset."""
+from workbook.sources.clamp import Rule, Unread, plan
+from workbook.sources.kafka_records import AT_ONCE, PATIENCE_S, is_here
 
 _AHEAD = 1_000_000
 """Records of a partition that are looked at in advance, at most, where a trigger has no limit."""
 
-EARLIEST, LATEST = -2, -1
-"""As in ``startingOffsets``."""
-
 _KEPT = 20_000
 """So many may wait at least: to stop fetching and begin again costs up to a second."""
-
-
-class Ahead:
-    """Holds the times of a partition's records that no micro-batch has read yet."""
-
-    def __init__(self, offset: int, top: int | None, seen_at: float) -> None:
-        self.next = self.position = offset
-        self.top = top
-        self.offsets: npt.NDArray[np.int64] = np.empty(0, np.int64)
-        self.tops: npt.NDArray[np.int64] = np.empty(0, np.int64)
-        self.new_at = seen_at
-        self._new = (array("q"), array("q"))
-
-    def __len__(self) -> int:
-        return len(self.offsets) + len(self._new[0])
-
-    def see(self, message: Message) -> None:
-        """Note a record."""
-        self._new[0].append(int(message.offset() or 0))
-        self._new[1].append(message.timestamp()[1])
-
-    def settle(self, latest: int, now: float) -> None:
-        """Count what was noted, with times up to ``latest``."""
-        if self._new[0]:
-            offsets, times = (np.array(new, np.int64) for new in self._new)
-            tops = tops_of(counted(times, latest), self._last_top())
-            self.offsets = np.concatenate([self.offsets, offsets])
-            self.tops = np.concatenate([self.tops, tops])
-            self._new, self.new_at = (array("q"), array("q")), now
-
-    def take(self, number: int, end: int, now: float) -> None:
-        """Take so many of them; with the last one also offsets up to ``end`` without a record."""
-        if number:
-            top = int(self.tops[number - 1])
-            self.top = None if top == NO_TOP else top
-            self.next, self.new_at = int(self.offsets[number - 1]) + 1, now
-            self.offsets, self.tops = self.offsets[number:], self.tops[number:]
-        if not len(self):
-            self.next = max(self.next, min(self.position, end))
-
-    def _last_top(self) -> int | None:
-        last = int(self.tops[-1]) if len(self.tops) else NO_TOP
-        return self.top if last == NO_TOP else last
 
 
 class KafkaLog:
@@ -109,104 +48,33 @@ class KafkaLog:
     ) -> None:
         self._topics, self._rule, self._max_lead = topics, rule, max_lead
         self._max_ahead, self._idle, self._strict = max_ahead, idle_timeout, fail_on_loss
-        self._said: list[KafkaError] = []
-        self._answered = False
-        self._reader = Consumer({**reading(config), "error_cb": self._said.append})
+        self._bounds = Bounds(config, topics)
+        self._reader = self._bounds.reader
         self._ahead: dict[tuple[str, int], Ahead] = {}
         self._paused: set[tuple[str, int]] = set()
 
     def close(self) -> None:
         """Close the connection to the broker."""
-        self._reader.close()
+        self._bounds.close()
 
     # --- where topics begin and end --------------------------------------------------------------
 
     def first(self, starting: str) -> dict[str, Any]:
         """Return where a query begins that has no checkpoint: ``startingOffsets``."""
-        numbers = [len(partitions) for partitions in self._partitions().values()]
+        numbers = [len(partitions) for partitions in self._bounds.partitions().values()]
         if numbers[0] != numbers[1]:
             raise ValueError(
                 f"Expected {self._topics[0]} and {self._topics[1]} to have the same number of "
                 f"partitions, since partition p is held against partition p, but they have "
                 f"{numbers[0]} and {numbers[1]}."
             )
-        bounds = self._bounds()
-        if starting.strip().lower() in ("earliest", "latest"):
-            where = EARLIEST if starting.strip().lower() == "earliest" else LATEST
-            named = {
-                topic: {str(p): where for t, p in bounds if t == topic} for topic in self._topics
-            }
-        else:
-            named = _offsets(starting, self._topics, bounds)
-        offsets: Offsets = {topic: {} for topic in self._topics}
-        for (topic, partition), (low, high) in bounds.items():
-            chosen, of_ends = named[topic][str(partition)], {EARLIEST: low, LATEST: high}
-            offsets[topic][str(partition)] = of_ends.get(chosen, chosen)
+        offsets = begins_of(starting, self._topics, self._bounds.ask())
         empty: dict[str, dict[str, int]] = {topic: {} for topic in self._topics}
         return {"offsets": offsets, "tops": empty, "begins": empty}
 
     def ends(self) -> Offsets:
         """Return where the partitions end now."""
-        offsets: Offsets = {topic: {} for topic in self._topics}
-        for (topic, partition), (_, high) in self._bounds().items():
-            offsets[topic][str(partition)] = high
-        return offsets
-
-    def _partitions(self) -> dict[str, list[int]]:
-        found = {}
-        for topic in self._topics:
-            described = self._describe(topic)
-            if described.error is not None:
-                raise refused(topic, described.error)
-            found[topic] = sorted(described.partitions)
-        self._answered = True
-        return found
-
-    def _describe(self, topic: str) -> TopicMetadata:
-        try:
-            return self._reader.list_topics(topic, timeout=ANSWER_S).topics[topic]
-        except KafkaException as failure:
-            if self._answered:
-                raise
-            self._reader.poll(0)  # what the brokers said comes by a callback; nothing is read yet
-            why = [e for e in self._said if e.code() != KafkaError._ALL_BROKERS_DOWN]
-            said = f"{failure.args[0].str()}. {why[-1].str() if why else ''}".strip()
-            raise KafkaException(KafkaError(failure.args[0].code(), said)) from failure
-
-    def _bounds(self) -> dict[tuple[str, int], tuple[int, int]]:
-        """Return where partitions begin and end; wait for a broker that answered before."""
-        began = time.monotonic()
-        while True:
-            try:
-                return self._ask_bounds()
-            except (KafkaException, RecordsLost) as failure:
-                if time.monotonic() - began > self._patience(failure):
-                    raise
-                time.sleep(RETRY_S)
-
-    def _patience(self, failure: Exception) -> float:
-        """Return for how long (s) it may last; a broker that has just started knows no topic."""
-        if not self._answered:
-            return 0.0
-        if isinstance(failure, RecordsLost):
-            return ANSWER_S
-        error = failure.args[0]
-        unknown = error.code() == KafkaError._UNKNOWN_PARTITION
-        return ANSWER_S if unknown else PATIENCE_S if is_away(error) else 0.0
-
-    def _ask_bounds(self) -> dict[tuple[str, int], tuple[int, int]]:
-        keys = [(topic, n) for topic, numbers in self._partitions().items() for n in numbers]
-        lows, highs = (self._offsets_at(when, keys) for when in (OFFSET_BEGINNING, OFFSET_END))
-        return {key: (lows[key], highs[key]) for key in keys}
-
-    def _offsets_at(self, when: int, keys: Sequence[tuple[str, int]]) -> dict[tuple[str, int], int]:
-        """Ask for the first or the next offset of all partitions at once."""
-        asked = [TopicPartition(*key, when) for key in keys]
-        found = self._reader.offsets_for_times(asked, timeout=ANSWER_S)
-        for place in found:
-            if place.error is not None:
-                raise KafkaException(place.error)
-        return {(place.topic, place.partition): place.offset for place in found}
+        return ends_of(self._bounds.ask())
 
     # --- what comes next -------------------------------------------------------------------------
 
@@ -217,7 +85,7 @@ class KafkaLog:
 
         Where a micro-batch begins stands in its end, too: Spark doesn't keep the first one's start.
         """
-        bounds = self._bounds()
+        bounds = self._bounds.ask()
         begins = self._follow(start, bounds)
         share = _AHEAD if most is None else max(1, most // max(1, len(bounds)))
         ends = {key: high for key, (_, high) in bounds.items()}
@@ -237,52 +105,28 @@ class KafkaLog:
             return start
         return {"offsets": offsets, "tops": tops, "begins": begins}
 
-    def _follow(
-        self, start: dict[str, Any], bounds: Mapping[tuple[str, int], tuple[int, int]]
-    ) -> Offsets:
+    def _follow(self, start: dict[str, Any], bounds: Places) -> Offsets:
         """Stand where ``start`` says; partitions that are new begin at their first record.
 
         Returns where reading begins: elsewhere in partitions whose records are lost.
         """
         anew, begins = False, {topic: dict[str, int]() for topic in self._topics}
-        if {*start["offsets"]} != {*self._topics}:
-            raise ValueError(
-                f"Expected the checkpoint of {' and '.join(self._topics)}, but it is of "
-                f"{' and '.join(start['offsets'])}. Name another checkpoint."
-            )
-        for topic, of in start["offsets"].items():
-            for number in of:
-                if (topic, int(number)) not in bounds:
-                    raise RecordsLost(
-                        f"Expected partition {number} of {topic}, but it isn't there: the topic "
-                        "was made anew with fewer. Begin with another checkpoint."
-                    )
+        require_same(start["offsets"], self._topics, bounds)
         for (topic, number), (low, high) in bounds.items():
             offset = start["offsets"][topic].get(str(number), low)
-            begins[topic][str(number)] = offset
             top = start["tops"][topic].get(str(number))
             if offset > high or offset < low:
-                offset = begins[topic][str(number)] = self._lost(topic, number, offset, low, high)
-                top = None
+                offset, top = readable_from(topic, number, offset, (low, high), self._strict), None
+            begins[topic][str(number)] = offset
             known = self._ahead.get((topic, number))
             if known is None or known.next != offset or known.top != top:
                 self._ahead[topic, number] = Ahead(offset, top, time.monotonic())
                 anew = True
         if anew:
             places = [TopicPartition(t, n, a.position) for (t, n), a in self._ahead.items()]
+            self._pause(set())  # a pause would last beyond it
             self._reader.assign(places)
-            self._paused.clear()
         return begins
-
-    def _lost(self, topic: str, number: int, offset: int, low: int, high: int) -> int:
-        what = (
-            f"Expected records of partition {number} of {topic} from offset {offset}, but "
-            + (f"they begin at {low}: older ones are deleted." if offset < low else "")
-            + (f"they end at {high}: the topic was made anew." if offset > high else "")
-        )
-        if self._strict:
-            raise RecordsLost(f"{what} With failOnDataLoss=false reading goes on at {low}.")
-        return low
 
     def _look(self, share: int, ends: Mapping[tuple[str, int], int]) -> None:
         """Look at records until each partition has its share ahead, or no more."""
@@ -352,28 +196,3 @@ class KafkaLog:
             and (time.monotonic() - ahead.new_at) * 1000 > self._idle
         )
         return Unread(ahead.top, ahead.tops[:among], holds=not idle)
-
-
-def _offsets(
-    text: str, topics: tuple[str, str], bounds: Mapping[tuple[str, int], tuple[int, int]]
-) -> Offsets:
-    """Read offsets of each partition, no more and no less, none beyond the end."""
-    try:
-        found = json.loads(text)
-        named = {(t, int(p)): o for t, of in found.items() for p, o in of.items()}
-    except (ValueError, AttributeError, TypeError):
-        named = {}
-    numbers = all(type(o) is int and o >= EARLIEST for o in named.values())
-    if not numbers or {*named} != {*bounds}:
-        raise ValueError(
-            "Expected startingOffsets as earliest, latest, or an offset for each partition of both "
-            f'topics in JSON like {{"{topics[0]}":{{"0":23}},"{topics[1]}":{{"0":-2}}}}, but got '
-            f"{text!r}."
-        )
-    for (topic, partition), offset in named.items():
-        if offset > bounds[topic, partition][1]:
-            raise ValueError(
-                f"Expected an offset in startingOffsets that partition {partition} of {topic} has, "
-                f"but it ends at {bounds[topic, partition][1]}, and {offset} was asked for."
-            )
-    return found
