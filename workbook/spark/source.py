@@ -9,8 +9,8 @@ from typing import Any, Protocol
 from pyspark.sql import DataFrame, SparkSession
 
 from workbook.kafka.identity import topics_facts
-from workbook.kafka.probe import require_topic
-from workbook.sources import clamped
+from workbook.kafka.probe import require_readable, require_topic
+from workbook.sources import assigned, clamped
 from workbook.spark.checkpoints import OPTION, marked
 
 PATIENCE_S = 60.0
@@ -90,6 +90,34 @@ def clamped_stream(
     }  # fmt: skip
     clamped.register(spark)
     rows = spark.readStream.format(clamped.ClampedKafka.name()).options(**options).load()
+    return marked(rows, facts)
+
+
+def assigned_stream(
+    spark: SparkSession,
+    broker: Kafka,
+    topic: str,
+    starting: str = "earliest",
+    max_per_batch: int = 2_000_000,
+) -> DataFrame:
+    """Read a compacted topic as a stream, an internal one too, without joining a group.
+
+    The columns are those of ``kafka_stream``; docs/assigned-source.md has the rest. What a
+    transaction hasn't committed isn't read. An offset that is gone ends nothing: of what is
+    deleted a compacted topic keeps, per key, what came later. Raises as ``kafka_stream``, and
+    ``RightMissing`` without the rights to DESCRIBE and to READ the topic.
+    """
+    config = broker.client_config()
+    require_readable(config, topic)
+    facts = topics_facts(config, [topic])
+    options = {
+        **{f"kafka.{name}": value for name, value in config.items()}, "subscribe": topic,
+        "kafka.isolation.level": "read_committed", "failOnDataLoss": "false",
+        "startingOffsets": starting, "maxOffsetsPerTrigger": str(max_per_batch),
+        "tasks": str(spark.sparkContext.defaultParallelism),
+    }  # fmt: skip
+    assigned.register(spark)
+    rows = spark.readStream.format(assigned.AssignedKafka.name()).options(**options).load()
     return marked(rows, facts)
 
 
