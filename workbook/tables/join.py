@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.types import ArrayType, BooleanType, StructField, StructType
+from pyspark.sql.types import ArrayType, BooleanType, LongType, StructField, StructType
 
 from workbook.buckets.packing import pack, stateful, unpack
 from workbook.buckets.state import BUCKET, LAYOUT
@@ -85,8 +85,8 @@ def _struct(table: KTable, by: str) -> Column:
 
 def _none(table: KTable, by: str) -> Column:
     """Return a null of the type that ``_struct`` has."""
-    fields = StructType(_fields(table, by).fields)
-    return F.lit(None).cast(fields.add(DELETED, "boolean").add(ORDER, "bigint"))
+    added = [StructField(DELETED, BooleanType()), StructField(ORDER, LongType())]
+    return F.lit(None).cast(StructType([*_fields(table, by), *added]))
 
 
 # --- what it's made for, and what is refused --------------------------------------------------

@@ -25,9 +25,10 @@ def state_of(spark: SparkSession, checkpoint: Path, name: str = TABLE) -> pd.Dat
 
     ``name`` is "table" (the latest row per key: what the subtractor takes out), "groups" (how many
     rows each group has) or that of an aggregate (what it keeps of each group); of a join, that of
-    either side's rows. ``bucket`` and ``partition`` say where a row lies. Each call is a Spark
-    job over the whole state: it is for looking inside, a store is for asking. Raises
-    ``NoSuchState`` before the first micro-batch is committed, and for another name.
+    either side's rows. ``bucket`` and ``partition`` say where a row lies (``state_partition`` in a
+    table that has such a column itself). Each call is a Spark job over the whole state: it is for
+    looking inside, a store is for asking. Raises ``NoSuchState`` before the first micro-batch is
+    committed, and for another name.
     """
     folder = str(checkpoint / "0")
     operator, table = _find(spark, checkpoint, name)
@@ -42,11 +43,17 @@ def state_of(spark: SparkSession, checkpoint: Path, name: str = TABLE) -> pd.Dat
 
         rows = whole_table(bytes(row["value"]["rows"]), table, read)
         if rows is not None:
-            frames.append(rows.with_columns(bucket=bucket, partition=row["partition_id"]))
+            frames.append(_placed(rows, bucket=bucket, partition=row["partition_id"]))
     if not frames:
         return pd.DataFrame()
     found = pl.concat(frames).drop(GROUP_BUCKET, strict=False)
     return found.rename(_NAMES, strict=False).to_pandas()
+
+
+def _placed(rows: pl.DataFrame, **place: int) -> pl.DataFrame:
+    """Add where rows lie, and hide none of their own columns by that."""
+    free = {f"state_{name}" if name in rows.columns else name: at for name, at in place.items()}
+    return rows.with_columns(**{name: pl.lit(at) for name, at in free.items()})
 
 
 def _read(spark: SparkSession, folder: str, operator: int, variable: str) -> list[Row]:
