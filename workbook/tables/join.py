@@ -95,7 +95,7 @@ def _none(table: KTable, by: str) -> Column:
 
 def _facts(tables: dict[str, KTable], by: str) -> Facts:
     """Return the facts of both tables by side, so that a table of another shape is refused."""
-    shared = {"buckets", *LAYOUT}
+    shared = ("buckets", *LAYOUT)
     facts = {"gives": f"join by {by}", "tables": list(tables)}
     for side, table in zip(("left", "right"), tables.values(), strict=True):
         own = {name: fact for name, fact in table.facts.items() if name not in shared}
