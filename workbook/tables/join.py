@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 def joined(left: KTable, right: KTable, by: str, names: tuple[str, str]) -> DataFrame:
     """Join two tables as ``KTable.join`` says; ``names`` are those of the arrays of their rows."""
-    _require(left, right, by, names)
+    _require_common(left, right, by)
+    _require_names(left, right, by, names)
     tables = dict(zip(names, (left, right), strict=True))
     sides = tuple(_side(table, by, name) for name, table in tables.items())
     packs = pack(_rows(tables, by), left.buckets, lambda batch: squeezed(batch, by, sides))
@@ -94,7 +95,7 @@ def _none(table: KTable, by: str) -> Column:
 
 def _facts(tables: dict[str, KTable], by: str) -> Facts:
     """Return the facts of both tables by side, so that a table of another shape is refused."""
-    shared = {"buckets", *LAYOUT}
+    shared = ("buckets", *LAYOUT)
     facts = {"gives": f"join by {by}", "tables": list(tables)}
     for side, table in zip(("left", "right"), tables.values(), strict=True):
         own = {name: fact for name, fact in table.facts.items() if name not in shared}
@@ -103,8 +104,8 @@ def _facts(tables: dict[str, KTable], by: str) -> Facts:
     return facts | {name: table.facts[name] for name in shared}
 
 
-def _require(left: KTable, right: KTable, by: str, names: tuple[str, str]) -> None:
-    """Raise ValueError for two tables that can't be joined by this column, under these names."""
+def _require_common(left: KTable, right: KTable, by: str) -> None:
+    """Raise ValueError for tables that can't be joined by this column."""
     require_groups(left.changelog.schema, by)
     lacking = [table.keys for table in (left, right) if by not in table.keys]
     if lacking:
@@ -123,13 +124,16 @@ def _require(left: KTable, right: KTable, by: str, names: tuple[str, str]) -> No
             f"Expected as many buckets on both sides, but got {left.buckets} and {right.buckets}. "
             f"Make both tables with ktable(..., buckets={left.buckets})."
         )
+
+
+def _require_names(left: KTable, right: KTable, by: str, names: tuple[str, str]) -> None:
+    """Raise ValueError for arrays that can't have these names, or whose rows would be empty."""
     if len({*names, by, "deleted"}) < 4:
         raise ValueError(
             f"Expected two names for the rows other than {by!r} and 'deleted', but got {names}."
         )
-    bare = [
-        name for name, table in zip(names, (left, right), strict=True) if table.columns == (by,)
-    ]
+    tables = zip(names, (left, right), strict=True)
+    bare = [name for name, table in tables if table.columns == (by,)]
     if bare:
         raise ValueError(
             f"Expected a column beside {by!r} in both tables, but {bare[0]!r} has none to show. "
