@@ -160,6 +160,12 @@ def broker_with_scram(folder: Path) -> Iterator[tuple[str, dict[str, dict[str, s
         yield broker.bootstrap, configs
 
 
+def sees(config: Mapping[str, str], *topics: str) -> bool:
+    """Whether a user's rules already hold: he sees these topics."""
+    listed = AdminClient({**config, "log_level": 0}).list_topics(timeout=30)
+    return {*topics} <= {*listed.topics}
+
+
 def _login(address: str, user: str) -> dict[str, str]:
     return {
         "bootstrap.servers": address,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from brokers import broker_with_scram, commit
+from brokers import broker_with_scram, commit, sees
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 from labs import until
@@ -32,13 +32,8 @@ def users(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Users]:
         admin = AdminClient(users["admin"])
         admin.create_topics([NewTopic("clicks", 1)])["clicks"].result(60)
         commit(users["admin"], "app", "clicks", 17)
-        until(lambda: _sees(users["reader"]), "the rules to hold")
+        until(lambda: sees(users["reader"], "clicks", CONSUMER_OFFSETS), "the rules to hold")
         yield users
-
-
-def _sees(config: dict[str, str]) -> bool:
-    listed = AdminClient({**config, "log_level": 0}).list_topics(timeout=30)
-    return {"clicks", CONSUMER_OFFSETS} <= {*listed.topics}
 
 
 def _broker(config: dict[str, str]) -> Broker:
