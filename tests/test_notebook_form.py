@@ -84,6 +84,12 @@ BARE = {
         "on_delivery", "readStream", "writeStream", "foreachBatch", "checkpointLocation",
         '"statestore"', "Exchange", "Consumer(", ".poll(", "assign",
     ),
+    "32_windowed_store": (
+        "F.window", "max_by", "withWatermark", "groupBy", "readStream", "kafka-assigned",
+        "startingOffsets", "writeStream", "outputMode", "foreachBatch", "checkpointLocation",
+        "trigger", "INSERT OR REPLACE", "Consumer(", "assign", "consume(", "OFFSET_BEGINNING",
+        "enable.partition.eof", "list_topics",
+    ),
 }  # fmt: skip
 """Words of Kafka's client and Spark that stand in a chapter's own cells; else ``ANYWHERE``."""
 
