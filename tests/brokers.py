@@ -6,10 +6,20 @@ import socket
 import struct
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka.admin import (
+    AclBinding,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    ResourcePatternType,
+    ResourceType,
+)
 from labs import DEADLINE, until
 
 from workbook.stack import kafka, ports
@@ -42,13 +52,39 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+SCRAM = """\
+listeners=SASL_PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=SASL_PLAINTEXT://127.0.0.1:{port}
+inter.broker.listener.name=SASL_PLAINTEXT
+sasl.mechanism.inter.broker.protocol=SCRAM-SHA-256
+sasl.enabled.mechanisms=SCRAM-SHA-256
+listener.name.sasl_plaintext.scram-sha-256.sasl.jaas.config=\
+org.apache.kafka.common.security.scram.ScramLoginModule required \
+username="admin" password="right";
+listener.security.protocol.map=CONTROLLER:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT
+authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
+super.users=User:admin;User:ANONYMOUS
+"""
+"""A broker as a company has it: a login, and nobody may do what no rule allows him."""
+
+USERS = {"admin": "right", "reader": "reads", "watcher": "watches", "stranger": "nothing"}
+"""Users of ``broker_with_scram`` and their passwords."""
+
+
 class OwnBroker:
     """A real broker that may be killed and started again: the same port, the same data.
 
-    ``more`` names ports beside ``port`` and ``controller`` that stand in ``settings``.
+    ``more`` names ports beside ``port`` and ``controller`` that stand in ``settings``; ``users``
+    have a password each, for SCRAM-SHA-256.
     """
 
-    def __init__(self, folder: Path, settings: str = kafka.SETTINGS, **more: int) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        settings: str = kafka.SETTINGS,
+        users: Mapping[str, str] = MappingProxyType({}),
+        **more: int,
+    ) -> None:
         port = free_port()
         self.bootstrap = f"{ports.LOOPBACK}:{port}"
         self._listening, self._log = [port, *more.values()], folder / "log"
@@ -58,6 +94,8 @@ class OwnBroker:
         java = [str(find_java().command), "-Xmx512m", "-cp"]
         java.append(":".join(map(str, class_path("kafka"))))
         tool = [*java, "kafka.tools.StorageTool", "format", "-t", "workbook-of-a-test-000"]
+        for name, password in users.items():
+            tool += ["--add-scram", f"SCRAM-SHA-256=[name={name},password={password}]"]
         subprocess.run(
             [*tool, "-c", str(properties)], check=True, capture_output=True, timeout=DEADLINE
         )
@@ -101,6 +139,61 @@ def broker_with_login(folder: Path) -> Iterator[tuple[str, str]]:
     # Of two lines for one setting, the last one counts.
     with OwnBroker(folder, kafka.SETTINGS + LOGIN, lost=lost) as broker:
         yield broker.bootstrap, f"{ports.LOOPBACK}:{lost}"
+
+
+@contextmanager
+def broker_with_scram(folder: Path) -> Iterator[tuple[str, dict[str, dict[str, str]]]]:
+    """A real broker with rules; yields its address, and each user's settings for Kafka's clients.
+
+    ``reader`` may describe all topics and read __consumer_offsets, ``watcher`` describe all
+    topics, ``stranger`` nothing, ``admin`` everything. No rule names a group.
+    """
+    with OwnBroker(folder, kafka.SETTINGS + SCRAM, USERS) as broker:
+        configs = {user: _login(broker.bootstrap, user) for user in USERS}
+        rules = [
+            allowed("reader", AclOperation.READ, "__consumer_offsets"),
+            *(allowed(user, AclOperation.DESCRIBE, "*") for user in ("reader", "watcher")),
+        ]
+        admin = AdminClient(configs["admin"])
+        for done in admin.create_acls(rules).values():
+            done.result(DEADLINE)
+        yield broker.bootstrap, configs
+
+
+def _login(address: str, user: str) -> dict[str, str]:
+    return {
+        "bootstrap.servers": address,
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": "SCRAM-SHA-256",
+        "sasl.username": user,
+        "sasl.password": USERS[user],
+    }
+
+
+def allowed(user: str, what: AclOperation, topic: str) -> AclBinding:
+    """The rule that a user may do this with a topic; ``*`` stands for all of them."""
+    place = (ResourceType.TOPIC, topic, ResourcePatternType.LITERAL)
+    return AclBinding(*place, f"User:{user}", "*", what, AclPermissionType.ALLOW)
+
+
+_LOADING = (KafkaError.NOT_COORDINATOR, KafkaError.COORDINATOR_LOAD_IN_PROGRESS)
+
+
+def commit(config: Mapping[str, str], group: str, topic: str, offset: int) -> None:
+    """Commit an offset of partition 0, once the group's coordinator has loaded."""
+    member = Consumer({**config, "group.id": group, "enable.auto.commit": False})
+
+    def done() -> bool:
+        try:
+            member.commit(offsets=[TopicPartition(topic, 0, offset)], asynchronous=False)
+        except KafkaException as failure:
+            if failure.args[0].code() not in _LOADING:
+                raise
+            return False
+        return True
+
+    until(done, f"the commit of {group}")
+    member.close()
 
 
 def api_versions(fetch: tuple[int, int]) -> Callable[[bytes], bytes]:

@@ -280,6 +280,8 @@ PICTURES = {
     },
     "20_positions_table": {"before and after its compaction": "compaction"},
     "21_us_share_holders": {"The groups, change by change": "groups", "One update:": "update"},
+    "30_consumer_offsets": {"Each cell is a byte": "record_bytes"},
+    "31_active_groups": {"Groups over time": "group_life"},
 }
 """Chapter to the captions of its pictures, and the names under which they are kept."""
 

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions
+from labs import until
 from pyspark.errors import AnalysisException, PySparkException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
@@ -395,6 +396,19 @@ def test_a_partition_that_was_full_is_read_on(clamped: Clamped) -> None:
     assert read(10_001)["0"] == 10_001  # up to second 10
     clamped.write(1, 45)
     assert read(50_000)["0"] == 50_000
+    log.close()
+
+
+def test_a_partition_that_was_full_is_read_from_another_place_too(clamped: Clamped) -> None:
+    """A pause outlives the assignment, unless it's taken back."""
+    clamped.write(0, *[n / 1000 for n in range(50_000)])
+    clamped.write(1, 0)
+    log = log_of(clamped)
+    first = log.first("earliest")
+    at = log.next(first, 800, None)
+    until(lambda: log.next(at, 800, None) and log._paused, "a pause")
+    found = log.next(first, 30_000, None)
+    assert found["offsets"][clamped.topics[0].name]["0"] > 5000
     log.close()
 
 

@@ -276,6 +276,7 @@ def test_the_cause_is_the_true_one(q, answer, cause):
         ([1, 3], [1, 2], "the cause of the case"),
         ("8", 8, "a number stands as text"),
         ([("10", 2)], [(10, 2)], "a number stands as text"),
+        ({("a", "0"): 1}, {("a", 0): 1}, "a number stands as text"),
         ({("a", 1): "2"}, {("a", 1): 2}, "a number stands as text"),
         ("True", True, "the cause of the case"),
         ((8, "click"), 8, "The right value lies inside a tuple. Give it back alone"),

@@ -245,6 +245,15 @@ def test_a_changelog_by_group_tells_who_left_and_who_came(feed: Feed) -> None:
     ]
 
 
+def test_a_branch_of_a_changelog_is_a_table_of_its_own(feed: Feed) -> None:
+    """A row of another branch deletes nothing, where one that a filter leaves out does."""
+    branch = {"where": "exchange = 'NASDAQ'", "columns": ["client"]}
+    feed.start(lambda rows: ktable(rows, key="position", **branch).changes())
+    assert feed.send(BOB_1, AL_3) == [{"position": "1", "client": "Bob", "deleted": False}]
+    assert feed.send(("1", "Bob", "SAP", 1, "XETRA"), ("1",)) == []
+    assert feed.send(("1", "Al", "AAPL", 1, "NASDAQ"))[0]["client"] == "Al"
+
+
 def test_a_stopped_query_does_not_look_like_one_with_nothing_to_tell(feed: Feed) -> None:
     feed.start(us_share_holders)
     feed.send(BOB_1)

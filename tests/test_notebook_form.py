@@ -76,6 +76,11 @@ BARE = {
         "Producer(", "produce(", "readStream", "from_json", "StatefulProcessor",
         "transformWithState", "writeStream", "outputMode", "foreachBatch", "trigger",
     ),
+    "30_consumer_offsets": (
+        "produce(", "Consumer(", ".committed(", "assign", ".poll(", "enable.auto.commit",
+        "enable.partition.eof", "list_consumer_groups", "delete_consumer_groups", "struct.unpack",
+        "readStream", "kafka-assigned", "startingOffsets", "F.substring", "foreachBatch", "trigger",
+    ),
     "mob_ninety_minutes": (
         "Consumer(", ".poll(", "auto.offset.reset", "enable.auto.commit", "Producer(", "produce(",
         "commit(message=", ".committed(", "error()",
@@ -89,6 +94,11 @@ BARE = {
         "startingOffsets", "writeStream", "outputMode", "foreachBatch", "checkpointLocation",
         "trigger", "INSERT OR REPLACE", "Consumer(", "assign", "consume(", "OFFSET_BEGINNING",
         "enable.partition.eof", "list_topics",
+    ),
+    "31_active_groups": (
+        "readStream", "kafka-assigned", "startingOffsets", "max_by", ".join(", "writeStream",
+        "outputMode", "foreachBatch", "checkpointLocation", "trigger", "RocksDBStateStoreProvider",
+        "Consumer(", "commit(offsets=",
     ),
 }  # fmt: skip
 """Words of Kafka's client and Spark that stand in a chapter's own cells; else ``ANYWHERE``."""

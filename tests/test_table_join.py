@@ -1,228 +1,294 @@
-"""Two tables joined by a key: at every quiet point equal to a recomputation."""
+"""Two tables joined by a column of their keys, on the real Spark."""
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+from test_ktable import Changes
 
-from workbook.buckets.state import BUCKET, empty
-from workbook.errors import CannotGoOn
+from workbook.errors import CannotGoOn, NoSuchState
 from workbook.spark.queries import QueryGroup, start_table
-from workbook.tables.join import SIDE, Side, joined
 from workbook.tables.ktable import KTable, ktable
 from workbook.tables.state import state_of
-from workbook.tables.steps import DELETED, ORDER
 
-# --- in Polars: a change is (side, group, number, value), the value None for a tombstone ----------
-
-Change = tuple[int, str, int, int | None]
-SIDES = (
-    Side("offsets", "group", ("number",), ("number", "value")),
-    Side("parts", "group", ("number",), ("number", "value")),
+SCHEMA = (
+    "kind STRING, group STRING, topic STRING, partition INT, committed BIGINT, member STRING, "
+    "data BINARY, tags MAP<STRING, ARRAY<INT>>, deleted BOOLEAN, offset BIGINT"
 )
-CHANGE = st.tuples(
-    st.integers(0, 1), st.sampled_from("abc"), st.integers(0, 2), st.none() | st.integers(0, 2)
-)
+LEFT_KEY, RIGHT_KEY = ["group", "topic", "partition"], ["group", "member"]
+Row = dict[str, Any]
 
 
-def frame(changes: list[Change], first: int) -> pl.DataFrame:
-    rows = [
-        {
-            SIDE: side, "group": group, BUCKET: 0, DELETED: value is None, ORDER: first + at,
-            **{f"{SIDES[side].rows}__{name}": v for name, v in (("number", n), ("value", value))},
-        }
-        for at, (side, group, n, value) in enumerate(changes)
-    ]  # fmt: skip
-    kinds = {SIDE: pl.Int32, "group": pl.String, BUCKET: pl.Int64, DELETED: pl.Boolean,
-             ORDER: pl.Int64}  # fmt: skip
-    named = {side.named(name): pl.Int64 for side in SIDES for name in side.columns}
-    return pl.DataFrame(rows, schema={**kinds, **named})
+def commit(group: str, partition: int, committed: int | None, topic: str = "clicks") -> Row:
+    """A commit of a group; without an offset, its tombstone."""
+    row = {"kind": "commit", "group": group, "topic": topic, "partition": partition}
+    return row | {"committed": committed, "deleted": committed is None}
 
 
-def recomputed(changes: list[Change]) -> dict[str, tuple[list[Any], list[Any]]]:
-    """What both tables hold of each group."""
-    tables: tuple[dict[Any, Any], dict[Any, Any]] = ({}, {})
-    for side, group, number, value in changes:
-        tables[side].pop((group, number), None)
-        if value is not None:
-            tables[side][group, number] = value
-    return {  # type: ignore[return-value]
-        group: tuple(
-            [{"number": n, "value": v} for (g, n), v in sorted(table.items()) if g == group]
-            for table in tables
-        )
-        for group in "abc"
-    }
-
-
-@settings(max_examples=300, deadline=None)
-@given(st.lists(st.lists(CHANGE, min_size=1, max_size=8), max_size=6))
-def test_after_each_batch_it_is_what_both_changelogs_say(batches: list[list[Change]]) -> None:
-    state, seen = empty({side.rows: side.keyed for side in SIDES}), list[Change]()
-    for changes in batches:
-        before = recomputed(seen)
-        emitted = joined(state, frame(changes, len(seen)), SIDES)
-        seen += changes
-        after = recomputed(seen)
-        rows = {row["group"]: row for row in emitted.to_dicts()}
-        assert len(rows) == len(emitted)
-        for group, (offsets, parts) in after.items():
-            if (offsets, parts) != before[group]:
-                assert group in rows, "a change that wasn't emitted"
-            if group in rows:
-                row = rows[group]
-                assert (row["offsets"], row["parts"]) == (offsets, parts)
-                assert row["deleted"] == (not offsets and not parts)
-        assert all(after[group] != before[group] for group in rows), "emitted without a change"
-
-
-def test_a_batch_that_comes_again_changes_nothing() -> None:
-    state = empty({side.rows: side.keyed for side in SIDES})
-    batch = frame([(0, "a", 1, 5), (1, "a", 0, 6), (0, "b", 1, None)], 0)
-    assert len(joined(state, batch, SIDES)) == 1
-    assert joined(state, batch, SIDES).is_empty()
-
-
-# --- on Spark -------------------------------------------------------------------------------------
-
-SCHEMA = "side STRING, group STRING, number INT, value STRING, data BINARY, deleted BOOLEAN, offset BIGINT"  # noqa: E501
-
-
-class Changes:
-    kind = "list"
-
-    def __init__(self) -> None:
-        self.rows: list[dict[str, Any]] = []
-
-    def apply(self, changes: pa.Table, query: str, batch_id: int) -> None:
-        self.rows = sorted(changes.to_pylist(), key=lambda row: str(row["group"]))
+def member(group: str | None, name: str, data: bytes | None) -> Row:
+    """A member of a group; without data, its tombstone."""
+    row = {"kind": "member", "group": group, "member": name, "deleted": data is None}
+    more = {"data": base64.b64encode(data).decode(), "tags": {"x": [1]}} if data else {}
+    return row | more
 
 
 class Feed:
-    """Changelogs of two tables in files, a micro-batch each, and a query that joins them."""
+    """A changelog of files, a micro-batch each, and a join over it."""
 
     def __init__(self, spark: SparkSession, folder: Path) -> None:
-        self._spark, self._folder, self._offset = spark, folder, 0
-        self.sink = Changes()
-        (folder / "in").mkdir()
+        self.spark, self.folder, self.sink = spark, folder, Changes()
+        self.offset = self.files = 0
+        self.running: QueryGroup | None = None
         self.checkpoint = folder / "checkpoint"
+        (folder / "in").mkdir()
+
+    def stream(self) -> DataFrame:
+        reader = self.spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
+        return reader.json(str(self.folder / "in"))
 
     def start(self, make: Callable[[DataFrame], DataFrame]) -> None:
-        reader = self._spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
-        self.query: QueryGroup = start_table(
-            make(reader.json(str(self._folder / "in"))), [self.sink], self.checkpoint
-        )
+        self.running = start_table(make(self.stream()), [self.sink], self.checkpoint)
 
-    def send(self, *changes: tuple[str, str | None, int | None, str | None]) -> list[Any]:
-        """Send (side, group, number, value) and return what is emitted."""
-        self.sink.rows = []
-        lines = []
-        for side, group, number, value in changes:
-            self._offset += 1
-            row = {"side": side, "group": group, "number": number, "value": value}
-            lines.append(json.dumps({**row, "deleted": value is None, "offset": self._offset}))
-        unseen = self._folder / "unseen"
+    def send(self, *rows: Row) -> dict[str, Row]:
+        """Send rows as a micro-batch; return by group what it emits."""
+        lines = [json.dumps(row | {"offset": self.offset + n}) for n, row in enumerate(rows)]
+        self.offset, self.files = self.offset + len(rows), self.files + 1
+        unseen = self.folder / f"{self.files}.json"
         unseen.write_text("\n".join(lines))
-        unseen.rename(self._folder / "in" / f"{self._offset}.json")
-        self.query.process_all()
-        return self.sink.rows
+        unseen.rename(self.folder / "in" / unseen.name)
+        assert self.running is not None
+        before = len(self.sink.batches)
+        self.running.process_all()
+        emitted = [row for batch in self.sink.batches[before:] for row in batch]
+        assert len({row["group"] for row in emitted}) == len(emitted)
+        return {row.pop("group"): row for row in emitted}
+
+    def stop(self) -> None:
+        if self.running is not None:
+            self.running.stop()
 
 
 @pytest.fixture
 def feed(spark: SparkSession, tmp_path: Path) -> Iterator[Feed]:
-    made = Feed(spark, tmp_path)
-    yield made
-    made.query.stop()
+    feed = Feed(spark, tmp_path)
+    yield feed
+    feed.stop()
 
 
-def tables(rows: DataFrame) -> tuple[KTable, KTable]:
-    left = rows.where("side = 'l'").drop("side", "data")
-    right = rows.where("side = 'r'").drop("side", "data", "number")
-    return ktable(left, key=("group", "number")), ktable(right, key="group")
+def branches(rows: DataFrame, **how: Any) -> tuple[KTable, KTable]:
+    """Both tables as branches of one changelog, which is read once."""
+    columns = {"left": ["committed"], "right": ["data", "tags"]}
+    return (
+        ktable(rows, LEFT_KEY, where="kind = 'commit'", columns=columns["left"], **how),
+        ktable(rows, RIGHT_KEY, where="kind = 'member'", columns=columns["right"], **how),
+    )
 
 
-def both(rows: DataFrame) -> DataFrame:
-    left, right = tables(rows)
-    return left.join(right, "group", ("offsets", "parts"))
+def apart(rows: DataFrame) -> tuple[KTable, KTable]:
+    """Each table over a changelog of its own."""
+    rest = ["deleted", "offset"]
+    commits = rows.where("kind = 'commit'").select(*LEFT_KEY, "committed", *rest)
+    members = rows.where(F.col("kind") == "member").select(*RIGHT_KEY, "data", "tags", *rest)
+    return ktable(commits, LEFT_KEY), ktable(members, RIGHT_KEY)
 
 
-def emitted(group: str, offsets: list[tuple[int, str]], *parts: str) -> dict[str, Any]:
+def joined(tables: tuple[KTable, KTable]) -> DataFrame:
+    return tables[0].join(tables[1], by="group", left_rows="offsets", right_rows="members")
+
+
+def of_branches(rows: DataFrame) -> DataFrame:
+    return joined(branches(rows))
+
+
+def seen(emitted: dict[str, Row]) -> dict[str, tuple[Any, ...]]:
+    """Of each group its partitions with their offsets, and its members with their data."""
     return {
-        "group": group,
-        "offsets": [{"number": number, "value": value} for number, value in offsets],
-        "parts": [{"value": value} for value in parts],
-        "deleted": not offsets and not parts,
+        group: (
+            [(row["partition"], row["committed"]) for row in held["offsets"]],
+            [(row["member"], row["data"]) for row in held["members"]],
+        )
+        for group, held in emitted.items()
     }
 
 
-def test_rows_of_either_side_come_and_go(feed: Feed) -> None:
-    feed.start(both)
-    assert feed.send(("l", "a", 1, "x"), ("l", "a", 0, "y"), ("r", "b", None, "z")) == [
-        *(emitted("a", [(0, "y"), (1, "x")]), emitted("b", [], "z"))
+GONE: tuple[Any, ...] = ([], [])
+
+
+@pytest.mark.parametrize("tables", [branches, apart])
+def test_each_side_changes_its_part_of_a_group(
+    feed: Feed, tables: Callable[[DataFrame], tuple[KTable, KTable]]
+) -> None:
+    feed.start(lambda rows: joined(tables(rows)))
+    first = feed.send(commit("a", 1, 10), commit("b", 0, 5), member("a", "m", b"\xff\x00"))
+    assert first["a"] == {
+        "offsets": [{"topic": "clicks", "partition": 1, "committed": 10}],
+        "members": [{"member": "m", "data": b"\xff\x00", "tags": [("x", [1])]}],
+        "deleted": False,
+    }
+    assert seen(first)["b"] == ([(0, 5)], [])
+    assert seen(feed.send(commit("a", 0, 7))) == {"a": ([(0, 7), (1, 10)], [("m", b"\xff\x00")])}
+    assert seen(feed.send(member("b", "n", b"n"))) == {"b": ([(0, 5)], [("n", b"n")])}
+
+
+def test_tombstones_on_each_side_and_a_group_that_comes_again(feed: Feed) -> None:
+    feed.start(of_branches)
+    feed.send(commit("a", 0, 1), commit("a", 1, 1), member("a", "m", b"m"))
+    assert seen(feed.send(commit("a", 1, None))) == {"a": ([(0, 1)], [("m", b"m")])}
+    assert seen(feed.send(member("a", "m", None))) == {"a": ([(0, 1)], [])}
+    gone = feed.send(commit("a", 0, None))
+    assert gone == {"a": {"offsets": [], "members": [], "deleted": True}}
+    assert seen(feed.send(member("a", "m", b"again"))) == {"a": ([], [("m", b"again")])}
+
+
+def test_what_changes_nothing_is_not_emitted(feed: Feed) -> None:
+    feed.start(of_branches)
+    feed.send(commit("a", 0, 1), member("a", "m", b"m"))
+    assert feed.send(commit("a", 0, 1), member("a", "m", b"m")) == {}  # redelivered
+    assert feed.send(commit("b", 0, None), member(None, "m", b"m")) == {}  # never there; no key
+    assert feed.send(commit("b", 0, 1), commit("b", 0, None)) == {}
+    assert feed.send({"kind": "other", "group": "a", "deleted": True}) == {}  # neither branch
+
+
+def test_a_row_that_a_filter_no_longer_keeps_becomes_a_delete(feed: Feed) -> None:
+    def large(rows: DataFrame) -> DataFrame:
+        offsets, members = branches(rows)
+        return joined((offsets.filter("committed > 10").filter("topic != 'x'"), members))
+
+    feed.start(large)
+    assert seen(feed.send(commit("a", 0, 11), commit("b", 0, 11, "x"))) == {"a": ([(0, 11)], [])}
+    assert seen(feed.send(commit("a", 0, 9))) == {"a": GONE}
+
+
+def test_an_inner_join_is_a_deleted_column(feed: Feed) -> None:
+    lacking = "0 IN (size(offsets), size(members))"
+    feed.start(lambda rows: of_branches(rows).withColumn("deleted", F.expr(lacking)))
+    assert feed.send(commit("a", 0, 1))["a"]["deleted"]
+    assert not feed.send(member("a", "m", b"m"))["a"]["deleted"]
+    assert feed.send(commit("a", 0, None))["a"]["deleted"]
+
+
+def test_a_row_may_belong_to_both_tables(feed: Feed) -> None:
+    def with_itself(rows: DataFrame) -> DataFrame:
+        offsets, _ = branches(rows)
+        return joined((offsets, offsets.filter("committed > 10")))
+
+    feed.start(with_itself)
+    held = feed.send(commit("a", 0, 1), commit("a", 1, 11))["a"]
+    assert [row["committed"] for row in held["offsets"]] == [1, 11]
+    assert [row["committed"] for row in held["members"]] == [11]
+
+
+def test_a_join_goes_on_where_it_stopped(feed: Feed) -> None:
+    feed.start(of_branches)
+    feed.send(commit("a", 0, 1), member("a", "m", b"m"))
+    feed.stop()
+    feed.start(of_branches)
+    assert feed.send(member("a", "m", b"m")) == {}
+    assert seen(feed.send(commit("a", 1, 2))) == {"a": ([(0, 1), (1, 2)], [("m", b"m")])}
+
+
+def test_a_join_of_another_shape_does_not_go_on_with_a_checkpoint(feed: Feed) -> None:
+    feed.start(of_branches)
+    feed.send(commit("a", 0, 1))
+    feed.stop()
+    others: dict[str, Callable[[DataFrame], DataFrame]] = {
+        r"right filters: made for nothing, came \(data IS NULL\)": lambda rows: joined(
+            (branches(rows)[0], branches(rows)[1].filter("data IS NULL"))
+        ),
+        "tables: made for offsets; members, came left; right": lambda rows: branches(rows)[0].join(
+            branches(rows)[1], by="group"
+        ),
+        "left keys: made for group; topic; partition, came group; member": lambda rows: joined(
+            branches(rows)[::-1]
+        ),
+        "buckets: made for 8, came 2": lambda rows: joined(branches(rows, buckets=2)),
+        "gives: made for join by group, came changes": lambda rows: branches(rows)[0].changes(),
+    }
+    for says, other in others.items():
+        with pytest.raises(CannotGoOn, match=says):
+            feed.start(other)
+    feed.start(of_branches)
+    assert seen(feed.send(commit("a", 1, 2))) == {"a": ([(0, 1), (1, 2)], [])}
+
+
+def test_the_state_of_both_sides_can_be_looked_into(feed: Feed, spark: SparkSession) -> None:
+    feed.start(of_branches)
+    feed.send(commit("a", 0, 1), commit("b", 1, 2), member("a", "m", b"m"))
+    offsets = state_of(spark, feed.checkpoint, "offsets").sort_values("group")
+    assert offsets[["group", "partition", "committed"]].to_numpy().tolist() == [
+        ["a", 0, 1],
+        ["b", 1, 2],
     ]
-    assert feed.send(("r", "a", None, "q")) == [emitted("a", [(0, "y"), (1, "x")], "q")]
-    assert feed.send(("l", "a", 0, None)) == [emitted("a", [(1, "x")], "q")]
-    assert feed.send(("l", "a", 1, None), ("r", "a", None, None)) == [emitted("a", [])]
-    assert feed.send(("l", "a", 1, "again")) == [emitted("a", [(1, "again")])]
-    assert feed.send(("l", "a", 1, "again")) == []
-    assert feed.send(("l", None, 1, "no group"), ("l", "a", None, "no number")) == []
-
-
-def test_a_restart_goes_on_and_another_shape_is_refused(feed: Feed) -> None:
-    feed.start(both)
-    feed.send(("l", "a", 1, "x"))
-    feed.query.stop()
-    feed.start(both)
-    assert feed.send(("r", "a", None, "q")) == [emitted("a", [(1, "x")], "q")]
-    feed.query.stop()
-
-    def other(rows: DataFrame) -> DataFrame:
-        left, right = tables(rows)
-        return left.filter("value <> 'x'").join(right, "group", ("offsets", "parts"))
-
-    with pytest.raises(CannotGoOn):
-        feed.start(other)
-
-
-def test_a_filter_deletes_what_no_longer_matches(feed: Feed) -> None:
-    def filtered(rows: DataFrame) -> DataFrame:
-        left, right = tables(rows)
-        return left.filter("value <> 'out'").join(right, "group", ("offsets", "parts"))
-
-    feed.start(filtered)
-    assert feed.send(("l", "a", 1, "in")) == [emitted("a", [(1, "in")])]
-    assert feed.send(("l", "a", 1, "out")) == [emitted("a", [])]
-
-
-def test_its_state_can_be_read(feed: Feed, spark: SparkSession) -> None:
-    feed.start(both)
-    feed.send(("l", "a", 1, "x"), ("r", "a", None, "q"))
-    found = state_of(spark, feed.checkpoint, "offsets")
-    assert found["group"].tolist() == ["a"]
+    assert {"bucket", "state_partition"} < set(offsets)
+    assert state_of(spark, feed.checkpoint, "members")["data"].tolist() == [b"m"]
+    with pytest.raises(NoSuchState, match=r"has \['members', 'offsets'\]"):
+        state_of(spark, feed.checkpoint)
+    feed.send(commit("a", 0, None), commit("b", 1, None), member("a", "m", None))
+    assert state_of(spark, feed.checkpoint, "offsets").empty  # nothing is kept of what is gone
 
 
 def test_ten_thousand_groups_at_once(feed: Feed) -> None:
-    feed.start(both)
-    names = [f"g{number:05}" for number in range(10_000)]
-    feed.send(*[("l", name, 0, "x") for name in names])
-    rows = feed.send(*[("r", name, None, "q") for name in names])
-    assert [row["group"] for row in rows] == names
-    assert all(row == emitted(row["group"], [(0, "x")], "q") for row in rows)
+    feed.start(of_branches)
+    groups = [f"g{n}" for n in range(10_000)]
+    emitted = feed.send(
+        *(commit(group, 0, n) for n, group in enumerate(groups)),
+        *(member(group, "m", group.encode()) for group in groups),
+    )
+    expected = {g: ([(0, n)], [("m", g.encode())]) for n, g in enumerate(groups)}
+    assert seen(emitted) == expected
+    emitted = feed.send(*(commit(group, 0, None) for group in groups))
+    assert seen(emitted) == {group: ([], held[1]) for group, held in expected.items()}
 
 
-def test_tables_without_the_key_are_refused(spark: SparkSession) -> None:
-    rows = spark.createDataFrame([], SCHEMA)
-    left, right = tables(rows)
-    with pytest.raises(ValueError, match="with 'value' in their keys"):
-        left.join(right, "value", ("offsets", "parts"))
-    with pytest.raises(ValueError, match="Expected other names"):
-        left.join(right, "group", ("group", "parts"))
+# --- the plan, and what is refused ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("tables", "reads"), [(branches, 1), (apart, 2)])
+def test_branches_of_one_changelog_are_read_in_one_pass(
+    spark: SparkSession, tables: Callable[[DataFrame], tuple[KTable, KTable]], reads: int
+) -> None:
+    rows = joined(tables(spark.createDataFrame([], SCHEMA)))
+    assert rows.columns == ["group", "offsets", "members", "deleted"]
+    plan = rows._jdf.queryExecution().analyzed().toString()
+    assert plan.count("LogicalRDD") == reads
+
+
+@pytest.mark.parametrize(
+    ("join", "says"),
+    [
+        (lambda a, b: a.join(b, by="topic"), r"'topic' is not in \['group', 'member'\]"),
+        (lambda a, b: a.join(b, by=["group"]), r"one column, but got \['group'\]"),
+        (lambda a, b: a.join(b, by="group", left_rows="group"), "other than 'group'"),
+        (lambda a, b: a.join(b, "group", "rows", "rows"), r"got \('rows', 'rows'\)"),
+        (
+            lambda a, b: a.join(ktable(b.changelog, RIGHT_KEY, buckets=2), by="group"),
+            "as many buckets on both sides, but got 8 and 2",
+        ),
+        (
+            lambda a, b: a.join(ktable(b.changelog, "group", columns=[]), by="group"),
+            "a column beside 'group' in both tables, but 'right' has none",
+        ),
+        (
+            lambda a, b: a.join(
+                ktable(b.changelog.withColumn("group", F.lit(1)), RIGHT_KEY), by="group"
+            ),
+            "one type, but it is string on the left and int on the right",
+        ),
+        (
+            lambda a, b: ktable(a.changelog, "tags").join(b, by="tags"),
+            "tell groups apart.*'tags' is map",
+        ),
+    ],
+)
+def test_a_join_that_cannot_be_is_refused(
+    spark: SparkSession, join: Callable[[KTable, KTable], DataFrame], says: str
+) -> None:
+    with pytest.raises(ValueError, match=says):
+        join(*branches(spark.createDataFrame([], SCHEMA)))

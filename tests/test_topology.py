@@ -125,6 +125,23 @@ def test_a_query_of_files_has_its_sink_and_what_its_state_holds(
     assert [node.rows for node in graph.of_kind(SHUFFLE)] == [2]  # counted before the shuffle
 
 
+def test_a_source_without_news_stays_in_the_picture(spark: SparkSession, tmp_path: Path) -> None:
+    folders = [tmp_path / "left", tmp_path / "right"]
+    for folder in folders:
+        folder.mkdir()
+        (folder / "1.json").write_text('{"a": 1}\n')
+    left, right = (spark.readStream.schema("a INT").json(str(folder)) for folder in folders)
+    writer = left.union(right).writeStream.format("noop")
+    query = writer.option("checkpointLocation", str(tmp_path / "checkpoint")).start()
+    try:
+        query.processAllAvailable()
+        (folders[0] / "2.json").write_text('{"a": 2}\n')
+        query.processAllAvailable()
+        assert [source.name for source in topology(query).of_kind(SOURCE)] == ["left", "right"]
+    finally:
+        query.stop()
+
+
 def test_a_query_can_be_drawn_before_its_first_micro_batch(rate: DataFrame, tmp_path: Path) -> None:
     writer = rate.groupBy("k").count().writeStream.outputMode("complete").format("memory")
     writer = writer.queryName("drawn_early").trigger(processingTime="1 hour")
@@ -136,7 +153,7 @@ def test_a_query_can_be_drawn_before_its_first_micro_batch(rate: DataFrame, tmp_
     assert flow(graph) == ["rate", "project", "partial aggregate", "shuffle", "aggregate", "memory"]
 
 
-def test_a_table_from_kafka_has_two_states_and_survives_a_batch_without_news(
+def test_a_table_from_kafka_has_two_states_and_as_many_partitions_as_its_topic(
     spark: SparkSession, broker: Broker, topic: Callable[..., Topic], tmp_path: Path
 ) -> None:
     positions = topic("positions", partitions=3)

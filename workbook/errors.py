@@ -107,6 +107,10 @@ class TopicMissing(WorkbookError):
     """The broker answers, but the topic doesn't exist."""
 
 
+class RightMissing(WorkbookError, PermissionError):
+    """The broker answers, but doesn't let this user read or describe the topic."""
+
+
 class NotOurServer(WorkbookError):
     """A destructive action was asked of a server that the lab didn't start."""
 

@@ -63,7 +63,8 @@ def _prepare(broker: Broker, system: System, options: Namespace) -> None:
         checkpoints.require(checkpoint, facts)
         checkpoints.require(checkpoint, written_facts(config, written), checkpoints.WRITES)
     system.check_topics(broker, options)
-    broker.create(*letters, *results)
+    if letters or results:
+        broker.create(*letters, *results)
     if checkpoint:
         checkpoints.record(checkpoint, written_facts(config, written), checkpoints.WRITES)
 

@@ -61,7 +61,7 @@ def decode(raw: DataFrame) -> DataFrame:
     - ``commit``: group, topic, partition, the offset to read next (``committed``) and when it was
       committed (``committed_at``, ms);
     - ``classic``, or for the new protocol ``group``, ``member``, ``assignment``: group, ``member``
-      (null where it's about the whole group), and the record's fields as JSON (``details``);
+      (empty where it's about the whole group), and the record's fields as JSON (``details``);
     - ``other``: known, but it says nothing about who reads what;
     - ``unknown``: of a kind or a version that ``events.group_records`` doesn't read;
     - ``unreadable``: cut off, or no such record at all.
@@ -165,7 +165,7 @@ def _named_by(key: Key | None) -> Named:
         case OffsetKey(group, topic, partition):
             return Named(COMMIT, group, topic, partition)
         case GroupKey(kind, group, member):
-            return Named(METADATA[kind], group, member=member)
+            return Named(METADATA[kind], group, member=member or "")
         case OtherKey(kind):
             return Named(OTHER if kind in SILENT else UNKNOWN)
     return Named(UNREADABLE)

@@ -51,12 +51,12 @@ class ClientDetails(msgspec.Struct, frozen=True):
         Each part has ``kind``, ``member`` and ``details`` (JSON), as ``consumer_offsets.decode``
         gives them.
         """
-        kinds: dict[str, dict[str | None, str]] = {}
+        kinds: dict[str, dict[str, str]] = {}
         for part in parts:
-            kinds.setdefault(part["kind"], {})[part["member"] or None] = part["details"]
+            kinds.setdefault(part["kind"], {})[part["member"]] = part["details"]
         if "group" in kinds:
             return _of_new_group(group, kinds)
-        return _of_classic_group(group, kinds["classic"][None]) if "classic" in kinds else None
+        return _of_classic_group(group, kinds["classic"][""]) if "classic" in kinds else None
 
 
 def _of_classic_group(group: str, details: str) -> ClientDetails:
@@ -66,15 +66,15 @@ def _of_classic_group(group: str, details: str) -> ClientDetails:
     return ClientDetails(group, protocol, found.generation, found.assignor, members)
 
 
-def _of_new_group(group: str, kinds: Mapping[str, Mapping[str | None, str]]) -> ClientDetails:
-    epoch = msgspec.json.decode(kinds["group"][None], type=NewGroup).epoch
+def _of_new_group(group: str, kinds: Mapping[str, Mapping[str, str]]) -> ClientDetails:
+    epoch = msgspec.json.decode(kinds["group"][""], type=NewGroup).epoch
     has = {
         member: msgspec.json.decode(details, type=Assigned).partitions
         for member, details in kinds.get("assignment", {}).items()
     }
     members = tuple(
         _member(msgspec.json.decode(details, type=Member), has.get(member, ()))
-        for member, details in sorted(kinds.get("member", {}).items(), key=str)
+        for member, details in sorted(kinds.get("member", {}).items())
     )
     return ClientDetails(group, "consumer", epoch, None, members)
 

@@ -6,13 +6,16 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from confluent_kafka import KafkaError, KafkaException
-from confluent_kafka.admin import AdminClient
+from confluent_kafka import KafkaError, KafkaException, TopicCollection
+from confluent_kafka.admin import AclOperation, AdminClient
 
-from workbook.errors import BrokerUnreachable, TopicMissing
+from workbook.errors import BrokerUnreachable, RightMissing, TopicMissing
 
 ANSWER_S = 6.0
 """How long a broker may take to answer before we say that it is down."""
+
+CONSUMER_OFFSETS = "__consumer_offsets"
+"""The topic in which Kafka keeps what groups have committed, and their members."""
 
 UNKNOWN = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC}
 
@@ -20,7 +23,8 @@ UNKNOWN = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC}
 def require_topic(config: Mapping[str, Any], topic: str, timeout: float = ANSWER_S) -> int:
     """Return the number of the topic's partitions.
 
-    Raises ``BrokerUnreachable`` after ``timeout`` seconds, ``TopicMissing`` at once.
+    Raises ``BrokerUnreachable`` after ``timeout`` seconds, ``TopicMissing`` at once, as
+    ``RightMissing`` without the right to DESCRIBE it.
     """
     admin = AdminClient(dict(config) | {"log_level": "0"})
     try:
@@ -29,9 +33,27 @@ def require_topic(config: Mapping[str, Any], topic: str, timeout: float = ANSWER
         raise unreachable(config, timeout) from failure
     if found.error is not None and found.error.code() in UNKNOWN:
         raise missing(config, topic)
+    if found.error is not None and found.error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
+        raise _not_allowed(config, topic, "DESCRIBE", "refuses that")
     if found.error is not None:
         raise KafkaException(found.error)
     return len(found.partitions)
+
+
+def require_readable(config: Mapping[str, Any], topic: str, timeout: float = ANSWER_S) -> None:
+    """Raise ``RightMissing`` unless this user may READ the topic, and as ``require_topic``."""
+    require_topic(config, topic, timeout)
+    admin = AdminClient(dict(config) | {"log_level": "0"})
+    asked = admin.describe_topics(
+        TopicCollection([topic]), include_authorized_operations=True, request_timeout=timeout
+    )
+    try:
+        rights = asked[topic].result().authorized_operations
+    except KafkaException as failure:
+        raise unreachable(config, timeout) from failure
+    if rights is not None and AclOperation.READ not in rights:  # an old broker doesn't answer that
+        allowed = " and ".join(sorted(right.name for right in rights)) or "nothing"
+        raise _not_allowed(config, topic, "READ", f"allows {allowed} only")
 
 
 def require_broker(config: Mapping[str, Any], timeout: float = ANSWER_S) -> None:
@@ -51,8 +73,24 @@ def unreachable(config: Mapping[str, Any], seconds: float) -> BrokerUnreachable:
     )
 
 
+def _not_allowed(config: Mapping[str, Any], topic: str, right: str, answer: str) -> RightMissing:
+    user = config.get("sasl.username", "ANONYMOUS")
+    return RightMissing(
+        f"Expected the right to {right} the topic {topic!r} for the user {user}, but the broker at "
+        f"{config.get('bootstrap.servers')} {answer}. Ask for it: kafka-acls --bootstrap-server "
+        f"... --add --allow-principal User:{user} --operation Describe --operation Read --topic "
+        f"{topic}. Or check KAFKA_SASL_USERNAME."
+    )
+
+
 def missing(config: Mapping[str, Any], topic: str) -> TopicMissing:
     """Return the error for a topic that the broker does not have, with the names it may be."""
+    if topic == CONSUMER_OFFSETS:
+        return TopicMissing(
+            f"Expected the topic {topic!r}, but the broker at {config.get('bootstrap.servers')} "
+            "has none yet: it makes it for the first consumer group, and none has joined or "
+            "committed. Start a consumer with a group.id, then run this again."
+        )
     known = _known(config)
     advice = "Check the name, and that this is the broker you mean"
     if near := near_misses(topic, known):

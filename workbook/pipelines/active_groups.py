@@ -30,28 +30,20 @@ Serialise = Callable[[ClientDetails], bytes]
 def commits(decoded: DataFrame) -> KTable:
     """Return the latest commit per group, topic and partition, from ``consumer_offsets.decode``."""
     return ktable(
-        decoded.where(F.col("kind") == COMMIT).select(
-            *("group", "topic", "partition"),
-            F.col("committed").alias("offset"),
-            *("committed_at", "deleted"),
-            F.col("offset").alias("record"),
-        ),
+        decoded,
         key=("group", "topic", "partition"),
-        order="record",
+        columns=("committed", "committed_at"),
+        where=F.col("kind") == COMMIT,
     )
 
 
 def metadata(decoded: DataFrame) -> KTable:
-    """Return the latest records that describe each group, by group, kind and member."""
+    """Return the latest records that describe each group, of the same with ``recorded_at`` (ms)."""
     return ktable(
-        decoded.where(F.col("kind").isin(*METADATA.values())).select(
-            *("group", "kind", F.coalesce("member", F.lit("")).alias("member"), "details"),
-            F.unix_millis("timestamp").alias("recorded_at"),
-            "deleted",
-            F.col("offset").alias("record"),
-        ),
+        decoded,
         key=("group", "kind", "member"),
-        order="record",
+        columns=("details", "recorded_at"),
+        where=F.col("kind").isin(*METADATA.values()),
     )
 
 
@@ -63,7 +55,8 @@ def active_groups(decoded: DataFrame, serialise: Serialise = to_json) -> DataFra
     per topic and partition (``offset`` is the one to read next); ``changed_at``, its newest record
     or commit (ms); ``deleted``, true where nothing is left of it, and all else is null.
     """
-    joined = commits(decoded).join(metadata(decoded), "group", ("offsets", "parts"))
+    rows = decoded.withColumn("recorded_at", F.unix_millis("timestamp"))
+    joined = commits(rows).join(metadata(rows), "group", "offsets", "parts")
 
     def actives(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -95,11 +88,12 @@ def _active(row: dict[str, Any], serialise: Serialise) -> dict[str, Any]:
     if row["deleted"]:
         return {"group": row["group"], "deleted": True}
     details = ClientDetails.of(row["group"], row["parts"])
-    times = [each["committed_at"] for each in row["offsets"]]
+    offsets = [{**each, "offset": each["committed"]} for each in row["offsets"]]
+    recorded = (part["recorded_at"] for part in row["parts"])
     return {
         "group": row["group"],
         "details": None if details is None else serialise(details),
-        "offsets": row["offsets"],
-        "changed_at": max(*times, *(part["recorded_at"] for part in row["parts"]), 0),
+        "offsets": offsets,
+        "changed_at": max(*(each["committed_at"] for each in offsets), *recorded, 0),
         "deleted": False,
     }

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import pyarrow as pa
-from confluent_kafka import TIMESTAMP_CREATE_TIME, Consumer
+from confluent_kafka import TIMESTAMP_CREATE_TIME, Consumer, Message
 from pyspark.sql.datasource import InputPartition
 
-from workbook.sources.kafka_records import reading, records_of
+from workbook.sources.kafka_records import Range, reading, records_of
 
 SCHEMA = (
     "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP, "
@@ -22,23 +21,19 @@ SCHEMA = (
 
 
 @dataclass
-class Range(InputPartition):
-    """Records of a partition, from an offset up to, but not including, another."""
+class Ranges(InputPartition):
+    """What one task reads: ranges of one topic."""
 
-    topic: str
-    partition: int
-    begin: int
-    end: int
+    ranges: list[Range]
 
 
-def records_in(
-    wanted: Range, config: Mapping[str, str], *, fail_on_loss: bool
+def batches(
+    ranges: Sequence[Range], config: Mapping[str, str], *, fail_on_loss: bool
 ) -> Iterator[pa.RecordBatch]:
-    """Read the records of a range; raise RecordsLost if some can't be there any more."""
-    what = (wanted.topic, wanted.partition, wanted.begin, wanted.end)
+    """Read the records of ranges of one topic; raise as ``records_of`` does."""
     consumer = _consumer(json.dumps(config, sort_keys=True))
-    for messages in records_of(consumer, *what, fail_on_loss=fail_on_loss):
-        yield _batch(messages, wanted.topic, wanted.partition)
+    for messages in records_of(consumer, ranges, fail_on_loss=fail_on_loss):
+        yield _batch(messages, ranges[0].topic)
 
 
 @lru_cache(maxsize=1)
@@ -60,7 +55,7 @@ _ARROW = pa.schema(
 )
 
 
-def _batch(messages: list[Any], topic: str, partition: int) -> pa.RecordBatch:
+def _batch(messages: Sequence[Message], topic: str) -> pa.RecordBatch:
     number = len(messages)
     times = [message.timestamp() for message in messages]
     kinds = [0 if kind == TIMESTAMP_CREATE_TIME else 1 for kind, _ in times]
@@ -69,7 +64,7 @@ def _batch(messages: list[Any], topic: str, partition: int) -> pa.RecordBatch:
         pa.array([message.key() for message in messages], pa.binary()),
         pa.array([message.value() for message in messages], pa.binary()),
         pa.repeat(pa.scalar(topic), number),
-        pa.repeat(pa.scalar(partition, pa.int32()), number),
+        pa.array([message.partition() for message in messages], pa.int32()),
         pa.array([message.offset() for message in messages], pa.int64()),
         milliseconds.cast(pa.timestamp("us", "UTC"), safe=False),  # one in year 300,000 wraps
         pa.array(kinds, pa.int32()),

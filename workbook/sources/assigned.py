@@ -4,15 +4,12 @@
     spark.readStream.format("kafka-assigned").option("kafka.bootstrap.servers", "localhost:9092")
         .option("subscribe", "__consumer_offsets").option("startingOffsets", "earliest").load()
 
-It assigns itself the partitions, so it joins no group, commits nothing, and needs the rights to
-READ and DESCRIBE the topic only. Spark's own source reads no internal topic, unless by its
-deprecated way of fetching offsets, which joins a group.
+It assigns itself the topic's partitions, joins no group and commits nothing: whoever reads
+``__consumer_offsets`` by it doesn't stand in there. docs/assigned-source.md has the rest.
 """
 
 from __future__ import annotations
 
-import json
-import warnings
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,22 +25,24 @@ from pyspark.sql.streaming.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from workbook.sources.arrow_batches import SCHEMA, Range, records_in
-from workbook.sources.bounds import Bounds
-from workbook.sources.kafka_names import translated
-from workbook.sources.kafka_records import RecordsLost
-from workbook.sources.options import flag, whole
-
-EARLIEST, LATEST = -2, -1
-"""As in ``startingOffsets``."""
-
-TASKS = 2
-"""So many tasks read, unless the option ``tasks`` says otherwise: one with Python costs 50 ms."""
+from workbook.sources.arrow_batches import SCHEMA, Ranges, batches
+from workbook.sources.bounds import (
+    Bounds,
+    Offsets,
+    Places,
+    begins_of,
+    ends_of,
+    readable_from,
+    require_same,
+)
+from workbook.sources.kafka_records import Range
+from workbook.sources.options import flag, sorted_out, whole
+from workbook.sources.shares import in_tasks, shared
 
 _OPTIONS = ("subscribe", "startingoffsets", "maxoffsetspertrigger", "failondataloss", "tasks")
 
-Offsets = dict[str, int]
-"""Partition (as text, since it travels as JSON) -> offset."""
+TASKS = 4
+"""So many tasks read at once, at most, unless the option ``tasks`` says otherwise."""
 
 
 class AssignedKafka(DataSource):
@@ -71,7 +70,7 @@ def register(spark: SparkSession) -> None:
 
 @dataclass(frozen=True)
 class Settings:
-    """What the options say, for librdkafka."""
+    """What the options say: one topic, for librdkafka."""
 
     topic: str
     config: dict[str, str]
@@ -83,36 +82,21 @@ class Settings:
     @classmethod
     def of(cls, options: Mapping[str, str]) -> Settings:
         """Read the options; raise ValueError for one that is missing, unknown or senseless."""
-        low = {name.lower(): value for name, value in options.items()}
-        kafka = {n.removeprefix("kafka."): v for n, v in low.items() if n.startswith("kafka.")}
-        unknown = sorted(n for n in low if not n.startswith("kafka.") and n not in _OPTIONS)
-        if unknown:
-            raise ValueError(f"Expected one of the options {list(_OPTIONS)}, but got {unknown[0]}.")
-        if "bootstrap.servers" not in kafka:
-            raise ValueError("Expected the option kafka.bootstrap.servers, but it isn't there.")
+        low, config = sorted_out(options, _OPTIONS)
         topic = low.get("subscribe", "").strip()
         if not topic or "," in topic:
-            raise ValueError(f"Expected the option subscribe with one topic, but got {topic!r}.")
-        config, without = translated(kafka)
-        for name in without:
-            warnings.warn(
-                f"kafka.{name} says nothing to this source and is left out.", stacklevel=2
+            raise ValueError(
+                "Expected the option subscribe with one topic, as in '__consumer_offsets', but "
+                f"got {topic!r}."
             )
         return cls(
             topic=topic,
-            config=config,
+            config={"group.id": "kafka-assigned", **config},
             starting=low.get("startingoffsets", "latest"),
             per_trigger=whole("maxOffsetsPerTrigger", low.get("maxoffsetspertrigger")),
             fail_on_loss=flag("failOnDataLoss", low.get("failondataloss", "true")),
             tasks=whole("tasks", low.get("tasks")) or TASKS,
         )
-
-
-@dataclass
-class _Ranges(InputPartition):
-    """Ranges that one task reads, one after the other."""
-
-    ranges: list[Range]
 
 
 class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -122,133 +106,77 @@ class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._settings = settings
         self._bounds: Bounds | None = None
         self._until: Offsets | None = None
+        self._ends: Offsets | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_bounds": None}
 
-    def _ask(self) -> dict[str, tuple[int, int]]:
+    def _ask(self) -> Places:
         if self._bounds is None:
             self._bounds = Bounds(self._settings.config, [self._settings.topic])
-        return {str(number): ends for (_, number), ends in self._bounds.ask().items()}
+        return self._bounds.ask()
 
-    def initialOffset(self) -> dict[str, Any]:  # noqa: N802
-        bounds = self._ask()
-        return {self._settings.topic: first_offsets(self._settings.starting, bounds)}
+    def initialOffset(self) -> Offsets:  # noqa: N802
+        """Return that no partition is known yet; ``latestOffset`` says where they begin.
+
+        Spark doesn't keep this one, and asks for it again if the first micro-batch has failed.
+        """
+        return {self._settings.topic: {}}
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
         most = self._settings.per_trigger
         return ReadAllAvailable() if most is None else ReadMaxRows(most)
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
-        self._until = {number: end for number, (_, end) in self._ask().items()}
+        self._until = ends_of(self._ask())
 
-    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
-        bounds, begins = self._ask(), start[self._settings.topic]
-        self._require(begins, bounds)
-        ends = {
-            number: end if self._until is None else min(end, self._until.get(number, 0))
-            for number, (_, end) in bounds.items()
-        }
+    def latestOffset(self, start: Offsets, limit: ReadLimit) -> Offsets:  # noqa: N802
+        """Return up to where a micro-batch reads; the first one is empty, and keeps the begins."""
+        topic, bounds = self._settings.topic, self._ask()
+        require_same(start, [topic], bounds)
+        self._ends = ends_of(bounds)
+        if not start[topic]:
+            return begins_of(self._settings.starting, [topic], bounds)
+        until = self._ends if self._until is None else self._until
         most = limit.max_rows if isinstance(limit, ReadMaxRows) else None
-        return {self._settings.topic: shared(self._from(begins, ends), ends, most)}
+        begins, moved = self._begins(start[topic], bounds)
+        known = {n: min(self._ends[topic][n], until[topic].get(n, 0)) for n in begins}
+        ends = {n: max(at, known[n]) for n, at in begins.items()}
+        return {topic: {**shared(begins, ends, most), **moved}}
 
-    def reportLatestOffset(self) -> dict[str, Any] | None:  # noqa: N802
-        ends = self._until or {number: end for number, (_, end) in self._ask().items()}
-        return {self._settings.topic: ends}
+    def _begins(
+        self, start: Mapping[str, int], bounds: Places
+    ) -> tuple[dict[str, int], dict[str, int]]:
+        """Return where partitions are read from, and where those begin that read nothing yet.
 
-    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
-        topic = self._settings.topic
-        ends = end[topic]
-        begins = self._from(start[topic], ends)
+        These are new ones, and those that have lost records: the next micro-batch reads them.
+        """
+        begins, moved = dict[str, int](), dict[str, int]()
+        for (topic, number), (low, high) in bounds.items():
+            offset = start.get(str(number), low)
+            at = readable_from(topic, number, offset, (low, high), self._settings.fail_on_loss)
+            (begins if start.get(str(number)) == at else moved)[str(number)] = at
+        return begins, moved
+
+    def reportLatestOffset(self) -> Offsets | None:  # noqa: N802
+        return self._until or self._ends
+
+    def partitions(self, start: Offsets, end: Offsets) -> Sequence[InputPartition]:
+        begins, topic = start[self._settings.topic], self._settings.topic
         ranges = [
             Range(topic, int(number), begins[number], until)
-            for number, until in ends.items()
-            if until > begins[number]
+            for number, until in end[topic].items()
+            if until > begins.get(number, until)
         ]
-        return [_Ranges(part) for part in in_tasks(ranges, self._settings.tasks)]
-
-    def _from(self, begins: Offsets, ends: Offsets) -> Offsets:
-        """Return where each partition is read from; a new one from its first record."""
-        return {number: begins.get(number, 0) for number in ends}
-
-    def _require(self, begins: Offsets, bounds: Mapping[str, tuple[int, int]]) -> None:
-        """Raise RecordsLost where the topic isn't the one that was read, or has lost records."""
-        topic = self._settings.topic
-        for number, offset in begins.items():
-            if number not in bounds or offset > bounds[number][1]:
-                raise RecordsLost(
-                    f"Expected offset {offset} of partition {number} of {topic}, but it isn't "
-                    "there: the topic was made anew. Begin with another checkpoint."
-                )
-            low = bounds[number][0]
-            if self._settings.fail_on_loss and offset < low:
-                raise RecordsLost(
-                    f"Expected records of partition {number} of {topic} from offset {offset}, but "
-                    f"they begin at {low}: older ones are deleted. With failOnDataLoss=false "
-                    f"reading goes on at {low}."
-                )
+        return [Ranges(part) for part in in_tasks(ranges, self._settings.tasks)]
 
     # --- on the executors -----------------------------------------------------------------------
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        assert isinstance(partition, _Ranges)
+        assert isinstance(partition, Ranges)
         s = self._settings
-        for each in partition.ranges:
-            yield from records_in(each, s.config, fail_on_loss=s.fail_on_loss)
+        yield from batches(partition.ranges, s.config, fail_on_loss=s.fail_on_loss)
 
     def stop(self) -> None:
         if self._bounds is not None:
             self._bounds.close()
-
-
-def first_offsets(starting: str, bounds: Mapping[str, tuple[int, int]]) -> Offsets:
-    """Return where a query begins that has no checkpoint; raise ValueError for another text."""
-    words = {"earliest": EARLIEST, "latest": LATEST}
-    where = words.get(starting.strip().lower())
-    named = dict.fromkeys(bounds, where) if where is not None else _named(starting, bounds)
-    ends = {EARLIEST: 0, LATEST: 1}
-    return {
-        number: bounds[number][ends[offset]] if offset in ends else offset
-        for number, offset in named.items()
-    }
-
-
-def _named(text: str, bounds: Mapping[str, tuple[int, int]]) -> Offsets:
-    try:
-        (found,) = json.loads(text).values()
-    except (ValueError, AttributeError):
-        found = None
-    fits = isinstance(found, dict) and {*found} == {*bounds}
-    if not fits or any(type(o) is not int or o < EARLIEST for o in found.values()):
-        raise ValueError(
-            "Expected startingOffsets as earliest, latest, or an offset for each partition in JSON "
-            f'like {{"clicks":{{"0":23,"1":-2}}}}, but got {text!r}.'
-        )
-    return dict(found)
-
-
-def shared(begins: Offsets, ends: Offsets, most: int | None) -> Offsets:
-    """Return up to where to read so that it's ``most`` offsets in all; who has less gives the rest.
-
-    No partition starves: each gets the same share, and those that need less leave it to others.
-    """
-    wanted = {number: ends[number] - begins[number] for number in ends}
-    if most is None or sum(wanted.values()) <= most:
-        return {number: max(begins[number], end) for number, end in ends.items()}
-    left, found = most, dict(begins)
-    for at, number in enumerate(sorted(wanted, key=lambda each: wanted[each])):
-        share = min(max(wanted[number], 0), -(-left // (len(wanted) - at)))
-        found[number] += share
-        left -= share
-    return found
-
-
-def in_tasks(ranges: Sequence[Range], tasks: int) -> list[list[Range]]:
-    """Divide ranges among at most so many tasks: the largest ones first, each to the least busy."""
-    parts: list[list[Range]] = [[] for _ in range(min(tasks, len(ranges)))]
-    load = [0] * len(parts)
-    for each in sorted(ranges, key=lambda r: r.begin - r.end):
-        least = load.index(min(load))
-        parts[least].append(each)
-        load[least] += each.end - each.begin
-    return parts

@@ -1,7 +1,8 @@
-"""Asks where a topic's partitions begin and end, in few requests, whatever their number."""
+"""Asks where the partitions of topics begin and end: in three requests, however many they are."""
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping, Sequence
 
@@ -25,18 +26,25 @@ from workbook.sources.kafka_records import (
     refused,
 )
 
+Offsets = dict[str, dict[str, int]]
+"""Topic -> partition (as text, since it travels as JSON) -> offset."""
+
 Places = dict[tuple[str, int], tuple[int, int]]
-"""Topic and partition to where it begins and ends."""
+"""Topic and partition -> its first offset, and the one that comes next."""
+
+EARLIEST, LATEST = -2, -1
+"""As in ``startingOffsets``."""
 
 
 class Bounds:
-    """Where the partitions of topics begin and end, by a ``reader`` of its own.
+    """Asks a broker for the partitions of topics, by a ``reader`` that others may use, too.
 
-    With isolation.level=read_committed a partition ends where the first open transaction begins.
+    With isolation.level=read_committed a partition ends where its first open transaction begins.
     """
 
     def __init__(self, config: Mapping[str, str], topics: Sequence[str]) -> None:
-        self._topics, self._said = tuple(topics), list[KafkaError]()
+        self._topics = tuple(topics)
+        self._said: list[KafkaError] = []
         self._answered = False
         self.reader = Consumer({**reading(config), "error_cb": self._said.append})
 
@@ -45,7 +53,7 @@ class Bounds:
         self.reader.close()
 
     def partitions(self) -> dict[str, list[int]]:
-        """Return the partitions of each topic; raise as ``ask``."""
+        """Return the partitions of each topic; raise as ``refused`` for one that can't be read."""
         found = {}
         for topic in self._topics:
             described = self._describe(topic)
@@ -66,10 +74,10 @@ class Bounds:
             said = f"{failure.args[0].str()}. {why[-1].str() if why else ''}".strip()
             raise KafkaException(KafkaError(failure.args[0].code(), said)) from failure
 
-    def ask(self) -> dict[tuple[str, int], tuple[int, int]]:
+    def ask(self) -> Places:
         """Return where partitions begin and end; wait for a broker that answered before.
 
-        Raises as ``refused`` for a topic that isn't there, or that may not be read.
+        Raises KafkaException for a broker that doesn't answer, and as ``partitions``.
         """
         began = time.monotonic()
         while True:
@@ -90,7 +98,7 @@ class Bounds:
         unknown = error.code() == KafkaError._UNKNOWN_PARTITION
         return ANSWER_S if unknown else PATIENCE_S if is_away(error) else 0.0
 
-    def _ask(self) -> dict[tuple[str, int], tuple[int, int]]:
+    def _ask(self) -> Places:
         keys = [(topic, n) for topic, numbers in self.partitions().items() for n in numbers]
         lows, highs = (self._offsets_at(when, keys) for when in (OFFSET_BEGINNING, OFFSET_END))
         return {key: (lows[key], highs[key]) for key in keys}
@@ -103,3 +111,89 @@ class Bounds:
             if place.error is not None:
                 raise KafkaException(place.error)
         return {(place.topic, place.partition): place.offset for place in found}
+
+
+def ends_of(bounds: Places) -> Offsets:
+    """Return where the partitions end."""
+    ends: Offsets = {topic: {} for topic, _ in bounds}
+    for (topic, number), (_, high) in bounds.items():
+        ends[topic][str(number)] = high
+    return ends
+
+
+def begins_of(starting: str, topics: Sequence[str], bounds: Places) -> Offsets:
+    """Return where a query begins that has no checkpoint, by the option ``startingOffsets``.
+
+    Raises ValueError for one that names other partitions, or an offset beyond an end.
+    """
+    words = {"earliest": EARLIEST, "latest": LATEST}
+    where = words.get(starting.strip().lower())
+    named = dict.fromkeys(bounds, where) if where is not None else _named(starting, topics, bounds)
+    begins: Offsets = {topic: {} for topic in topics}
+    for (topic, number), (low, high) in bounds.items():
+        chosen = named[topic, number]
+        begins[topic][str(number)] = {EARLIEST: low, LATEST: high}.get(chosen, chosen)
+        if chosen > high:
+            raise ValueError(
+                f"Expected an offset in startingOffsets that partition {number} of {topic} has, "
+                f"but it ends at {high}, and {chosen} was asked for."
+            )
+    return begins
+
+
+def _named(text: str, topics: Sequence[str], bounds: Places) -> dict[tuple[str, int], int]:
+    """Read offsets of each partition, no more and no less."""
+    try:
+        found = json.loads(text)
+        named = {(t, int(p)): o for t, of in found.items() for p, o in of.items()}
+    except (ValueError, AttributeError, TypeError):
+        named = {}
+    numbers = all(type(o) is int and o >= EARLIEST for o in named.values())
+    if not numbers or {*named} != {*bounds}:
+        of = "both topics" if len(topics) == 2 else topics[0]
+        offsets = zip(topics, (23, -2), strict=False)
+        example = ",".join(f'"{topic}":{{"0":{at}}}' for topic, at in offsets)
+        raise ValueError(
+            "Expected startingOffsets as earliest, latest, or an offset for each partition of "
+            f"{of} in JSON like {{{example}}}, but got {text!r}."
+        )
+    return named
+
+
+def require_same(start: Offsets, topics: Sequence[str], bounds: Places) -> None:
+    """Raise unless a checkpoint is of these topics, with no more partitions than they have.
+
+    Raises ValueError for other topics, RecordsLost for partitions that are gone.
+    """
+    if {*start} != {*topics}:
+        raise ValueError(
+            f"Expected the checkpoint of {' and '.join(topics)}, but it is of "
+            f"{' and '.join(start)}. Name another checkpoint."
+        )
+    for topic, of in start.items():
+        for number in of:
+            if (topic, int(number)) not in bounds:
+                raise RecordsLost(
+                    f"Expected partition {number} of {topic}, but it isn't there: the topic "
+                    "was made anew with fewer. Begin with another checkpoint."
+                )
+
+
+def readable_from(
+    topic: str, number: int, offset: int, bounds: tuple[int, int], fail_on_loss: bool
+) -> int:
+    """Return from where to read a partition: ``offset``, or its first one if that is lost.
+
+    Raises RecordsLost instead with ``fail_on_loss``.
+    """
+    low, high = bounds
+    if low <= offset <= high:
+        return offset
+    what = (
+        f"Expected records of partition {number} of {topic} from offset {offset}, but "
+        + (f"they begin at {low}: older ones are deleted." if offset < low else "")
+        + (f"they end at {high}: the topic was made anew." if offset > high else "")
+    )
+    if fail_on_loss:
+        raise RecordsLost(f"{what} With failOnDataLoss=false reading goes on at {low}.")
+    return low

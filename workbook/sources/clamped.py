@@ -9,7 +9,6 @@ docs/clamped-source.md says what each option means, what is promised and what it
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,11 +24,12 @@ from pyspark.sql.streaming.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from workbook.sources.arrow_batches import SCHEMA, Range, records_in
+from workbook.sources.arrow_batches import SCHEMA, Ranges, batches
+from workbook.sources.bounds import Offsets
 from workbook.sources.clamp import Rule, goes_on
-from workbook.sources.kafka_log import KafkaLog, Offsets
-from workbook.sources.kafka_names import translated
-from workbook.sources.options import flag, milliseconds, whole
+from workbook.sources.kafka_log import KafkaLog
+from workbook.sources.kafka_records import Range
+from workbook.sources.options import flag, milliseconds, sorted_out, whole
 
 _OPTIONS = (
     *("subscribe", "maxlead", "maxahead", "idletimeout", "startingoffsets"),
@@ -79,18 +79,7 @@ class Settings:
     @classmethod
     def of(cls, options: Mapping[str, str]) -> Settings:
         """Read the options; raise ValueError for one that is missing, unknown or senseless."""
-        low = {name.lower(): value for name, value in options.items()}
-        kafka = {n.removeprefix("kafka."): v for n, v in low.items() if n.startswith("kafka.")}
-        unknown = sorted(n for n in low if not n.startswith("kafka.") and n not in _OPTIONS)
-        if unknown:
-            raise ValueError(f"Expected one of the options {list(_OPTIONS)}, but got {unknown[0]}.")
-        if "bootstrap.servers" not in kafka:
-            raise ValueError("Expected the option kafka.bootstrap.servers, but it isn't there.")
-        config, without = translated(kafka)
-        for name in without:
-            warnings.warn(
-                f"kafka.{name} says nothing to this source and is left out.", stacklevel=2
-            )
+        low, config = sorted_out(options, _OPTIONS)
         topics = tuple(t.strip() for t in low.get("subscribe", "").split(",") if t.strip())
         if len(set(topics)) != 2:
             raise ValueError(
@@ -160,15 +149,15 @@ class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             for partition, until in partitions.items():
                 begin = begins.get(partition, 0)
                 if until > begin:
-                    found.append(Range(topic, int(partition), begin, until))
+                    found.append(Ranges([Range(topic, int(partition), begin, until)]))
         return found
 
     # --- on the executors -----------------------------------------------------------------------
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        assert isinstance(partition, Range)
+        assert isinstance(partition, Ranges)
         s = self._settings
-        yield from records_in(partition, s.config, fail_on_loss=s.fail_on_loss)
+        yield from batches(partition.ranges, s.config, fail_on_loss=s.fail_on_loss)
 
     def stop(self) -> None:
         if self._log is not None:

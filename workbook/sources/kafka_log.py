@@ -2,82 +2,31 @@
 
 from __future__ import annotations
 
-import json
 import time
-from array import array
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from confluent_kafka import (
-    Message,
-    TopicPartition,
-)
+from confluent_kafka import TopicPartition
 
-from workbook.sources.bounds import Bounds
-from workbook.sources.clamp import NO_TOP, Rule, Unread, counted, plan, tops_of
-from workbook.sources.kafka_records import (
-    AT_ONCE,
-    PATIENCE_S,
-    RecordsLost,
-    is_here,
+from workbook.sources.ahead import Ahead
+from workbook.sources.bounds import (
+    Bounds,
+    Offsets,
+    Places,
+    begins_of,
+    ends_of,
+    readable_from,
+    require_same,
 )
-
-Offsets = dict[str, dict[str, int]]
-"""Topic -> partition (as text, since it travels as JSON) -> offset."""
+from workbook.sources.clamp import Rule, Unread, plan
+from workbook.sources.kafka_records import AT_ONCE, PATIENCE_S, is_here
 
 _AHEAD = 1_000_000
 """Records of a partition that are looked at in advance, at most, where a trigger has no limit."""
 
-EARLIEST, LATEST = -2, -1
-"""As in ``startingOffsets``."""
-
 _KEPT = 20_000
 """So many may wait at least: to stop fetching and begin again costs up to a second."""
-
-
-class Ahead:
-    """Holds the times of a partition's records that no micro-batch has read yet."""
-
-    def __init__(self, offset: int, top: int | None, seen_at: float) -> None:
-        self.next = self.position = offset
-        self.top = top
-        self.offsets: npt.NDArray[np.int64] = np.empty(0, np.int64)
-        self.tops: npt.NDArray[np.int64] = np.empty(0, np.int64)
-        self.new_at = seen_at
-        self._new = (array("q"), array("q"))
-
-    def __len__(self) -> int:
-        return len(self.offsets) + len(self._new[0])
-
-    def see(self, message: Message) -> None:
-        """Note a record."""
-        self._new[0].append(int(message.offset() or 0))
-        self._new[1].append(message.timestamp()[1])
-
-    def settle(self, latest: int, now: float) -> None:
-        """Count what was noted, with times up to ``latest``."""
-        if self._new[0]:
-            offsets, times = (np.array(new, np.int64) for new in self._new)
-            tops = tops_of(counted(times, latest), self._last_top())
-            self.offsets = np.concatenate([self.offsets, offsets])
-            self.tops = np.concatenate([self.tops, tops])
-            self._new, self.new_at = (array("q"), array("q")), now
-
-    def take(self, number: int, end: int, now: float) -> None:
-        """Take so many of them; with the last one also offsets up to ``end`` without a record."""
-        if number:
-            top = int(self.tops[number - 1])
-            self.top = None if top == NO_TOP else top
-            self.next, self.new_at = int(self.offsets[number - 1]) + 1, now
-            self.offsets, self.tops = self.offsets[number:], self.tops[number:]
-        if not len(self):
-            self.next = max(self.next, min(self.position, end))
-
-    def _last_top(self) -> int | None:
-        last = int(self.tops[-1]) if len(self.tops) else NO_TOP
-        return self.top if last == NO_TOP else last
 
 
 class KafkaLog:
@@ -119,27 +68,13 @@ class KafkaLog:
                 f"partitions, since partition p is held against partition p, but they have "
                 f"{numbers[0]} and {numbers[1]}."
             )
-        bounds = self._bounds.ask()
-        if starting.strip().lower() in ("earliest", "latest"):
-            where = EARLIEST if starting.strip().lower() == "earliest" else LATEST
-            named = {
-                topic: {str(p): where for t, p in bounds if t == topic} for topic in self._topics
-            }
-        else:
-            named = _offsets(starting, self._topics, bounds)
-        offsets: Offsets = {topic: {} for topic in self._topics}
-        for (topic, partition), (low, high) in bounds.items():
-            chosen, of_ends = named[topic][str(partition)], {EARLIEST: low, LATEST: high}
-            offsets[topic][str(partition)] = of_ends.get(chosen, chosen)
+        offsets = begins_of(starting, self._topics, self._bounds.ask())
         empty: dict[str, dict[str, int]] = {topic: {} for topic in self._topics}
         return {"offsets": offsets, "tops": empty, "begins": empty}
 
     def ends(self) -> Offsets:
         """Return where the partitions end now."""
-        offsets: Offsets = {topic: {} for topic in self._topics}
-        for (topic, partition), (_, high) in self._bounds.ask().items():
-            offsets[topic][str(partition)] = high
-        return offsets
+        return ends_of(self._bounds.ask())
 
     # --- what comes next -------------------------------------------------------------------------
 
@@ -170,52 +105,28 @@ class KafkaLog:
             return start
         return {"offsets": offsets, "tops": tops, "begins": begins}
 
-    def _follow(
-        self, start: dict[str, Any], bounds: Mapping[tuple[str, int], tuple[int, int]]
-    ) -> Offsets:
+    def _follow(self, start: dict[str, Any], bounds: Places) -> Offsets:
         """Stand where ``start`` says; partitions that are new begin at their first record.
 
         Returns where reading begins: elsewhere in partitions whose records are lost.
         """
         anew, begins = False, {topic: dict[str, int]() for topic in self._topics}
-        if {*start["offsets"]} != {*self._topics}:
-            raise ValueError(
-                f"Expected the checkpoint of {' and '.join(self._topics)}, but it is of "
-                f"{' and '.join(start['offsets'])}. Name another checkpoint."
-            )
-        for topic, of in start["offsets"].items():
-            for number in of:
-                if (topic, int(number)) not in bounds:
-                    raise RecordsLost(
-                        f"Expected partition {number} of {topic}, but it isn't there: the topic "
-                        "was made anew with fewer. Begin with another checkpoint."
-                    )
+        require_same(start["offsets"], self._topics, bounds)
         for (topic, number), (low, high) in bounds.items():
             offset = start["offsets"][topic].get(str(number), low)
-            begins[topic][str(number)] = offset
             top = start["tops"][topic].get(str(number))
             if offset > high or offset < low:
-                offset = begins[topic][str(number)] = self._lost(topic, number, offset, low, high)
-                top = None
+                offset, top = readable_from(topic, number, offset, (low, high), self._strict), None
+            begins[topic][str(number)] = offset
             known = self._ahead.get((topic, number))
             if known is None or known.next != offset or known.top != top:
                 self._ahead[topic, number] = Ahead(offset, top, time.monotonic())
                 anew = True
         if anew:
             places = [TopicPartition(t, n, a.position) for (t, n), a in self._ahead.items()]
+            self._pause(set())  # a pause would last beyond it
             self._reader.assign(places)
-            self._paused.clear()
         return begins
-
-    def _lost(self, topic: str, number: int, offset: int, low: int, high: int) -> int:
-        what = (
-            f"Expected records of partition {number} of {topic} from offset {offset}, but "
-            + (f"they begin at {low}: older ones are deleted." if offset < low else "")
-            + (f"they end at {high}: the topic was made anew." if offset > high else "")
-        )
-        if self._strict:
-            raise RecordsLost(f"{what} With failOnDataLoss=false reading goes on at {low}.")
-        return low
 
     def _look(self, share: int, ends: Mapping[tuple[str, int], int]) -> None:
         """Look at records until each partition has its share ahead, or no more."""
@@ -285,28 +196,3 @@ class KafkaLog:
             and (time.monotonic() - ahead.new_at) * 1000 > self._idle
         )
         return Unread(ahead.top, ahead.tops[:among], holds=not idle)
-
-
-def _offsets(
-    text: str, topics: tuple[str, str], bounds: Mapping[tuple[str, int], tuple[int, int]]
-) -> Offsets:
-    """Read offsets of each partition, no more and no less, none beyond the end."""
-    try:
-        found = json.loads(text)
-        named = {(t, int(p)): o for t, of in found.items() for p, o in of.items()}
-    except (ValueError, AttributeError, TypeError):
-        named = {}
-    numbers = all(type(o) is int and o >= EARLIEST for o in named.values())
-    if not numbers or {*named} != {*bounds}:
-        raise ValueError(
-            "Expected startingOffsets as earliest, latest, or an offset for each partition of both "
-            f'topics in JSON like {{"{topics[0]}":{{"0":23}},"{topics[1]}":{{"0":-2}}}}, but got '
-            f"{text!r}."
-        )
-    for (topic, partition), offset in named.items():
-        if offset > bounds[topic, partition][1]:
-            raise ValueError(
-                f"Expected an offset in startingOffsets that partition {partition} of {topic} has, "
-                f"but it ends at {bounds[topic, partition][1]}, and {offset} was asked for."
-            )
-    return found

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
@@ -91,57 +92,116 @@ def refused(topic: str, error: KafkaError) -> Exception:
     return KafkaException(error)
 
 
+@dataclass(frozen=True)
+class Range:
+    """Records of a partition, from an offset up to, but not including, another."""
+
+    topic: str
+    partition: int
+    begin: int
+    end: int
+
+
 def records_of(
-    reader: Consumer, topic: str, partition: int, begin: int, end: int, *, fail_on_loss: bool
+    reader: Consumer, ranges: Sequence[Range], *, fail_on_loss: bool
 ) -> Iterator[list[Message]]:
-    """Yield the records from ``begin`` up to, but not including, ``end``, as they come.
+    """Yield the records of ranges of one topic as they come; those of a partition in order.
 
     Raises RecordsLost if some can't be there any more.
     """
-    place = TopicPartition(topic, partition, begin)
-    reader.assign([place])
-    deadline, position = time.monotonic() + PATIENCE_S, begin
+    progress = _Progress(reader, ranges, fail_on_loss)
+    deadline = time.monotonic() + PATIENCE_S
     try:
-        while position < end:
-            good = []
-            for message in reader.consume(min(AT_ONCE, end - position), timeout=0.1):
-                if _out_of_range(message):
-                    position = _next_there(reader, place, position, end, fail_on_loss)
-                elif is_here(message):
-                    offset = int(message.offset() or 0)
-                    if message.error() is not None:
-                        position = max(position, offset)
-                    elif offset < end:
-                        good.append(message)
-                        position = offset + 1
-                    else:
-                        position = end
-            if good:
+        while left := progress.left():
+            if good := progress.take(reader.consume(min(AT_ONCE, left), timeout=0.1)):
                 deadline = time.monotonic() + PATIENCE_S
                 yield good
-            elif position < end and time.monotonic() > deadline:
+            elif time.monotonic() > deadline and progress.left():
                 raise TimeoutError(
-                    f"Expected records {position} to {end} of partition {partition} of {topic}, "
-                    f"but none came for {PATIENCE_S:.0f} s. Check the broker, and start again."
+                    f"Expected records {progress.missing()}, but none came for {PATIENCE_S:.0f} s. "
+                    "Check the broker, and start again."
                 )
     finally:
         reader.unassign()
 
 
+class _Progress:
+    """Knows how far ranges of one topic have been read, and holds the reader to them."""
+
+    def __init__(self, reader: Consumer, ranges: Sequence[Range], fail_on_loss: bool) -> None:
+        self._reader, self._strict, self._topic = reader, fail_on_loss, ranges[0].topic
+        self._ends = {each.partition: each.end for each in ranges}
+        self._open = {each.partition: each.begin for each in ranges}
+        self._assign()
+
+    def left(self) -> int:
+        """Return how many offsets are still to be read."""
+        return sum(self._ends[partition] - at for partition, at in self._open.items())
+
+    def missing(self) -> str:
+        """Return what is still to be read."""
+        topic, ends = self._topic, self._ends
+        each = [f"{at} to {ends[n]} of partition {n} of {topic}" for n, at in self._open.items()]
+        return ", ".join(each)
+
+    def take(self, messages: Sequence[Message]) -> list[Message]:
+        """Return the records among messages that belong to the ranges, and note how far they are.
+
+        Raises as ``is_here`` for an error that stays, and RecordsLost.
+        """
+        good = [message for message in messages if message.error() is None]
+        places = [(int(m.partition() or 0), int(m.offset() or 0)) for m in good]
+        ends = self._ends
+        wanted = [m for m, (n, at) in zip(good, places, strict=True) if at < ends[n]]
+        if len(wanted) < len(good):
+            self._let_go({number for number, at in places if at >= ends[number]})
+        self._reach({number: at + 1 for number, at in places})
+        if len(good) < len(messages):
+            self._heed(message for message in messages if message.error() is not None)
+        return wanted
+
+    def _heed(self, messages: Iterable[Message]) -> None:
+        """Note where partitions end that have no more records now, and which have lost some."""
+        for message in messages:
+            number = int(message.partition() or 0)
+            if _out_of_range(message) and number in self._open:
+                self._go_on(number)
+            elif is_here(message):
+                self._reach({number: int(message.offset() or 0)})
+
+    def _reach(self, positions: Mapping[int, int]) -> None:
+        for number in self._open.keys() & positions.keys():
+            self._open[number] = max(positions[number], self._open[number])
+            if self._open[number] >= self._ends[number]:
+                del self._open[number]
+
+    def _go_on(self, number: int) -> None:
+        """Go on where records of a partition are left, or raise."""
+        position = self._open[number]
+        place = TopicPartition(self._topic, number)
+        low, _ = self._reader.get_watermark_offsets(place, ANSWER_S)
+        if self._strict or low <= position:
+            raise RecordsLost(
+                f"Expected records of partition {number} of {self._topic} from offset "
+                f"{position}, but they begin at {low}: older ones are deleted."
+            )
+        self._reach({number: low})
+        self._assign()
+
+    def _assign(self) -> None:
+        self._held = set(self._open)
+        self._reader.assign([TopicPartition(self._topic, *at) for at in self._open.items()])
+
+    def _let_go(self, numbers: set[int]) -> None:
+        """Fetch no more of partitions that go on beyond their end: the others would wait.
+
+        A pause would last beyond the next ``assign``.
+        """
+        places = [TopicPartition(self._topic, number) for number in numbers & self._held]
+        self._reader.incremental_unassign(places)
+        self._held -= numbers
+
+
 def _out_of_range(message: Message) -> bool:
     error = message.error()
     return error is not None and error.code() in _OUT_OF_RANGE
-
-
-def _next_there(
-    reader: Consumer, place: TopicPartition, position: int, end: int, fail_on_loss: bool
-) -> int:
-    """Go on where records are left, or raise."""
-    low, _ = reader.get_watermark_offsets(place, ANSWER_S)
-    if fail_on_loss or low <= position:
-        raise RecordsLost(
-            f"Expected records of partition {place.partition} of {place.topic} from offset "
-            f"{position}, but they begin at {low}: older ones are deleted."
-        )
-    reader.assign([TopicPartition(place.topic, place.partition, min(low, end))])
-    return min(low, end)

@@ -1,8 +1,12 @@
-"""Reads the options of a source: times, numbers and flags, as Spark users write them."""
+"""Reads the options of a source: settings of Kafka's clients, times, numbers and flags."""
 
 from __future__ import annotations
 
 import re
+import warnings
+from collections.abc import Mapping, Sequence
+
+from workbook.sources.kafka_names import translated
 
 _UNITS = {"ms": 1, "millisecond": 1, "s": 1000, "second": 1000, "minute": 60_000, "hour": 3_600_000}
 """In ms."""
@@ -10,7 +14,28 @@ _UNITS = {"ms": 1, "millisecond": 1, "s": 1000, "second": 1000, "minute": 60_000
 _PLURALS = "milliseconds|seconds|minutes|hours"
 
 
+def sorted_out(
+    options: Mapping[str, str], known: Sequence[str]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the source's own options by their lower-case names, and settings for librdkafka.
+
+    Raises ValueError for an option that isn't ``known``, and without a broker.
+    """
+    low = {name.lower(): value for name, value in options.items()}
+    kafka = {n.removeprefix("kafka."): v for n, v in low.items() if n.startswith("kafka.")}
+    own = {name: value for name, value in low.items() if not name.startswith("kafka.")}
+    if unknown := sorted(set(own) - set(known)):
+        raise ValueError(f"Expected one of the options {list(known)}, but got {unknown[0]}.")
+    if "bootstrap.servers" not in kafka:
+        raise ValueError("Expected the option kafka.bootstrap.servers, but it isn't there.")
+    config, without = translated(kafka)
+    for name in without:
+        warnings.warn(f"kafka.{name} says nothing to this source and is left out.", stacklevel=3)
+    return own, config
+
+
 def milliseconds(option: str, text: str) -> int:
+    """Return a time like "10 seconds" in ms; raise ValueError for another text, or zero."""
     found = re.fullmatch(rf"\s*(\d+(?:\.\d+)?)\s*({'|'.join(_UNITS)}|{_PLURALS})\s*", text.lower())
     value = (
         round(float(found[1]) * _UNITS.get(found[2], _UNITS.get(found[2][:-1], 0))) if found else 0
@@ -21,6 +46,7 @@ def milliseconds(option: str, text: str) -> int:
 
 
 def whole(option: str, text: str | None) -> int | None:
+    """Return a number from 1, None without a text; raise ValueError for another text."""
     if text is None:
         return None
     if not text.strip().isdigit() or int(text) < 1:
@@ -29,6 +55,7 @@ def whole(option: str, text: str | None) -> int | None:
 
 
 def flag(option: str, text: str) -> bool:
+    """Return what ``true`` or ``false`` says; raise ValueError for another text."""
     if text.lower() not in ("true", "false"):
         raise ValueError(f"Expected {option} as true or false, but got {text!r}.")
     return text.lower() == "true"

@@ -63,6 +63,11 @@ def record(checkpoint: Path, facts: Facts, file: str = RECORD) -> None:
     unfinished.replace(checkpoint / file)
 
 
+def made_for(checkpoint: Path) -> Facts:
+    """Return the facts that a checkpoint was made for; none where it has no record."""
+    return _recorded(checkpoint, RECORD) if (checkpoint / RECORD).exists() else {}
+
+
 def _recorded(checkpoint: Path, file: str) -> dict[str, Any]:
     try:
         return dict(json.loads((checkpoint / file).read_text(encoding="utf-8")))

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from pyspark.sql import DataFrame, SparkSession
 
 from workbook.kafka.identity import topics_facts
-from workbook.kafka.probe import require_topic
+from workbook.kafka.probe import require_readable, require_topic
 from workbook.sources import assigned, clamped
 from workbook.spark.checkpoints import OPTION, marked
 
@@ -100,12 +100,15 @@ def assigned_stream(
     starting: str = "earliest",
     max_per_batch: int = 2_000_000,
 ) -> DataFrame:
-    """Read a compacted topic, an internal one too, without joining a group: ``kafka-assigned``.
+    """Read a compacted topic as a stream, an internal one too, without joining a group.
 
-    The columns are those of ``kafka_stream``. What a transaction hasn't committed isn't read.
-    Records that compaction has taken meanwhile are no loss. Raises as ``kafka_stream``.
+    The columns are those of ``kafka_stream``; docs/assigned-source.md has the rest. What a
+    transaction hasn't committed isn't read. An offset that is gone ends nothing: of what is
+    deleted a compacted topic keeps, per key, what came later. Raises as ``kafka_stream``, and
+    ``RightMissing`` without the rights to DESCRIBE and to READ the topic.
     """
     config = broker.client_config()
+    require_readable(config, topic)
     facts = topics_facts(config, [topic])
     options = {
         **{f"kafka.{name}": value for name, value in config.items()}, "subscribe": topic,

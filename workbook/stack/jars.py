@@ -40,7 +40,7 @@ class Jar:
 
 
 def locked(group: str | None = None) -> list[Jar]:
-    """Return the jars of jars.lock, of one group (``kafka``, ``spark``) or of all."""
+    """Return the jars of jars.lock, of one group (``kafka``, ``spark``, ...) or of all."""
     lines = LOCK.read_text().splitlines()
     jars = [Jar(*line.split()) for line in lines if line and not line.startswith("#")]
     return [jar for jar in jars if group in (None, jar.group)]

@@ -60,12 +60,13 @@ def python_lock() -> str:
 def jar_lock() -> str:
     """Return every jar with its group and SHA-256 sum.
 
-    Servers need their dependencies too; Spark brings its own, so its jars come alone.
+    Servers need their dependencies too. Spark brings its own, and Kafka's tools find theirs among
+    the broker's, so the jars of both come alone.
     """
     lines = ["# Written by `python -m workbook.stack.pins`: group, coordinate, SHA-256."]
     for group, coordinates in pins()["tool"]["workbook"]["jars"].items():
         with tempfile.TemporaryDirectory() as scratch:
-            module = ivy_module(coordinates, transitive=group != "spark")
+            module = ivy_module(coordinates, transitive=group not in ("spark", "tools"))
             pattern = "[organisation]#[artifact]#[revision].[ext]"
             for _ in resolve(module, Path(scratch), pattern=pattern):
                 pass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from workbook.systems.active_groups import ActiveGroups
 from workbook.systems.base import System
 from workbook.systems.crashes.base import Crashes
 from workbook.systems.event_time_merge import EventTimeMerge
@@ -47,7 +48,7 @@ def _require_crashes(crashes: Crashes) -> None:
             )
 
 
-SYSTEMS = by_name([PageViews(), EventTimeMerge(), ShareHolders()])
+SYSTEMS = by_name([PageViews(), EventTimeMerge(), ShareHolders(), ActiveGroups()])
 
 STREAMS = {stream.name: stream for system in SYSTEMS.values() for stream in system.streams}
 """Every stream that can be generated, by its name."""

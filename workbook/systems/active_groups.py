@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbook.systems.base import OnPoint, Started, System
+from workbook.systems.base import OnPoint, Shown, Started, System
 from workbook.systems.crashes.active_groups import ActiveGroupCrashes
 from workbook.systems.options import path, topic
 from workbook.topics import Topic, compacted
@@ -15,9 +15,13 @@ from workbook.topics import Topic, compacted
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from workbook.kafka.groups import Dashboard
     from workbook.spark.source import Kafka
 
 CONSUMER_OFFSETS = "__consumer_offsets"
+
+SHOWN = 10
+"""The number of groups shown at the end."""
 
 
 class ActiveGroups(System):
@@ -72,13 +76,17 @@ class ActiveGroups(System):
         from pyspark.sql import functions as F  # noqa: N812
 
         from workbook.decoding.consumer_offsets import decode
+        from workbook.kafka.end_sampler import EndSampler
+        from workbook.kafka.groups import Dashboard
+        from workbook.kafka.lag import EndSamples
         from workbook.pipelines.active_groups import active_groups
         from workbook.sinks.store import Store
         from workbook.sinks.table_topic import TableTopic
         from workbook.sinks.windowed_store import WindowedStore
         from workbook.spark.queries import TableSink, start_table
         from workbook.spark.source import assigned_stream
-        from workbook.systems.groups_dashboard import Dashboard, GroupsProgress
+        from workbook.systems.groups_table import groups_table
+        from workbook.systems.progress import GroupsProgress
 
         config = broker.client_config()
         raw = assigned_stream(spark, broker, options.source, max_per_batch=options.max_per_batch)
@@ -88,9 +96,26 @@ class ActiveGroups(System):
         store = Store(file, "group")
         windows = WindowedStore(file.with_name("windows.db"), "group")
         out = [TableTopic(config, options.out, "group")] if options.out else []
-        progress = GroupsProgress(store)
+        dashboard = Dashboard(store.all, EndSampler(config, EndSamples()))
+        progress = GroupsProgress(dashboard)
         spark.streams.addListener(progress)
         sinks: list[TableSink] = [*out, store, windows]
         queries = start_table(groups, sinks, checkpoint, f"{options.every or 1} seconds", on_point)
-        dashboard = Dashboard(config, store)
-        return Started(queries, progress, dashboard.shown, dashboard.summary, file)
+
+        def shown() -> Shown:
+            return groups_table(dashboard.rows())
+
+        def summary() -> list[str]:
+            return _summary(dashboard)
+
+        return Started(queries, progress, shown, summary, file, full_screen=True)
+
+
+def _summary(dashboard: Dashboard) -> list[str]:
+    """Name the first groups, the one furthest behind on top."""
+    lines = [
+        f"  {row['group']}: {row['state']}, lag {'?' if row['lag'] is None else row['lag']}"
+        for row in dashboard.rows()
+    ]
+    more = [f"  ... and {len(lines) - SHOWN:,} more"] if len(lines) > SHOWN else []
+    return [f"{dashboard}{':' if lines else '.'}", *lines[:SHOWN], *more]

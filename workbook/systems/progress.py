@@ -19,6 +19,7 @@ from pyspark.sql.streaming.listener import (
 )
 
 from workbook.kafka.end_offsets import Offsets
+from workbook.kafka.groups import Dashboard
 from workbook.pipelines.page_views.completed import SUMS
 from workbook.sinks.store import Store
 from workbook.sinks.table_topic import TableTopic
@@ -196,6 +197,18 @@ class MergeProgress(Progress):
         last = min(rows, key=lambda row: row["timestamp"])
         behind = self._topics[0 if last["newest_0"] <= last["newest_1"] else 1]
         return f"clock {_readable(last['timestamp'])} by {behind}[{last['partition']}]"
+
+
+class GroupsProgress(Progress):
+    """Follows a query that keeps the table of groups, and brings their dashboard up to date."""
+
+    def __init__(self, dashboard: Dashboard) -> None:
+        super().__init__()
+        self._dashboard = dashboard
+
+    def _results(self) -> str:
+        self._dashboard.look()
+        return str(self._dashboard)
 
 
 class ViewsProgress(Progress):

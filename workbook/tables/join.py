@@ -1,156 +1,141 @@
-"""Joins two tables by a key that both have as a part of theirs.
+"""The join of two tables by a column of both keys, as one stateful operator.
 
-Spark refuses to join two streams in update mode. Here the rows of both tables that belong to one
-value of the key lie in one bucket of state, so that a single operator keeps them both.
+Kafka Streams joins two KTables by their whole keys. Here both tables' rows of one value lie
+together in the value's bucket, so they are shuffled once, whatever else their keys have. Spark
+refuses a join of two streams in update mode.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import polars as pl
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.types import ArrayType, BooleanType, StructField, StructType
+from pyspark.sql.types import ArrayType, BooleanType, LongType, StructField, StructType
 
 from workbook.buckets.packing import pack, stateful, unpack
-from workbook.buckets.segments import Keyed
-from workbook.buckets.state import BUCKET, State
-from workbook.spark.checkpoints import marked
-from workbook.tables.ktable import KTable
+from workbook.buckets.state import BUCKET, LAYOUT
+from workbook.spark.checkpoints import Facts, marked
+from workbook.tables.grouped import require_groups
+from workbook.tables.join_steps import Side, joiner, squeezed, tables_of
 from workbook.tables.steps import DELETED, ORDER
 
-SIDE = "__side"
+if TYPE_CHECKING:
+    from workbook.tables.ktable import KTable
 
 
-@dataclass(frozen=True)
-class Side:
-    """A table of a join: the name of its rows in the result, its other keys, its other columns.
-
-    In the state, and on the way there, its columns bear its name, so that both tables may have a
-    column of the same one.
-    """
-
-    rows: str
-    by: str
-    keys: tuple[str, ...]
-    columns: tuple[str, ...]
-
-    @property
-    def keyed(self) -> Keyed:
-        """Return how its rows are kept."""
-        return Keyed((self.by,), also=tuple(map(self.named, self.keys)))
-
-    def named(self, column: str) -> str:
-        """Return what a column is called in the state."""
-        return f"{self.rows}__{column}"
-
-    @property
-    def kept(self) -> list[str]:
-        """Return the columns of its rows in the state."""
-        return [self.by, *map(self.named, self.columns)]
-
-
-def join(left: KTable, right: KTable, by: str, rows: tuple[str, str]) -> DataFrame:
-    """Join as ``KTable.join`` says."""
-    sides = tuple(_side(table, by, name) for table, name in zip((left, right), rows, strict=True))
-    if len({by, *rows, "deleted"}) < 4:
-        raise ValueError(f"Expected other names than {list(rows)}: the result has them already.")
-    tables = (left, right)
-    first, second = (_named(tables[n], side, n) for n, side in enumerate(sides))
-    both = first.unionByName(second, allowMissingColumns=True)
-    buckets = left.buckets
-    keys = [SIDE, by, *(side.named(key) for side in sides for key in side.keys)]
-    emitted = stateful(
-        pack(both, buckets, lambda frame: _last(frame, keys)),
-        lambda state, batch: joined(state, batch, sides),
-        {side.rows: side.keyed for side in sides},
-        buckets,
-    )
-    facts = {"join": [{**table.facts, "columns": list(table.columns)} for table in tables]}
-    emitted = marked(emitted, {**facts, "by": by, "gives": list(rows)})
-    return unpack(emitted, _schema(tables, sides, by))
-
-
-def _side(table: KTable, by: str, rows: str) -> Side:
-    if by not in table.keys:
-        raise ValueError(
-            f"Expected two tables with {by!r} in their keys, but one has {list(table.keys)}. Group "
-            "it by that column and join the result, or choose another one."
-        )
-    keys = tuple(key for key in table.keys if key != by)
-    return Side(rows, by, keys, tuple(name for name in table.columns if name != by))
-
-
-def _named(table: KTable, side: Side, number: int) -> DataFrame:
-    """Return a table's changes, with its columns named as in the state."""
-    key = F.col(side.by)
-    return table.changelog.where(F.concat(*table.keys).isNotNull()).select(
-        F.lit(number).alias(SIDE),
-        key,
-        *(F.col(name).alias(side.named(name)) for name in side.columns),
-        F.crc32(key.cast("string").cast("binary")).alias(BUCKET),
-        F.col(DELETED),
-        F.col(table.order).cast("bigint").alias(ORDER),
-    )
-
-
-def _schema(tables: Sequence[KTable], sides: Sequence[Side], by: str) -> StructType:
+def joined(left: KTable, right: KTable, by: str, names: tuple[str, str]) -> DataFrame:
+    """Join two tables as ``KTable.join`` says; ``names`` are those of the arrays of their rows."""
+    _require_common(left, right, by)
+    _require_names(left, right, by, names)
+    tables = dict(zip(names, (left, right), strict=True))
+    sides = tuple(_side(table, by, name) for name, table in tables.items())
+    packs = pack(_rows(tables, by), left.buckets, lambda batch: squeezed(batch, by, sides))
+    emitted = stateful(packs, joiner(by, sides), tables_of(by, sides), left.buckets)
+    emitted = marked(emitted, _facts(tables, by))
     arrays = [
-        StructField(
-            side.rows,
-            ArrayType(StructType([table.changelog.schema[name] for name in side.columns])),
-        )
-        for table, side in zip(tables, sides, strict=True)
+        StructField(name, ArrayType(_fields(table, by), containsNull=False))
+        for name, table in tables.items()
     ]
-    key = tables[0].changelog.schema[by]
-    return StructType([key, *arrays, StructField("deleted", BooleanType())])
+    common = left.changelog.schema[by]
+    return unpack(emitted, StructType([common, *arrays, StructField("deleted", BooleanType())]))
 
 
-# --- in Polars ----------------------------------------------------------------------------------
+def _side(table: KTable, by: str, name: str) -> Side:
+    key = tuple(each for each in table.keys if each != by)
+    return Side(name, key, tuple(_fields(table, by).names))
 
 
-def joined(state: State, batch: pl.DataFrame, sides: Sequence[Side]) -> pl.DataFrame:
-    """Change both tables; return a row for each value of the key whose rows have changed."""
-    by = sides[0].by
-    touched = [_changed(state, batch.filter(pl.col(SIDE) == n), s) for n, s in enumerate(sides)]
-    found = pl.concat(touched).unique()
-    for side in sides:
-        found = found.join(_rows_of(state, found, side), on=by, how="left")
-    nothing = [pl.col(side.rows).fill_null([]) for side in sides]
-    empty = pl.all_horizontal(pl.col(side.rows).list.len() == 0 for side in sides)
-    return found.with_columns(nothing).with_columns(deleted=empty)
+def _fields(table: KTable, by: str) -> StructType:
+    """Return what an element of a table's array has: its columns without the common one."""
+    return StructType([table.changelog.schema[each] for each in table.columns if each != by])
 
 
-def _last(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    return rows.sort(ORDER, maintain_order=True).unique(keys, keep="last", maintain_order=True)
+# --- the rows on their way --------------------------------------------------------------------
 
 
-def _changed(state: State, batch: pl.DataFrame, side: Side) -> pl.DataFrame:
-    """Bring one table's changes in; return the values of the key for which it has changed."""
-    table, keys = state[side.rows], list(side.keyed.key)
-    new = _last(batch, keys)
-    fresh = new.filter(~pl.col(DELETED)).select(side.kept)
-    held = table.of(new.select(side.by))
-    old = fresh.clear() if held is None else held.select(side.kept)
-    old = old.join(new.select(keys), on=keys, how="semi")
-    same = old.join(fresh, on=side.kept, how="semi", nulls_equal=True).select(keys)
-    came, went = (rows.join(same, on=keys, how="anti") for rows in (fresh, old))
-    table.write(came, gone=went.join(came, on=keys, how="anti"))
-    return pl.concat([came.select(side.by), went.select(side.by)])
+def _rows(tables: dict[str, KTable], by: str) -> DataFrame:
+    """Return the rows of both tables, each with a struct per side; null where it's the other's."""
+    left, right = tables.values()
+    if left.changelog is right.changelog:  # a union would read it twice
+        own = [_struct(table, by).alias(name) for name, table in tables.items()]
+        return left.changelog.where(left.held | right.held).select(*_common(by), *own)
+    parts = [
+        table.changelog.where(table.held).select(
+            *_common(by),
+            *(
+                (_struct(table, by) if name == own else _none(other, by)).alias(name)
+                for name, other in tables.items()
+            ),
+        )
+        for own, table in tables.items()
+    ]
+    return parts[0].union(parts[1])
 
 
-def _rows_of(state: State, found: pl.DataFrame, side: Side) -> pl.DataFrame:
-    """Return for each value of the key the table's rows, as a list in the order of their keys."""
-    plain = {side.named(name): name for name in side.columns}
-    held = state[side.rows].of(found)
-    rows = found.clear().with_columns(pl.lit(None).alias(side.rows)) if held is None else (
-        held.select(side.kept)
-        .sort(side.keyed.key)
-        .rename(plain)
-        .select(side.by, pl.struct(side.columns).alias(side.rows))
-        .group_by(side.by, maintain_order=True)
-        .agg(pl.col(side.rows))
-    )  # fmt: skip
-    return rows.select(side.by, side.rows)
+def _common(by: str) -> tuple[Column, Column]:
+    return F.crc32(F.col(by).cast("string").cast("binary")).alias(BUCKET), F.col(by)
+
+
+def _struct(table: KTable, by: str) -> Column:
+    """Return a row of the table as a struct; null where it isn't one of the table's."""
+    columns = (F.col(name) for name in _fields(table, by).names)
+    order = F.col(table.order).cast("bigint").alias(ORDER)
+    return F.when(table.held, F.struct(*columns, table.gone.alias(DELETED), order))
+
+
+def _none(table: KTable, by: str) -> Column:
+    """Return a null of the type that ``_struct`` has."""
+    added = [StructField(DELETED, BooleanType()), StructField(ORDER, LongType())]
+    return F.lit(None).cast(StructType([*_fields(table, by), *added]))
+
+
+# --- what it's made for, and what is refused --------------------------------------------------
+
+
+def _facts(tables: dict[str, KTable], by: str) -> Facts:
+    """Return the facts of both tables by side, so that a table of another shape is refused."""
+    shared = ("buckets", *LAYOUT)
+    facts = {"gives": f"join by {by}", "tables": list(tables)}
+    for side, table in zip(("left", "right"), tables.values(), strict=True):
+        own = {name: fact for name, fact in table.facts.items() if name not in shared}
+        own["columns"] = table.kinds(table.columns)
+        facts |= {f"{side} {name}": fact for name, fact in own.items()}
+    return facts | {name: table.facts[name] for name in shared}
+
+
+def _require_common(left: KTable, right: KTable, by: str) -> None:
+    """Raise ValueError for tables that can't be joined by this column."""
+    require_groups(left.changelog.schema, by)
+    lacking = [table.keys for table in (left, right) if by not in table.keys]
+    if lacking:
+        raise ValueError(
+            f"Expected a column of both keys to join by, but {by!r} is not in {list(lacking[0])}. "
+            "Make a table with it in its key, as in ktable(changelog, key=['group', 'topic'])."
+        )
+    kinds = [table.changelog.schema[by].dataType.simpleString() for table in (left, right)]
+    if kinds[0] != kinds[1]:
+        raise ValueError(
+            f"Expected {by!r} to be of one type, but it is {kinds[0]} on the left and {kinds[1]} "
+            f"on the right. Cast one of them before, as in F.col({by!r}).cast({kinds[0]!r})."
+        )
+    if left.buckets != right.buckets:
+        raise ValueError(
+            f"Expected as many buckets on both sides, but got {left.buckets} and {right.buckets}. "
+            f"Make both tables with ktable(..., buckets={left.buckets})."
+        )
+
+
+def _require_names(left: KTable, right: KTable, by: str, names: tuple[str, str]) -> None:
+    """Raise ValueError for arrays that can't have these names, or whose rows would be empty."""
+    if len({*names, by, "deleted"}) < 4:
+        raise ValueError(
+            f"Expected two names for the rows other than {by!r} and 'deleted', but got {names}."
+        )
+    tables = zip(names, (left, right), strict=True)
+    bare = [name for name, table in tables if table.columns == (by,)]
+    if bare:
+        raise ValueError(
+            f"Expected a column beside {by!r} in both tables, but {bare[0]!r} has none to show. "
+            "Add one to its changelog, for example its offset under another name."
+        )

@@ -18,17 +18,7 @@ from typing import Any
 import polars as pl
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.types import (
-    ArrayType,
-    BooleanType,
-    DoubleType,
-    FloatType,
-    LongType,
-    MapType,
-    StringType,
-    StructField,
-    StructType,
-)
+from pyspark.sql.types import BooleanType, StructField, StructType
 
 from workbook.buckets.packing import pack, stateful, unpack
 from workbook.buckets.state import BUCKET, LAYOUT
@@ -36,13 +26,9 @@ from workbook.errors import CannotSubtract
 from workbook.spark.checkpoints import Facts, computed, condition_text, marked
 from workbook.tables import steps
 from workbook.tables.aggregates import Aggregate, Count, Elements, Fold, Total
+from workbook.tables.grouped import GroupedTable, require_groups
+from workbook.tables.join import joined
 from workbook.tables.steps import DELETED, GROUP_BUCKET, ORDER
-
-RESERVED = ("deleted", "change", "step", "rows", "table", "groups")
-"""No names for aggregates: columns of the result, and tables of the state."""
-
-NO_GROUP = (FloatType, DoubleType, ArrayType, StructType, MapType)
-"""Types of a column by which rows can't be grouped."""
 
 BUCKETS = 8
 """Buckets of keys: at least as many as the cluster's cores, and fixed for a checkpoint."""
@@ -109,27 +95,28 @@ def fold(
 # --- the table --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class KTable:
-    """The latest row per key of a changelog; made by ``ktable``."""
+    """The latest row per key of a changelog; made by ``ktable``.
+
+    ``held`` says which of the changelog's rows are the table's, ``gone`` which of them delete.
+    """
 
     changelog: DataFrame
     keys: tuple[str, ...]
     columns: tuple[str, ...]
     order: str
     buckets: int
+    held: Column
+    gone: Column
     facts: Facts
 
     def filter(self, condition: str | Column) -> KTable:
         """Keep rows for which the condition holds; a row that no longer does becomes a delete."""
         holds = F.expr(condition) if isinstance(condition, str) else condition
-        gone = F.col(DELETED) | ~F.coalesce(holds, F.lit(False))
+        gone = self.gone | ~F.coalesce(holds, F.lit(False))
         filters = [*self.facts["filters"], condition_text(self.changelog, holds)]
-        return replace(
-            self,
-            changelog=self.changelog.withColumn(DELETED, gone),
-            facts={**self.facts, "filters": filters},
-        )
+        return replace(self, gone=gone, facts={**self.facts, "filters": filters})
 
     def changes(self) -> DataFrame:
         """Return the table's changes, at most a row per key and micro-batch.
@@ -138,7 +125,7 @@ class KTable:
         that never was in the table, or is the same as before, changes nothing.
         """
         keys, columns = self.keys, self.columns
-        packs = self._packed(columns, F.lit(0), F.col(DELETED), squeeze=True)
+        packs = self._packed(columns, F.lit(0), self.gone, squeeze=True)
         emitted = stateful(
             packs,
             lambda state, batch: steps.newest(state, batch, keys, columns),
@@ -155,37 +142,34 @@ class KTable:
         Raises ValueError where its type can't tell groups apart: numbers with a decimal point (NaN
         equals nothing), lists, structs and maps.
         """
-        if not isinstance(column, str):
-            raise ValueError(
-                f"Expected the name of one column, but got {column!r}. For a group of several make "
-                "one of them before: ktable(changelog.withColumn('both', ...), ...)."
-            )
-        kind = next((f.dataType for f in self.changelog.schema if f.name == column), None)
-        if isinstance(kind, NO_GROUP):
-            raise ValueError(
-                f"Expected a column whose values tell groups apart, such as a string or a whole "
-                f"number, but {column!r} is {kind.simpleString()}. Cast it before, as in "
-                f"changelog.withColumn({column!r}, F.col({column!r}).cast('string'))."
-            )
+        require_groups(self.changelog.schema, column)
         return GroupedTable(self, column)
 
-    def join(self, other: KTable, by: str, rows: tuple[str, str]) -> DataFrame:
-        """Join this table and another by a key column that both have, whatever more keys they have.
+    def join(
+        self, right: KTable, by: str, left_rows: str = "left", right_rows: str = "right"
+    ) -> DataFrame:
+        """Join two tables by a column of both keys: a full outer join, kept up to date.
 
-        Returns for each value of ``by`` that a micro-batch changed, one row: ``by``; two arrays of
-        structs, named ``rows``, with the other columns of this table's rows of that value and of
-        the other's, in the order of their keys; ``deleted`` (boolean), true where neither has a row
-        any more. An array is empty where its table has none, so inner and left joins are filters.
-        Raises ValueError where ``by`` isn't in both keys.
+        A row per value of ``by`` for which a micro-batch changed a row on either side: ``by``,
+        ``left_rows`` and ``right_rows`` (arrays of structs with the other columns of this table and
+        of ``right``, sorted by the rest of its key; empty where it has none), ``deleted``
+        (boolean): true where neither side has a row any more. For an inner join let a value that
+        lacks a side count as deleted: ``.withColumn("deleted", F.expr("0 IN (size(left),
+        size(right))"))``.
+
+        Tables of one and the same changelog (``ktable(..., where=...)``) are read in one pass.
+        Raises ValueError where ``by`` isn't in both keys, and where types, names or buckets of the
+        two don't fit.
         """
-        from workbook.tables.join import join
+        return joined(self, right, by, (left_rows, right_rows))
 
-        return join(self, other, by, rows)
+    def kinds(self, columns: Sequence[str]) -> list[str]:
+        """Return columns with their types, as a checkpoint's facts have them."""
+        return [f"{c} {self.changelog.schema[c].dataType.simpleString()}" for c in columns]
 
     def _marked(self, rows: DataFrame, columns: Sequence[str], **more: Any) -> DataFrame:
         """Mark rows with what their query is made for: see ``checkpoints``."""
-        kinds = (f"{c} {self.changelog.schema[c].dataType.simpleString()}" for c in columns)
-        return marked(rows, {**self.facts, "columns": list(kinds), **more})
+        return marked(rows, {**self.facts, "columns": self.kinds(columns), **more})
 
     def _packed(
         self, columns: Sequence[str], group: Column, deleted: Column, *, squeeze: bool
@@ -193,7 +177,7 @@ class KTable:
         """Pack the changelog into buckets of keys; ``squeeze`` keeps a task's last row per key."""
         keys = list(self.keys)
         text = F.concat_ws("\0", *(F.col(key).cast("string") for key in keys))
-        rows = self.changelog.where(F.concat(*keys).isNotNull()).select(
+        rows = self.changelog.where(self.held).select(
             *columns,
             F.crc32(text.cast("binary")).alias(BUCKET),
             group.alias(GROUP_BUCKET),
@@ -209,6 +193,9 @@ def ktable(
     order: str = "offset",
     deleted: str = "deleted",
     buckets: int = BUCKETS,
+    *,
+    where: str | Column | None = None,
+    columns: Sequence[str] | None = None,
 ) -> KTable:
     """Build a table from a changelog: of each key the row with the highest ``order`` counts.
 
@@ -217,9 +204,14 @@ def ktable(
     the table. Rows without a key are left out, as in Kafka Streams. ``buckets`` divide the state
     and are fixed for a checkpoint: at least as many as the cluster has cores. Its queries need
     Spark's RocksDB state store (``spark.queries.start_table`` sees to it).
+
+    A changelog of several tables is branched by ``where``: other rows aren't this table's, and
+    delete nothing in it. ``columns`` are those that it has beside its key; without, it has all.
     """
     keys = (key,) if isinstance(key, str) else tuple(key)
-    missing = [name for name in (*keys, order, deleted) if name not in changelog.columns]
+    missing = [
+        name for name in (*keys, order, deleted, *(columns or ())) if name not in changelog.columns
+    ]
     if missing:
         raise ValueError(
             f"Expected a changelog with {[*keys, order, deleted]}, but {missing} are missing: it "
@@ -227,121 +219,32 @@ def ktable(
         )
     if not keys or buckets < 1:
         raise ValueError(f"Expected a key and at least one bucket, got {key!r} and {buckets}.")
-    columns = tuple(name for name in changelog.columns if name not in (order, deleted))
+    some = changelog.columns if columns is None else [*keys, *columns]
     facts = {
         "keys": list(keys),
         "order": order,
         "deleted": deleted,
-        "changelog": computed(changelog),
+        "changelog": computed(changelog if where is None else changelog.where(where)),
         "filters": [],
         "buckets": buckets,
         **LAYOUT,
     }
-    settled = changelog.withColumn(DELETED, F.coalesce(deleted, F.lit(False)))
-    return KTable(settled, keys, columns, order, buckets, facts)
+    return KTable(
+        changelog,
+        keys,
+        tuple(name for name in dict.fromkeys(some) if name not in (order, deleted)),
+        order,
+        buckets,
+        _held(keys, where),
+        F.coalesce(F.col(deleted), F.lit(False)),
+        facts,
+    )
 
 
-@dataclass(frozen=True)
-class GroupedTable:
-    """The rows of a table by one of its columns; made by ``KTable.group_by``."""
-
-    table: KTable
-    column: str
-
-    def aggregate(self, *, per_update: bool = False, **aggregates: Aggregate) -> DataFrame:
-        """Reduce each group: an update takes the old row out before the new one goes in.
-
-        A row per group that changed in a micro-batch: the group's column, one per aggregate by
-        its name, ``deleted`` (boolean): true, and nulls, where the group has nothing left, no
-        row or in its rows nothing but nulls for any of the aggregates. The updates of a key within
-        a micro-batch collapse to its old row and its new one.
-
-        With ``per_update`` none collapses, and there is a row for every single step, in order:
-        also ``change`` ("remove" or "add"), the keys of the row, and ``step`` (bigint, from 0
-        within group and micro-batch). Its last row of a group is what there is without it.
-        """
-        keys, buckets = self.table.keys, self.table.buckets
-        columns = self._columns(aggregates)
-        folds = [name for name, how in aggregates.items() if isinstance(how, Fold)]
-        every = per_update or bool(folds)  # a fold may look at the order, and at each update
-        compare = steps.every_difference if every else steps.differences
-        changes = stateful(
-            self._packed(columns, squeeze=not every),
-            lambda state, batch: compare(state, batch, keys, columns),
-            steps.table_of(keys),
-            buckets,
-        )
-        reduce = steps.reducer(self.column, aggregates, keys, per_update=per_update)
-        reduced = self.table._marked(
-            stateful(changes, reduce, steps.groups_of(aggregates), buckets),
-            columns,
-            gives="groups, per update" if per_update else "groups",
-            group=self.column,
-            aggregates=[f"{name} = {how}" for name, how in aggregates.items()],
-        )
-        return unpack(reduced, self._schema(aggregates, per_update), pickled=folds)
-
-    def changelog(self, *columns: str) -> DataFrame:
-        """Return the changes as a changelog by group: which rows joined a group, and which left it.
-
-        Columns: the group's, the keys, ``columns``, ``deleted`` (boolean): the rows of a topic that
-        is partitioned by group, whose readers each see whole groups. As a table by group and keys
-        it may come again, as at least once means, and says the same.
-        """
-        group, keys = self.column, self.table.keys
-        wanted = list(dict.fromkeys([group, *keys, *columns]))
-        changes = stateful(
-            self._packed(wanted, squeeze=True),
-            lambda state, batch: steps.moves(state, batch, keys, wanted, group),
-            steps.table_of(keys),
-            self.table.buckets,
-        )
-        changes = self.table._marked(changes, wanted, gives="changelog by group", group=group)
-        fields = [self.table.changelog.schema[name] for name in wanted]
-        return unpack(changes, StructType([*fields, StructField("deleted", BooleanType())]))
-
-    def _packed(self, columns: Sequence[str], *, squeeze: bool) -> DataFrame:
-        group = F.col(self.column)
-        hashed = F.crc32(group.cast("string").cast("binary"))
-        return self.table._packed(
-            columns, F.coalesce(hashed, F.lit(0)), F.col(DELETED) | group.isNull(), squeeze=squeeze
-        )
-
-    def _columns(self, aggregates: Mapping[str, Aggregate]) -> list[str]:
-        """Return the columns that are needed: keys, group, what the aggregates look at."""
-        if not aggregates:
-            raise ValueError("Expected something to aggregate, for example positions=count().")
-        unfit = [name for name, how in aggregates.items() if not hasattr(how, "merge")]
-        if unfit:
-            raise ValueError(
-                f"Expected aggregates, but {unfit[0]} is {aggregates[unfit[0]]!r}. Use count(), "
-                "sum_of(column), collect_set(column), max_of(column, recompute=True) or fold(...)."
-            )
-        taken = {self.column, *RESERVED, *self.table.keys} & set(aggregates)
-        if taken:
-            raise ValueError(
-                f"Expected other names than {sorted(taken)}: result or state have them already."
-            )
-        wanted = [how.column for how in aggregates.values() if how.column]
-        known = self.table.columns
-        unknown = [name for name in (self.column, *wanted) if name not in (*known, "*")]
-        if unknown:
-            raise ValueError(f"Expected columns of the table, {list(known)}, but got {unknown}.")
-        if "*" in wanted:
-            return list(known)
-        return list(dict.fromkeys([*self.table.keys, self.column, *wanted]))
-
-    def _schema(self, aggregates: Mapping[str, Aggregate], per_update: bool) -> StructType:
-        of = self.table.changelog.schema
-        fields = [
-            of[self.column],
-            *(StructField(name, how.returns(of)) for name, how in aggregates.items()),
-            StructField("deleted", BooleanType()),
-        ]
-        if per_update:
-            fields += [
-                StructField("change", StringType()),
-                *(of[key] for key in self.table.keys if key != self.column),
-                StructField("step", LongType()),
-            ]
-        return StructType(fields)
+def _held(keys: Sequence[str], where: str | Column | None) -> Column:
+    """Return the condition under which a row is the table's: its branch, and a whole key."""
+    complete = F.concat(*keys).isNotNull()
+    if where is None:
+        return complete
+    branch = F.expr(where) if isinstance(where, str) else where
+    return F.coalesce(branch, F.lit(False)) & complete

@@ -34,14 +34,13 @@ def other_container(value: Any, expected: Any) -> str:
 
 
 def _with_texts(value: Any) -> Any:
-    """Turn each number in the value into text, and each tuple into a list."""
+    """Turn each number in the value into text, and each list into a tuple: keys can be tuples."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return str(value)
     if isinstance(value, dict):
-        # A key may be a tuple, and a list is none.
-        return {repr(_with_texts(key)): _with_texts(each) for key, each in value.items()}
+        return {_with_texts(key): _with_texts(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_with_texts(item) for item in value]
+        return tuple(_with_texts(item) for item in value)
     return value
 
 

@@ -1,0 +1,319 @@
+"""Answers to "Two tables, one group", right and wrong, as learners may write them."""
+
+from __future__ import annotations
+
+from proof import Catalogue
+
+from workbook.exercises.chapters.active_groups.two_tables_mistakes import MISTAKES
+
+
+def place(row):
+    if row["kind"] == "commit":
+        return "committed", (row["topic"], row["partition"]), row["committed"]
+    return "described", (row["kind"], row["member"]), row["details"]
+
+
+def begin(group):
+    group = group or {"described": {}, "committed": {}}
+    return {side: dict(table) for side, table in group.items()}
+
+
+def by_side(group, row):
+    after = begin(group)
+    side, key, value = place(row)
+    if not row["deleted"]:
+        after[side][key] = value
+    elif key in after[side]:
+        del after[side][key]
+    return after if any(after.values()) else None
+
+
+def by_comprehension(group, row):
+    after = begin(group)
+    side, at, value = place(row)
+    rest = {key: its for key, its in after[side].items() if key != at}
+    after[side] = rest if row["deleted"] else {**rest, at: value}
+    if after == {"described": {}, "committed": {}}:
+        return None
+    return after
+
+
+def by_none(group, row):
+    after = begin(group)
+    side, key, value = place(row)
+    if value is None:
+        after[side].pop(key, None)
+    else:
+        after[side][key] = value
+    return after if after["described"] or after["committed"] else None
+
+
+def ends_with(left):
+    def next_group(group, row):
+        after = begin(group)
+        side, key, value = place(row)
+        if row["deleted"]:
+            after[side].pop(key, None)
+        else:
+            after[side][key] = value
+        return after if left(after) else None
+
+    return next_group
+
+
+inner = ends_with(lambda after: after["described"] and after["committed"])
+only_described = ends_with(lambda after: after["described"])
+only_committed = ends_with(lambda after: after["committed"])
+keeps_empty = ends_with(lambda after: True)
+
+
+def whole_group_goes(group, row):
+    if row["deleted"]:
+        return None
+    return by_side(group, row)
+
+
+def whole_table_goes(group, row):
+    after = begin(group)
+    side, key, value = place(row)
+    if row["deleted"]:
+        after[side] = {}
+    else:
+        after[side][key] = value
+    return after if any(after.values()) else None
+
+
+def commits_go_too(group, row):
+    if row["deleted"] and row["kind"] != "commit":
+        return None
+    return by_side(group, row)
+
+
+def description_goes_too(group, row):
+    after = by_side(group, row)
+    if after and row["kind"] == "commit" and row["deleted"] and not after["committed"]:
+        return None
+    return after
+
+
+def writes_none(group, row):
+    after = begin(group)
+    side, key, value = place(row)
+    after[side][key] = value
+    return after
+
+
+def ignores_tombstones(group, row):
+    if row["deleted"]:
+        return group
+    return by_side(group, row)
+
+
+def must_be_there(group, row):
+    after = begin(group)
+    side, key, value = place(row)
+    if row["deleted"]:
+        del after[side][key]
+    else:
+        after[side][key] = value
+    return after if any(after.values()) else None
+
+
+def by_truth(group, row):
+    after = begin(group)
+    side, key, value = place(row)
+    if value:
+        after[side][key] = value
+    else:
+        after[side].pop(key, None)
+    return after if any(after.values()) else None
+
+
+def keyed(commit=None, part=None):
+    def next_group(group, row):
+        after = begin(group)
+        side, key, value = place(row)
+        if side == "committed" and commit:
+            key = commit(row)
+        if side == "described" and part:
+            key = part(row)
+        if row["deleted"]:
+            after[side].pop(key, None)
+        else:
+            after[side][key] = value
+        return after if any(after.values()) else None
+
+    return next_group
+
+
+by_topic = keyed(commit=lambda row: row["topic"])
+by_partition = keyed(commit=lambda row: row["partition"])
+turned = keyed(commit=lambda row: (row["partition"], row["topic"]))
+by_kind = keyed(part=lambda row: row["kind"])
+by_member = keyed(part=lambda row: row["member"])
+
+
+def highest(group, row):
+    after = begin(group)
+    side, key, value = place(row)
+    if row["deleted"]:
+        after[side].pop(key, None)
+    elif side == "committed":
+        after[side][key] = max(value, after[side].get(key, 0))
+    else:
+        after[side][key] = value
+    return after if any(after.values()) else None
+
+
+def first_stays(group, row):
+    after = begin(group)
+    side, key, value = place(row)
+    if row["deleted"]:
+        after[side].pop(key, None)
+    elif key not in after[side]:
+        after[side][key] = value
+    return after if any(after.values()) else None
+
+
+def anew(group, row):
+    return by_side(None, row)
+
+
+def replaces(group, row):
+    after = begin(group)
+    side, key, value = place(row)
+    after[side] = {} if row["deleted"] else {key: value}
+    return after if any(after.values()) else None
+
+
+def forgets(group, row):
+    after = {"described": {}, "committed": {}}
+    side, key, value = place(row)
+    after[side] = dict(group[side]) if group else {}
+    if row["deleted"]:
+        after[side].pop(key, None)
+    else:
+        after[side][key] = value
+    return after if any(after.values()) else None
+
+
+def classic_only(group, row):
+    if row["kind"] not in ("commit", "classic"):
+        return group
+    return by_side(group, row)
+
+
+def no_start(group, row):
+    after = {side: dict(table) for side, table in group.items()}
+    return by_side(after, row)
+
+
+def none_stays(group, row):
+    if group is None:
+        return None
+    return by_side(group, row)
+
+
+def all_in_one(group, row):
+    after = begin(group)
+    _, key, value = place(row)
+    if row["deleted"]:
+        after["committed"].pop(key, None)
+    else:
+        after["committed"][key] = value
+    return after if any(after.values()) else None
+
+
+def exchanged(group, row):
+    after = begin(group)
+    side, key, _ = place(row)
+    if row["deleted"]:
+        after[side].pop(key, None)
+    else:
+        after[side][key] = row["details" if side == "committed" else "committed"]
+    return after if any(after.values()) else None
+
+
+def in_place(group, row):
+    after = group or {"described": {}, "committed": {}}
+    side, key, value = place(row)
+    if row["deleted"]:
+        after[side].pop(key, None)
+    else:
+        after[side][key] = value
+    return after if any(after.values()) else None
+
+
+def a_shallow_copy(group, row):
+    return in_place(dict(group) if group else None, row)
+
+
+def a_pair(group, row):
+    after = by_side(group, row) or {"described": {}, "committed": {}}
+    return after["described"], after["committed"]
+
+
+def tombstones_of_commits_only(group, row):
+    if row["deleted"] and row["kind"] != "commit":
+        return group
+    return by_side(group, row)
+
+
+def low_offsets_go(group, row):
+    if row["kind"] == "commit" and (row["committed"] or 0) > 1_000:
+        return group
+    after = by_side(group, row)
+    return after if after is None or len(after["committed"]) < 4 else group
+
+
+def pair_as_text(group, row):
+    return keyed(commit=lambda row: f"{row['topic']}-{row['partition']}")(group, row)
+
+
+def only_its_own_key(group, row):
+    after = by_side(group, row)
+    return after and {"committed": after["committed"], "described": after["described"], "n": 1}
+
+
+catalogue = Catalogue(
+    right=[by_side, by_comprehension, by_none],
+    wrong=[
+        (inner, "as in an inner join"),
+        (only_described, "It's unknown, not gone"),
+        (only_committed, "members who haven't read anything"),
+        (keeps_empty, "group of two empty tables"),
+        (whole_group_goes, "takes the whole group"),
+        (whole_table_goes, "empties its whole table"),
+        (commits_go_too, "takes the commits as well"),
+        (description_goes_too, "drops the description too"),
+        (writes_none, "as `None`"),
+        (ignores_tombstones, "Tombstones change nothing"),
+        (must_be_there, "isn't there, as after a compaction"),
+        (by_truth, "offset 0 for a tombstone"),
+        (by_topic, "Partitions of a topic overwrite"),
+        (by_partition, "Topics overwrite"),
+        (turned, "turned round"),
+        (by_kind, "Members overwrite"),
+        (by_member, "Records of different kinds overwrite"),
+        (highest, "the highest offset"),
+        (first_stays, "stays for ever"),
+        (anew, "begins the group anew"),
+        (replaces, "replaces its whole table"),
+        (forgets, "The other table is lost"),
+        (classic_only, "Only `classic` rows"),
+        (no_start, "it raises there"),
+        (none_stays, "From `None` it stays"),
+        (all_in_one, "Everything goes into `committed`"),
+        (exchanged, "changed places"),
+        (in_place, "changes the input"),
+        (a_pair, "the keys 'described'"),
+        (tombstones_of_commits_only, "tombstone of member A"),
+        (pair_as_text, "A key is a pair"),
+    ],
+    models=MISTAKES,
+    same=[(a_shallow_copy, in_place)],
+    shortcuts=[
+        (low_offsets_go, "A topic that it hadn't read"),
+        (only_its_own_key, "and no other"),
+    ],
+)

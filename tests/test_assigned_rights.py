@@ -1,0 +1,103 @@
+"""The rights that the source by plain assignment needs, on a broker with SCRAM and rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from brokers import broker_with_scram, commit
+from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+from labs import until
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.datasource import ReadAllAvailable
+
+from workbook.errors import RightMissing, TopicMissing
+from workbook.kafka.broker import Broker
+from workbook.kafka.identity import topics_facts
+from workbook.kafka.probe import CONSUMER_OFFSETS, require_readable, require_topic
+from workbook.sources.assigned import Settings, _Reader
+from workbook.spark.source import assigned_stream
+from workbook.stack import jars
+
+Users = dict[str, dict[str, str]]
+
+
+@pytest.fixture(scope="module")
+def users(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Users]:
+    """Settings of each user; the group ``app`` has read 17 records of the topic ``clicks``."""
+    jars.prefetch()
+    with broker_with_scram(tmp_path_factory.mktemp("scram")) as (_, users):
+        admin = AdminClient(users["admin"])
+        admin.create_topics([NewTopic("clicks", 1)])["clicks"].result(60)
+        commit(users["admin"], "app", "clicks", 17)
+        until(lambda: _sees(users["reader"]), "the rules to hold")
+        yield users
+
+
+def _sees(config: dict[str, str]) -> bool:
+    listed = AdminClient({**config, "log_level": 0}).list_topics(timeout=30)
+    return {"clicks", CONSUMER_OFFSETS} <= {*listed.topics}
+
+
+def _broker(config: dict[str, str]) -> Broker:
+    security = {name: value for name, value in config.items() if name != "bootstrap.servers"}
+    return Broker(config["bootstrap.servers"], security)
+
+
+def test_reader_of_this_one_topic_reads_it_without_a_right_to_any_group(
+    spark: SparkSession, users: Users, tmp_path: Path
+) -> None:
+    keys: list[bytes] = []
+    rows = assigned_stream(spark, _broker(users["reader"]), CONSUMER_OFFSETS)
+    query = (
+        rows.writeStream.foreachBatch(
+            lambda batch, _: keys.extend(row.key for row in batch.collect())
+        )
+        .option("checkpointLocation", str(tmp_path))
+        .trigger(availableNow=True)
+        .start()
+    )
+    assert query.awaitTermination(120)
+    assert any(b"app" in key and b"clicks" in key for key in keys)
+
+
+def test_the_right_to_describe_is_enough_for_where_topics_end(users: Users) -> None:
+    assert require_topic(users["reader"], "clicks") == 1
+    assert topics_facts(users["reader"], [CONSUMER_OFFSETS])["topic"] == CONSUMER_OFFSETS
+    ends = Consumer({**users["reader"], "group.id": "none"})
+    assert ends.get_watermark_offsets(TopicPartition("clicks", 0), 30) == (0, 0)
+    ends.close()
+
+
+def test_who_may_only_describe_is_told_to_ask_for_read(users: Users) -> None:
+    with pytest.raises(RightMissing, match=r"right to READ .*__consumer_offsets.*user watcher"):
+        require_readable(users["watcher"], CONSUMER_OFFSETS)
+
+
+def test_who_may_not_even_describe_is_told_so(users: Users) -> None:
+    with pytest.raises(RightMissing, match=r"right to DESCRIBE .*__consumer_offsets.*--add"):
+        require_readable(users["stranger"], CONSUMER_OFFSETS)
+
+
+def test_a_topic_that_is_missing_is_no_question_of_rights(users: Users) -> None:
+    with pytest.raises(TopicMissing, match="'nowhere'"):
+        require_readable(users["reader"], "nowhere")
+
+
+@pytest.mark.parametrize("user", ["watcher", "stranger"])
+def test_the_source_by_itself_names_the_right_and_the_topic(users: Users, user: str) -> None:
+    config = {f"kafka.{name}": value for name, value in users[user].items()}
+    reader = _Reader(
+        Settings.of({**config, "subscribe": CONSUMER_OFFSETS, "startingOffsets": "earliest"})
+    )
+    with pytest.raises(PermissionError, match=f"READ and DESCRIBE the topic {CONSUMER_OFFSETS}"):
+        _read_all(reader)
+    reader.stop()
+
+
+def _read_all(reader: _Reader) -> None:
+    start = reader.latestOffset(reader.initialOffset(), ReadAllAvailable())
+    for task in reader.partitions(start, reader.latestOffset(start, ReadAllAvailable())):
+        list(reader.read(task))

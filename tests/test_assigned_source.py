@@ -1,0 +1,384 @@
+"""The source that reads a topic by plain assignment: an internal one, compacted, transactional."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from brokers import OwnBroker, commit
+from confluent_kafka import Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
+from labs import DEADLINE, until
+from pyspark.errors import AnalysisException, PySparkException, StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming import StreamingQuery
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
+
+from workbook.errors import TopicMissing
+from workbook.kafka.broker import Broker
+from workbook.kafka.compaction import roll, wait_until_compacted
+from workbook.kafka.probe import CONSUMER_OFFSETS, require_readable
+from workbook.kafka.producer import DeliveringProducer
+from workbook.sources.assigned import AssignedKafka, Settings, _Reader, register
+from workbook.sources.kafka_records import RecordsLost
+from workbook.spark.checkpoints import facts_of
+from workbook.spark.source import assigned_stream
+from workbook.systems.progress import _offsets
+from workbook.topics import Topic, new_compacted_topic
+
+ALL = ReadAllAvailable()
+
+# --- what it reads ----------------------------------------------------------------------------
+
+
+class Assigned:
+    """A topic, queries on it, and what their micro-batches gave."""
+
+    def __init__(self, spark: SparkSession, broker: Broker, name: str, place: Path) -> None:
+        self.spark, self.broker, self.name, self.place = spark, broker, name, place
+        self.batches: list[list[Any]] = []
+        self.queries: list[StreamingQuery] = []
+        self.readers: list[_Reader] = []
+
+    def write(self, *values: str, partition: int = 0) -> None:
+        with DeliveringProducer(self.broker.client_config(), self.name) as producer:
+            for value in values:
+                producer.produce(value.encode(), b"key", partition)
+
+    def options(self, **options: str) -> dict[str, str]:
+        return {
+            "kafka.bootstrap.servers": self.broker.bootstrap,
+            "subscribe": self.name,
+            "startingOffsets": "earliest",
+            **options,
+        }
+
+    def rows(self, source: str = "kafka-assigned", **options: str) -> DataFrame:
+        return self.spark.readStream.format(source).options(**self.options(**options)).load()
+
+    def start(self, rows: DataFrame, name: str = "own", *, once: bool = False) -> StreamingQuery:
+        def keep(batch: DataFrame, number: int) -> None:
+            self.batches.append(batch.collect())
+
+        writer = rows.writeStream.option("checkpointLocation", str(self.place / name))
+        if once:
+            writer = writer.trigger(availableNow=True)
+        self.queries.append(writer.foreachBatch(keep).start())
+        return self.queries[-1]
+
+    def read(self, query: StreamingQuery) -> list[str]:
+        """Return the values read so far, sorted; a tombstone has none."""
+        query.processAllAvailable()
+        return sorted(row.value.decode() for batch in self.batches for row in batch if row.value)
+
+    def reader(self, **options: str) -> _Reader:
+        """Return what plans the micro-batches, without Spark."""
+        self.readers.append(_Reader(Settings.of(self.options(**options))))
+        return self.readers[-1]
+
+
+@pytest.fixture
+def assigned(
+    spark: SparkSession, broker: Broker, topic: Callable[..., Topic], tmp_path: Path
+) -> Iterator[Assigned]:
+    register(spark)
+    made = Assigned(spark, broker, topic("clicks", partitions=3).name, tmp_path)
+    yield made
+    for query in made.queries:
+        query.stop()
+    for reader in made.readers:
+        reader.stop()
+
+
+def test_it_gives_the_columns_and_values_of_the_native_source(assigned: Assigned) -> None:
+    for partition in range(3):
+        assigned.write(*"abcdefgh", partition=partition)
+    own, native = assigned.rows(maxOffsetsPerTrigger="10"), assigned.rows("kafka")
+    assert [(f.name, f.dataType) for f in own.schema] == [
+        (f.name, f.dataType) for f in native.schema
+    ]
+    assigned.start(own, once=True).awaitTermination(DEADLINE)
+    found, assigned.batches = assigned.batches, []
+    assert max(map(len, found)) <= 10
+    assigned.start(native, "native", once=True).awaitTermination(DEADLINE)
+    rows = [Counter(row for batch in each for row in batch) for each in (found, assigned.batches)]
+    assert rows[0] == rows[1]
+    assert sum(rows[0].values()) == 24
+
+
+def test_a_restart_goes_on_where_it_was(assigned: Assigned) -> None:
+    assigned.write("a", "b")
+    query = assigned.start(assigned.rows())
+    assert assigned.read(query) == ["a", "b"]
+    query.stop()
+    assigned.batches.clear()
+    assigned.write("c", partition=1)
+    again = assigned.start(assigned.rows())
+    assert assigned.read(again) == ["c"]
+    [source] = [p for p in again.recentProgress if p.numInputRows][-1].sources
+    assert json.loads(source.endOffset) == {assigned.name: {"0": 2, "1": 1, "2": 0}}
+    progress = again.lastProgress
+    assert _offsets(progress, "latestOffset")[assigned.name, 1] == 1
+
+
+def test_a_partition_that_is_added_while_it_runs_is_read_from_its_first_record(
+    assigned: Assigned,
+) -> None:
+    assigned.write("a")
+    query = assigned.start(assigned.rows())
+    assert assigned.read(query) == ["a"]
+    admin = AdminClient(assigned.broker.client_config())
+    admin.create_partitions([NewPartitions(assigned.name, 4)])[assigned.name].result(30)
+    assigned.write("b", partition=3)
+    until(lambda: assigned.read(query) == ["a", "b"], "the new partition's record")
+
+
+def _begin(reader: _Reader) -> Any:
+    """Return where the second micro-batch begins: the first one is empty."""
+    return reader.latestOffset(reader.initialOffset(), ALL)
+
+
+def _plan(reader: _Reader, start: Any, most: int | None = None) -> tuple[Any, dict[int, int]]:
+    """Return where a micro-batch ends, and how many offsets it reads of each partition."""
+    end = reader.latestOffset(start, ALL if most is None else ReadMaxRows(most))
+    tasks = reader.partitions(start, end)
+    ranges = [each for task in tasks for each in task.ranges]  # type: ignore[attr-defined]
+    return end, {each.partition: each.end - each.begin for each in ranges}
+
+
+@pytest.mark.parametrize(("starting", "read"), [("latest", {0: 1}), ("earliest", {0: 2})])
+def test_where_it_begins_is_kept_before_a_record_is_read(
+    assigned: Assigned, starting: str, read: dict[int, int]
+) -> None:
+    """Spark asks for it anew, if the first micro-batch has failed."""
+    assigned.write("a")
+    reader = assigned.reader(startingOffsets=starting)
+    kept, nothing = _plan(reader, reader.initialOffset())
+    assert nothing == {}
+    assigned.write("b")
+    again = assigned.reader(startingOffsets="latest")
+    assert again.partitions(again.initialOffset(), kept) == []
+    assert _plan(again, kept)[1] == read
+
+
+def test_from_the_latest_on_spark_reads_what_comes_later(assigned: Assigned) -> None:
+    assigned.write("a")
+    query = assigned.start(assigned.rows(startingOffsets="latest"))
+    assert assigned.read(query) == []
+    assigned.write("b")
+    assert assigned.read(query) == ["b"]
+
+
+def test_offsets_to_start_from(assigned: Assigned) -> None:
+    assigned.write("a", "b", "c")
+    assigned.write("d", partition=1)
+    chosen = json.dumps({assigned.name: {"0": 2, "1": -2, "2": -1}})
+    query = assigned.start(assigned.rows(startingOffsets=chosen), once=True)
+    query.awaitTermination(DEADLINE)
+    assert assigned.read(query) == ["c", "d"]
+    for wrong in ({"0": 2}, {"0": 9, "1": 0, "2": 0}, {"0": "x", "1": 0, "2": 0}):
+        reader = assigned.reader(startingOffsets=json.dumps({assigned.name: wrong}))
+        with pytest.raises(ValueError, match=r"Expected .*startingOffsets"):
+            _begin(reader)
+
+
+def test_what_comes_later_is_not_available_now(assigned: Assigned) -> None:
+    assigned.write("a", "b")
+    reader = assigned.reader()
+    start = _begin(reader)
+    reader.prepareForTriggerAvailableNow()
+    assigned.write("c")
+    end, read = _plan(reader, start)
+    assert read == {0: 2}
+    assert _plan(reader, end) == (end, {})
+
+
+def test_many_partitions_are_few_tasks(assigned: Assigned, topic: Callable[..., Topic]) -> None:
+    assigned.name = topic("orders", partitions=50).name
+    for partition in range(50):
+        assigned.write("a", "b", partition=partition)
+    query = assigned.start(assigned.rows(), once=True)
+    query.awaitTermination(DEADLINE)
+    assert len(assigned.read(query)) == 100
+    reader = assigned.reader()
+    start = _begin(reader)
+    assert len(reader.partitions(start, reader.latestOffset(start, ALL))) == 1
+
+
+# --- what is missing in between, or hidden ----------------------------------------------------
+
+
+def test_what_compaction_has_left_is_read(assigned: Assigned) -> None:
+    kept = new_compacted_topic("positions", "assigned", 2, soon=True)
+    assigned.broker.create(kept)
+    assigned.name = kept.name
+    assigned.write(*map(str, range(20)))  # all of one key
+    config = assigned.broker.client_config()
+    wait_until_compacted(config, kept.name, roll(config, kept.name))
+    began = time.monotonic()
+    query = assigned.start(assigned.rows(), once=True)
+    query.awaitTermination(DEADLINE)
+    assert assigned.read(query) == ["19"]
+    assert time.monotonic() - began < 60  # it doesn't wait for the records that are gone
+
+
+def _delete_before(assigned: Assigned, offset: int) -> None:
+    admin = AdminClient(assigned.broker.client_config())
+    where = TopicPartition(assigned.name, 0, offset)
+    admin.delete_records([where])[where].result(30)
+
+
+def test_records_that_are_gone_end_the_query_or_are_left_out(assigned: Assigned) -> None:
+    assigned.write(*"abc")
+    query = assigned.start(assigned.rows())
+    assigned.read(query)
+    query.stop()
+    assigned.write(*"defg")
+    _delete_before(assigned, 5)
+    strict = assigned.start(assigned.rows())
+    with pytest.raises(StreamingQueryException, match=r"from offset 3, but they begin at 5"):
+        strict.awaitTermination(DEADLINE)
+    relaxed = assigned.start(assigned.rows(failOnDataLoss="false"))
+    assert assigned.read(relaxed) == [*"abcfg"]
+
+
+def test_a_topic_that_was_made_anew_is_read_from_its_begin_if_loss_is_allowed(
+    assigned: Assigned,
+) -> None:
+    assigned.write("a", "b")
+    far = {assigned.name: {"0": 7, "1": 0, "2": 0}}
+    with pytest.raises(RecordsLost, match="they end at 2: the topic was made anew"):
+        _plan(assigned.reader(), far)
+    reader = assigned.reader(failOnDataLoss="false")
+    end, read = _plan(reader, far)
+    assert read == {}
+    assert _plan(reader, end)[1] == {0: 2}
+
+
+def test_records_deleted_between_plan_and_read_are_left_out(assigned: Assigned) -> None:
+    assigned.write(*"abcdef")
+    assigned.write("g", partition=1)
+    reader = assigned.reader(failOnDataLoss="false")
+    start = _begin(reader)
+    [task] = reader.partitions(start, reader.latestOffset(start, ALL))
+    _delete_before(assigned, 4)
+    found = [value for batch in reader.read(task) for value in batch["value"].to_pylist()]
+    assert sorted(found) == [b"e", b"f", b"g"]
+
+
+COMMITTED = {"kafka.isolation.level": "read_committed"}
+
+
+def _transactional(assigned: Assigned) -> Producer:
+    settings = {"transactional.id": f"of-{assigned.name}", "log_level": 0}
+    producer = Producer({**assigned.broker.client_config(), **settings})
+    producer.init_transactions(60)
+    return producer
+
+
+def test_an_open_transaction_hides_records_and_nobody_waits_for_them(assigned: Assigned) -> None:
+    producer = _transactional(assigned)
+    assigned.write("a")
+    query = assigned.start(assigned.rows(**COMMITTED))
+    producer.begin_transaction()
+    producer.produce(assigned.name, b"b", b"key", 0)
+    producer.flush()
+    assigned.write("c")  # behind the open transaction
+    assigned.write("d", partition=1)
+    began = time.monotonic()
+    assert assigned.read(query) == ["a", "d"]
+    assert time.monotonic() - began < 30
+    producer.commit_transaction(60)
+    until(lambda: assigned.read(query) == [*"abcd"], "what was committed")
+
+
+def test_what_an_aborted_transaction_wrote_is_never_read(assigned: Assigned) -> None:
+    producer = _transactional(assigned)
+    query = assigned.start(assigned.rows(**COMMITTED))
+    for value, ends in (("a", True), ("b", False), ("c", True), ("d", False)):
+        producer.begin_transaction()
+        producer.produce(assigned.name, value.encode(), b"key", 0)
+        producer.flush()  # or an abort would throw it away
+        (producer.commit_transaction if ends else producer.abort_transaction)(60)
+    until(lambda: assigned.read(query) == ["a", "c"], "both transactions")
+    assigned.write("e")
+    until(lambda: assigned.read(query) == ["a", "c", "e"], "the record after them")
+
+
+# --- the topic of the groups ------------------------------------------------------------------
+
+
+def test_consumer_offsets_are_read_and_no_group_is_left_by_it(assigned: Assigned) -> None:
+    config, name = assigned.broker.client_config(), assigned.name
+    commit(config, f"app-{name}", name, 17)
+    rows = assigned_stream(assigned.spark, assigned.broker, CONSUMER_OFFSETS)
+    facts = facts_of(rows)
+    assert facts["topic"] == CONSUMER_OFFSETS
+    query = assigned.start(rows.where("value IS NOT NULL"))
+
+    def seen() -> bool:
+        query.processAllAvailable()
+        keys = [row.key for batch in assigned.batches for row in batch]
+        return any(f"app-{name}".encode() in key for key in keys)
+
+    until(seen, "the commit of the group")
+    admin = AdminClient(config)
+    groups = {group.group_id for group in admin.list_consumer_groups().result().valid}
+    assert f"app-{name}" in groups
+    assert not {"kafka-assigned", "kafka-clamped"} & groups
+
+
+def test_a_broker_without_groups_is_named_and_gets_no_topic_by_it(tmp_path: Path) -> None:
+    with OwnBroker(tmp_path) as broker:
+        config = {"bootstrap.servers": broker.bootstrap}
+        with pytest.raises(TopicMissing, match=r"'__consumer_offsets'.*first consumer group"):
+            require_readable(config, CONSUMER_OFFSETS)
+        assert CONSUMER_OFFSETS not in AdminClient(config).list_topics(timeout=30).topics
+
+
+def test_a_broker_that_restarts_ends_nothing(tmp_path: Path) -> None:
+    with OwnBroker(tmp_path) as broker:
+        config = {"bootstrap.servers": broker.bootstrap}
+        admin = AdminClient(config)
+        admin.create_topics([NewTopic("a", 2)])["a"].result(DEADLINE)
+        reader = _Reader(
+            Settings.of(
+                {
+                    "kafka.bootstrap.servers": broker.bootstrap,
+                    "subscribe": "a",
+                    "startingOffsets": "earliest",
+                }
+            )
+        )
+        start = _begin(reader)
+        broker.restart()
+        with DeliveringProducer(config, "a") as producer:
+            producer.produce(b"x", None, 1)
+        end, read = _plan(reader, start)
+        assert read == {1: 1}
+        [task] = reader.partitions(start, end)
+        assert sum(batch.num_rows for batch in reader.read(task)) == 1
+        reader.stop()
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"subscribe": "one,two"}, "one topic.*'one,two'"),
+        ({"subscribe": " "}, "one topic"),
+        ({"maxOffsetsPerTrigger": "0"}, "maxOffsetsPerTrigger as a whole number"),
+        ({"tasks": "many"}, "tasks as a whole number"),
+        ({"failOnDataLoss": "maybe"}, "failOnDataLoss as true or false"),
+        ({"minPartitions": "4"}, "one of the options.*minpartitions"),
+        ({"kafka.sasl.jaas.config": "x"}, "kafka.sasl.username"),
+    ],
+)
+def test_options_that_make_no_sense(options: dict[str, str], says: str) -> None:
+    given = {"kafka.bootstrap.servers": "a:1", "subscribe": "t", **options}
+    with pytest.raises((ValueError, AnalysisException, PySparkException), match=says):
+        AssignedKafka(given)

@@ -1,0 +1,76 @@
+"""``workbook run active_groups`` on a broker that wants a login, with the right to read only."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from brokers import broker_with_scram, commit
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+from labs import DEADLINE, until
+
+from workbook.kafka.probe import CONSUMER_OFFSETS
+from workbook.sinks.windowed_store import WindowedStore
+from workbook.stack import jars
+
+Users = dict[str, dict[str, str]]
+
+
+@pytest.fixture(scope="module")
+def users(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Users]:
+    """Settings of each user; the group ``billing`` has read 17 of 20 records of ``clicks``."""
+    jars.prefetch()
+    with broker_with_scram(tmp_path_factory.mktemp("scram")) as (_, users):
+        AdminClient(users["admin"]).create_topics([NewTopic("clicks", 1)])["clicks"].result(60)
+        producer = Producer(users["admin"])
+        for _ in range(20):
+            producer.produce("clicks", b"x")
+        assert producer.flush(60) == 0
+        commit(users["admin"], "billing", "clicks", 17)
+        until(lambda: _sees(users["reader"]), "the rules to hold")
+        yield users
+
+
+def _sees(config: dict[str, str]) -> bool:
+    listed = AdminClient({**config, "log_level": 0}).list_topics(timeout=30)
+    return {"clicks", CONSUMER_OFFSETS} <= {*listed.topics}
+
+
+def run(config: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
+    """Run it as somebody does who has set the variables of README."""
+    login = {f"KAFKA_{name.upper().replace('.', '_')}": value for name, value in config.items()}
+    return subprocess.run(
+        [sys.executable, "-m", "workbook", "run", "active_groups", *words],
+        env={**os.environ, **login},
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE,
+        check=False,
+    )
+
+
+def test_a_reader_sees_the_groups_and_leaves_nothing_on_the_broker(
+    users: Users, tmp_path: Path
+) -> None:
+    admin = AdminClient(users["admin"])
+    before = {*admin.list_topics(timeout=30).topics}
+    ended = run(users["reader"], "--seconds", "25", "--checkpoint", str(tmp_path / "state"))
+    assert ended.returncode == 0, ended.stderr
+    assert "billing: unknown, lag 3" in ended.stdout
+    assert {*admin.list_topics(timeout=30).topics} == before
+    groups = admin.list_consumer_groups().result(30).valid
+    assert [group.group_id for group in groups] == ["billing"]
+    windows = WindowedStore(tmp_path / "state" / "windows.db", "group", reading=True)
+    assert [row["group"] for _, row in windows.all()] == ["billing"]
+
+
+def test_without_the_right_to_read_it_says_which_one_is_missing(users: Users) -> None:
+    ended = run(users["watcher"])
+    assert ended.returncode != 0
+    assert "right to READ the topic '__consumer_offsets' for the user watcher" in ended.stderr
+    assert "Traceback" not in ended.stderr

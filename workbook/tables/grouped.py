@@ -1,0 +1,159 @@
+"""The groups of a table: their aggregates, and which rows joined or left them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    DoubleType,
+    FloatType,
+    LongType,
+    MapType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+from workbook.buckets.packing import stateful, unpack
+from workbook.tables import steps
+from workbook.tables.aggregates import Aggregate, Fold
+
+if TYPE_CHECKING:
+    from workbook.tables.ktable import KTable
+
+RESERVED = ("deleted", "change", "step", "rows", "table", "groups")
+"""No names for aggregates: columns of the result, and tables of the state."""
+
+NO_GROUP = (FloatType, DoubleType, ArrayType, StructType, MapType)
+"""Types of a column by which rows can't be grouped."""
+
+
+def require_groups(schema: StructType, column: str) -> None:
+    """Raise ValueError for what isn't a column, or one whose values can't tell groups apart.
+
+    Those are numbers with a decimal point (NaN equals nothing), lists, structs and maps.
+    """
+    if not isinstance(column, str):
+        raise ValueError(
+            f"Expected the name of one column, but got {column!r}. For a group of several make "
+            "one of them before: ktable(changelog.withColumn('both', ...), ...)."
+        )
+    kind = next((field.dataType for field in schema if field.name == column), None)
+    if isinstance(kind, NO_GROUP):
+        raise ValueError(
+            f"Expected a column whose values tell groups apart, such as a string or a whole "
+            f"number, but {column!r} is {kind.simpleString()}. Cast it before, as in "
+            f"changelog.withColumn({column!r}, F.col({column!r}).cast('string'))."
+        )
+
+
+@dataclass(frozen=True)
+class GroupedTable:
+    """The rows of a table by one of its columns; made by ``KTable.group_by``."""
+
+    table: KTable
+    column: str
+
+    def aggregate(self, *, per_update: bool = False, **aggregates: Aggregate) -> DataFrame:
+        """Reduce each group: an update takes the old row out before the new one goes in.
+
+        A row per group that changed in a micro-batch: the group's column, one per aggregate by
+        its name, ``deleted`` (boolean): true, and nulls, where the group has nothing left, no
+        row or in its rows nothing but nulls for any of the aggregates. The updates of a key within
+        a micro-batch collapse to its old row and its new one.
+
+        With ``per_update`` none collapses, and there is a row for every single step, in order:
+        also ``change`` ("remove" or "add"), the keys of the row, and ``step`` (bigint, from 0
+        within group and micro-batch). Its last row of a group is what there is without it.
+        """
+        keys, buckets = self.table.keys, self.table.buckets
+        columns = self._columns(aggregates)
+        folds = [name for name, how in aggregates.items() if isinstance(how, Fold)]
+        every = per_update or bool(folds)  # a fold may look at the order, and at each update
+        compare = steps.every_difference if every else steps.differences
+        changes = stateful(
+            self._packed(columns, squeeze=not every),
+            lambda state, batch: compare(state, batch, keys, columns),
+            steps.table_of(keys),
+            buckets,
+        )
+        reduce = steps.reducer(self.column, aggregates, keys, per_update=per_update)
+        reduced = self.table._marked(
+            stateful(changes, reduce, steps.groups_of(aggregates), buckets),
+            columns,
+            gives="groups, per update" if per_update else "groups",
+            group=self.column,
+            aggregates=[f"{name} = {how}" for name, how in aggregates.items()],
+        )
+        return unpack(reduced, self._schema(aggregates, per_update), pickled=folds)
+
+    def changelog(self, *columns: str) -> DataFrame:
+        """Return the changes as a changelog by group: which rows joined a group, and which left it.
+
+        Columns: the group's, the keys, ``columns``, ``deleted`` (boolean): the rows of a topic that
+        is partitioned by group, whose readers each see whole groups. As a table by group and keys
+        it may come again, as at least once means, and says the same.
+        """
+        group, keys = self.column, self.table.keys
+        wanted = list(dict.fromkeys([group, *keys, *columns]))
+        changes = stateful(
+            self._packed(wanted, squeeze=True),
+            lambda state, batch: steps.moves(state, batch, keys, wanted, group),
+            steps.table_of(keys),
+            self.table.buckets,
+        )
+        changes = self.table._marked(changes, wanted, gives="changelog by group", group=group)
+        fields = [self.table.changelog.schema[name] for name in wanted]
+        return unpack(changes, StructType([*fields, StructField("deleted", BooleanType())]))
+
+    def _packed(self, columns: Sequence[str], *, squeeze: bool) -> DataFrame:
+        group = F.col(self.column)
+        hashed = F.crc32(group.cast("string").cast("binary"))
+        return self.table._packed(
+            columns, F.coalesce(hashed, F.lit(0)), self.table.gone | group.isNull(), squeeze=squeeze
+        )
+
+    def _columns(self, aggregates: Mapping[str, Aggregate]) -> list[str]:
+        """Return the columns that are needed: keys, group, what the aggregates look at."""
+        if not aggregates:
+            raise ValueError("Expected something to aggregate, for example positions=count().")
+        unfit = [name for name, how in aggregates.items() if not hasattr(how, "merge")]
+        if unfit:
+            raise ValueError(
+                f"Expected aggregates, but {unfit[0]} is {aggregates[unfit[0]]!r}. Use count(), "
+                "sum_of(column), collect_set(column), max_of(column, recompute=True) or fold(...)."
+            )
+        taken = {self.column, *RESERVED, *self.table.keys} & set(aggregates)
+        if taken:
+            raise ValueError(
+                f"Expected other names than {sorted(taken)}: result or state have them already."
+            )
+        wanted = [how.column for how in aggregates.values() if how.column]
+        known = self.table.columns
+        unknown = [name for name in (self.column, *wanted) if name not in (*known, "*")]
+        if unknown:
+            raise ValueError(f"Expected columns of the table, {list(known)}, but got {unknown}.")
+        if "*" in wanted:
+            return list(known)
+        return list(dict.fromkeys([*self.table.keys, self.column, *wanted]))
+
+    def _schema(self, aggregates: Mapping[str, Aggregate], per_update: bool) -> StructType:
+        of = self.table.changelog.schema
+        fields = [
+            of[self.column],
+            *(StructField(name, how.returns(of)) for name, how in aggregates.items()),
+            StructField("deleted", BooleanType()),
+        ]
+        if per_update:
+            fields += [
+                StructField("change", StringType()),
+                *(of[key] for key in self.table.keys if key != self.column),
+                StructField("step", LongType()),
+            ]
+        return StructType(fields)
