@@ -89,6 +89,12 @@ BARE = {
         "on_delivery", "readStream", "writeStream", "foreachBatch", "checkpointLocation",
         '"statestore"', "Exchange", "Consumer(", ".poll(", "assign",
     ),
+    "32_windowed_store": (
+        "F.window", "max_by", "withWatermark", "groupBy", "readStream", "kafka-assigned",
+        "startingOffsets", "writeStream", "outputMode", "foreachBatch", "checkpointLocation",
+        "trigger", "INSERT OR REPLACE", "Consumer(", "assign", "consume(", "OFFSET_BEGINNING",
+        "enable.partition.eof", "list_topics",
+    ),
     "31_active_groups": (
         "readStream", "kafka-assigned", "startingOffsets", "max_by", ".join(", "writeStream",
         "outputMode", "foreachBatch", "checkpointLocation", "trigger", "RocksDBStateStoreProvider",

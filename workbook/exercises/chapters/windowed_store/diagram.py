@@ -4,7 +4,7 @@ from workbook.views.parts import Producer, Query, Sink, Topic
 
 offsets = Topic("__consumer_offsets", 8)
 till, office = Producer("till"), Producer("office")
-groups = Query("active_groups", state="commits, metadata")
+groups = Query("active_groups", state="commits, members")
 
 paths = (
     (till, offsets, Query("per_window", state="window"), Sink("windows", "table in a file")),
