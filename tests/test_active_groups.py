@@ -11,19 +11,22 @@ from confluent_kafka.admin import AdminClient
 from labs import until
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
+from test_group_records import OFFSET_KEY, commit
 
 from workbook.decoding.consumer_offsets import decode
 from workbook.events.client_details import from_json
 from workbook.generators.groups import GroupWorkload
 from workbook.kafka.application import Application, stop_all
 from workbook.kafka.group_offsets import committed_by
+from workbook.kafka.producer import DeliveringProducer
 from workbook.ledgers.groups import GroupsVerdict, judge
 from workbook.pipelines.active_groups import active_groups
 from workbook.sinks.store import Store
 from workbook.spark.queries import start_table
 from workbook.spark.source import assigned_stream
 from workbook.stack.broker import Broker
-from workbook.systems.active_groups import CONSUMER_OFFSETS
+from workbook.systems.active_groups import CONSUMER_OFFSETS, ActiveGroups
+from workbook.systems.base import OnPoint
 from workbook.topics import Topic
 
 COLUMNS = ["group", "topic", "partition", "offset", "described"]
@@ -99,6 +102,28 @@ def test_an_application_comes_and_goes(broker: Broker, table: Table) -> None:
         with Application(config, group, topic.name, client_id=shop, protocol=protocol):
             until(lambda: table.members(group) == [shop], "its member")  # noqa: B023
         until(lambda: table.members(group) == [], "its end")  # noqa: B023
+
+
+def test_records_that_nobody_can_read_are_counted_and_left_out(
+    spark: SparkSession, broker: Broker, tmp_path: Path
+) -> None:
+    copy = Topic("offsets-with-bad-ones", 2)
+    broker.create(copy)
+    with DeliveringProducer(broker.client_config(), copy.name) as producer:
+        for value, key in (
+            (commit(4), OFFSET_KEY), (commit(3)[:-1], OFFSET_KEY), (b"", OFFSET_KEY), (b"x", None),
+            (b"\0\x09" + commit(4)[2:], OFFSET_KEY), (b"x", b"\0\x63new"), (None, b"\0\6"),
+        ):  # fmt: skip
+            producer.produce(value, key)
+    system = ActiveGroups()
+    options = system.options(["--in", copy.name])
+    started = system.start(spark, broker, options, tmp_path / "checkpoint", OnPoint())
+    with started.queries:
+        started.queries.process_all()
+        until(lambda: started.progress.messages == 7, "the progress of its micro-batches")
+    said = str(started.progress)
+    assert "1 group, 1 unknown" in said
+    assert "2 unknown records, 3 unreadable records" in said
 
 
 def test_nobody_sees_the_reader_itself(broker: Broker, table: Table) -> None:

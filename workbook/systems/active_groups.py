@@ -13,7 +13,7 @@ from workbook.systems.options import path, topic
 from workbook.topics import Topic, compacted
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import Column, SparkSession
 
     from workbook.kafka.groups import Dashboard
     from workbook.spark.source import Kafka
@@ -75,7 +75,7 @@ class ActiveGroups(System):
     ) -> Started:
         from pyspark.sql import functions as F  # noqa: N812
 
-        from workbook.decoding.consumer_offsets import decode
+        from workbook.decoding.consumer_offsets import UNKNOWN, UNREADABLE, decode
         from workbook.kafka.end_sampler import EndSampler
         from workbook.kafka.groups import Dashboard
         from workbook.kafka.lag import EndSamples
@@ -86,11 +86,12 @@ class ActiveGroups(System):
         from workbook.spark.queries import TableSink, start_table
         from workbook.spark.source import assigned_stream
         from workbook.systems.groups_table import groups_table
-        from workbook.systems.progress import GroupsProgress
+        from workbook.systems.progress import LEFT_OUT, GroupsProgress
 
         config = broker.client_config()
         raw = assigned_stream(spark, broker, options.source, max_per_batch=options.max_per_batch)
-        groups = active_groups(decode(raw)).withColumn("details", F.col("details").cast("string"))
+        decoded = decode(raw).observe(LEFT_OUT, *(_count(kind) for kind in (UNKNOWN, UNREADABLE)))
+        groups = active_groups(decoded).withColumn("details", F.col("details").cast("string"))
         groups = on_point.within("mid-batch", groups)
         file = Path(options.store or checkpoint / "groups.db").absolute()
         store = Store(file, "group")
@@ -109,6 +110,12 @@ class ActiveGroups(System):
             return _summary(dashboard)
 
         return Started(queries, progress, shown, summary, file, full_screen=True)
+
+
+def _count(kind: str) -> Column:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    return F.count_if(F.col("kind") == kind).alias(kind)
 
 
 def _summary(dashboard: Dashboard) -> list[str]:

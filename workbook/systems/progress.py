@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from threading import Event
@@ -199,16 +199,27 @@ class MergeProgress(Progress):
         return f"clock {_readable(last['timestamp'])} by {behind}[{last['partition']}]"
 
 
+LEFT_OUT = "left out"
+"""The metric of the query over groups: how many records of each kind it couldn't read."""
+
+
 class GroupsProgress(Progress):
     """Follows a query that keeps the table of groups, and brings their dashboard up to date."""
 
     def __init__(self, dashboard: Dashboard) -> None:
         super().__init__()
-        self._dashboard = dashboard
+        self._dashboard, self.left_out = dashboard, Counter[str]()
+
+    def take(self, batch: Any) -> None:
+        """Note what a micro-batch did, and how many records it left out."""
+        counts = batch.observedMetrics.get(LEFT_OUT)
+        self.left_out.update(counts.asDict() if counts is not None else {})
+        super().take(batch)
 
     def _results(self) -> str:
         self._dashboard.look()
-        return str(self._dashboard)
+        left = [f"{count:,} {kind} records" for kind, count in self.left_out.items() if count]
+        return ", ".join([str(self._dashboard), *left])
 
 
 class ViewsProgress(Progress):
