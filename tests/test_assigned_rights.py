@@ -66,12 +66,12 @@ def test_the_right_to_describe_is_enough_for_where_topics_end(users: Users) -> N
     ends.close()
 
 
-def test_who_may_only_describe_is_told_to_ask_for_read(users: Users) -> None:
+def test_a_user_who_may_only_describe_lacks_the_right_to_read(users: Users) -> None:
     with pytest.raises(RightMissing, match=r"right to READ .*__consumer_offsets.*user watcher"):
         require_readable(users["watcher"], CONSUMER_OFFSETS)
 
 
-def test_who_may_not_even_describe_is_told_so(users: Users) -> None:
+def test_a_user_who_may_not_even_describe_lacks_that_right(users: Users) -> None:
     with pytest.raises(RightMissing, match=r"right to DESCRIBE .*__consumer_offsets.*--add"):
         require_readable(users["stranger"], CONSUMER_OFFSETS)
 

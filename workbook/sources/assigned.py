@@ -117,7 +117,7 @@ class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return self._bounds.ask()
 
     def initialOffset(self) -> Offsets:  # noqa: N802
-        """Return that no partition is known yet; ``latestOffset`` says where they begin.
+        """Return that no partition is known yet; ``latestOffset`` finds where they begin.
 
         Spark doesn't keep this one, and asks for it again if the first micro-batch has failed.
         """

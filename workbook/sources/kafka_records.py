@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
@@ -150,12 +150,15 @@ class _Progress:
         Raises as ``is_here`` for an error that stays, and RecordsLost.
         """
         good = [message for message in messages if message.error() is None]
-        places = [(int(m.partition() or 0), int(m.offset() or 0)) for m in good]
-        ends = self._ends
-        wanted = [m for m, (n, at) in zip(good, places, strict=True) if at < ends[n]]
-        if len(wanted) < len(good):
-            self._let_go({number for number, at in places if at >= ends[number]})
-        self._reach({number: at + 1 for number, at in places})
+        ends, wanted = self._ends, good
+        numbers = cast("list[int]", [message.partition() for message in good])
+        offsets = cast("list[int]", [message.offset() for message in good])
+        last = dict(zip(numbers, offsets, strict=True))
+        if over := {number for number, at in last.items() if at >= ends[number]}:
+            each = zip(good, numbers, offsets, strict=True)
+            wanted = [message for message, number, at in each if at < ends[number]]
+            self._let_go(over)
+        self._reach({number: at + 1 for number, at in last.items()})
         if len(good) < len(messages):
             self._heed(message for message in messages if message.error() is not None)
         return wanted
