@@ -25,6 +25,7 @@ from confluent_kafka import Consumer, TopicPartition
 from views_per_second import Cost, cost, report
 
 from workbook.decoding.consumer_offsets import decode
+from workbook.events.group_records import CONSUMER_OFFSETS
 from workbook.generators.groups import GroupWorkload
 from workbook.kafka.broker import Broker
 from workbook.kafka.producer import DeliveringProducer
@@ -34,7 +35,7 @@ from workbook.spark import session
 from workbook.spark.source import assigned_stream
 from workbook.spark.state_store import in_rocksdb
 from workbook.stack.broker import kafka
-from workbook.systems.active_groups import CONSUMER_OFFSETS, ActiveGroups
+from workbook.systems.active_groups import ActiveGroups
 from workbook.systems.base import OnPoint
 from workbook.topics import Topic, new_topic
 
@@ -90,9 +91,8 @@ def table(spark: Any, broker: Broker, topic: Topic, per_batch: int) -> int:
 
 def live(spark: Any, broker: Broker, commits: int) -> None:
     """Measure from a commit to the store, and the stores' answers while the stream runs."""
-    from workbook.sinks.windowed_store import WindowedStore
-
     from workbook.sinks.store import Store
+    from workbook.sinks.windowed_store import WindowedStore
 
     config, system = broker.client_config(), ActiveGroups()
     checkpoint = session.checkpoint("bench")

@@ -15,6 +15,7 @@ from test_group_records import OFFSET_KEY, commit
 
 from workbook.decoding.consumer_offsets import decode
 from workbook.events.client_details import from_json
+from workbook.events.group_records import CONSUMER_OFFSETS
 from workbook.generators.groups import GroupWorkload
 from workbook.kafka.application import Application, stop_all
 from workbook.kafka.group_offsets import committed_by
@@ -25,7 +26,7 @@ from workbook.sinks.store import Store
 from workbook.spark.queries import start_table
 from workbook.spark.source import assigned_stream
 from workbook.stack.broker import Broker
-from workbook.systems.active_groups import CONSUMER_OFFSETS, ActiveGroups
+from workbook.systems.active_groups import ActiveGroups
 from workbook.systems.base import OnPoint
 from workbook.topics import Topic
 

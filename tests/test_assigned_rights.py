@@ -14,9 +14,10 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 
 from workbook.errors import RightMissing, TopicMissing
+from workbook.events.group_records import CONSUMER_OFFSETS
 from workbook.kafka.broker import Broker
 from workbook.kafka.identity import topics_facts
-from workbook.kafka.probe import CONSUMER_OFFSETS, require_readable, require_topic
+from workbook.kafka.probe import require_readable, require_topic
 from workbook.sources.assigned import Settings, _Reader
 from workbook.spark.source import assigned_stream
 from workbook.stack import jars

@@ -20,9 +20,10 @@ from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 
 from workbook.errors import TopicMissing
+from workbook.events.group_records import CONSUMER_OFFSETS
 from workbook.kafka.broker import Broker
 from workbook.kafka.compaction import roll, wait_until_compacted
-from workbook.kafka.probe import CONSUMER_OFFSETS, require_readable
+from workbook.kafka.probe import require_readable
 from workbook.kafka.producer import DeliveringProducer
 from workbook.sources.assigned import AssignedKafka, Settings, _Reader, register
 from workbook.sources.kafka_records import RecordsLost

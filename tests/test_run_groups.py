@@ -13,7 +13,7 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 from labs import DEADLINE, end, read_until, until, workbook
 
-from workbook.kafka.probe import CONSUMER_OFFSETS
+from workbook.events.group_records import CONSUMER_OFFSETS
 from workbook.sinks.windowed_store import WindowedStore
 from workbook.stack import jars
 

@@ -13,6 +13,9 @@ from typing import ClassVar
 
 from workbook.events.binary import Bytes
 
+CONSUMER_OFFSETS = "__consumer_offsets"
+"""The topic in which Kafka keeps what groups have committed, and their members."""
+
 OFFSETS = (0, 1)
 """Kinds of keys: an offset commit (0 is an older form of 1)."""
 

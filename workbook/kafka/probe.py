@@ -10,12 +10,10 @@ from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import AclOperation, AdminClient
 
 from workbook.errors import BrokerUnreachable, RightMissing, TopicMissing
+from workbook.events.group_records import CONSUMER_OFFSETS
 
 ANSWER_S = 6.0
 """How long a broker may take to answer before we say that it is down."""
-
-CONSUMER_OFFSETS = "__consumer_offsets"
-"""The topic in which Kafka keeps what groups have committed, and their members."""
 
 UNKNOWN = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC}
 

@@ -42,8 +42,8 @@ class GroupsVerdict(Findings):
 
     @property
     def headline(self) -> str:
-        """Return the verdict in a line."""
-        return self._headline()
+        """Return the number of each anomaly in words."""
+        return ", ".join(f"{count:,} {name}" for name, count in self.counts.items())
 
     def _headline(self) -> str:
         held = f"{self.expected:,} partitions committed, {self.observed:,} in the table"

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbook.events.group_records import CONSUMER_OFFSETS
 from workbook.systems.base import OnPoint, Shown, Started, System
 from workbook.systems.crashes.active_groups import ActiveGroupCrashes
 from workbook.systems.options import path, topic
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
     from workbook.kafka.groups import Dashboard
     from workbook.spark.source import Kafka
-
-CONSUMER_OFFSETS = "__consumer_offsets"
 
 SHOWN = 10
 """The number of groups shown at the end."""

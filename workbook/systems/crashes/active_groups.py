@@ -6,6 +6,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
+from workbook.events.group_records import CONSUMER_OFFSETS
 from workbook.systems.crashes.base import AFTER_COMMIT, Crashes, Filled, Point, Variant, Verdict
 
 COLUMNS = ["group", "topic", "partition", "offset", "described"]
@@ -19,7 +20,7 @@ class ActiveGroupCrashes(Crashes):
     admin client answers.
     """
 
-    words = ("--in", "__consumer_offsets", "--max-per-batch", "50", "--every", "0.1")
+    words = ("--in", CONSUMER_OFFSETS, "--max-per-batch", "50", "--every", "0.1")
     partitions = 3
     variants = (
         Variant(
@@ -41,9 +42,11 @@ class ActiveGroupCrashes(Crashes):
     def fill(self, config: dict[str, Any], topic: str, seed: int, *, clean: bool = False) -> Filled:
         """Let groups commit; a row per group and partition that has a commit in the end."""
         from workbook.generators.groups import GroupWorkload
+        from workbook.kafka.offsets import partition_offsets
 
         expected = GroupWorkload(config, topic, self.partitions, seed).run()
-        return Filled(len(expected), expected)
+        records = sum(o.end - o.begin for o in partition_offsets(config, CONSUMER_OFFSETS))
+        return Filled(records, expected)
 
     def judge(
         self, filled: Filled, config: dict[str, Any], options: Namespace, checkpoint: Path
