@@ -11,14 +11,18 @@ from confluent_kafka.admin import AdminClient
 from labs import until
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
-from test_group_records import OFFSET_KEY, commit
+from test_consumer_offsets import bare_commit
+from test_group_records import OFFSET_KEY, commit, text
 
 from workbook.decoding.consumer_offsets import decode
 from workbook.events.client_details import from_json
 from workbook.events.group_records import CONSUMER_OFFSETS
 from workbook.generators.groups import GroupWorkload
 from workbook.kafka.application import Application, stop_all
+from workbook.kafka.end_sampler import EndSampler
 from workbook.kafka.group_offsets import committed_by
+from workbook.kafka.groups import Dashboard
+from workbook.kafka.lag import EndSamples
 from workbook.kafka.producer import DeliveringProducer
 from workbook.ledgers.groups import GroupsVerdict, judge
 from workbook.pipelines.active_groups import active_groups
@@ -125,6 +129,24 @@ def test_records_that_nobody_can_read_are_counted_and_left_out(
     said = str(started.progress)
     assert "1 group, 1 unknown" in said
     assert "2 unknown records, 3 unreadable records" in said
+
+
+def test_ten_thousand_groups(spark: SparkSession, broker: Broker, tmp_path: Path) -> None:
+    copy = Topic("offsets-of-ten-thousand", 4)
+    broker.create(copy)
+    config = broker.client_config()
+    with DeliveringProducer(config, copy.name) as producer:
+        for number in range(10_000):
+            key = b"\0\1" + text(f"g{number:05}") + text("clicks") + b"\0\0\0\0"
+            producer.produce(bare_commit(number, 1_700_000_000_000), key)
+    raw = assigned_stream(spark, broker, copy.name)
+    store = Store(tmp_path / "groups.db", "group")
+    with start_table(active_groups(decode(raw)), [store], tmp_path / "checkpoint") as query:
+        query.process_all()
+    assert [row["offsets"][0]["offset"] for row in store.all()] == [*range(10_000)]
+    dashboard = Dashboard(store.all, EndSampler(config, EndSamples()))
+    dashboard.look()
+    assert str(dashboard) == "10,000 groups, 10,000 unknown"
 
 
 def test_nobody_sees_the_reader_itself(broker: Broker, table: Table) -> None:
