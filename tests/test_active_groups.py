@@ -34,6 +34,8 @@ from workbook.systems.active_groups import ActiveGroups
 from workbook.systems.base import OnPoint
 from workbook.topics import Topic
 
+NOTHING = {"topic": "", "partition": -1, "offset": -1}
+
 COLUMNS = ["group", "topic", "partition", "offset", "described"]
 
 
@@ -52,7 +54,7 @@ class Table:
             (row["group"], at["topic"], at["partition"], at["offset"], bool(row["details"]))
             for row in self.store.all()
             if row["group"].startswith(prefix)
-            for at in row["offsets"]
+            for at in row["offsets"] or [NOTHING]
         ]
         return pd.DataFrame(found, columns=COLUMNS)
 

@@ -29,6 +29,7 @@ from workbook.sources.assigned import AssignedKafka, Settings, _Reader, register
 from workbook.sources.kafka_records import RecordsLost
 from workbook.spark.checkpoints import facts_of
 from workbook.spark.source import assigned_stream
+from workbook.stack import kafka
 from workbook.systems.progress import _offsets
 from workbook.topics import Topic, new_compacted_topic
 
@@ -335,10 +336,11 @@ def test_consumer_offsets_are_read_and_no_group_is_left_by_it(assigned: Assigned
 
 
 def test_a_broker_without_groups_is_named_and_gets_no_topic_by_it(tmp_path: Path) -> None:
-    with OwnBroker(tmp_path) as broker:
-        config = {"bootstrap.servers": broker.bootstrap}
+    eager = kafka.SETTINGS + "auto.create.topics.enable=true\n"  # as brokers come
+    with OwnBroker(tmp_path, eager) as broker:
+        config = {"bootstrap.servers": broker.bootstrap, "allow.auto.create.topics": False}
         with pytest.raises(TopicMissing, match=r"'__consumer_offsets'.*first consumer group"):
-            require_readable(config, CONSUMER_OFFSETS)
+            require_readable({"bootstrap.servers": broker.bootstrap}, CONSUMER_OFFSETS)
         assert CONSUMER_OFFSETS not in AdminClient(config).list_topics(timeout=30).topics
 
 

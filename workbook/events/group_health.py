@@ -49,7 +49,7 @@ def state(
     newest = last_commit(offsets)
     if newest is None:
         newest = changed_at
-    return ACTIVE if newest is not None and now - newest < QUIET_MS else IDLE
+    return ACTIVE if newest is not None and -QUIET_MS < now - newest < QUIET_MS else IDLE
 
 
 def last_commit(offsets: Commits) -> int | None:
@@ -66,7 +66,9 @@ def topics(details: Details | None, offsets: Commits) -> list[str]:
     """Return the topics that the group subscribes to, has been assigned or has committed."""
     found = {commit["topic"] for commit in offsets}
     for member in _members(details):
-        found.update(member["topics"], (each["topic"] for each in member["assigned"]))
+        found.update(member["topics"])
+        if details and details.get("protocol") != "consumer":  # whose assignments have topic ids
+            found.update(each["topic"] for each in member["assigned"])
     return sorted(found)
 
 

@@ -8,10 +8,11 @@ bytes; a value with its version, two bytes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
-from workbook.events.binary import Bytes
+from workbook.events.binary import Bytes, Cut
 
 CONSUMER_OFFSETS = "__consumer_offsets"
 """The topic in which Kafka keeps what groups have committed, and their members."""
@@ -113,6 +114,8 @@ class Assigned:
     partitions: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
 
+T = TypeVar("T")
+
 Value = OffsetCommit | Group | NewGroup | Member | Assigned
 
 
@@ -193,9 +196,17 @@ def _member(of: Bytes, version: int, is_consumer: bool) -> Member:
     of.tags()
     return Member(
         *(member_id, client, host, instance, session, rebalance),
-        topics=_subscription(subscription) if is_consumer else (),
-        assigned=_assignment(assignment) if is_consumer else (),
+        topics=_or_none(_subscription, subscription) if is_consumer else (),
+        assigned=_or_none(_assignment, assignment) if is_consumer else (),
     )
+
+
+def _or_none(read: Callable[[bytes], tuple[T, ...]], data: bytes) -> tuple[T, ...]:
+    """Read bytes that the client has written; () where they have a form of its own."""
+    try:
+        return read(data)
+    except Cut:
+        return ()
 
 
 def _subscription(data: bytes) -> tuple[str, ...]:

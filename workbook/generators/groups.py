@@ -73,7 +73,7 @@ class GroupWorkload:
         protocol = "consumer" if kind == "consumer" else "classic"
         settings = {"group.id": name, "group.protocol": protocol, "enable.auto.commit": False}
         consumer = stack.enter_context(closing(Consumer({**quiet, **settings})))
-        if kind in ("classic", "consumer"):
+        if kind in ("classic", "consumer", "deleted"):
             consumer.subscribe([self.topic])
             self._wait_for_partitions(consumer)
         return consumer

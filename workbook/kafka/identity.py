@@ -9,7 +9,7 @@ from confluent_kafka import KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient
 
 from workbook.errors import TopicMissing
-from workbook.kafka.probe import ANSWER_S, require_topic, unreachable
+from workbook.kafka.probe import ANSWER_S, LOOKING, require_topic, unreachable
 
 
 def topic_facts(config: Mapping[str, Any], topic: str, timeout: float = ANSWER_S) -> dict[str, str]:
@@ -19,7 +19,7 @@ def topic_facts(config: Mapping[str, Any], topic: str, timeout: float = ANSWER_S
     Raises ``BrokerUnreachable`` after ``timeout`` seconds, ``TopicMissing`` at once.
     """
     require_topic(config, topic, timeout)
-    admin = AdminClient(dict(config) | {"log_level": "0"})
+    admin = AdminClient(dict(config) | LOOKING)
     try:
         asked = admin.describe_topics(TopicCollection([topic]), request_timeout=timeout)
         described = asked[topic].result()

@@ -77,7 +77,7 @@ class EndSamples:
     def lag(self, topic: str, partition: int, committed: int, now: int) -> Lag | None:
         """Return what is left from ``committed``, the offset to read next; None if it's unknown."""
         end = self.end(topic, partition)
-        if end is None:
+        if end is None or committed < 0:
             return None
         if committed >= end:  # it may have committed after the last sample
             return Lag(0, 0.0)

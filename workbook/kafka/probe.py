@@ -15,6 +15,9 @@ from workbook.events.group_records import CONSUMER_OFFSETS
 ANSWER_S = 6.0
 """How long a broker may take to answer before we say that it is down."""
 
+LOOKING = {"log_level": "0", "allow.auto.create.topics": False}
+"""Settings of an admin client that only looks: asking for a topic must not make it."""
+
 UNKNOWN = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC}
 
 
@@ -24,7 +27,7 @@ def require_topic(config: Mapping[str, Any], topic: str, timeout: float = ANSWER
     Raises ``BrokerUnreachable`` after ``timeout`` seconds, ``TopicMissing`` at once, as
     ``RightMissing`` without the right to DESCRIBE it.
     """
-    admin = AdminClient(dict(config) | {"log_level": "0"})
+    admin = AdminClient(dict(config) | LOOKING)
     try:
         found = admin.list_topics(topic, timeout=timeout).topics[topic]
     except KafkaException as failure:
@@ -41,7 +44,7 @@ def require_topic(config: Mapping[str, Any], topic: str, timeout: float = ANSWER
 def require_readable(config: Mapping[str, Any], topic: str, timeout: float = ANSWER_S) -> None:
     """Raise ``RightMissing`` unless this user may READ the topic, and as ``require_topic``."""
     require_topic(config, topic, timeout)
-    admin = AdminClient(dict(config) | {"log_level": "0"})
+    admin = AdminClient(dict(config) | LOOKING)
     asked = admin.describe_topics(
         TopicCollection([topic]), include_authorized_operations=True, request_timeout=timeout
     )
@@ -57,7 +60,7 @@ def require_readable(config: Mapping[str, Any], topic: str, timeout: float = ANS
 def require_broker(config: Mapping[str, Any], timeout: float = ANSWER_S) -> None:
     """Raise ``BrokerUnreachable`` unless the broker answers within ``timeout`` seconds."""
     try:
-        AdminClient(dict(config) | {"log_level": "0"}).list_topics(timeout=timeout)
+        AdminClient(dict(config) | LOOKING).list_topics(timeout=timeout)
     except KafkaException as failure:
         raise unreachable(config, timeout) from failure
 
@@ -117,7 +120,7 @@ def near_misses(topic: str, known: Iterable[str]) -> list[str]:
 def _known(config: Mapping[str, Any]) -> list[str]:
     """Return the broker's topic names except Kafka's own; none where it no longer answers."""
     try:
-        listed = AdminClient(dict(config) | {"log_level": "0"}).list_topics(timeout=ANSWER_S)
+        listed = AdminClient(dict(config) | LOOKING).list_topics(timeout=ANSWER_S)
     except KafkaException:
         return []
     return [name for name in listed.topics if not name.startswith("__")]

@@ -49,7 +49,8 @@ class ActiveGroups(System):
             type=path,
             metavar="FILE",
             help="the file with the groups as they are now, for `workbook store`; default: "
-            "groups.db in the checkpoint, and windows.db beside it",
+            "groups.db in the checkpoint. The windows are beside it, in windows.db, or in the "
+            "file's name with .windows.db",
         )
 
     def check(self, options: Namespace) -> None:
@@ -94,7 +95,9 @@ class ActiveGroups(System):
         groups = on_point.within("mid-batch", groups)
         file = Path(options.store or checkpoint / "groups.db").absolute()
         store = Store(file, "group")
-        windows = WindowedStore(file.with_name("windows.db"), "group")
+        windows = WindowedStore(
+            file.with_name(f"{file.stem}.windows.db" if options.store else "windows.db"), "group"
+        )
         out = [TableTopic(config, options.out, "group")] if options.out else []
         dashboard = Dashboard(store.all, EndSampler(config, EndSamples()))
         progress = GroupsProgress(dashboard)

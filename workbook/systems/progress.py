@@ -216,6 +216,9 @@ class GroupsProgress(Progress):
         self.left_out.update(counts.asDict() if counts is not None else {})
         super().take(batch)
 
+    def _left(self) -> str:
+        return self._results()
+
     def _results(self) -> str:
         self._dashboard.look()
         left = [f"{count:,} {kind} records" for kind, count in self.left_out.items() if count]

@@ -9,6 +9,9 @@ from typing import Any
 from workbook.events.group_records import CONSUMER_OFFSETS
 from workbook.systems.crashes.base import AFTER_COMMIT, Crashes, Filled, Point, Variant, Verdict
 
+NOTHING = {"topic": "", "partition": -1, "offset": -1}
+"""A row without a commit, so that a group that should be gone is seen."""
+
 COLUMNS = ["group", "topic", "partition", "offset", "described"]
 
 
@@ -63,7 +66,7 @@ class ActiveGroupCrashes(Crashes):
             (row["group"], at["topic"], at["partition"], at["offset"], bool(row["details"]))
             for row in Store(checkpoint / "groups.db", "group").all()
             if row["group"].startswith(mine)
-            for at in row["offsets"]
+            for at in row["offsets"] or [NOTHING]
         ]
         groups = sorted({*filled.expected["group"], *(row[0] for row in rows)})
         return judge(
