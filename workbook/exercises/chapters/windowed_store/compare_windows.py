@@ -133,14 +133,15 @@ compare_windows = Problem(
     "- `'came'`: those with a row in `after` only, and that didn't leave;\n"
     "- `'silent'`: those with a row in `before` only;\n"
     "- `'rates'`: a dictionary from (group, topic, partition) to records per second, from the one "
-    "commit to the other; without those that have no commit in one window, or no newer one in "
-    "`after`.\n\n"
+    "commit to the other. A partition without a commit in one of the windows, or without a newer "
+    "one in `after`, has no rate.\n\n"
     "From `('orders', 0): (100, 1000)` to `('orders', 0): (160, 7000)` it's `10.0`.",
     stub="def changed(before, after):\n    ...  # your code\n",
     diagnose=in_order_of(
         changed,
         one_after_another(
-            by_cases(_CASES, MISTAKES, form=form), by_cases(smallest_first(_drawn_cases()))
+            by_cases(_CASES, MISTAKES, form=form),
+            by_cases(smallest_first(_drawn_cases())),
         ),
     ),
     hints=(

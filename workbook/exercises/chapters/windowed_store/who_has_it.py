@@ -100,8 +100,8 @@ who_has_it = Problem(
     "2. It's a number of 32 bits with a sign: only its lowest 32 bits are kept, and from 2³¹ on it "
     "stands for itself minus 2³².\n"
     "3. Drop the sign (-2³¹ becomes 0), then modulo `partitions`.\n\n"
-    "`instances` is a dictionary from an instance's name to the partitions that it reads. Return "
-    "the name of the instance that has the group, `None` if none that is up does.\n\n"
+    "`instances` has the instances that are up: a dictionary from a name to the partitions that it "
+    "reads. Return the name of the one that has the group, `None` if none of them has.\n\n"
     "With 50 partitions, `instance_of('billing', {'x': {9}, 'y': {47}}, 50)` gives `'x'`, and for "
     "the group `'a'` it's `'y'`.",
     stub="def instance_of(group, instances, partitions):\n    ...  # your code\n",
@@ -109,7 +109,16 @@ who_has_it = Problem(
         instance_of,
         one_after_another(
             by_cases(_CASES, MISTAKES, form=form),
-            by_cases([_case("billing", {}, "No instance is up: None.")]),
+            by_cases(
+                [
+                    _case("billing", {}, "No instance is up: None."),
+                    _case(
+                        "billing",
+                        _ODD_AND_EVEN,
+                        "Its partition is 9, and `odd` reads it: partitions needn't be neighbours.",
+                    ),
+                ]
+            ),
             by_cases(smallest_first(_drawn_cases())),
         ),
     ),
