@@ -12,11 +12,19 @@ import msgspec
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
-from test_group_records import OFFSET_KEY, commit, group, text
+from test_group_records import (
+    OFFSET_KEY,
+    STREAMS_GROUP_DATA,
+    STREAMS_MEMBER_DATA,
+    commit,
+    group,
+    text,
+)
 
 from workbook.decoding.consumer_offsets import SCHEMA, decode, rows_of
 from workbook.events.binary import Cut
 from workbook.events.client_details import Assignment, ClientDetails, from_json, to_json
+from workbook.events.client_ids import default_of
 from workbook.events.group_records import (
     OffsetCommit,
     OtherKey,
@@ -199,6 +207,18 @@ def test_a_group_of_the_new_protocol_is_put_together_from_its_records() -> None:
     assert (details.protocol, details.generation) == ("consumer", 2)
     assert [(m.client_id, m.topics) for m in details.members] == [("new-app-1", ("clicks.p.a3e7",))]
     assert details.members[0].assigned[0].partitions == (0, 1, 2, 3)
+
+
+def test_a_group_of_kafka_streams_is_put_together_from_its_records() -> None:
+    key = b"\0\x11" + text("app")
+    member = b"\0\x13" + text("app") + text("m-1")
+    details = ClientDetails.of(
+        "app", parts((member, STREAMS_MEMBER_DATA), (key, STREAMS_GROUP_DATA), (b"\0\x17", b"\0\0"))
+    )
+    assert details is not None
+    assert (details.protocol, details.generation) == ("streams", 2)
+    assert [m.host for m in details.members] == ["/127.0.0.1"]
+    assert default_of(details.members[0].client_id, "app") == "Kafka Streams"
 
 
 def test_members_without_their_group_describe_no_group() -> None:

@@ -14,6 +14,8 @@ from workbook.events.group_records import (
     NEW_ASSIGNMENT,
     NEW_GROUP,
     NEW_MEMBER,
+    STREAMS_GROUP,
+    STREAMS_MEMBER,
     Assigned,
     Group,
     GroupKey,
@@ -55,6 +57,8 @@ KEYS = [
     (b"\0\2" + text("app"), GroupKey(GROUP, "app")),
     (b"\0\5" + text("app") + text("m-1"), GroupKey(NEW_MEMBER, "app", "m-1")),
     (b"\0\x08" + text("app") + text("m-1"), GroupKey(NEW_ASSIGNMENT, "app", "m-1")),
+    (b"\0\x11" + text("app"), GroupKey(STREAMS_GROUP, "app")),
+    (b"\0\x13" + text("app") + text("m-1"), GroupKey(STREAMS_MEMBER, "app", "m-1")),
     (b"\0\6" + text("app"), OtherKey(6)),
     (b"\0\x63whatever", OtherKey(99)),
 ]
@@ -191,13 +195,35 @@ def test_what_a_member_of_the_new_protocol_has() -> None:
     assert found == Assigned(2, ((TOPIC_ID, (0, 1, 2, 3)),))
 
 
+# --- Kafka Streams' own protocol: bytes of a 4.3 broker and a 4.3 client --------------------------
+
+STREAMS_GROUP_DATA = (
+    b"\0\0\0\0\0\x021^Sa\xa0\x04#V\2\0\4\0\0\0\0\1\x19\2\x15num.standby.replicas\x020\0"
+)
+STREAMS_MEMBER_DATA = (
+    b"\0\0\0\0Dst-app-5070454a-d5a4-4ad4-b3fb-a5c70c406183-StreamThread-1-consumer\x0b/127.0.0.1"
+    b"\0\4\x93\xe0\0\0\0\0%5070454a-d5a4-4ad4-b3fb-a5c70c406183\xff\1\0"
+)
+
+
+def test_a_group_of_kafka_streams() -> None:
+    found = read_value(GroupKey(STREAMS_GROUP, "st-app"), STREAMS_GROUP_DATA)
+    assert found == NewGroup(2, "streams")
+
+
+def test_a_member_of_kafka_streams() -> None:
+    found = read_value(GroupKey(STREAMS_MEMBER, "st-app", "m-1"), STREAMS_MEMBER_DATA)
+    client = "st-app-5070454a-d5a4-4ad4-b3fb-a5c70c406183-StreamThread-1-consumer"
+    assert found == Member("m-1", client, "/127.0.0.1", None, -1, 300_000)
+
+
 # --- bytes that are none --------------------------------------------------------------------------
 
 
 def test_whatever_comes_nothing_else_is_raised() -> None:
     draw = random.Random(1)
-    good = [commit(v) for v in range(5)] + [group(v) for v in range(5)]
-    kinds = [read_key(OFFSET_KEY)] + [GroupKey(kind, "g", "m") for kind in (2, 3, 5, 8)]
+    good = [commit(v) for v in range(5)] + [group(v) for v in range(5)] + [STREAMS_MEMBER_DATA]
+    kinds = [read_key(OFFSET_KEY)] + [GroupKey(kind, "g", "m") for kind in (2, 3, 5, 8, 17, 19)]
     for _ in range(100_000):
         base = draw.choice(good)
         if draw.random() < 0.3:

@@ -24,6 +24,8 @@ from workbook.events.group_records import (
     NEW_GROUP,
     NEW_MEMBER,
     SILENT,
+    STREAMS_GROUP,
+    STREAMS_MEMBER,
     GroupKey,
     Key,
     OffsetCommit,
@@ -47,8 +49,10 @@ METADATA = {
     NEW_GROUP: "group",
     NEW_MEMBER: "member",
     NEW_ASSIGNMENT: "assignment",
+    STREAMS_GROUP: "group",
+    STREAMS_MEMBER: "member",
 }
-"""The kinds of rows that describe a group."""
+"""The kinds of rows that describe a group. One that changes its protocol is deleted first."""
 
 Numbers = npt.NDArray[np.int64]
 
@@ -60,7 +64,7 @@ def decode(raw: DataFrame) -> DataFrame:
 
     - ``commit``: group, topic, partition, the offset to read next (``committed``) and when it was
       committed (``committed_at``, ms);
-    - ``classic``, or for the new protocol ``group``, ``member``, ``assignment``: group, ``member``
+    - ``classic``, or for the new protocols ``group``, ``member``, ``assignment``: group, ``member``
       (empty where it's about the whole group), and the record's fields as JSON (``details``);
     - ``other``: known, but it says nothing about who reads what;
     - ``unknown``: of a kind or a version that ``events.group_records`` doesn't read;
@@ -176,7 +180,7 @@ def _named_by(key: Key | None) -> Named:
 
 def _others(kind: pa.StringArray, value: pa.BinaryArray, known: npt.NDArray[np.bool_]) -> Numbers:
     """Return the rows whose values are to be read one by one."""
-    wanted = pc.is_in(kind, value_set=pa.array([COMMIT, *METADATA.values()]))
+    wanted = pc.is_in(kind, value_set=pa.array([COMMIT, *dict.fromkeys(METADATA.values())]))
     asked = pc.and_(wanted, value.is_valid()).to_numpy(zero_copy_only=False)
     return np.flatnonzero(asked & ~known)
 

@@ -34,8 +34,9 @@ class ClientMember(msgspec.Struct, frozen=True):
 class ClientDetails(msgspec.Struct, frozen=True):
     """A group: its protocol, its generation (or epoch, in the new protocol), its members.
 
-    ``protocol`` is "classic", "consumer" (the new one, KIP-848) or, of a group that isn't one of
-    consumers, its type. ``assignor`` is None where the members don't choose it, or there are none.
+    ``protocol`` is "classic", "consumer" (the new one, KIP-848), "streams" (Kafka Streams' own,
+    KIP-1071) or, of a group that isn't one of consumers, its type. ``assignor`` is None where the
+    members don't choose it, or there are none.
     """
 
     group: str
@@ -67,7 +68,7 @@ def _of_classic_group(group: str, details: str) -> ClientDetails:
 
 
 def _of_new_group(group: str, kinds: Mapping[str, Mapping[str, str]]) -> ClientDetails:
-    epoch = msgspec.json.decode(kinds["group"][""], type=NewGroup).epoch
+    found = msgspec.json.decode(kinds["group"][""], type=NewGroup)
     has = {
         member: msgspec.json.decode(details, type=Assigned).partitions
         for member, details in kinds.get("assignment", {}).items()
@@ -76,7 +77,7 @@ def _of_new_group(group: str, kinds: Mapping[str, Mapping[str, str]]) -> ClientD
         _member(msgspec.json.decode(details, type=Member), has.get(member, ()))
         for member, details in sorted(kinds.get("member", {}).items())
     )
-    return ClientDetails(group, "consumer", epoch, None, members)
+    return ClientDetails(group, found.protocol, found.epoch, None, members)
 
 
 def _member(found: Member, assigned: Iterable[tuple[str, tuple[int, ...]]]) -> ClientMember:

@@ -2,8 +2,8 @@
 
 The formats are those of Apache Kafka's message definitions (group-coordinator, common/message:
 OffsetCommitKey and -Value, GroupMetadataKey and -Value, ConsumerGroup*Key and -Value of KIP-848,
-and ConsumerProtocolSubscription and -Assignment of the clients). A key begins with its kind, two
-bytes; a value with its version, two bytes.
+StreamsGroup*Key and -Value of KIP-1071, and ConsumerProtocolSubscription and -Assignment of the
+clients). A key begins with its kind, two bytes; a value with its version, two bytes.
 """
 
 from __future__ import annotations
@@ -23,8 +23,11 @@ OFFSETS = (0, 1)
 GROUP, NEW_GROUP, NEW_MEMBER, NEW_ASSIGNMENT = 2, 3, 5, 8
 """A group of the classic protocol; of the new one (KIP-848): the group, a member, what it has."""
 
-SILENT = (4, 6, 7, *range(9, 32))
-"""Kinds that say nothing about who reads what: targets, hashes, share and streams groups."""
+STREAMS_GROUP, STREAMS_MEMBER = 17, 19
+"""Of Kafka Streams' own protocol (KIP-1071): the group, a member."""
+
+SILENT = (4, 6, 7, *range(9, 17), 18, *range(20, 32))
+"""Kinds that say nothing about who reads what: targets, hashes, topologies, share groups."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +104,10 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class NewGroup:
-    """A group of the new protocol: its epoch."""
+    """A group of a new protocol, "consumer" (KIP-848) or "streams" (KIP-1071): its epoch."""
 
     epoch: int
+    protocol: str = "consumer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +126,10 @@ Value = OffsetCommit | Group | NewGroup | Member | Assigned
 class UnknownVersion(ValueError):
     """A value of a version that this module doesn't read."""
 
-    newest: ClassVar[dict[int, int]] = {0: 4, 1: 4, GROUP: 4, NEW_GROUP: 0, NEW_MEMBER: 0, 8: 0}
+    newest: ClassVar[dict[int, int]] = {
+        **{0: 4, 1: 4, GROUP: 4, NEW_GROUP: 0, NEW_MEMBER: 0, NEW_ASSIGNMENT: 0},
+        **{STREAMS_GROUP: 0, STREAMS_MEMBER: 0},
+    }
     """By kind of key."""
 
 
@@ -132,9 +139,9 @@ def read_key(data: bytes) -> Key:
     kind = of.int16()
     if kind in OFFSETS:
         return OffsetKey(of.text(), of.text(), of.int32())
-    if kind in (GROUP, NEW_GROUP):
+    if kind in (GROUP, NEW_GROUP, STREAMS_GROUP):
         return GroupKey(kind, of.text())
-    if kind in (NEW_MEMBER, NEW_ASSIGNMENT):
+    if kind in (NEW_MEMBER, NEW_ASSIGNMENT, STREAMS_MEMBER):
         return GroupKey(kind, of.text(), of.text())
     return OtherKey(kind)
 
@@ -156,8 +163,10 @@ def read_value(key: Key, data: bytes) -> Value:
     of.flexible = True
     if kind == NEW_GROUP:
         return NewGroup(of.int32())
-    if isinstance(key, GroupKey) and kind == NEW_MEMBER:
-        return _new_member(of, key.member or "")
+    if kind == STREAMS_GROUP:
+        return NewGroup(of.int32(), "streams")
+    if isinstance(key, GroupKey) and kind in (NEW_MEMBER, STREAMS_MEMBER):
+        return _new_member(of, key.member or "", subscribes=kind == NEW_MEMBER)
     return Assigned(*_assigned(of))
 
 
@@ -226,14 +235,15 @@ def _assignment(data: bytes) -> tuple[tuple[str, tuple[int, ...]], ...]:
     return tuple(of.each(lambda: (of.text(), tuple(of.each(of.int32)))))
 
 
-# --- the new one ------------------------------------------------------------------------------
+# --- the new ones -----------------------------------------------------------------------------
 
 
-def _new_member(of: Bytes, member: str) -> Member:
+def _new_member(of: Bytes, member: str, *, subscribes: bool) -> Member:
+    """Read a member; one of Kafka Streams has no subscription, but the topology of its group."""
     instance, _rack = of.text_or_none(), of.text_or_none()
     client, host = of.text(), of.text()
-    topics = tuple(of.each(of.text))
-    _pattern = of.text_or_none()
+    topics = tuple(of.each(of.text)) if subscribes else ()
+    _pattern = of.text_or_none() if subscribes else None
     return Member(*(member, client, host, instance), rebalance_timeout=of.int32(), topics=topics)
 
 
