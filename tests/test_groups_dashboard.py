@@ -127,6 +127,15 @@ def test_a_quiet_group_with_something_to_read_is_idle_and_maybe_stuck(world: Wor
     assert row["remarks"][0].startswith("It has members and 10 messages to read,")
 
 
+def test_who_reads_a_group_without_members_is_not_said_while_somebody_commits(world: World) -> None:
+    world.group("tool", members=0, committed=90)
+    world.group("old", members=0, committed=90, changed_at=int(world.clock() * 1000) + 1)
+    said = {row["group"]: row["remarks"] for row in world.look()}
+    assert [remark[:41] for remark in said["tool"]] == ["Commits within the last ten minutes by no"]
+    assert said["old"] == ["Nobody reads it: its lag only grows."]
+    assert {row["remarks"][0][:15] for row in world.look(600)} == {"Nobody reads it"}
+
+
 def test_the_end_of_a_deleted_topic_is_unknown_and_said_to_be(world: World) -> None:
     world.group("gone", committed=7)
     world.sampler.ends = {("clicks", 0): 3}
