@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from brokers import commit as by_hand
 from confluent_kafka.admin import AdminClient
 from labs import until
 from pyspark.sql import SparkSession
@@ -16,11 +18,13 @@ from test_group_records import OFFSET_KEY, commit, text
 
 from workbook.decoding.consumer_offsets import decode
 from workbook.events.client_details import from_json
+from workbook.events.group_health import unexpected_commits
 from workbook.events.group_records import CONSUMER_OFFSETS
 from workbook.generators.groups import GroupWorkload
 from workbook.kafka.application import Application, stop_all
 from workbook.kafka.end_sampler import EndSampler
 from workbook.kafka.group_offsets import committed_by
+from workbook.kafka.group_rows import from_json as row_json
 from workbook.kafka.groups import Dashboard
 from workbook.kafka.lag import EndSamples
 from workbook.kafka.producer import DeliveringProducer
@@ -109,6 +113,31 @@ def test_an_application_comes_and_goes(broker: Broker, table: Table) -> None:
         with Application(config, group, topic.name, client_id=shop, protocol=protocol):
             until(lambda: table.members(group) == [shop], "its member")  # noqa: B023
         until(lambda: table.members(group) == [], "its end")  # noqa: B023
+
+
+def test_a_commit_by_no_member_is_told_from_the_last_one_of_a_member(
+    broker: Broker, table: Table
+) -> None:
+    topic = Topic("read-and-left", 1)
+    broker.create(topic)
+    config = broker.client_config()
+    with DeliveringProducer(config, topic.name) as producer:
+        producer.produce(b"x")
+
+    def said(group: str) -> str:
+        row = table.store.get(group)
+        assert row is not None
+        details, now = row_json(row["details"]), int(time.time() * 1000)
+        return unexpected_commits(details, row["offsets"], now, row["changed_at"])
+
+    for protocol in ("classic", "consumer"):
+        group = f"left-{protocol}"
+        with Application(config, group, topic.name, protocol=protocol):
+            until(lambda: (table.store.get(group) or {}).get("offsets"), "its commit")  # noqa: B023
+        until(lambda: table.members(group) == [], "its end")  # noqa: B023
+        assert said(group) == ""
+        by_hand(config, group, topic.name, 0)
+        until(lambda: said(group), "the commit by hand")  # noqa: B023
 
 
 def test_records_that_nobody_can_read_are_counted_and_left_out(

@@ -18,6 +18,7 @@ from workbook.events.group_health import (
     named,
     state,
     topics,
+    unexpected_commits,
 )
 
 NOW = 1_700_000_000_000
@@ -79,7 +80,7 @@ def test_topics_are_those_wanted_assigned_and_committed() -> None:
     [
         ("rdkafka", "librdkafka"),
         ("consumer-g-1", "Kafka's Java client"),
-        ("consumer-g-static-member", "Kafka's Java client"),
+        ("consumer-g-210", "Kafka's Java client"),
         ("consumer-17", "Kafka's Java client"),
         (f"consumer-spark-kafka-source-{UUID}-12-driver-0-1", "Spark"),
         (f"holders-{UUID}-StreamThread-1-consumer", "Kafka Streams"),
@@ -106,6 +107,11 @@ def test_defaults_are_known_by_their_client(client_id: str, client: str) -> None
         "billing-1",
         "rdkafka-billing",
         "consumer-billing-1",
+        "consumer-g-",
+        "consumer-g-orders",
+        "consumer-g-1a",
+        "consumer-g-1-2",
+        "consumer-17-orders",
         "kafka-python",
         "holders-StreamThread-1-consumer",
         "connector-consumer-sink-0",
@@ -114,6 +120,16 @@ def test_defaults_are_known_by_their_client(client_id: str, client: str) -> None
 def test_an_id_that_somebody_has_set_is_no_default(client_id: str) -> None:
     assert default_of(client_id, "g") is None
     assert findings("g", details(client_id)) == []
+
+
+def test_a_static_member_s_default_ends_with_its_instance_id() -> None:
+    made = details("consumer-g-till-7", "consumer-g-orders", "consumer-g-1")
+    for each in made["members"]:
+        each["instance_id"] = "till-7"
+    assert findings("g", made)[0].startswith("1 of 3 members has the default client id of Kafka's")
+    assert default_of("consumer-g-1", "g", "till-7") is None
+    assert default_of("consumer-g-till-7", "g") is None
+    assert default_of(f"consumer-{'g' * LONGEST}-1", "g" * LONGEST) == "Kafka's Java client"
 
 
 @pytest.mark.parametrize(
@@ -198,6 +214,22 @@ def test_offsets_of_a_topic_that_nobody_wants_any_more_are_named() -> None:
 def test_a_group_without_metadata_says_where_it_may_come_from() -> None:
     [sentence] = findings("g", None, [commit(0)])
     assert sentence.startswith("Commits without members: maybe")
+
+
+def test_a_commit_to_a_group_without_members_is_nobody_s_for_ten_minutes() -> None:
+    offsets = [commit(3000), commit(QUIET_MS - 1, "old")]
+    said = unexpected_commits(details(), offsets, NOW, NOW - 3000)
+    assert said.startswith("Commits within the last ten minutes by nobody who is a member: maybe")
+    assert unexpected_commits(details(), offsets, NOW, None) == said
+    assert unexpected_commits(details(), [commit(QUIET_MS - 1)], NOW, NOW - QUIET_MS + 1) == said
+    assert unexpected_commits(details(), [commit(QUIET_MS)], NOW, NOW - QUIET_MS) == ""
+    assert unexpected_commits(details(), [], NOW, NOW) == ""
+
+
+def test_a_member_s_last_commit_before_it_left_is_its_own() -> None:
+    assert unexpected_commits(details(), [commit(3000)], NOW, NOW - 2999) == ""
+    assert unexpected_commits(details("a"), [commit(3000)], NOW, NOW - 3000) == ""
+    assert unexpected_commits(None, [commit(3000)], NOW, NOW - 3000) == ""
 
 
 def test_many_names_are_counted() -> None:

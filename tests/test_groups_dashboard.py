@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +17,31 @@ START = 1_700_000_000.0
 
 
 class Sampler:
-    """A broker whose ends the test sets; they're sampled at each look."""
+    """A broker whose ends the test sets; they're sampled at each look.
+
+    While it's ``slow``, it answers when it's waited for only, or never if it's ``away``.
+    """
 
     def __init__(self, clock: Clock) -> None:
         self.samples, self.silent, self.ends = EndSamples(), False, dict[tuple[str, int], int]()
         self.asked: set[tuple[str, int]] = set()
-        self._clock = clock
+        self.unanswered, self.slow, self.away, self.waited = 0, False, False, list[float]()
+        self._news, self._clock = False, clock
 
-    def look(self, committed: Iterable[tuple[str, int]]) -> None:
+    def take(self) -> bool:
+        news, self._news = self._news, False
+        if news or not self.slow:
+            self.samples.add(int(self._clock() * 1000), self.ends)
+        return news
+
+    def ask(self, committed: Collection[tuple[str, int]]) -> None:
         self.asked = set(committed)
-        self.samples.add(int(self._clock() * 1000), self.ends)
+        self.unanswered = len(self.asked - self.samples.ends.keys()) if self.slow else 0
+
+    def wait(self, seconds: float) -> bool:
+        self.waited.append(seconds)
+        self._news = not self.away and self.unanswered > 0
+        return self._news
 
 
 class Clock:
@@ -112,6 +127,15 @@ def test_a_quiet_group_with_something_to_read_is_idle_and_maybe_stuck(world: Wor
     assert row["remarks"][0].startswith("It has members and 10 messages to read,")
 
 
+def test_who_reads_a_group_without_members_is_not_said_while_somebody_commits(world: World) -> None:
+    world.group("tool", members=0, committed=90)
+    world.group("old", members=0, committed=90, changed_at=int(world.clock() * 1000) + 1)
+    said = {row["group"]: row["remarks"] for row in world.look()}
+    assert [remark[:41] for remark in said["tool"]] == ["Commits within the last ten minutes by no"]
+    assert said["old"] == ["Nobody reads it: its lag only grows."]
+    assert {row["remarks"][0][:15] for row in world.look(600)} == {"Nobody reads it"}
+
+
 def test_the_end_of_a_deleted_topic_is_unknown_and_said_to_be(world: World) -> None:
     world.group("gone", committed=7)
     world.sampler.ends = {("clicks", 0): 3}
@@ -138,6 +162,33 @@ def test_it_is_made_anew_once_a_second_and_after_a_clock_was_set_back(world: Wor
     for after in (0.2, 0.2, 0.9, 0.3, -500.0):
         world.look(after)
     assert [round(now - START, 1) for now in made] == [0.2, 1.3, -498.4]
+
+
+def test_at_the_end_it_waits_for_the_first_answer_about_a_partition(world: World) -> None:
+    world.sampler.slow = True
+    world.look()
+    world.group("a", committed=90)
+    assert world.look(0.1) == []  # the second isn't over
+    world.dashboard.settle(5)
+    [row] = world.dashboard.rows()
+    assert row["lag"] == 10
+    assert [round(seconds, 1) for seconds in world.sampler.waited] == [5, 5]
+
+
+def test_at_the_end_a_broker_that_is_away_leaves_the_lag_unknown(world: World) -> None:
+    world.sampler.slow = world.sampler.away = True
+    world.group("a", committed=90)
+    world.dashboard.settle(0.0)
+    assert [row["lag"] for row in world.dashboard.rows()] == [None]
+
+
+def test_the_first_answer_about_a_partition_is_shown_at_once(world: World) -> None:
+    world.sampler.slow = True
+    world.group("a", committed=90)
+    assert world.look()[0]["lag"] is None
+    assert world.look(0.1)[0]["lag"] is None
+    world.sampler.wait(0)
+    assert world.look(0.1)[0]["lag"] == 10
 
 
 # --- what has left ------------------------------------------------------------------------------

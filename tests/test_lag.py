@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from pathlib import Path
@@ -9,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from brokers import OwnBroker
+from brokers import OwnBroker, free_port
 from confluent_kafka import OFFSET_INVALID, KafkaError, KafkaException
 from confluent_kafka.admin import (
     AclBinding,
@@ -124,6 +125,13 @@ def test_samples_are_bounded_ordered_and_never_lose_the_newest(
 # --- the sampler --------------------------------------------------------------------------------
 
 
+def look(sampler: EndSampler, wanted: list[tuple[str, int]]) -> bool:
+    """What a dashboard does again and again."""
+    news = sampler.take()
+    sampler.ask(wanted)
+    return news
+
+
 class Admin:
     """A client whose answers are those that the test puts in: by topic, an offset or an error.
 
@@ -161,7 +169,7 @@ def test_it_asks_once_a_second_and_again_after_a_clock_was_set_back(admin: Admin
     sampler = EndSampler({}, EndSamples(), clock=lambda: now[0])
     for tick in (0.0, 0.2, 0.9, 1.1, -500.0):
         now[0] = 1000 + tick
-        sampler.look([("a", 0)])
+        look(sampler, [("a", 0)])
     assert len(admin.asked) == 3
 
 
@@ -172,7 +180,7 @@ def test_a_topic_that_spoils_the_request_is_asked_for_apart_until_it_answers(adm
     told = []
     for _ in range(5):
         now[0] += 2
-        sampler.look([(topic, 0) for topic in admin.answers])
+        look(sampler, [(topic, 0) for topic in admin.answers])
         told.append((sampler.silent, samples.ends))
         if len(told) == 3:
             admin.answers["leaderless"] = 50
@@ -189,7 +197,7 @@ def test_an_invalid_offset_is_no_end_and_a_topic_is_lost_after_three_seconds(adm
     told = []
     for second in range(1, 9):
         now[0] = second
-        sampler.look([("a", 0), ("b", 0)])
+        look(sampler, [("a", 0), ("b", 0)])
         told.append(samples.ends)
         admin.answers = {"a": OFFSET_INVALID, "b": KafkaError._UNKNOWN_PARTITION}
     both = {("a", 0): 100, ("b", 0): 200}
@@ -200,22 +208,53 @@ def test_an_invalid_offset_is_no_end_and_a_topic_is_lost_after_three_seconds(adm
 def test_names_that_no_topic_can_have_are_not_asked_for(admin: Admin) -> None:
     admin.answers = {"a": 100}
     sampler = EndSampler({}, EndSamples())
-    sampler.look([("a", 0), ("a", -1), ("", 0), ("a b", 0), ("..", 0), ("x" * 250, 0)])
+    sampler.ask([("a", 0), ("a", -1), ("", 0), ("a b", 0), ("..", 0), ("x" * 250, 0)])
     assert admin.asked == [{"a"}]
+    assert sampler.unanswered == 1
 
 
 def test_nothing_committed_yet_asks_nothing(admin: Admin) -> None:
     sampler = EndSampler({}, EndSamples())
-    sampler.look([])
+    assert not look(sampler, [])
+    assert not sampler.wait(9)
     assert admin.asked == []
     assert not sampler.silent
+
+
+def test_a_new_partition_is_asked_for_at_once_and_the_first_answer_about_one_is_news(
+    admin: Admin,
+) -> None:
+    admin.answers = {"a": 100, "denied": KafkaError.TOPIC_AUTHORIZATION_FAILED}
+    now = [1000.0]
+    sampler = EndSampler({}, EndSamples(), clock=lambda: now[0])
+    told = []
+    for wanted in ([], ["a"], ["a"], ["a", "denied"], ["a", "denied"], ["denied"]):
+        now[0] += 0.1
+        told.append((look(sampler, [(topic, 0) for topic in wanted]), sampler.unanswered))
+    first = [(False, 0), (False, 1), (True, 0)]
+    assert told == [*first, (False, 1), (True, 0), (False, 0)]
+    assert admin.asked == [{"a"}, {"a", "denied"}]
+
+
+def test_what_is_asked_for_in_vain_is_waited_for_until_it_had_a_request_of_its_own(
+    admin: Admin,
+) -> None:
+    admin.answers = {"a": 100, "leaderless": KafkaError._TIMED_OUT}
+    now = [0.0]
+    sampler = EndSampler({}, EndSamples(), clock=lambda: now[0])
+    told = []
+    for _ in range(3):
+        now[0] += 3
+        news = look(sampler, [("a", 0), ("leaderless", 0)])
+        told.append((news, sampler.unanswered, sampler.wait(9)))
+    assert told == [(False, 2, True), (False, 2, True), (True, 0, True)]
 
 
 # --- a real broker ------------------------------------------------------------------------------
 
 
 def looks(sampler: EndSampler, wanted: list[tuple[str, int]], ends: dict[Any, int]) -> bool:
-    sampler.look(wanted)
+    look(sampler, wanted)
     return sampler.samples.ends == ends
 
 
@@ -271,6 +310,18 @@ def _login(broker: OwnBroker, user: str, password: str) -> dict[str, str]:
         "sasl.password": password,
         "log_level": "0",
     }
+
+
+def test_a_broker_that_is_away_is_not_waited_for_beyond_the_seconds_given() -> None:
+    nobody = {"bootstrap.servers": f"127.0.0.1:{free_port()}"}
+    sampler = EndSampler(nobody, EndSamples())
+    sampler.ask([("a", 0)])
+    began = time.monotonic()
+    assert not sampler.wait(0.2)
+    assert 0.2 <= time.monotonic() - began < 2
+    assert sampler.wait(30)  # its own time-out: three seconds
+    assert not sampler.take()
+    assert sampler.silent
 
 
 def test_it_needs_describe_alone_and_lives_through_a_broker_that_is_away(

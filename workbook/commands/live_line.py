@@ -63,6 +63,8 @@ def follow(
         finally:
             running.stop()
         progress.ended.wait(2)  # what it hears comes a moment later
+    with waiting_for("Waiting for the broker's answer", after=2):
+        progress.settle()
     line.show(f"{progress}", last=True)
 
 

@@ -51,16 +51,23 @@ _INSTANCE = re.compile(
 )
 
 
-def default_of(client_id: str, group: str) -> str | None:
-    """Return the client whose default this is; None where somebody has set it."""
-    client_id = client_id[:LONGEST]
+def default_of(client_id: str, group: str, instance_id: str | None = None) -> str | None:
+    """Return the client whose default this is; None where somebody has set it.
+
+    ``instance_id`` is a static member's group.instance.id.
+    """
     if not client_id:
         return "no client"
     for client, pattern in DEFAULTS:
-        if pattern.fullmatch(client_id):
+        if pattern.fullmatch(client_id[:LONGEST]):
             return client
-    # Java's client has the group in it, and a number or the id of a static member.
-    return "Kafka's Java client" if client_id.startswith(f"consumer-{group}-") else None
+    return "Kafka's Java client" if _is_of_java(client_id, group, instance_id) else None
+
+
+def _is_of_java(client_id: str, group: str, instance_id: str | None) -> bool:
+    """Return whether an id has the group in it, and a static member's id or a number."""
+    own = client_id.removeprefix(f"consumer-{group}-")
+    return own != client_id and (own == instance_id if instance_id else own.isdecimal())
 
 
 def application(client_id: str) -> str:

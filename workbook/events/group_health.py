@@ -22,6 +22,9 @@ STATES = {
 """The states and their meaning."""
 
 QUIET_MS = 600_000
+BY_HAND = (
+    "maybe its partitions are assigned by hand (assign, not subscribe), or a tool set its offsets."
+)
 NAMED = 3
 """Of more names than these only the number is given."""
 
@@ -49,12 +52,31 @@ def state(
     newest = last_commit(offsets)
     if newest is None:
         newest = changed_at
-    return ACTIVE if newest is not None and -QUIET_MS < now - newest < QUIET_MS else IDLE
+    return ACTIVE if newest is not None and _is_recent(newest, now) else IDLE
 
 
 def last_commit(offsets: Commits) -> int | None:
     """Return when (ms) the group last committed; None if it never has."""
     return max((commit["committed_at"] for commit in offsets), default=None)
+
+
+def unexpected_commits(
+    details: Details | None, offsets: Commits, now: int, changed_at: int | None
+) -> str:
+    """Say that a group without members commits, as long as its newest record is a recent commit.
+
+    A member's last commit comes before the record that it has left: then it's "".
+    """
+    newest = last_commit(offsets)
+    if details is None or details["members"] or newest is None or not _is_recent(newest, now):
+        return ""
+    if changed_at is not None and newest < changed_at:
+        return ""
+    return f"Commits within the last ten minutes by nobody who is a member: {BY_HAND}"
+
+
+def _is_recent(time: int, now: int) -> bool:
+    return -QUIET_MS < now - time < QUIET_MS
 
 
 def client_ids(details: Details | None) -> list[str]:
@@ -85,21 +107,16 @@ def findings(group: str, details: Details | None, offsets: Commits = ()) -> list
 
 
 def _without_details(details: Details | None) -> str:
-    if details is not None:
-        return ""
-    return (
-        "Commits without members: maybe its partitions are assigned by hand (assign, not "
-        "subscribe), or a tool set its offsets."
-    )
+    return "" if details is not None else f"Commits without members: {BY_HAND}"
 
 
 def _defaults(group: str, details: Details | None) -> str:
     members = _members(details)
-    defaults = {m["client_id"]: default_of(m["client_id"], group) for m in members}
-    clients = sorted({client for client in defaults.values() if client})
-    if not clients:
+    found = [default_of(m["client_id"], group, m.get("instance_id")) for m in members]
+    defaults = [client for client in found if client is not None]
+    if not defaults:
         return ""
-    count = sum(defaults[member["client_id"]] is not None for member in members)
+    clients, count = sorted(set(defaults)), len(defaults)
     who = f"{count:,} of {len(members):,} members" if len(members) > 1 else "Its member"
     verb = "have" if count > 1 else "has"
     whose = f"the default client id of {named(clients)}"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
+from concurrent.futures import wait as wait_for
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
@@ -36,9 +37,9 @@ _NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 class EndSampler:
     """Asks for the ends of the partitions that somebody has committed, ``every`` so many seconds.
 
-    All in one request, which needs DESCRIBE on their topics only. One that's deleted or not ours
-    has no end, and the others do. While the broker is away, ``silent`` is set and ``samples``
-    stay as they are. ``clock`` gives seconds.
+    All in one request, which needs DESCRIBE on their topics only; at once where a partition is
+    new. One that's deleted or not ours has no end, and the others do. While the broker is away,
+    ``silent`` is set and ``samples`` stay as they are. ``clock`` gives seconds.
     """
 
     def __init__(
@@ -52,28 +53,54 @@ class EndSampler:
         self._config = {**config, "log_level": 0}
         self._every, self._clock, self._asked = every, clock, 0.0
         self._answers: dict[TopicPartition, Future[Any]] = {}
+        self._wanted: set[tuple[str, int]] = set()
+        self._answered: set[tuple[str, int]] = set()
         self._apart: set[str] = set()
         self._denied: dict[tuple[str, int], float] = {}
         self._renew()
 
-    def look(self, committed: Iterable[tuple[str, int]]) -> None:
-        """Take the last question's answer, if it's there, and ask the next one when it's due."""
-        if self._answers and all(answer.done() for answer in self._answers.values()):
-            self._take()
-            self._answers = {}
+    def take(self) -> bool:
+        """Take the last question's answer, if it's there; True if it's the first about something.
+
+        A partition that was asked for in vain, in a request of its own, counts as answered for.
+        """
+        if not self._answers or not all(answer.done() for answer in self._answers.values()):
+            return False
+        before = self.unanswered
+        self._take()
+        self._answers = {}
+        return self.unanswered < before
+
+    def ask(self, committed: Collection[tuple[str, int]]) -> None:
+        """Ask the next question if it's due, or one of the partitions is new."""
+        if self._answers:
+            return
         now = self._clock()
         # A clock that was set back must not put the next question off.
-        if not self._answers and not self._asked <= now < self._asked + self._every:
+        due = not self._asked <= now < self._asked + self._every
+        if due or not self._wanted.issuperset(committed):
             self._asked = now
             if self._stale:
                 self._renew()
-            self._ask(set(filter(_can_be, committed)))
+            self._ask(set(committed))
 
-    def _ask(self, partitions: set[tuple[str, int]]) -> None:
+    @property
+    def unanswered(self) -> int:
+        """Return how many of the partitions asked for have never been answered for."""
+        return len(self._wanted) - len(self._answered)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the answer; False where none comes in so many seconds, or nothing was asked."""
+        return bool(self._answers) and not wait_for(self._answers.values(), seconds).not_done
+
+    def _ask(self, committed: set[tuple[str, int]]) -> None:
         """Ask in one request, but for topics that have spoiled one: each has a request of its own.
 
         A partition without a leader does so: the client looks for it until all have timed out.
         """
+        partitions = set(filter(_can_be, committed))
+        self._wanted = committed
+        self._answered = (self._answered & committed) | (committed - partitions)
         self.samples.keep(partitions)
         self._apart &= {topic for topic, _ in partitions}
         requests: dict[str, dict[TopicPartition, OffsetSpec]] = defaultdict(dict)
@@ -90,8 +117,9 @@ class EndSampler:
         self.samples.add(int(self._asked * 1000), ends)
         believed = (p for p, since in self._denied.items() if self._asked - since >= GRACE_S)
         self.samples.lose(believed)
-        answered = {topic for topic, _ in ends.keys() | denied}
-        self._apart = {topic for topic, _ in failed} - answered
+        answered = ends.keys() | denied
+        self._answered |= answered | {each for each in failed if each[0] in self._apart}
+        self._apart = {topic for topic, _ in failed} - {topic for topic, _ in answered}
         aged = self._asked - self._made > RENEWED_S
         self._fresh, self._stale = False, bool(failed) or (bool(denied) and (aged or not ends))
 

@@ -70,7 +70,9 @@ class GroupRows:
         about, offsets = self.about(row), row["offsets"]
         lags = [self.lag(commit, now) for commit in offsets]
         known = [lag for lag in lags if lag is not None]
-        state = group_health.state(about.details, offsets, now, row.get("changed_at"))
+        changed_at = row.get("changed_at")
+        state = group_health.state(about.details, offsets, now, changed_at)
+        alone = group_health.unexpected_commits(about.details, offsets, now, changed_at)
         messages = sum(lag.messages for lag in known) if known else None
         committed = group_health.last_commit(offsets)
         return {
@@ -84,7 +86,7 @@ class GroupRows:
             "at_least": any(lag.at_least for lag in known),
             "commit_age": None if committed is None else max(now - committed, 0) / 1000,
             "remarks": [
-                *_of_lag(state, messages),
+                *([alone] if alone else _of_lag(state, messages)),
                 *about.findings,
                 *self._of_unknown_ends(offsets, lags),
             ],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
@@ -21,6 +21,9 @@ LEFT_MS = 600_000
 
 MOST_LEFT = 100
 
+SETTLED_S = 7.0
+"""The end waits for the broker so long at most: two answers of three seconds."""
+
 DELETED, LAST_MEMBER = "deleted", "lost its last member"
 
 
@@ -30,7 +33,14 @@ class Sampler(Protocol):
     samples: EndSamples
     silent: bool
 
-    def look(self, committed: Iterable[tuple[str, int]]) -> None: ...
+    def take(self) -> bool: ...
+
+    def ask(self, committed: Collection[tuple[str, int]]) -> None: ...
+
+    def wait(self, seconds: float) -> bool: ...
+
+    @property
+    def unanswered(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +79,28 @@ class Dashboard:
         self._gone: dict[str, Gone] = {}
 
     def look(self) -> None:
-        """Bring rows, history and what has left up to date, once a second."""
-        self._sampler.look(self._committed)
-        now = self._clock()
-        if self._due - EVERY_S <= now < self._due:
-            return
+        """Bring rows, history and what has left up to date, once a second.
+
+        At once where the broker has answered about a partition for the first time.
+        """
+        answered, now = self._sampler.take(), self._clock()
+        if answered or not self._due - EVERY_S <= now < self._due:
+            self._bring_up_to_date(now)
+        self._sampler.ask(self._committed)
+
+    def settle(self, within: float = SETTLED_S) -> None:
+        """Look once more, and wait until the broker has answered about every partition.
+
+        At most ``within`` seconds: it may be away.
+        """
+        deadline = time.monotonic() + within
+        self._sampler.wait(within)  # a question under way may be an older one
+        self._due = 0.0
+        self.look()
+        while self._sampler.unanswered and self._sampler.wait(deadline - time.monotonic()):
+            self.look()
+
+    def _bring_up_to_date(self, now: float) -> None:
         self._due = now + EVERY_S
         at = int(now * 1000)
         found = {row["group"]: row for row in self._read() if not row.get("deleted")}

@@ -75,6 +75,9 @@ class Progress(StreamingQueryListener):
             return None
         return sum(max(end - read.get(partition, 0), 0) for partition, end in self.ends.items())
 
+    def settle(self) -> None:
+        """Wait, at the end, for what is yet to be known: a few seconds at most."""
+
     def know(self, ends: Offsets) -> None:
         """Note where partitions end."""
         self.ends = {**self.ends, **ends}  # a new one: another thread may be reading the old
@@ -215,6 +218,10 @@ class GroupsProgress(Progress):
         counts = batch.observedMetrics.get(LEFT_OUT)
         self.left_out.update(counts.asDict() if counts is not None else {})
         super().take(batch)
+
+    def settle(self) -> None:
+        """Wait until the lag of each group is known, or the broker has had its time."""
+        self._dashboard.settle()
 
     def _left(self) -> str:
         return self._results()
