@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
-from brokers import commit as by_hand
+from brokers import commit as commit_offset
 from confluent_kafka.admin import AdminClient
 from labs import until
 from pyspark.sql import SparkSession
@@ -17,7 +18,7 @@ from test_consumer_offsets import bare_commit
 from test_group_records import OFFSET_KEY, commit, text
 
 from workbook.decoding.consumer_offsets import decode
-from workbook.events.client_details import from_json
+from workbook.events.client_details import from_json, to_json
 from workbook.events.group_health import unexpected_commits
 from workbook.events.group_records import CONSUMER_OFFSETS
 from workbook.generators.groups import GroupWorkload
@@ -29,11 +30,14 @@ from workbook.kafka.groups import Dashboard
 from workbook.kafka.lag import EndSamples
 from workbook.kafka.producer import DeliveringProducer
 from workbook.ledgers.groups import GroupsVerdict, judge
-from workbook.pipelines.active_groups import active_groups
+from workbook.pipelines.active_groups import _active, active_groups
 from workbook.sinks.store import Store
+from workbook.sinks.windowed_store import WindowedStore
 from workbook.spark.queries import start_table
 from workbook.spark.source import assigned_stream
+from workbook.stack import jars
 from workbook.stack.broker import Broker
+from workbook.stack.kafka_tools import consumer_groups
 from workbook.systems.active_groups import ActiveGroups
 from workbook.systems.base import OnPoint
 from workbook.topics import Topic
@@ -44,13 +48,14 @@ COLUMNS = ["group", "topic", "partition", "offset", "described"]
 
 
 class Table:
-    """A running table of active groups, and its store."""
+    """A running table of active groups, and its stores."""
 
     def __init__(self, spark: SparkSession, broker: Broker, folder: Path) -> None:
         raw = assigned_stream(spark, broker, CONSUMER_OFFSETS)
         groups = active_groups(decode(raw)).withColumn("details", F.col("details").cast("string"))
         self.store = Store(folder / "groups.db", "group")
-        self.query = start_table(groups, [self.store], folder / "checkpoint")
+        self.windows = WindowedStore(folder / "windows.db", "group")
+        self.query = start_table(groups, [self.store, self.windows], folder / "checkpoint")
 
     def rows(self, prefix: str) -> pd.DataFrame:
         """A row per group and partition, as the ledger wants them."""
@@ -136,8 +141,50 @@ def test_a_commit_by_no_member_is_told_from_the_last_one_of_a_member(
             until(lambda: (table.store.get(group) or {}).get("offsets"), "its commit")  # noqa: B023
         until(lambda: table.members(group) == [], "its end")  # noqa: B023
         assert said(group) == ""
-        by_hand(config, group, topic.name, 0)
+        commit_offset(config, group, topic.name, 0)
         until(lambda: said(group), "the commit by hand")  # noqa: B023
+
+
+def _offsets_deleted(broker: Broker, group: str, topic: str) -> None:
+    jars.prefetch()
+    said = consumer_groups(broker, "--delete-offsets", "--group", group, "--topic", topic)
+    assert "Successful" in said
+
+
+def _topic_deleted(broker: Broker, group: str, topic: str) -> None:
+    admin = AdminClient(broker.client_config())
+    admin.delete_topics([topic])[topic].result(60)
+
+
+@pytest.mark.parametrize("goes", [_offsets_deleted, _topic_deleted])
+def test_a_group_whose_newest_commit_goes_is_corrected_in_its_windows(
+    broker: Broker, table: Table, goes: Callable[[Broker, str, str], None]
+) -> None:
+    """Its other commit is older than what stood in the window before."""
+    group = f"corrected-by{goes.__name__}".replace("_", "-")
+    for name in ("early", "late"):
+        broker.create(Topic(f"{group}.{name}", 1))
+        commit_offset(broker.client_config(), group, f"{group}.{name}", 3)
+    until(lambda: read(table.store.get(group)) == ["early", "late"], "both commits")
+    before = table.store.get(group)
+    assert before is not None
+    goes(broker, group, f"{group}.late")
+    until(lambda: read(table.store.get(group)) == ["early"], "the late one to go")
+    table.query.process_all()
+    after = table.store.get(group)
+    assert after is not None
+    assert after["changed_at"] > before["changed_at"]
+    assert table.windows.fetch(group, 0, 2**62)[-1][1] == after
+
+
+def test_a_deleted_group_has_the_time_of_its_last_tombstone() -> None:
+    joined = {"group": "a", "recorded_at": 7, "offsets": [], "parts": [], "deleted": True}
+    assert _active(joined, to_json) == {"group": "a", "changed_at": 7, "deleted": True}
+
+
+def read(row: dict[str, Any] | None) -> list[str]:
+    """The ends of the names of what a group has committed."""
+    return [each["topic"].rpartition(".")[2] for each in row["offsets"]] if row else []
 
 
 def test_records_that_nobody_can_read_are_counted_and_left_out(

@@ -202,15 +202,26 @@ def test_a_group_that_loses_its_members_or_is_deleted_is_kept_for_ten_minutes(wo
     world.rows = [row for row in world.rows if row["group"] != "removed"]
     world.look()
     world.clock.now += 5
-    said = [(g["group"], g["how"], g["client_ids"], g["lag"]) for g in world.dashboard.gone()]
-    assert said == [
-        ("killed", "lost its last member", ("killed-0",), 10),
-        ("removed", "deleted", ("removed-0",), 20),
+    keys = ("group", "how", "client_ids", "lag", "ago")
+    assert [tuple(gone[key] for key in keys) for gone in world.dashboard.gone()] == [
+        ("removed", "deleted", ("removed-0",), 20, 5.0),  # since the look that missed it
+        ("killed", "lost its last member", ("killed-0",), 10, 6.0),  # by its row
     ]
-    assert world.dashboard.gone()[0]["ago"] == 5.0
     assert [row["state"] for row in world.dashboard.rows()] == ["empty"]
     world.look(LEFT_MS / 1000)
     assert world.dashboard.gone() == []
+
+
+@pytest.mark.parametrize(("changed_at", "ago"), [(-120_000, 121.0), (5_000, 0.0), (None, 0.0)])
+def test_a_group_lost_its_last_member_when_its_row_says_but_not_ahead_of_us(
+    world: World, changed_at: int | None, ago: float
+) -> None:
+    world.group("killed", committed=90)
+    world.look()
+    at = None if changed_at is None else int(world.clock() * 1000) + changed_at
+    world.group("killed", members=0, committed=90, changed_at=at)
+    world.look()
+    assert world.dashboard.gone()[0]["ago"] == ago
 
 
 def test_a_row_that_says_deleted_has_left_and_one_that_comes_back_has_not(world: World) -> None:

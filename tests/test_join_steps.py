@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from unittest import mock
 
@@ -20,6 +21,10 @@ BY = "group"
 OFFSETS = Side("offsets", ("topic", "partition"), ("topic", "partition", "committed"))
 DETAILS = Side("details", ("member",), ("member", "data"))
 SIDES = (OFFSETS, DETAILS)
+AT = "at"
+TIMED = tuple(replace(side, columns=(*side.columns, AT)) for side in SIDES)
+"""The same with the time of a row, of which a join emits the newest."""
+
 GONE = "a tombstone"
 
 FIELDS = {
@@ -29,7 +34,10 @@ FIELDS = {
 SCHEMA = {
     BUCKET: pl.Int32,
     BY: pl.String,
-    **{n: pl.Struct({**f, DELETED: pl.Boolean, ORDER: pl.Int64}) for n, f in FIELDS.items()},
+    **{
+        name: pl.Struct({**fields, AT: pl.Int64, DELETED: pl.Boolean, ORDER: pl.Int64})
+        for name, fields in FIELDS.items()
+    },
 }
 
 Event = tuple[str, str, int, Any]
@@ -45,6 +53,8 @@ EVENTS = st.lists(
     max_size=40,
 )
 SIZES = st.lists(st.sampled_from([1, 1, 2, 5, 20]), min_size=40, max_size=40)
+TIMES = st.lists(st.integers(0, 9), min_size=40, max_size=40)
+"""Of each event, by its number."""
 
 
 def structs(side: str, key: int, value: Any) -> dict[str, Any]:
@@ -55,13 +65,14 @@ def structs(side: str, key: int, value: Any) -> dict[str, Any]:
     return {"member": f"m{key}", "data": None if known is None else bytes([known, 255])}
 
 
-def rows(events: list[tuple[int, Event]]) -> pl.DataFrame:
-    """Numbered events as a batch."""
+def rows(events: list[tuple[int, Event]], times: Sequence[int] = ()) -> pl.DataFrame:
+    """Numbered events as a batch, with their times."""
     found = []
     for order, (sides, group, key, value) in events:
         row: dict[str, Any] = {BUCKET: 0, BY: group, "offsets": None, "details": None}
         for side in FIELDS if sides == "both" else [sides]:
-            row[side] = structs(side, key, value) | {DELETED: value is GONE, ORDER: order}
+            time = times[order] if times else 0
+            row[side] = structs(side, key, value) | {AT: time, DELETED: value is GONE, ORDER: order}
         found.append(row)
     return pl.DataFrame(found, schema=SCHEMA)
 
@@ -128,13 +139,63 @@ def test_a_join_equals_a_recomputation_after_every_batch(
 
 
 @settings(deadline=None)
-@given(EVENTS, SIZES)
-def test_batches_may_be_squeezed_before_they_come(events: list[Event], sizes: list[int]) -> None:
-    plain, packed = empty(tables_of(BY, SIDES)), empty(tables_of(BY, SIDES))
+@given(EVENTS, SIZES, TIMES)
+def test_batches_may_be_squeezed_before_they_come(
+    events: list[Event], sizes: list[int], times: list[int]
+) -> None:
+    join = joiner(BY, TIMED, AT)
+    plain, packed = empty(tables_of(BY, TIMED)), empty(tables_of(BY, TIMED))
     for batch in cut(events, sizes):
-        parts = [squeezed(rows(part), BY, SIDES) for part in (batch[::2], batch[1::2])]
-        expected = joiner(BY, SIDES)(plain, rows(batch)).sort(BY)
-        assert joiner(BY, SIDES)(packed, pl.concat(parts)).sort(BY).equals(expected)
+        parts = [squeezed(rows(part, times), BY, TIMED) for part in (batch[::2], batch[1::2])]
+        expected = join(plain, rows(batch, times)).sort(BY)
+        assert join(packed, pl.concat(parts)).sort(BY).equals(expected)
+
+
+def newest(
+    latest: dict[tuple[str, str, int], Any], batch: list[tuple[int, Event]], times: list[int]
+) -> dict[str, int]:
+    """The newest time of each group's rows that a batch changes, in plain Python."""
+    last: dict[tuple[str, str, int], Any] = {}
+    for order, (sides, group, key, value) in batch:
+        for side in FIELDS if sides == "both" else [sides]:
+            last[side, group, key] = value, times[order]
+    found: dict[str, int] = {}
+    for place, (value, time) in last.items():
+        after = GONE if value is GONE else (value, time)
+        if latest.get(place, GONE) != after:
+            found[place[1]] = max(found.get(place[1], 0), time)
+        latest[place] = after
+    return found
+
+
+@settings(deadline=None)
+@given(EVENTS, SIZES, TIMES, st.randoms())
+def test_the_newest_of_what_changed_a_group_is_emitted(
+    events: list[Event], sizes: list[int], times: list[int], draw: Any
+) -> None:
+    there, latest = empty(tables_of(BY, TIMED)), dict[tuple[str, str, int], Any]()
+    for batch in cut(events, sizes):
+        expected = newest(latest, batch, times)
+        draw.shuffle(batch)
+        emitted = joiner(BY, TIMED, AT)(there, rows(batch, times))
+        assert dict(emitted.select(BY, AT).iter_rows()) == expected
+        assert emitted.columns == [BY, AT, "offsets", "details", "deleted"]
+
+
+@settings(deadline=None)
+@given(EVENTS, SIZES, TIMES, st.randoms())
+def test_where_times_rise_the_newest_never_goes_back(
+    events: list[Event], sizes: list[int], times: list[int], draw: Any
+) -> None:
+    """Whatever goes: of what is left, it's often less."""
+    there, former = empty(tables_of(BY, TIMED)), dict[str, int]()
+    for batch in cut(events, sizes):
+        draw.shuffle(batch)
+        emitted = joiner(BY, TIMED, AT)(there, rows(batch, sorted(times)))
+        for row in emitted.iter_rows(named=True):
+            left = [each[AT] for each in (*row["offsets"], *row["details"])]
+            assert row[AT] >= max(former.get(row[BY], 0), *left, 0)
+            former[row[BY]] = row[AT]
 
 
 def joined(*batches: list[Event]) -> list[Mapping[str, Any]]:
@@ -179,3 +240,17 @@ def test_nothing_is_kept_of_a_value_that_is_gone() -> None:
         joiner(BY, SIDES)(there, rows([(order, ("both", "a", 0, value))]))
     kept = [table.all() for table in there.values()]
     assert all(table is None or table.is_empty() for table in kept)
+
+
+def test_a_tombstone_counts_by_its_own_time() -> None:
+    there = empty(tables_of(BY, TIMED))
+    events: list[Event] = [
+        ("offsets", "a", 0, 1),
+        ("offsets", "a", 1, 1),
+        ("offsets", "a", 1, GONE),
+    ]
+    emitted = [
+        joiner(BY, TIMED, AT)(there, rows([event], [5, 7, 9])) for event in enumerate(events)
+    ]
+    assert [rows[AT].to_list() for rows in emitted] == [[5], [7], [9]]
+    assert [each[AT] for each in emitted[-1]["offsets"][0]] == [5]

@@ -166,6 +166,22 @@ def test_a_row_that_a_filter_no_longer_keeps_becomes_a_delete(feed: Feed) -> Non
     assert seen(feed.send(commit("a", 0, 9))) == {"a": GONE}
 
 
+def test_a_tombstone_has_the_newest_time(feed: Feed) -> None:
+    def timed(rows: DataFrame) -> DataFrame:
+        at = rows.withColumn("at", F.col("offset") * 10)  # a tombstone has one, as every record
+        commits = ktable(at, LEFT_KEY, where="kind = 'commit'", columns=["committed", "at"])
+        members = ktable(at, RIGHT_KEY, where="kind = 'member'", columns=["data", "at"])
+        return commits.join(members, "group", "offsets", "members", newest="at")
+
+    feed.start(timed)
+    first = feed.send(commit("a", 0, 1), commit("a", 1, 1), member("a", "m", b"m"))["a"]
+    assert (first["at"], [row["at"] for row in first["offsets"]]) == (20, [0, 10])
+    second = feed.send(commit("a", 1, None))["a"]
+    assert (second["at"], [row["at"] for row in second["offsets"]]) == (30, [0])
+    gone = feed.send(commit("a", 0, None), member("a", "m", None))["a"]
+    assert gone == {"at": 50, "offsets": [], "members": [], "deleted": True}
+
+
 def test_an_inner_join_is_a_deleted_column(feed: Feed) -> None:
     lacking = "0 IN (size(offsets), size(members))"
     feed.start(lambda rows: of_branches(rows).withColumn("deleted", F.expr(lacking)))
@@ -210,6 +226,9 @@ def test_a_join_of_another_shape_does_not_go_on_with_a_checkpoint(feed: Feed) ->
         ),
         "buckets: made for 8, came 2": lambda rows: joined(branches(rows, buckets=2)),
         "gives: made for join by group, came changes": lambda rows: branches(rows)[0].changes(),
+        "newest: made for nothing, came committed": lambda rows: branches(rows)[0].join(
+            branches(rows)[0], "group", "offsets", "members", newest="committed"
+        ),
     }
     for says, other in others.items():
         with pytest.raises(CannotGoOn, match=says):
@@ -280,6 +299,14 @@ def test_branches_of_one_changelog_are_read_in_one_pass(
                 ktable(b.changelog.withColumn("group", F.lit(1)), RIGHT_KEY), by="group"
             ),
             "one type, but it is string on the left and int on the right",
+        ),
+        (
+            lambda a, b: a.join(b, by="group", newest="committed"),
+            "'committed' is bigint on the left and none on the right",
+        ),
+        (
+            lambda a, b: a.join(a, by="group", newest="group"),
+            "another name than 'group'",
         ),
         (
             lambda a, b: ktable(a.changelog, "tags").join(b, by="tags"),

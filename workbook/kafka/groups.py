@@ -178,9 +178,15 @@ class Dashboard:
             if how:
                 before = self._gone.get(row["group"])
                 ids = tuple(row["client_ids"]) or (before.client_ids if before else ())
-                self._gone[row["group"]] = Gone(row["group"], how, now, ids, row["lag"])
+                at = self._left_at(row["group"], now)
+                self._gone[row["group"]] = Gone(row["group"], how, at, ids, row["lag"])
         kept = [g for g in self._latest() if now - g.at < LEFT_MS and not _is_back(g, found)]
         self._gone = {gone.group: gone for gone in kept[:MOST_LEFT]}
+
+    def _left_at(self, group: str, now: int) -> int:
+        """Return when a group's row last changed, where it's there and not ahead of us."""
+        at = self._groups.get(group, {}).get("changed_at")
+        return now if at is None else min(at, now)
 
     def _latest(self) -> list[Gone]:
         return sorted(self._gone.values(), key=lambda gone: (-gone.at, gone.group))

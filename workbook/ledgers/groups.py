@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pandas as pd
 
@@ -17,7 +18,12 @@ MEANINGS = {
     "unexpected": "in the table, but nobody has committed it, or its group is deleted",
     "nameless": "a group that had members stands in the table as unknown",
     "differing": "the admin client has another answer than the table",
+    "unpublished": "a group's newest record in the topic isn't its row in the table",
+    "outdated": "a group's row in its newest window isn't its row in the table",
 }
+
+Rows = Mapping[str, Mapping[str, Any]]
+"""A row by its group."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +31,8 @@ class GroupsVerdict(Findings):
     """Each anomaly with the very rows, as a DataFrame; empty where all is well. All are faults.
 
     Columns: group, topic, partition, ``committed`` or ``admin`` (an offset), ``observed`` (that in
-    the table); of ``nameless``: group. ``expected`` and ``observed`` count partitions.
+    the table); of ``nameless``: group; of the last two: as ``differing_rows`` has them.
+    ``expected`` and ``observed`` count partitions.
     """
 
     meanings: ClassVar = MEANINGS
@@ -38,6 +45,8 @@ class GroupsVerdict(Findings):
     unexpected: pd.DataFrame
     nameless: pd.DataFrame
     differing: pd.DataFrame
+    unpublished: pd.DataFrame = field(default_factory=pd.DataFrame)
+    outdated: pd.DataFrame = field(default_factory=pd.DataFrame)
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -69,6 +78,26 @@ def judge(expected: pd.DataFrame, observed: pd.DataFrame, admin: pd.DataFrame) -
         nameless=pd.DataFrame({"group": [name for name in described if name not in known]}),
         differing=asked[_differ(asked)],
     )
+
+
+def differing_rows(table: Rows, copy: Rows) -> pd.DataFrame:
+    """Find the groups whose row in a copy isn't the one in the table.
+
+    Columns: group; ``table`` and ``copy``, as dictionaries of what differs, None without a row.
+    """
+    apart = [group for group in sorted({*table, *copy}) if table.get(group) != copy.get(group)]
+    rows = [(group, *_apart(table.get(group), copy.get(group))) for group in apart]
+    return pd.DataFrame(rows, columns=["group", "table", "copy"])
+
+
+def _apart(
+    left: Mapping[str, Any] | None, right: Mapping[str, Any] | None
+) -> tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]:
+    """Keep of two rows what they don't share."""
+    if left is None or right is None:
+        return left, right
+    names = [name for name in {**left, **right} if left.get(name) != right.get(name)]
+    return {name: left.get(name) for name in names}, {name: right.get(name) for name in names}
 
 
 def _beside(left: pd.DataFrame, name: str, observed: pd.DataFrame) -> pd.DataFrame:

@@ -23,22 +23,30 @@ SCHEMA = (
     "offsets ARRAY<STRUCT<topic: STRING, partition: INT, offset: BIGINT, committed_at: BIGINT>>, "
     "changed_at BIGINT, deleted BOOLEAN"
 )
+"""``changed_at`` (ms) is the time of the record, or tombstone, that changed the group last.
+
+A ``deleted`` row has it too, and nothing else. So it never goes back while the broker's clock
+doesn't, and a row that a tombstone has corrected belongs to the window of that tombstone.
+"""
 
 Serialise = Callable[[ClientDetails], bytes]
 
 
 def commits(decoded: DataFrame) -> KTable:
-    """Return the latest commit per group, topic and partition, from ``consumer_offsets.decode``."""
+    """Return the latest commit per group, topic and partition.
+
+    From ``consumer_offsets.decode`` with ``recorded_at`` (ms), the time of the record.
+    """
     return ktable(
         decoded,
         key=("group", "topic", "partition"),
-        columns=("committed", "committed_at"),
+        columns=("committed", "committed_at", "recorded_at"),
         where=F.col("kind") == COMMIT,
     )
 
 
 def metadata(decoded: DataFrame) -> KTable:
-    """Return the latest records that describe each group, of the same with ``recorded_at`` (ms)."""
+    """Return the latest records that describe each group, from the same."""
     return ktable(
         decoded,
         key=("group", "kind", "member"),
@@ -52,11 +60,11 @@ def active_groups(decoded: DataFrame, serialise: Serialise = to_json) -> DataFra
 
     In: the rows of ``consumer_offsets.decode``. Out: ``group``; ``details``, its ``ClientDetails``
     as ``serialise`` writes them, null where no record describes it; ``offsets``, its latest commit
-    per topic and partition (``offset`` is the one to read next); ``changed_at``, its newest record
-    or commit (ms); ``deleted``, true where nothing is left of it, and all else is null.
+    per topic and partition (``offset`` is the one to read next); ``changed_at``, the time of its
+    newest record, a tombstone too (ms); ``deleted``, true where nothing is left of it.
     """
     rows = decoded.withColumn("recorded_at", F.unix_millis("timestamp"))
-    joined = commits(rows).join(metadata(rows), "group", "offsets", "parts")
+    joined = commits(rows).join(metadata(rows), "group", "offsets", "parts", newest="recorded_at")
 
     def actives(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -86,14 +94,14 @@ _ARROW = pa.schema(
 
 def _active(row: dict[str, Any], serialise: Serialise) -> dict[str, Any]:
     if row["deleted"]:
-        return {"group": row["group"], "deleted": True}
+        return {"group": row["group"], "changed_at": row["recorded_at"], "deleted": True}
     details = ClientDetails.of(row["group"], row["parts"])
     offsets = [{**each, "offset": each["committed"]} for each in row["offsets"]]
-    recorded = (part["recorded_at"] for part in row["parts"])
+    recorded = (each["recorded_at"] for each in (*offsets, *row["parts"]))
     return {
         "group": row["group"],
         "details": None if details is None else serialise(details),
         "offsets": offsets,
-        "changed_at": max(*(each["committed_at"] for each in offsets), *recorded, 0),
+        "changed_at": max(row["recorded_at"], *recorded),
         "deleted": False,
     }

@@ -24,21 +24,25 @@ if TYPE_CHECKING:
     from workbook.tables.ktable import KTable
 
 
-def joined(left: KTable, right: KTable, by: str, names: tuple[str, str]) -> DataFrame:
+def joined(
+    left: KTable, right: KTable, by: str, names: tuple[str, str], newest: str | None
+) -> DataFrame:
     """Join two tables as ``KTable.join`` says; ``names`` are those of the arrays of their rows."""
     _require_common(left, right, by)
     _require_names(left, right, by, names)
+    if newest is not None:
+        _require_newest(left, right, by, names, newest)
     tables = dict(zip(names, (left, right), strict=True))
     sides = tuple(_side(table, by, name) for name, table in tables.items())
     packs = pack(_rows(tables, by), left.buckets, lambda batch: squeezed(batch, by, sides))
-    emitted = stateful(packs, joiner(by, sides), tables_of(by, sides), left.buckets)
-    emitted = marked(emitted, _facts(tables, by))
+    emitted = stateful(packs, joiner(by, sides, newest), tables_of(by, sides), left.buckets)
+    emitted = marked(emitted, _facts(tables, by, newest))
     arrays = [
         StructField(name, ArrayType(_fields(table, by), containsNull=False))
         for name, table in tables.items()
     ]
-    common = left.changelog.schema[by]
-    return unpack(emitted, StructType([common, *arrays, StructField("deleted", BooleanType())]))
+    named = [left.changelog.schema[name] for name in (by, newest) if name is not None]
+    return unpack(emitted, StructType([*named, *arrays, StructField("deleted", BooleanType())]))
 
 
 def _side(table: KTable, by: str, name: str) -> Side:
@@ -93,10 +97,10 @@ def _none(table: KTable, by: str) -> Column:
 # --- what it's made for, and what is refused --------------------------------------------------
 
 
-def _facts(tables: dict[str, KTable], by: str) -> Facts:
+def _facts(tables: dict[str, KTable], by: str, newest: str | None) -> Facts:
     """Return the facts of both tables by side, so that a table of another shape is refused."""
     shared = ("buckets", *LAYOUT)
-    facts = {"gives": f"join by {by}", "tables": list(tables)}
+    facts = {"gives": f"join by {by}", "newest": newest, "tables": list(tables)}
     for side, table in zip(("left", "right"), tables.values(), strict=True):
         own = {name: fact for name, fact in table.facts.items() if name not in shared}
         own["columns"] = table.kinds(table.columns)
@@ -138,4 +142,22 @@ def _require_names(left: KTable, right: KTable, by: str, names: tuple[str, str])
         raise ValueError(
             f"Expected a column beside {by!r} in both tables, but {bare[0]!r} has none to show. "
             "Add one to its changelog, for example its offset under another name."
+        )
+
+
+def _require_newest(
+    left: KTable, right: KTable, by: str, names: tuple[str, str], newest: str
+) -> None:
+    """Raise ValueError for what isn't a column of both tables, or can't be one of the result."""
+    if newest in (by, *names):
+        raise ValueError(f"Expected newest= with another name than {by!r} and {names}.")
+    kinds = [
+        table.changelog.schema[newest].dataType.simpleString() if newest in table.columns else None
+        for table in (left, right)
+    ]
+    if None in kinds or kinds[0] != kinds[1]:
+        raise ValueError(
+            f"Expected newest= with a column of both tables, of one type, but {newest!r} is "
+            f"{kinds[0] or 'none'} on the left and {kinds[1] or 'none'} on the right. Name it in "
+            f"both, as in ktable(..., columns=['committed', {newest!r}])."
         )

@@ -40,13 +40,20 @@ def squeezed(batch: pl.DataFrame, by: str, sides: Sequence[Side]) -> pl.DataFram
     return pl.concat(parts, how="diagonal")
 
 
-def joiner(by: str, sides: Sequence[Side]) -> Step:
-    """Return a step that emits for each changed value of ``by`` the rows of both sides."""
+def joiner(by: str, sides: Sequence[Side], newest: str | None = None) -> Step:
+    """Return a step that emits for each changed value of ``by`` the rows of both sides.
+
+    ``newest`` is a column of both sides: it emits the largest value that this has in those rows of
+    the batch that changed something, tombstones included.
+    """
+    named = [by] if newest is None else [by, newest]
 
     def join(state: State, batch: pl.DataFrame) -> pl.DataFrame:
         own = {side: _own(batch, by, side) for side in sides}
         changed = [_brought(state[side.rows], rows, by, side) for side, rows in own.items()]
-        emitted = values = pl.concat(changed).unique()
+        emitted = pl.concat([rows.select(named) for rows in changed])
+        emitted = emitted.group_by(by).agg(pl.col(name).max() for name in named[1:])
+        values = emitted.select(by)
         for side, rows in own.items():
             lists = _lists(state[side.rows], values, rows.clear(), by, side)
             emitted = emitted.join(lists, on=by, how="left")
@@ -65,9 +72,9 @@ def _own(batch: pl.DataFrame, by: str, side: Side) -> pl.DataFrame:
 
 
 def _brought(table: Segments, batch: pl.DataFrame, by: str, side: Side) -> pl.DataFrame:
-    """Bring a batch into a side's table; return the values of ``by`` whose rows it changed."""
+    """Bring a batch into a side's table; return those of its rows that changed something."""
     if not len(batch):
-        return batch.select(by)
+        return batch
     keys, columns = [by, *side.key], [by, *side.columns]
     new = last(batch, keys)
     live = new.filter(~pl.col(DELETED)).select(columns)
@@ -76,7 +83,7 @@ def _brought(table: Segments, batch: pl.DataFrame, by: str, side: Side) -> pl.Da
     came = live.join(old, on=columns, how="anti", nulls_equal=True)
     went = old.join(live, on=columns, how="anti", nulls_equal=True)
     table.write(came, gone=went.join(came, on=keys, how="anti"))
-    return pl.concat([came.select(by), went.select(by)])
+    return new.join(pl.concat([came, went]), on=keys, how="semi")
 
 
 def _lists(

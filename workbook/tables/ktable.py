@@ -146,7 +146,12 @@ class KTable:
         return GroupedTable(self, column)
 
     def join(
-        self, right: KTable, by: str, left_rows: str = "left", right_rows: str = "right"
+        self,
+        right: KTable,
+        by: str,
+        left_rows: str = "left",
+        right_rows: str = "right",
+        newest: str | None = None,
     ) -> DataFrame:
         """Join two tables by a column of both keys: a full outer join, kept up to date.
 
@@ -157,11 +162,15 @@ class KTable:
         lacks a side count as deleted: ``.withColumn("deleted", F.expr("0 IN (size(left),
         size(right))"))``.
 
+        ``newest``, a column of both tables, such as the time of a record, comes behind ``by``: its
+        largest value among the micro-batch's rows that changed this value of ``by``, tombstones
+        included. Of what is left that could be less than what was emitted before.
+
         Tables of one and the same changelog (``ktable(..., where=...)``) are read in one pass.
         Raises ValueError where ``by`` isn't in both keys, and where types, names or buckets of the
         two don't fit.
         """
-        return joined(self, right, by, (left_rows, right_rows))
+        return joined(self, right, by, (left_rows, right_rows), newest)
 
     def kinds(self, columns: Sequence[str]) -> list[str]:
         """Return columns with their types, as a checkpoint's facts have them."""

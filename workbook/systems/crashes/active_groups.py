@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,8 @@ class ActiveGroupCrashes(Crashes):
 
     Some have members, in either protocol, some commit in transactions, of which some are aborted,
     and some are deleted. The store is compared with what they have committed, and with what the
-    admin client answers.
+    admin client answers; the newest record per group in the topic, and the newest row per group in
+    the windows, with the store.
     """
 
     words = ("--in", CONSUMER_OFFSETS, "--max-per-batch", "50", "--every", "0.1")
@@ -38,7 +41,10 @@ class ActiveGroupCrashes(Crashes):
                 Point("before-checkpoint", "a micro-batch is in all of them, not committed"),
                 Point(AFTER_COMMIT, "a micro-batch has been committed to the checkpoint"),
             ),
-            promises=("missing", "stale", "unexpected", "nameless", "differing"),
+            promises=(
+                *("missing", "stale", "unexpected", "nameless", "differing"),
+                *("unpublished", "outdated"),
+            ),
         ),
     )
 
@@ -54,21 +60,36 @@ class ActiveGroupCrashes(Crashes):
     def judge(
         self, filled: Filled, config: dict[str, Any], options: Namespace, checkpoint: Path
     ) -> Verdict:
-        """Judge what the store holds of these groups."""
+        """Judge what the store, the topic and the windows hold of these groups.
+
+        A group that is deleted stays in the windows where it was.
+        """
         import pandas as pd
 
         from workbook.kafka.group_offsets import committed_by
-        from workbook.ledgers.groups import judge
+        from workbook.kafka.readers import latest_rows, read_messages
+        from workbook.ledgers.groups import differing_rows, judge
         from workbook.sinks.store import Store
+        from workbook.sinks.windowed_store import WindowedStore
 
-        mine = f"{options.out.removesuffix('.results')}."
+        def mine(rows: Iterable[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+            prefix = f"{options.out.removesuffix('.results')}."
+            return {row["group"]: row for row in rows if row["group"].startswith(prefix)}
+
+        table = mine(Store(checkpoint / "groups.db", "group").all())
+        topic = mine(latest_rows(read_messages(config, options.out)).values())
+        windows = mine(row for _, row in WindowedStore(checkpoint / "windows.db", "group").all())
         rows = [
-            (row["group"], at["topic"], at["partition"], at["offset"], bool(row["details"]))
-            for row in Store(checkpoint / "groups.db", "group").all()
-            if row["group"].startswith(mine)
+            (group, at["topic"], at["partition"], at["offset"], bool(row["details"]))
+            for group, row in table.items()
             for at in row["offsets"] or [NOTHING]
         ]
-        groups = sorted({*filled.expected["group"], *(row[0] for row in rows)})
-        return judge(
+        groups = sorted({*filled.expected["group"], *table})
+        verdict = judge(
             filled.expected, pd.DataFrame(rows, columns=COLUMNS), committed_by(config, groups)
+        )
+        return replace(
+            verdict,
+            unpublished=differing_rows(table, topic),
+            outdated=differing_rows(table, {g: row for g, row in windows.items() if g in table}),
         )

@@ -1,0 +1,187 @@
+"""The judge of the table of groups that was killed sees what is wrong in stores and topic."""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+from argparse import Namespace
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from brokers import commit
+
+from workbook.crashlab.report import Outcome
+from workbook.kafka.broker import Broker
+from workbook.kafka.producer import DeliveringProducer
+from workbook.ledgers.groups import GroupsVerdict
+from workbook.sinks.row_json import row_json
+from workbook.sinks.store import Store
+from workbook.sinks.table_topic import TableTopic
+from workbook.sinks.windowed_store import MINUTE_MS, WindowedStore
+from workbook.systems import CRASHES
+from workbook.systems.crashes.active_groups import COLUMNS
+from workbook.systems.crashes.base import Filled
+from workbook.topics import compacted
+
+NOW = 1_700_000_040_000
+SCHEMA = pa.schema(
+    {
+        "group": pa.string(),
+        "details": pa.string(),
+        "offsets": pa.list_(
+            pa.struct({"topic": pa.string(), "partition": pa.int32(), "offset": pa.int64()})
+        ),
+        "changed_at": pa.int64(),
+        "deleted": pa.bool_(),
+    }
+)
+
+
+class Run:
+    """What a run leaves: ``a`` and ``b`` have committed 3, ``gone`` was there and is deleted."""
+
+    def __init__(self, broker: Broker, checkpoint: Path) -> None:
+        self.config, self.checkpoint = broker.client_config(), checkpoint
+        self.topic = f"judged-{secrets.token_hex(4)}"
+        self.out = f"{self.topic}.results"
+        broker.create(compacted(self.topic), compacted(self.out))
+        for name in "ab":
+            commit(self.config, f"{self.topic}.{name}", self.topic, 3)
+        sinks = (
+            TableTopic(self.config, self.out, "group"),
+            Store(checkpoint / "groups.db", "group"),
+            WindowedStore(checkpoint / "windows.db", "group"),
+        )
+        gone = {"group": f"{self.topic}.gone", "changed_at": NOW, "deleted": True}
+        batches = (
+            [self.row("a", 1), self.row("b", 2), self.row("gone", 2)],
+            [self.row("a", 3, MINUTE_MS), self.row("b", 3), gone, self.row("other", 9, of="not")],
+        )
+        for number, rows in enumerate(batches):
+            for sink in sinks:
+                sink.apply(pa.Table.from_pylist(rows, SCHEMA), "query", number)
+
+    def row(self, name: str, offset: int, later: int = 0, of: str = "") -> dict[str, Any]:
+        """The row of a group that has committed this offset."""
+        return {
+            "group": f"{of or self.topic}.{name}",
+            "details": None,
+            "offsets": [{"topic": self.topic, "partition": 0, "offset": offset}],
+            "changed_at": NOW + later,
+            "deleted": False,
+        }
+
+    def judged(self) -> GroupsVerdict:
+        rows = [(f"{self.topic}.{name}", self.topic, 0, 3, False) for name in "ab"]
+        filled, options = Filled(2, pd.DataFrame(rows, columns=COLUMNS)), Namespace(out=self.out)
+        crashes = CRASHES["active_groups"]
+        verdict = crashes.judge(filled, self.config, options, self.checkpoint)
+        assert isinstance(verdict, GroupsVerdict)
+        outcome = Outcome("active_groups", crashes.variant(None), 7, (), verdict)
+        assert outcome.kept == verdict.clean
+        return verdict
+
+    def send(self, name: str, row: dict[str, Any] | None) -> None:
+        """One more record into the topic, or a tombstone."""
+        value = None if row is None else written(row).encode()
+        with DeliveringProducer(self.config, self.out) as producer:
+            producer.produce(value, f"{self.topic}.{name}".encode())
+
+    def change(self, file: str, statement: str, *values: object) -> None:
+        """Tamper with a file."""
+        with closing(sqlite3.connect(self.checkpoint / file)) as connection, connection:
+            assert connection.execute(statement, values).rowcount == 1
+
+
+def written(row: dict[str, Any]) -> str:
+    """A row as the sinks write it."""
+    return row_json({name: each for name, each in row.items() if name != "deleted"})
+
+
+@pytest.fixture(scope="module")
+def run(broker: Broker, tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Run]:
+    return lambda: Run(broker, tmp_path_factory.mktemp("checkpoint"))
+
+
+def test_what_is_right_passes(run: Callable[[], Run]) -> None:
+    verdict = run().judged()
+    assert not any(verdict.counts.values()), str(verdict)
+    assert list(verdict.counts) == list(CRASHES["active_groups"].variant(None).promises or ())
+
+
+def a_row_is_older_in_the_topic(run: Run) -> None:
+    run.send("a", run.row("a", 1))
+
+
+def a_tombstone_too_many(run: Run) -> None:
+    run.send("a", None)
+
+
+def a_deleted_group_stays_in_the_topic(run: Run) -> None:
+    run.send("gone", run.row("gone", 2))
+
+
+def a_newest_window_is_missing(run: Run) -> None:
+    newest = NOW + MINUTE_MS
+    run.change("windows.db", "DELETE FROM windows WHERE start = ? AND key LIKE '%.a'", newest)
+
+
+def a_group_has_no_window(run: Run) -> None:
+    run.change("windows.db", "DELETE FROM windows WHERE key LIKE '%.b'")
+
+
+def a_window_has_another_row(run: Run) -> None:
+    old = written(run.row("b", 2))
+    run.change("windows.db", "UPDATE windows SET value = ? WHERE key LIKE '%.b'", old)
+
+
+def the_store_is_older(run: Run) -> None:
+    old = written(run.row("b", 2))
+    run.change("groups.db", "UPDATE store SET value = ? WHERE key LIKE '%.b'", old)
+
+
+def the_store_lacks_a_group(run: Run) -> None:
+    run.change("groups.db", "DELETE FROM store WHERE key LIKE '%.b'")
+
+
+@pytest.mark.parametrize(
+    ("tamper", "found"),
+    [
+        (a_row_is_older_in_the_topic, {"unpublished": "a"}),
+        (a_tombstone_too_many, {"unpublished": "a"}),
+        (a_deleted_group_stays_in_the_topic, {"unpublished": "gone"}),
+        (a_newest_window_is_missing, {"outdated": "a"}),
+        (a_group_has_no_window, {"outdated": "b"}),
+        (a_window_has_another_row, {"outdated": "b"}),
+        (
+            the_store_is_older,
+            {"stale": "b", "differing": "b", "unpublished": "b", "outdated": "b"},
+        ),
+        (the_store_lacks_a_group, {"missing": "b", "differing": "b", "unpublished": "b"}),
+    ],
+)
+def test_what_is_wrong_is_found(
+    run: Callable[[], Run], tamper: Callable[[Run], None], found: dict[str, str]
+) -> None:
+    made = run()
+    tamper(made)
+    verdict = made.judged()
+    named = {
+        name: "".join(getattr(verdict, name)["group"]).removeprefix(f"{made.topic}.")
+        for name, count in verdict.counts.items()
+        if count
+    }
+    assert named == found, str(verdict)
+    assert not verdict.clean
+
+
+def test_what_differs_is_shown_and_no_more(run: Callable[[], Run]) -> None:
+    made = run()
+    made.send("b", made.row("b", 3, later=1))
+    [(_, table, copy)] = made.judged().unpublished.itertuples(index=False)
+    assert (table, copy) == ({"changed_at": NOW}, {"changed_at": NOW + 1})
