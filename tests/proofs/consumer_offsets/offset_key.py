@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import struct
 from struct import unpack, unpack_from
 
@@ -134,6 +135,100 @@ def low_byte_of_the_kind(key):
     return by_places(b"\x00" + key[1:]) if key else None
 
 
+def high_byte_of_the_kind(key):
+    if key is None or len(key) < 2 or key[0] > 1:
+        return None
+    (size,) = unpack(">h", key[2:4])
+    (other,) = unpack(">h", key[4 + size : 6 + size])
+    group, topic = key[4 : 4 + size].decode(), key[6 + size : 6 + size + other].decode()
+    return group, topic, unpack(">i", key[6 + size + other :])[0]
+
+
+def tries_it(key):
+    try:
+        (size,) = unpack_from(">h", key, 2)
+        (other,) = unpack_from(">h", key, 4 + size)
+        group, topic = key[4 : 4 + size].decode(), key[6 + size : 6 + size + other].decode()
+        return group, topic, unpack_from(">i", key, 6 + size + other)[0]
+    except Exception:
+        return None
+
+
+def negative_kinds_too(key):
+    if key is None or len(key) < 2 or unpack(">h", key[:2])[0] > 1:
+        return None
+    return by_places(b"\x00\x01" + key[2:])
+
+
+def length_of_the_topic_in_one_byte(key):
+    if not key or key[:2] not in (b"\x00\x00", b"\x00\x01"):
+        return None
+    (size,) = unpack(">h", key[2:4])
+    topic = key[6 + size : 6 + size + key[5 + size]].decode()
+    return key[4 : 4 + size].decode(), topic, unpack(">i", key[-4:])[0]
+
+
+def length_of_the_group_in_one_byte(key):
+    if not key or key[:2] not in (b"\x00\x00", b"\x00\x01"):
+        return None
+    size = key[3]
+    (other,) = unpack(">h", key[4 + size : 6 + size])
+    topic = key[6 + size : 6 + size + other].decode()
+    return key[4 : 4 + size].decode(), topic, unpack(">i", key[-4:])[0]
+
+
+def up_to_the_length(key):
+    if not key or key[:2] not in (b"\x00\x00", b"\x00\x01"):
+        return None
+    (size,) = unpack(">h", key[2:4])
+    (other,) = unpack(">h", key[4 + size : 6 + size])
+    return key[4:size].decode(), key[6 + size : other].decode(), unpack(">i", key[-4:])[0]
+
+
+def in_ascii(key):
+    if not key or key[:2] not in (b"\x00\x00", b"\x00\x01"):
+        return None
+    (size,) = unpack(">h", key[2:4])
+    (other,) = unpack(">h", key[4 + size : 6 + size])
+    group, topic = key[4 : 4 + size], key[6 + size : 6 + size + other]
+    return group.decode("ascii"), topic.decode("ascii"), unpack(">i", key[-4:])[0]
+
+
+def ends_at_a_zero(key):
+    if not key or key[:2] not in (b"\x00\x00", b"\x00\x01"):
+        return None
+    group = key[4:].split(b"\x00")[0]
+    rest = key[4 + len(group) :]
+    return group.decode(), rest[2:-4].decode(), unpack(">i", rest[-4:])[0]
+
+
+def stripped(*what):
+    def commit_of(key):
+        found = by_places(key)
+        return found and (found[0].strip(*what), found[1].strip(*what), found[2])
+
+    return commit_of
+
+
+def no_group_without_a_name(key):
+    found = by_places(key)
+    return found if found and found[0] else None
+
+
+def first_part_of_the_topic(key):
+    found = by_places(key)
+    return found and (found[0], found[1].split(".")[0], found[2])
+
+
+def by_a_pattern(key):
+    found = re.match(rb"\x00[\x00\x01](..)([\w.-]*)(..)([\w.-]+)(....)$", key or b"", re.S)
+    return found and (found[2].decode(), found[4].decode(), unpack(">i", found[5])[0])
+
+
+def kind_as_a_tuple(key):
+    return by_places(key) if key and unpack(">h", key[:2]) in (0, 1) else None
+
+
 def raises_for_others(key):
     found = by_places(key)
     if found is None:
@@ -158,7 +253,17 @@ catalogue = Catalogue(
         (topic_before_group, "The group comes first"),
         (forgets_the_second_length, "length of its own"),
         (low_byte_of_the_kind, "one byte of the kind"),
-        (one_byte_as_the_kind, "It returns None for this input"),
+        (one_byte_as_the_kind, "Two bytes equal no number"),
+        (high_byte_of_the_kind, "first byte of the kind alone"),
+        (tries_it, "never asks for the kind"),
+        (negative_kinds_too, "Kind -1 is below"),
+        (up_to_the_length, "cuts a name off at its length"),
+        (in_ascii, "ASCII"),
+        (ends_at_a_zero, "Only its length says where it ends"),
+        (stripped(), "strips the names"),
+        (no_group_without_a_name, "this group is empty"),
+        (first_part_of_the_topic, "a dot is part of a name"),
+        (by_a_pattern, "`café` has four characters"),
         (lambda key: print(by_places(key)), "prints"),
         (lambda group, topic: (group, topic, 0), "Keep the parameters"),
     ],
@@ -166,6 +271,13 @@ catalogue = Catalogue(
         (lambda key: by_places(key) if key and b"clicks" in key else None, ""),
         (lambda key: by_places(key) if key and len(key) < 40 else None, ""),
     ],
-    same=[(without_a_look_at_none, whatever_kind), (raises_for_others, whatever_kind)],
+    same=[
+        (without_a_look_at_none, whatever_kind),
+        (raises_for_others, whatever_kind),
+        (kind_as_a_tuple, one_byte_as_the_kind),
+        (length_of_the_topic_in_one_byte, length_of_one_byte),
+        (length_of_the_group_in_one_byte, length_of_one_byte),
+        (stripped("\0"), stripped()),
+    ],
     models=MISTAKES,
 )

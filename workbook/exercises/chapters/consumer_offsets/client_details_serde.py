@@ -30,9 +30,10 @@ def _member(
     client: str = "till",
     instance: str | None = None,
     assigned: tuple[Assignment, ...] = (Assignment("clicks", (0, 1)),),
+    times: tuple[int, int] = (45_000, 300_000),
+    topics: tuple[str, ...] = (),
 ) -> ClientMember:
-    topics = tuple(each.topic for each in assigned) or ("clicks",)
-    times = (45_000, 300_000)
+    topics = topics or tuple(each.topic for each in assigned) or ("clicks",)
     return ClientMember(f"id-{number}", client, "/10.0.0.7", instance, *times, topics, assigned)
 
 
@@ -74,6 +75,15 @@ _CASES = [
         "The generation needs more than 31 bits.",
     ),
     _case(
+        _group(_member(), generation=2**63 - 1),
+        "The generation is the largest number of 64 bits.",
+    ),
+    _case(_group(_member(times=(-1, -1))), "The time-outs are -1: they aren't known."),
+    _case(
+        _group(_member(topics=tuple("zqcxbkay"))),
+        "A member's topics keep their order, which isn't that of the alphabet.",
+    ),
+    _case(
         ClientDetails("shop", "consumer", 3, None, (_member(),)),
         "A group of the new protocol: it has members, and no assignor of theirs.",
     ),
@@ -101,8 +111,9 @@ client_details_serde = Problem(
     "gives an equal `ClientDetails`, with its `ClientMember`s and their `Assignment`s (tuples, "
     "all of them). The two run in different processes.\n\n"
     "The format is yours. It must stand any text and `None`, and numbers of 64 bits; the same "
-    "details give the same bytes. Handed bytes that `serialise` didn't write, or only a part of "
-    "them, `deserialise` raises an error (any), rather than inventing a group.\n\n"
+    "details give the same bytes, at any time and in any process. Handed bytes that `serialise` "
+    "didn't write, or only a part of them, `deserialise` raises an error (any), rather than "
+    "inventing a group; and whatever it's handed, it runs none of it.\n\n"
     "`msgspec.to_builtins(details)` makes dictionaries and lists of it; `msgspec.convert` goes the "
     "other way.",
     stub="def details_serde():\n"
@@ -124,7 +135,7 @@ client_details_serde = Problem(
     discussion="The original wrote both by hand, too: Kafka Streams wants a serde for each store. "
     "Names in every record cost bytes, and buy years: a field can be added, and old bytes are "
     "still read if it has a default.\n\n"
-    "`pickle` would pass, and is a trap: it runs whatever code the bytes ask for, and a class that "
-    "moved to another module can't be read any more. `eval(repr(...))` is the same trap.",
+    "That the same details give the same bytes lets a store leave out what hasn't changed, by "
+    "comparing. A time in the bytes ends that, also where you don't see it: `gzip` writes one.",
     minutes=4.5,
 )

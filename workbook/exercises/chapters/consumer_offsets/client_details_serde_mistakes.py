@@ -14,8 +14,13 @@ from workbook.exercises.engine.mistakes import Mistake, Mistakes, same_idea
 Details = dict[str, Any]
 
 
-def _written(details: ClientDetails) -> bytes:
-    return json.dumps(msgspec.to_builtins(details)).encode()
+def _written(details: ClientDetails, ensure_ascii: bool = True, errors: str = "strict") -> bytes:
+    text = json.dumps(msgspec.to_builtins(details), ensure_ascii=ensure_ascii)
+    return text.encode("ascii", errors)
+
+
+def _in_floats(data: bytes) -> Any:
+    return json.loads(data, parse_int=lambda digits: int(float(digits)))
 
 
 def _read(data: bytes) -> ClientDetails:
@@ -33,7 +38,7 @@ def _changed(change: Callable[[Details], None]) -> Callable[[], Any]:
     """Return a pair whose bytes lack something, or have something else in its place."""
 
     def serialise(details: ClientDetails) -> bytes:
-        plain = msgspec.to_builtins(details)
+        plain = json.loads(_written(details))
         change(plain)
         return json.dumps(plain).encode()
 
@@ -168,8 +173,37 @@ MISTAKES += [
         cause="A large number comes back as a smaller one: it must stand 64 bits.",
     ),
     *same_idea(
+        _changed(lambda plain: plain.update(generation=int(float(plain["generation"])))),
+        _pair(deserialise=lambda data: msgspec.convert(_in_floats(data), ClientDetails)),
+        cause="A large number comes back rounded: it was a float on its way, which keeps 53 bits.",
+    ),
+    *same_idea(
+        _each_member(lambda member: member.update(session_timeout=abs(member["session_timeout"]))),
+        _each_member(
+            lambda member: member.update(
+                session_timeout=abs(member["session_timeout"]),
+                rebalance_timeout=abs(member["rebalance_timeout"]),
+            )
+        ),
+        _each_member(
+            lambda member: member.update(
+                session_timeout=max(member["session_timeout"], 0),
+                rebalance_timeout=max(member["rebalance_timeout"], 0),
+            )
+        ),
+        cause="A negative number loses its sign. A time-out of -1 is one that isn't known.",
+    ),
+    *same_idea(
+        _each_member(lambda member: member["topics"].sort()),
+        _each_member(lambda member: member["topics"].reverse()),
+        cause="A member's topics come back in another order. A set has none, and to sort is to "
+        "change it.",
+    ),
+    *same_idea(
         _each_member(_in_ascii("ignore")),
         _each_member(_in_ascii("replace")),
+        _pair(lambda details: _written(details, ensure_ascii=False, errors="ignore")),
+        _pair(lambda details: _written(details, ensure_ascii=False, errors="replace")),
         _each_member(
             lambda member: member.update(client_id=member["client_id"].encode().decode("latin-1"))
         ),

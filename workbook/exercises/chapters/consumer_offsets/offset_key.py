@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from workbook.exercises.chapters.consumer_offsets.offset_key_mistakes import MISTAKES
+from workbook.exercises.engine.causes import MEANT_NONE
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.drawn import one_after_another, smallest_first
 from workbook.exercises.engine.judging import Case, NotYet, by_cases
@@ -41,7 +42,7 @@ def _case(key: bytes | None, says: str) -> Case:
 
 def _drawn_cases() -> Iterator[Case]:
     draw = random.Random(30)
-    letters = "abcxyz019.-_ éßЖ日"
+    letters = "abcxyz019.-_ \0éßЖ日"
     for size in range(30):
         group, topic = ("".join(draw.choices(letters, k=size // 3 + n)) for n in (0, 1))
         partition = draw.choice((0, 1, 49, 256, 70_000, 2**24 + 1))
@@ -56,9 +57,7 @@ _CASES = [
         _key("shop", "clicks", 3),
         "The kind takes 2 bytes, each length 2, and the partition 4.",
     ),
-    _case(
-        _key("a-longer-group", "a.topic", 0), "Names have any length, and it stands before them."
-    ),
+    _case(_key("longer-group", "a-topic", 0), "Names have any length, and it stands before them."),
     _case(
         _key("café", "clicks", 3),
         "A length counts bytes, not characters: `café` has four characters and five bytes.",
@@ -70,11 +69,31 @@ _CASES = [
     ),
     _case(_key("shop", "clicks", 300), "The partition is 300: that's `00 00 01 2c`."),
     _case(
+        _key("shop", "clicks", 40_000),
+        "The partition is 40,000, `00 00 9c 40`: of two bytes with a sign, 32,767 is the most.",
+    ),
+    _case(
         _key("shop", "clicks", 70_000), "The partition is 70,000, and takes three bytes of four."
     ),
     _case(
         _key("g" * 300, "clicks", 3),
         "The name of this group has 300 bytes: its length, `01 2c`, takes both bytes.",
+    ),
+    _case(
+        _key("shop", "eu.clicks", 3),
+        "The topic is called `eu.clicks`: a dot is part of a name, like any letter.",
+    ),
+    _case(
+        _key("sh\0p", "clicks", 3),
+        "A name may hold a byte that's zero. Only its length says where it ends.",
+    ),
+    _case(
+        _key(" shop\0", "clicks", 3),
+        "A name may begin with a space and end with a zero: it's another group than `shop`.",
+    ),
+    _case(
+        _key("shop", "t" * 300, 3),
+        "The name of this topic has 300 bytes. (Kafka allows 249; the key has room for more.)",
     ),
     _case(_key("", "clicks", 3), "The name of this group is empty: its length is 0. It happens."),
     _case(
@@ -96,13 +115,15 @@ _CASES = [
 ]
 
 
-def _asked_first(check: Callable[[Any], NotYet | None]) -> Callable[[Any], NotYet | None]:
-    """Extend a check: who raises where no commit is, hasn't asked for the kind."""
+def _asked_for_the_kind(check: Callable[[Any], NotYet | None]) -> Callable[[Any], NotYet | None]:
+    """Extend a check: who raises where no commit is, or sees none at all, misreads the kind."""
 
     def diagnose(answer: Any) -> NotYet | None:
         found = check(answer)
-        if found and found.expected == "None" and found.value.startswith("raised"):
+        if found and found.expected == "None" and found.cause.startswith("It raised"):
             return replace(found, cause=_NO_COMMIT)
+        if found and found.cause == f"{MEANT_NONE} {_CASES[0].cause}":
+            return replace(found, cause=_NEVER)
         return found
 
     return diagnose
@@ -111,6 +132,10 @@ def _asked_first(check: Callable[[Any], NotYet | None]) -> Callable[[Any], NotYe
 _NO_COMMIT = (
     "It raises an error here, where `None` is asked for: this key is no commit's. Ask first "
     "whether there is a key, and for its kind; read on only then."
+)
+_NEVER = (
+    "It returns None, though the kind is 1. Two bytes equal no number, and neither does the tuple "
+    "that `struct.unpack` always returns: take its first element."
 )
 
 offset_key = Problem(
@@ -125,7 +150,7 @@ offset_key = Problem(
     '`b"\\x00\\x01\\x00\\x04shop\\x00\\x06clicks\\x00\\x00\\x00\\x03"` gives '
     '`("shop", "clicks", 3)`.',
     stub="def commit_of(key):\n    ...  # your code\n",
-    diagnose=_asked_first(
+    diagnose=_asked_for_the_kind(
         one_after_another(by_cases(_CASES, MISTAKES), by_cases(smallest_first(_drawn_cases())))
     ),
     hints=(

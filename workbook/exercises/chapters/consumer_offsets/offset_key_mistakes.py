@@ -16,19 +16,26 @@ def _number(kind: str, data: bytes) -> int:
     return int(struct.unpack(kind, data)[0])
 
 
+def _two_bytes(two: bytes) -> int:
+    return _number(">h", two)
+
+
 def _read(
     key: bytes,
     decode: Callable[[bytes], Any] = bytes.decode,
     last: Callable[[bytes], Any] = lambda rest: _number(">i", rest),
-    size: Callable[[bytes], int] = lambda two: _number(">h", two),
+    size: Callable[[bytes], int] = _two_bytes,
+    topic_size: Callable[[bytes], int] | None = None,
+    cut: Callable[[bytes, int, int], bytes] = lambda key, at, length: key[at : at + length],
+    end: int | None = None,
 ) -> tuple[Any, Any, Any]:
     """Read a commit's key, with one of its steps done in another way."""
     at, texts = 2, []
-    for _ in range(2):
-        length = size(key[at : at + 2])
-        texts.append(decode(key[at + 2 : at + 2 + length]))
+    for length_of in (size, topic_size or size):
+        length = length_of(key[at : at + 2])
+        texts.append(decode(cut(key, at + 2, length)))
         at += 2 + length
-    return texts[0], texts[1], last(key[at:])
+    return texts[0], texts[1], last(key[at if end is None else end :])
 
 
 def _is_none(key: bytes | None, kinds: tuple[int, ...] = (0, 1)) -> bool:
@@ -91,6 +98,8 @@ MISTAKES += same_idea(
 )
 
 MISTAKES += same_idea(
+    _with(decode=lambda name: name.decode("ascii")),
+    _with(decode=lambda name: str(name, "ascii")),
     _with(decode=lambda name: name.decode("ascii", errors="ignore")),
     _with(decode=lambda name: name.decode("ascii", errors="replace")),
     cause="It decodes the names as ASCII, which has no `é`. They're in UTF-8.",
@@ -137,6 +146,41 @@ def one_byte_of_the_kind(key: bytes | None) -> Any:
     return None if key is None or len(key) < 2 or key[1] not in (0, 1) else _read(key)
 
 
+def _by_the_first_byte(end: int | None = None) -> Callable[[bytes | None], Any]:
+    return lambda key: (
+        _read(key, end=end) if key is not None and len(key) > 1 and key[0] in (0, 1) else None
+    )
+
+
+MISTAKES += same_idea(
+    _by_the_first_byte(),
+    _by_the_first_byte(-4),
+    cause="It looks at the first byte of the kind alone, which is 0 for every kind up to 255.",
+)
+
+
+def _tries(read: Callable[[bytes], Any]) -> Callable[[bytes | None], Any]:
+    def answer(key: bytes | None) -> Any:
+        try:
+            return read(key or b"")
+        except (struct.error, IndexError):
+            return None
+
+    return answer
+
+
+def _of_bytes(key: bytes) -> Any:
+    if len(key) < 2:
+        return None
+    return _read(key, size=int.from_bytes, last=int.from_bytes)
+
+
+MISTAKES += same_idea(
+    _tries(_read),
+    _tries(_of_bytes),
+    cause="It never asks for the kind: whatever can be read as a commit's key is taken for one.",
+)
+
 MISTAKES += same_idea(
     _with(last=lambda rest: rest[-1]),
     _with(last=lambda rest: rest[3]),
@@ -166,10 +210,32 @@ MISTAKES += same_idea(
     "Take its first element.",
 )
 
+
+def _low_byte(two: bytes) -> int:
+    return two[1]
+
+
 MISTAKES += same_idea(
-    _with(size=lambda two: two[1]),
-    _with(size=lambda two: two[1], last=lambda rest: _number(">i", rest[-4:])),
+    _with(size=_low_byte),
+    _with(size=_low_byte, end=-4),
+    _with(size=_low_byte, topic_size=_two_bytes, end=-4),
+    _with(topic_size=_low_byte, end=-4),
+    _with(topic_size=_low_byte),
     cause="It takes one byte for a length. Both count: 300 is `01 2c`.",
+)
+
+MISTAKES += same_idea(
+    _with(cut=lambda key, at, length: key[at:length]),
+    cause="It cuts a name off at its length: `key[a:b]` ends at the place `b`. The name ends where "
+    "it begins plus its length.",
+)
+
+MISTAKES += same_idea(
+    _with(decode=lambda name: name.decode().strip()),
+    _with(decode=lambda name: name.decode().strip("\0")),
+    _with(decode=lambda name: name.decode().strip(" \0")),
+    cause="It strips the names. What stands in a name is part of it, and another group's name "
+    "without it.",
 )
 
 
