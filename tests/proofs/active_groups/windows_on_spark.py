@@ -238,7 +238,7 @@ catalogue = Catalogue(
         ),
         (in_sessions, "A session's window"),
         (more_than_nothing, "It leaves out commits of 0"),
-        (small_numbers, 'cannot be cast to "INT"'),
+        (small_numbers, "2147483688 doesn't fit into INT"),
         (with_tombstones, "Tombstones have no time"),
         (history, "All commits are there"),
         (dropped, "happens to stand first or last"),
