@@ -275,8 +275,133 @@ def only_its_own_key(group, row):
     return after and {"committed": after["committed"], "described": after["described"], "n": 1}
 
 
+def by_matching(group, row):
+    after = {"committed": {}, "described": {}}
+    for side in after:
+        after[side].update(group[side] if group else {})
+    match row:
+        case {"kind": "commit", "topic": topic, "partition": partition, "committed": value}:
+            side, key = "committed", (topic, partition)
+        case {"kind": kind, "member": member, "details": value}:
+            side, key = "described", (kind, member)
+    if not row["deleted"]:
+        after[side][key] = value
+    elif key in after[side]:
+        del after[side][key]
+    return None if after == {"committed": {}, "described": {}} else after
+
+
+def out_of_both(group, row):
+    after = begin(group)
+    if row["deleted"]:
+        after["committed"].pop((row["topic"], row["partition"]), None)
+        after["described"].pop((row["kind"], row["member"]), None)
+        return after if any(after.values()) else None
+    return by_side(after, row)
+
+
+def any_value(group, row):
+    after = by_side(group, row)
+    values = [value for table in (after or {}).values() for value in table.values()]
+    return after if any(values) else None
+
+
+def every_row_goes(group, row):
+    after = begin(group)
+    side, key, value = place(row)
+    if "deleted" in row:
+        after[side].pop(key, None)
+    else:
+        after[side][key] = value
+    return after if any(after.values()) else None
+
+
+def adds_up(group, row):
+    after = begin(group)
+    side, key, value = place(row)
+    if row["deleted"]:
+        after[side].pop(key, None)
+    elif side == "committed":
+        after[side][key] = after[side].get(key, 0) + value
+    else:
+        after[side][key] = value
+    return after if any(after.values()) else None
+
+
+def whole_row(group, row):
+    after = begin(group)
+    side, key, _ = place(row)
+    if row["deleted"]:
+        after[side].pop(key, None)
+    else:
+        after[side][key] = row
+    return after if any(after.values()) else None
+
+
+def in_both(group, row):
+    after = begin(group)
+    keys = {
+        "committed": (row["topic"], row["partition"]),
+        "described": (row["kind"], row["member"]),
+    }
+    for side, key in keys.items():
+        if row["deleted"]:
+            after[side].pop(key, None)
+        else:
+            after[side][key] = row["committed" if side == "committed" else "details"]
+    return after if any(after.values()) else None
+
+
+def in_the_other(group, row):
+    after = begin(group)
+    side, key, value = place(row)
+    other = {"committed": "described", "described": "committed"}[side]
+    if row["deleted"]:
+        after[other].pop(key, None)
+    else:
+        after[other][key] = value
+    return after if any(after.values()) else None
+
+
+def replaces_but_takes_out(group, row):
+    after = begin(group)
+    side, key, value = place(row)
+    if row["deleted"]:
+        after[side].pop(key, None)
+    else:
+        after[side] = {key: value}
+    return after if any(after.values()) else None
+
+
+def an_empty_dictionary(group, row):
+    return by_side(group, row) or {}
+
+
+def all_records_of_the_member(group, row):
+    after = by_side(group, row)
+    if after and row["deleted"] and row["kind"] == "member":
+        rest = {key: its for key, its in after["described"].items() if key[1] != row["member"]}
+        return {**after, "described": rest}
+    return after
+
+
+def all_partitions_of_the_topic(group, row):
+    after = by_side(group, row)
+    if after and row["deleted"] and row["kind"] == "commit":
+        rest = {key: its for key, its in after["committed"].items() if key[0] != row["topic"]}
+        return {**after, "committed": rest}
+    return after
+
+
+def gone_if_not_there(group, row):
+    _, key, _ = place(row)
+    if row["deleted"] and not any(key in table for table in (group or {}).values()):
+        return None
+    return by_side(group, row)
+
+
 catalogue = Catalogue(
-    right=[by_side, by_comprehension, by_none],
+    right=[by_side, by_comprehension, by_matching, out_of_both],
     wrong=[
         (inner, "as in an inner join"),
         (only_described, "It's unknown, not gone"),
@@ -290,6 +415,17 @@ catalogue = Catalogue(
         (ignores_tombstones, "Tombstones change nothing"),
         (must_be_there, "isn't there, as after a compaction"),
         (by_truth, "offset 0 for a tombstone"),
+        (by_none, "without details for a tombstone"),
+        (any_value, "only commit is 0 vanishes"),
+        (every_row_goes, "every row for a tombstone"),
+        (adds_up, "adds the offsets up"),
+        (whole_row, "keeps the whole row"),
+        (in_both, "an entry in both tables"),
+        (in_the_other, "The two tables have changed places"),
+        (an_empty_dictionary, "an empty dictionary"),
+        (all_records_of_the_member, "has a record, and a tombstone, of its own"),
+        (all_partitions_of_the_topic, "as when it expired"),
+        (gone_if_not_there, "a partition that isn't there"),
         (by_topic, "Partitions of a topic overwrite"),
         (by_partition, "Topics overwrite"),
         (turned, "turned round"),
@@ -311,7 +447,7 @@ catalogue = Catalogue(
         (pair_as_text, "A key is a pair"),
     ],
     models=MISTAKES,
-    same=[(a_shallow_copy, in_place)],
+    same=[(a_shallow_copy, in_place), (replaces_but_takes_out, replaces)],
     shortcuts=[
         (low_offsets_go, "A topic that it hadn't read"),
         (only_its_own_key, "and no other"),

@@ -89,6 +89,49 @@ def largest_columns(commits):
     )
 
 
+def topic_by_time(commits):
+    return newest(
+        timed(commits),
+        "struct(max_by(topic, committed_at) AS topic, max_by(partition, offset) AS partition, "
+        "max_by(committed, offset) AS committed)",
+    )
+
+
+def largest_offset_of_the_last(commits):
+    return newest(
+        timed(commits),
+        "struct(max_by(topic, offset) AS topic, max_by(partition, offset) AS partition, "
+        "max(committed) AS committed)",
+    )
+
+
+def largest_of_each_partition(commits):
+    keys = ("group", "topic", "partition")
+    windows = timed(commits.where("NOT deleted")).groupBy(F.window("time", "1 minute"), *keys)
+    found = windows.agg(F.max("committed").alias("committed"))
+    return found.select(F.unix_millis("window.start").alias("start"), *keys, "committed")
+
+
+def in_sessions(commits):
+    session = F.session_window("time", "1 minute")
+    rows = timed(commits.where("NOT deleted")).groupBy(session, "group")
+    found = rows.agg(F.max_by(F.struct(*FIELDS), "offset").alias("row"))
+    return found.select(F.unix_millis("session_window.start").alias("start"), "group", "row.*")
+
+
+def tombstones_of_1970(commits):
+    rows = timed(commits, "timestamp_millis(coalesce(committed_at, 0))")
+    return newest(rows)
+
+
+def more_than_nothing(commits):
+    return newest(timed(commits.where("committed > 0")))
+
+
+def small_numbers(commits):
+    return right(commits).withColumn("committed", F.col("committed").cast("int"))
+
+
 def of_each_group(commits):
     rows = commits.where("NOT deleted").groupBy("group")
     found = rows.agg(F.max_by(F.struct("*"), "offset").alias("row")).select("row.*")
@@ -188,6 +231,14 @@ catalogue = Catalogue(
         (lambda c: newest(timed(c), start="unix_seconds(window.start)"), "`start` is in seconds"),
         (lambda c: newest(timed(c), start="unix_millis(window.end)"), "end of the window"),
         (lambda c: newest(timed(c), start="unix_millis(window.start) div 60000"), "of minutes"),
+        (lambda c: newest(timed(c), window="window(time, '5 minutes')"), "five minutes long"),
+        (
+            lambda c: newest(timed(c), window="window(time, '1 minute', '1 minute', '30 seconds')"),
+            "begin within one",
+        ),
+        (in_sessions, "A session's window"),
+        (more_than_nothing, "It leaves out commits of 0"),
+        (small_numbers, "2147483688 doesn't fit into INT"),
         (with_tombstones, "Tombstones have no time"),
         (history, "All commits are there"),
         (dropped, "happens to stand first or last"),
@@ -210,6 +261,15 @@ catalogue = Catalogue(
             lambda c: newest(timed(c, "timestamp_seconds(committed_at)")),
         ),
         (with_delay("50 seconds"), with_delay("10 seconds")),
+        (tombstones_of_1970, with_tombstones),
+        (topic_by_time, largest_columns),
+        (largest_offset_of_the_last, largest_columns),
+        (
+            largest_of_each_partition,
+            lambda c: newest(
+                timed(c), keys=("group", "topic", "partition"), row="max_by(struct(*), offset)"
+            ),
+        ),
         (with_delay("70 seconds"), with_delay("10 minutes")),
     ],
 )

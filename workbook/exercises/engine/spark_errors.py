@@ -60,6 +60,10 @@ _TOLD: Mapping[str, Callable[[Mapping[str, str]], str]] = {
     "MISSING_AGGREGATION": lambda named: (
         f"{named['expression'].strip(chr(34))} is neither in the `groupBy` nor in an aggregate."
     ),
+    "CAST_OVERFLOW": lambda named: (
+        f"A cast overflows: {named['value'].rstrip('LSTD')} doesn't fit into "
+        f"{named['targetType'].strip(chr(34))}. Leave it out, or take a wider type: BIGINT."
+    ),
     "PARSE_SYNTAX_ERROR": lambda named: (
         f"Spark can't read this SQL: it stumbles at or near {named['error']}."
     ),

@@ -67,6 +67,10 @@ _CASES = [
     _case(None, commit("orders", 0, 40), "The group's first record is a commit. It's known by it."),
     _case(None, described("classic", None, "members: Ada"), "Its first record describes it."),
     _case(
+        None, commit("orders", 0, 0),
+        "Its only commit is one of 0: it has read nothing yet, and it's known by it.",
+    ),
+    _case(
         _of({}, _AT), described("classic", None, "members: Ada"),
         "Commits came first, and now it's described: both stay side by side.",
     ),
@@ -110,6 +114,10 @@ _CASES = [
         "It goes over to the new protocol. Its classic record stays until its tombstone comes.",
     ),
     _case(
+        _of({}, _AT), {**described("unknown", None, None), "deleted": False},
+        "A record in a version that the decoder can't read: no details, and no tombstone either.",
+    ),
+    _case(
         _of(_OF_ADA, _AT), described("classic", None, None),
         "A tombstone of its description. Its commits are still there: the group is unknown, and "
         "not gone.",
@@ -147,6 +155,8 @@ def _form(value: Any, group: Group | None, row: Row) -> str:
     """Return what is wrong with the form of a value, or ''."""
     if value is None:
         return ""
+    if value == {}:
+        return "It returns an empty dictionary where nothing is left. None is asked for."
     if not isinstance(value, dict) or set(value) != {"described", "committed"}:
         return "Return a dictionary with the keys 'described' and 'committed', and no other."
     if not all(isinstance(table, dict) for table in value.values()):

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 MINUTE = 1_700_000_040_000
 """A full minute (ms): the first one of the check."""
 
+LARGE = 2**31 + 40
+"""An offset that an INT doesn't hold."""
+
 
 def latest_per_minute(commits: DataFrame) -> DataFrame:
     timed = commits.withColumn("time", F.timestamp_millis("committed_at"))
@@ -44,14 +47,14 @@ _ROWS: list[Row] = [
     ("moves", "orders", 0, 30, _at(59_999), False, 12),
     ("moves", "orders", 0, 10, _at(0), False, 3),
     ("moves", "orders", 0, 20, _at(30_000), False, 7),
-    ("moves", "orders", 0, 40, _at(60_000), False, 15),
+    ("moves", "orders", 0, LARGE, _at(60_000), False, 15),
     ("reset", "orders", 0, 900, _at(5_000), False, 3),  # in another partition
     ("reset", "orders", 0, 0, _at(20_000), False, 9),
     ("spreads", "orders", 1, 7, _at(8_000), False, 6),
     ("spreads", "returns", 0, 3, _at(9_000), False, 8),
     ("spreads", "orders", 0, 8, _at(7_000), False, 5),
     ("clock", "orders", 0, 60, _at(41_000), False, 20),
-    ("clock", "orders", 0, 61, _at(40_000), False, 21),  # its broker's clock was set back
+    ("clock", "audit", 1, 61, _at(40_000), False, 21),  # its broker's clock was set back
     ("quiet", "archive", 0, 5, _at(1_000), False, 1),
     ("quiet", "archive", 0, 6, _at(1_500), False, 2),
     ("quiet", "archive", 0, 9, _at(605_000), False, 900),
@@ -73,10 +76,10 @@ _on_a_table = by_rows(
     "start BIGINT, group STRING, topic STRING, partition INT, committed BIGINT",
     [
         (_at(0), "moves", "orders", 0, 30),
-        (_at(60_000), "moves", "orders", 0, 40),
+        (_at(60_000), "moves", "orders", 0, LARGE),
         (_at(0), "reset", "orders", 0, 0),
         (_at(0), "spreads", "returns", 0, 3),
-        (_at(0), "clock", "orders", 0, 61),
+        (_at(0), "clock", "audit", 1, 61),
         (_at(0), "quiet", "archive", 0, 6),
         (_at(600_000), "quiet", "archive", 0, 9),
         (_at(0), "expired", "audit", 3, 4),

@@ -6,7 +6,8 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from workbook.exercises.chapters.windowed_store.compare_windows_mistakes import MISTAKES, form
+from workbook.exercises.chapters.windowed_store.compare_windows_mistakes import MISTAKES
+from workbook.exercises.chapters.windowed_store.compare_windows_parts import shape, wrong_part
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.drawn import one_after_another, smallest_first
 from workbook.exercises.engine.judging import Case, by_cases
@@ -37,8 +38,15 @@ def _row(group: str, members: int | None, **committed: tuple[int, int]) -> dict[
     return {"group": group, "members": members, "committed": parts}
 
 
-def _case(before: Rows, after: Rows, says: str) -> Case:
-    return Case((list(before), list(after)), changed(before, after), says)
+def _case(before: Rows, after: Rows) -> Case:
+    return Case((list(before), list(after)), changed(before, after), _A_DICTIONARY)
+
+
+_A_DICTIONARY = "Return a dictionary with the four keys, also where a window is empty."
+
+
+_MOVES = ((0, 0), (5, 0), (0, 500), (3, 2000), (45, 4000), (-10, 1000), (7, -500))
+"""How far a commit moves, and after how many ms; the last one is older than the former."""
 
 
 def _drawn_cases() -> Iterator[Case]:
@@ -53,13 +61,15 @@ def _drawn_cases() -> Iterator[Case]:
                 committed = {}
                 for part in draw.sample(("a_0", "a_1", "b_0"), draw.randrange(4)):
                     offset, at = former.get((group, part), (draw.randrange(900), 4000))
-                    moved = draw.choice(((0, 0), (0, 500), (3, 2000), (45, 4000), (-10, 1000)))
+                    moved = draw.choice(
+                        ((0, 0), (5, 0), (0, 500), (3, 2000), (45, 4000), (-10, 1000), (7, -500))
+                    )
                     committed[part] = (offset + moved[0], at + moved[1] * window)
                     former[group, part] = committed[part]
                 rows.append(_row(group, draw.choice((None, 0, 1, 2)), **committed))
             windows.append(rows)
         before, after = windows
-        yield _case(before, after, "These windows were drawn by chance.")
+        yield _case(before, after)
 
 
 _TILL = _row("till", 2, orders_0=(100, 1000), orders_1=(40, 2000))
@@ -67,60 +77,45 @@ _LATER = _row("till", 2, orders_0=(160, 7000), orders_1=(52, 6000))
 _MAIL = _row("mail", 1, orders_0=(7, 3000))
 _MAIL_GONE = _row("mail", 0, orders_0=(9, 8000))
 _OFFICE = _row("office", None, orders_0=(30, 4000))
+_EMPTY = _row("mail", 0, orders_0=(7, 3000))
 _CASES = [
-    _case([_TILL], [_LATER], "60 records in 6 s are 10.0 a second, and 12 in 4 s are 3.0."),
+    _case([_TILL], [_LATER]),
+    _case([_TILL, _MAIL], [_LATER]),  # mail is silent
+    _case([_EMPTY], []),  # silent, though it was empty already
+    # Half a second between two commits, though windows are longer than that.
+    _case([_row("till", 1, orders_0=(7, 4900))], [_row("till", 1, orders_0=(9, 5400))]),
+    _case([], [_TILL]),
+    _case([_TILL], []),
+    _case([_TILL], [_row("till", 1, orders_0=(160, 7000))]),  # one of two members has left
+    _case([_MAIL], [_MAIL_GONE]),
+    _case([], [_MAIL_GONE]),  # silent in the former window, and left in this one
+    _case([_EMPTY], [_MAIL_GONE]),  # it had left before, and somebody has set its offset
+    _case([_EMPTY], [_row("mail", 1, orders_0=(9, 7000))]),  # members have come back
+    _case([_OFFICE], [_row("office", None, orders_0=(38, 8000))]),
+    _case([], [_OFFICE]),
+    _case([_OFFICE], [_row("office", 0, orders_0=(30, 4000))]),
+    # Partition 1 has no new commit, and partition 2 no old one.
     _case(
-        [_TILL, _MAIL], [_LATER],
-        "mail has a row in `before` only: nothing of it has changed since, so it's silent.",
+        [_TILL], [_row("till", 3, orders_0=(160, 7000), orders_1=(40, 2000), orders_2=(5, 7000))]
     ),
-    _case(
-        [_row("mail", 0, orders_0=(7, 3000))], [],
-        "mail was empty already, and nothing of it has changed since: it's silent as well.",
-    ),
-    _case(
-        [_row("till", 1, orders_0=(7, 4900))], [_row("till", 1, orders_0=(9, 5400))],
-        "2 records in half a second are 4.0 a second, though windows are longer than that.",
-    ),
-    _case([], [_TILL], "till has a row in `after` only: it came."),
-    _case([_TILL], [], "till has a row in `before` only: it's silent, and still as it was."),
-    _case([_MAIL], [_MAIL_GONE], "mail's row in `after` has 0 members: it left."),
-    _case(
-        [], [_MAIL_GONE],
-        "mail was silent in the former window, and left in this one. Nobody came.",
-    ),
-    _case(
-        [_row("mail", 0, orders_0=(7, 3000))], [_MAIL_GONE],
-        "mail had no members in either window. It left before, and somebody has set its offset.",
-    ),
-    _case(
-        [_row("mail", 0, orders_0=(7, 3000))], [_row("mail", 1, orders_0=(9, 7000))],
-        "mail has a row in both windows: it's in no set, though members have come back.",
-    ),
-    _case(
-        [_OFFICE], [_row("office", None, orders_0=(38, 8000))],
-        "None says that no record describes the group. It isn't 0: nobody has left.",
-    ),
-    _case([], [_OFFICE], "None says that no record describes the group. It came, all the same."),
-    _case(
-        [_row("office", None, orders_0=(30, 4000))], [_row("office", 0, orders_0=(30, 4000))],
-        "office's row in `after` has 0 members, and the one before hadn't: it left.",
-    ),
-    _case(
-        [_TILL], [_row("till", 3, orders_0=(160, 7000), orders_1=(40, 2000), orders_2=(5, 7000))],
-        "Partition 1 has no new commit, and partition 2 no old one: neither has a rate.",
-    ),
+    # Two topics have a partition 0.
     _case(
         [_row("till", 1, orders_0=(100, 1000), refunds_0=(8, 1000))],
         [_row("till", 1, orders_0=(140, 5000), refunds_0=(10, 5000))],
-        "Two topics have a partition 0: group, topic and partition make the key.",
     ),
-    _case(
-        [_TILL], [_row("till", 2, orders_0=(20, 5000), orders_1=(40, 6000))],
-        "Somebody has set orders-0 back by 80 in 4 s: -20.0. And orders-1 was committed again "
-        "without a step: 0.0.",
-    ),
-    _case([], [], "Nothing has changed in either window."),
-]  # fmt: skip
+    # Set back by 80, and committed again without a step.
+    _case([_TILL], [_row("till", 2, orders_0=(20, 5000), orders_1=(40, 6000))]),
+    # Commits that lie before the former ones, as when a broker's clock was set back.
+    _case([_LATER], [_row("till", 2, orders_0=(190, 1000), orders_1=(12, 2000))]),
+    # Two commits in the same millisecond: the later one isn't newer.
+    _case([_TILL], [_row("till", 2, orders_0=(104, 1000), orders_1=(52, 6000))]),
+    _case([], []),
+]
+
+
+def _form(value: Any, before: Rows, after: Rows) -> str:
+    return shape(value) or wrong_part(value, changed(before, after), before, after)
+
 
 compare_windows = Problem(
     name="Compare two windows",
@@ -140,8 +135,8 @@ compare_windows = Problem(
     diagnose=in_order_of(
         changed,
         one_after_another(
-            by_cases(_CASES, MISTAKES, form=form),
-            by_cases(smallest_first(_drawn_cases())),
+            by_cases(_CASES, MISTAKES, form=_form),
+            by_cases(smallest_first(_drawn_cases()), form=_form),
         ),
     ),
     hints=(

@@ -2,174 +2,133 @@
 
 from __future__ import annotations
 
-import operator
-import zlib
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Sequence
+from operator import mod
 from typing import Any
 
+from workbook.exercises.chapters.windowed_store.who_has_it_hashes import (
+    HASHED,
+    Answer,
+    Instances,
+    at,
+    from_sums,
+    positive,
+    positive_hash,
+    signed,
+)
 from workbook.exercises.engine.mistakes import Mistake, same_idea
 
-Instances = Mapping[str, Collection[int]]
+
+def _where(find: Callable[[int, Instances], Any]) -> Answer:
+    """Return the answer that finds the right partition, and another instance."""
+    return lambda group, instances, partitions: find(positive_hash(group) % partitions, instances)
 
 
-def _units(group: str) -> list[int]:
-    data = group.encode("utf-16-be")
-    return [256 * high + low for high, low in zip(data[::2], data[1::2], strict=True)]
+def _first_of_a_list(partition: int, instances: Instances) -> str:
+    names = [name for name, its in instances.items() if partition in its]
+    return names[0]
 
 
-def _sum(units: Iterable[int], hashed: int = 0) -> int:
-    for unit in units:
-        hashed = 31 * hashed + unit
-    return hashed
+def _between(partition: int, instances: Instances) -> str | None:
+    its = ((name, min(p, default=0), max(p, default=-1)) for name, p in instances.items())
+    return next((name for name, first, last in its if first <= partition <= last), None)
 
 
-def _signed(number: int) -> int:
-    return (number + 2**31) % 2**32 - 2**31
+def _among(
+    names: Callable[[Instances], Sequence[str]], number: Callable[[int, int], int]
+) -> Answer:
+    """Return the answer that divides a number of the group among the instances that are up."""
 
+    def answer(group: str, instances: Instances, partitions: int) -> Any:
+        if not instances:
+            return None
+        return names(instances)[number(positive_hash(group), partitions) % len(instances)]
 
-def _abs(hashed: int) -> int:
-    return 0 if hashed == -(2**31) else abs(hashed)
-
-
-def _hash(group: str) -> int:
-    return _signed(_sum(_units(group)))
-
-
-def _at(partition: int, instances: Instances) -> str | None:
-    return next((name for name, its in instances.items() if partition in its), None)
-
-
-def _by(number: Callable[[str], int]) -> Callable[[str, Instances, int], Any]:
-    """Return the answer that takes another number of the name."""
-    return lambda group, instances, partitions: _at(number(group) % partitions, instances)
-
-
-def _from_sums(
-    number: Callable[[int], int], cause: str, modulo: Callable[[int, int], int] = operator.mod
-) -> list[Mistake]:
-    """Return a wrong idea of what to do with the sum, be it of units or of characters."""
-    return same_idea(
-        lambda group, instances, partitions: _at(
-            modulo(number(_sum(_units(group))), partitions), instances
-        ),
-        lambda group, instances, partitions: _at(
-            modulo(number(_sum(map(ord, group))), partitions), instances
-        ),
-        cause=cause,
-    )
-
-
-def _as_in_java(number: int, partitions: int) -> int:
-    """Return the remainder with the sign of the number, as Java's and C's ``%`` has it."""
-    return number % partitions if number >= 0 else -(-number % partitions)
+    return answer
 
 
 MISTAKES = [
-    *_from_sums(
-        lambda total: _signed(total) & 0x7FFFFFFF,
-        "It masks the highest bit. That's how a record's key finds its partition; here the sign is "
-        "dropped instead: -109,829,509 becomes 109,829,509.",
-    ),
-    *_from_sums(
-        lambda total: abs(_signed(total)),
-        "One hash is left over: -2147483648. Kafka's `Utils.abs` makes 0 of it.",
-    ),
-    *_from_sums(
-        lambda total: total,
-        "Nothing overflows: Python's whole numbers grow, and Java's have 32 bits. Keep the lowest "
-        "32 bits.",
-    ),
-    *_from_sums(
-        lambda total: total % 2**32,
-        "It keeps 32 bits, but no sign: from 2**31 on a Java number is negative.",
-    ),
-    *_from_sums(
-        _signed,
-        "It takes a negative hash modulo the partitions. In Python that's positive, but another "
-        "number: drop the sign first.",
-    ),
-    *_from_sums(
-        _signed,
-        "A negative remainder is no partition: drop the sign before the modulo.",
-        _as_in_java,
-    ),
-    *same_idea(
-        _by(lambda group: _abs(_signed(_sum(group.encode())))),
-        cause="It sums up the bytes of UTF-8. Java sums up units of UTF-16: `ö` is one of them.",
-    ),
-    *same_idea(
-        _by(lambda group: _abs(_signed(_sum(map(ord, group))))),
-        cause="It sums up characters. Beyond 0xFFFF a character is two units of UTF-16, such as an "
-        "emoji.",
-    ),
-    *same_idea(
-        _by(lambda group: _abs(_signed(_sum(group.encode("utf-16-be"))))),
-        _by(lambda group: _abs(_signed(_sum(group.encode("utf-16"))))),
-        cause="It sums up single bytes of UTF-16. Two of them, high and low, are one unit.",
-    ),
+    *HASHED,
     Mistake(
-        _by(lambda group: _abs(_signed(_sum(reversed(_units(group)))))),
-        "It begins with the last unit. Java begins with the first one, so that the last one counts "
-        "once.",
-    ),
-    Mistake(
-        _by(lambda group: _abs(_signed(_sum(_units(group), 1)))),
-        "It begins with 1. Java begins with 0.",
-    ),
-    *same_idea(
-        _by(hash),
-        _by(lambda group: abs(hash(group))),
-        _by(lambda group: zlib.crc32(group.encode())),
-        _by(lambda group: zlib.adler32(group.encode())),
-        _by(len),
-        _by(lambda group: sum(_units(group))),
-        cause="It takes another number of the name than the broker did. Only Java's `hashCode` "
-        "leads to the partition. (Python's `hash` of a text is another number in each process.)",
-    ),
-    Mistake(
-        lambda group, instances, partitions: _abs(_hash(group)) % partitions,
+        _where(lambda partition, instances: partition),
         "It returns the partition. Which instance reads it?",
     ),
-    Mistake(
-        lambda group, instances, partitions: (
-            sorted(instances)[_abs(_hash(group)) % len(instances)] if instances else None
-        ),
-        "It divides the hash among the instances that are up. The partitions are divided among "
-        "them: first modulo `partitions`, then look who reads it.",
+    *from_sums(
+        lambda total: positive(signed(total)),
+        "It looks for the hash itself among the partitions: modulo `partitions` is missing.",
+        lambda number, partitions: number,
     ),
     *same_idea(
-        lambda group, instances, partitions: (
-            _at(_abs(_hash(group)) % partitions, instances) or next(iter(instances))
+        *(
+            _among(names, number)
+            for names in (sorted, list)
+            for number in (lambda hashed, partitions: hashed, mod)
         ),
-        lambda group, instances, partitions: (
-            _at(_abs(_hash(group)) % partitions, instances) or min(instances)
+        cause="It divides the hash among the instances that are up. The partitions are divided "
+        "among them: first modulo `partitions`, then look who reads it.",
+    ),
+    *same_idea(
+        lambda group, instances, partitions: at(
+            positive_hash(group) % sum(map(len, instances.values())), instances
         ),
+        lambda group, instances, partitions: at(
+            positive_hash(group) % (1 + max(n for its in instances.values() for n in its)),
+            instances,
+        ),
+        cause="It takes the hash modulo the partitions that are read now. Those of instances that "
+        "are down exist as well: `partitions` is the number of all.",
+    ),
+    Mistake(
+        lambda group, instances, partitions: list(instances)[
+            positive_hash(group) % partitions * len(instances) // partitions
+        ],
+        "It gives each instance as many partitions, in their order. `instances` says who reads "
+        "which.",
+    ),
+    Mistake(
+        _where(_between),
+        "It asks whether the partition lies between an instance's first and last one. Others may "
+        "read some in between: ask by `in`.",
+    ),
+    *same_idea(
+        _where(lambda partition, instances: at(partition, instances) or next(iter(instances))),
+        _where(lambda partition, instances: at(partition, instances) or min(instances)),
+        _where(lambda partition, instances: at(partition, instances) or list(instances)[-1]),
         cause="Where nobody reads the partition, it names an instance all the same. That one "
         "knows nothing of the group: return None.",
     ),
+    *same_idea(
+        _where(_first_of_a_list),
+        _where(lambda p, instances: next(name for name, its in instances.items() if p in its)),
+        _where(lambda p, instances: {n: name for name, its in instances.items() for n in its}[p]),
+        cause="Where nobody reads the partition, it raises an error. An instance that's down is no "
+        "mistake: return None, as by `next(..., None)` or `get`.",
+    ),
     Mistake(
-        lambda group, instances, partitions: _at(_abs(_hash(group)) % 50, instances),
+        _where(
+            lambda p, instances: next((n for n in list(instances)[:1] if p in instances[n]), None)
+        ),
+        "It returns None as soon as one instance doesn't read the partition. Look at all of them "
+        "first: `return None` stands behind the loop.",
+    ),
+    Mistake(
+        _where(lambda partition, instances: at(partition, instances) if partition else None),
+        "It takes partition 0 for none at all. It's the first one: ask `is None`.",
+    ),
+    Mistake(
+        lambda group, instances, partitions: at(positive_hash(group) % 50, instances),
         "It takes 50 partitions, always. The topic may have another number, and `partitions` says "
         "how many.",
     ),
     Mistake(
-        lambda group, instances, partitions: _at(
-            _abs(_hash(group)) % max(partitions - 1, 1), instances
+        lambda group, instances, partitions: at(
+            positive_hash(group) % max(partitions - 1, 1), instances
         ),
         "It takes one partition too few: `partitions` is their number, not the last one's.",
     ),
     Mistake(
-        lambda group, instances, partitions: _at(_abs(_hash(group)) % partitions + 1, instances),
+        lambda group, instances, partitions: at(positive_hash(group) % partitions + 1, instances),
         "It counts the partitions from 1. The first one is 0.",
     ),
 ]
 """The answers of learners, as models; the first that gives the same names the cause."""
-
-
-def form(value: Any, *args: Any) -> str:
-    """Return what is wrong with the form of a value that should be a name; or ''."""
-    if isinstance(value, (set, frozenset, list, tuple)):
-        return "It returns several values. One name is asked for, or None."
-    if value == "":
-        return "It returns an empty text where no instance has the group. The task asks for None."
-    return ""
