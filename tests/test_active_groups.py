@@ -19,18 +19,18 @@ from test_group_records import OFFSET_KEY, commit, text
 
 from workbook.decoding.consumer_offsets import decode
 from workbook.events.client_details import from_json, to_json
-from workbook.events.group_health import unexpected_commits
+from workbook.events.group_health import commits_alone, last_commit
 from workbook.events.group_records import CONSUMER_OFFSETS
 from workbook.generators.groups import GroupWorkload
 from workbook.kafka.application import Application, stop_all
 from workbook.kafka.end_sampler import EndSampler
 from workbook.kafka.group_offsets import committed_by
-from workbook.kafka.group_rows import from_json as row_json
 from workbook.kafka.groups import Dashboard
 from workbook.kafka.lag import EndSamples
 from workbook.kafka.producer import DeliveringProducer
 from workbook.ledgers.groups import GroupsVerdict, judge
 from workbook.pipelines.active_groups import _active, active_groups
+from workbook.sinks.followed import Followed
 from workbook.sinks.store import Store
 from workbook.sinks.windowed_store import WindowedStore
 from workbook.spark.queries import start_table
@@ -132,8 +132,7 @@ def test_a_commit_by_no_member_is_told_from_the_last_one_of_a_member(
     def said(group: str) -> str:
         row = table.store.get(group)
         assert row is not None
-        details, now = row_json(row["details"]), int(time.time() * 1000)
-        return unexpected_commits(details, row["offsets"], now, row["changed_at"])
+        return commits_alone(last_commit(row["offsets"]), row["changed_at"], row["described_at"])
 
     for protocol in ("classic", "consumer"):
         group = f"left-{protocol}"
@@ -222,7 +221,7 @@ def test_ten_thousand_groups(spark: SparkSession, broker: Broker, tmp_path: Path
     with start_table(active_groups(decode(raw)), [store], tmp_path / "checkpoint") as query:
         query.process_all()
     assert [row["offsets"][0]["offset"] for row in store.all()] == [*range(10_000)]
-    dashboard = Dashboard(store.all, EndSampler(config, EndSamples()))
+    dashboard = Dashboard(Followed(store), EndSampler(config, EndSamples()))
     dashboard.look()
     assert str(dashboard) == "10,000 groups, 10,000 unknown"
 

@@ -13,12 +13,12 @@ from workbook.events.group_health import (
     QUIET_MS,
     STATES,
     client_ids,
+    commits_alone,
     findings,
     last_commit,
     named,
     state,
     topics,
-    unexpected_commits,
 )
 
 NOW = 1_700_000_000_000
@@ -46,21 +46,22 @@ def commit(ago: int, topic: str = "orders") -> dict[str, Any]:
 
 
 def test_members_that_commit_are_active_and_quiet_ones_idle_however_long() -> None:
-    assert state(details("a"), [commit(QUIET_MS - 1), commit(10 * QUIET_MS)], NOW) == "active"
-    assert state(details("a"), [commit(QUIET_MS)], NOW) == "idle"
-    assert state(details("a"), [commit(10_000 * QUIET_MS)], NOW) == "idle"
+    assert state(1, NOW - QUIET_MS + 1, NOW) == state(2, NOW + QUIET_MS - 1, NOW) == "active"
+    assert state(1, NOW - QUIET_MS, NOW) == state(1, NOW + QUIET_MS, NOW) == "idle"
+    assert state(1, NOW - 10_000 * QUIET_MS, NOW, NOW) == "idle"
 
 
 def test_members_that_have_never_committed_are_active_while_they_are_new() -> None:
-    assert state(details("a"), [], NOW, changed_at=NOW - 1000) == "active"
-    assert state(details("a"), [], NOW, changed_at=NOW - QUIET_MS) == "idle"
-    assert state(details("a"), [], NOW) == "idle"
+    assert state(1, None, NOW, changed_at=NOW - 1000) == "active"
+    assert state(1, None, NOW, changed_at=NOW - QUIET_MS) == "idle"
+    assert state(1, None, NOW) == "idle"
 
 
 def test_empty_unknown_and_left() -> None:
-    assert state(details(), [commit(0)], NOW) == "empty"
-    assert state(None, [commit(0)], NOW) == "unknown"
-    assert state(details("a"), [commit(0)], NOW, deleted=True) == "left"
+    assert state(0, NOW, NOW) == "empty"
+    assert state(None, NOW, NOW) == "unknown"
+    assert state(1, NOW, NOW, deleted=True) == "left"
+    assert last_commit([commit(3), commit(1), commit(2)]) == NOW - 1
     assert last_commit([]) is None
 
 
@@ -217,19 +218,16 @@ def test_a_group_without_metadata_says_where_it_may_come_from() -> None:
 
 
 def test_a_commit_to_a_group_without_members_is_nobody_s_for_ten_minutes() -> None:
-    offsets = [commit(3000), commit(QUIET_MS - 1, "old")]
-    said = unexpected_commits(details(), offsets, NOW, NOW - 3000)
+    said = commits_alone(NOW - 3000, NOW, NOW - 3001)
     assert said.startswith("Commits within the last ten minutes by nobody who is a member: maybe")
-    assert unexpected_commits(details(), offsets, NOW, None) == said
-    assert unexpected_commits(details(), [commit(QUIET_MS - 1)], NOW, NOW - QUIET_MS + 1) == said
-    assert unexpected_commits(details(), [commit(QUIET_MS)], NOW, NOW - QUIET_MS) == ""
-    assert unexpected_commits(details(), [], NOW, NOW) == ""
+    assert commits_alone(NOW - 3000, NOW, None) == said
+    assert commits_alone(NOW - QUIET_MS + 1, NOW, 0) == said
+    assert commits_alone(NOW - QUIET_MS, NOW, 0) == ""
+    assert commits_alone(None, NOW, NOW) == ""
 
 
 def test_a_member_s_last_commit_before_it_left_is_its_own() -> None:
-    assert unexpected_commits(details(), [commit(3000)], NOW, NOW - 2999) == ""
-    assert unexpected_commits(details("a"), [commit(3000)], NOW, NOW - 3000) == ""
-    assert unexpected_commits(None, [commit(3000)], NOW, NOW - 3000) == ""
+    assert commits_alone(NOW - 3000, NOW, NOW - 3000) == ""
 
 
 def test_many_names_are_counted() -> None:

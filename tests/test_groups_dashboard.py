@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import pytest
 
 from workbook.kafka.groups import HISTORY_MOST, LEFT_MS, Dashboard
 from workbook.kafka.lag import EndSamples
-from workbook.systems.groups_table import COLUMNS, ago, groups_table
+from workbook.systems.groups_table import COLUMNS, MOST, ago, groups_table
 
 START = 1_700_000_000.0
 
@@ -24,19 +24,20 @@ class Sampler:
 
     def __init__(self, clock: Clock) -> None:
         self.samples, self.silent, self.ends = EndSamples(), False, dict[tuple[str, int], int]()
-        self.asked: set[tuple[str, int]] = set()
+        self.asked: Mapping[tuple[str, int], int] = {}
         self.unanswered, self.slow, self.away, self.waited = 0, False, False, list[float]()
         self._news, self._clock = False, clock
 
     def take(self) -> bool:
         news, self._news = self._news, False
         if news or not self.slow:
-            self.samples.add(int(self._clock() * 1000), self.ends)
+            self.samples.add(int(self._clock() * 1000), self.ends, self.asked)
         return news
 
-    def ask(self, committed: Collection[tuple[str, int]]) -> None:
-        self.asked = set(committed)
-        self.unanswered = len(self.asked - self.samples.ends.keys()) if self.slow else 0
+    def ask(self, committed: Mapping[tuple[str, int], int]) -> None:
+        self.asked = committed
+        left = committed.keys() - self.samples.ends.keys()
+        self.unanswered = len(left) if self.slow else 0
 
     def wait(self, seconds: float) -> bool:
         self.waited.append(seconds)
@@ -110,7 +111,7 @@ def test_rows_have_lag_state_and_age_and_the_worst_stands_first(world: World) ->
     assert not rows[2]["at_least"]
     assert str(world.dashboard) == "3 groups, 3 active, most behind: far, 150"
     assert world.dashboard.partitions("near")[0]["end"] == 200
-    assert world.sampler.asked == {("orders", 0)}
+    assert world.sampler.asked == {("orders", 0): 100}
 
 
 def test_a_group_without_metadata_does_not_vanish(world: World) -> None:
@@ -129,10 +130,10 @@ def test_a_quiet_group_with_something_to_read_is_idle_and_maybe_stuck(world: Wor
 
 def test_who_reads_a_group_without_members_is_not_said_while_somebody_commits(world: World) -> None:
     world.group("tool", members=0, committed=90)
-    world.group("old", members=0, committed=90, changed_at=int(world.clock() * 1000) + 1)
+    world.group("old", members=0, committed=90, described_at=int(world.clock() * 1000) + 1)
     said = {row["group"]: row["remarks"] for row in world.look()}
     assert [remark[:41] for remark in said["tool"]] == ["Commits within the last ten minutes by no"]
-    assert said["old"] == ["Nobody reads it: its lag only grows."]
+    assert said["old"] == ["Nobody reads it: its lag can only grow."]
     assert {row["remarks"][0][:15] for row in world.look(600)} == {"Nobody reads it"}
 
 
@@ -141,7 +142,28 @@ def test_the_end_of_a_deleted_topic_is_unknown_and_said_to_be(world: World) -> N
     world.sampler.ends = {("clicks", 0): 3}
     [row] = world.look()
     assert row["lag"] is row["seconds"] is None
-    assert "The end of orders is unknown" in row["remarks"][-1]
+    assert row["remarks"] == []  # maybe it hasn't been asked for yet
+    world.sampler.samples.lose([("orders", 0)])
+    [row] = world.look()
+    assert row["lag"] is row["seconds"] is None
+    assert "The end of orders is unknown: deleted" in row["remarks"][-1]
+
+
+def test_a_commit_beyond_the_end_is_no_lag_of_nothing(world: World) -> None:
+    world.group("a", committed=90)
+    world.look()
+    world.sampler.ends = {("orders", 0): 5}
+    [row] = world.look()
+    assert row["lag"] is row["seconds"] is None
+    assert row["remarks"] == [
+        "What it has committed of orders lies beyond the end: probably made anew or truncated "
+        "since, and a consumer will be reset by auto.offset.reset."
+    ]
+    [partition] = world.dashboard.partitions("a")
+    assert (partition["committed"], partition["end"], partition["lag"]) == (90, 5, None)
+    assert world.dashboard.history()["a"][-1][1] == 10
+    world.group("a", committed=5)
+    assert [row["remarks"] for row in world.look()] == [[]]
 
 
 def test_a_group_whose_members_change_is_described_anew(world: World) -> None:
@@ -302,6 +324,13 @@ def test_the_terminals_table_has_its_columns_and_no_steering_characters(world: W
     first, second = shown.rows
     assert first[:7] == ("a\ufffd[31m", "active", "1", "orders", "10", "≥ 1.0", "2 s ago")
     assert second[3:7] == ("", "?", "?", "never")
+
+
+def test_the_terminals_table_writes_out_the_first_rows_only(world: World) -> None:
+    for number in range(MOST + 3):
+        world.group(f"g{number}")
+    shown = groups_table(world.look())
+    assert (len(shown.rows), shown.more) == (MOST, 3)
 
 
 @pytest.mark.parametrize(

@@ -45,53 +45,96 @@ def sampled(*samples: tuple[int, int]) -> EndSamples:
     return made
 
 
+def lag(ends: EndSamples, offset: int, now: int, place: tuple[str, int] = P) -> Lag | None:
+    """What is left behind one commit."""
+    return ends.lag([committed(offset, place)], now)
+
+
+def committed(offset: int, place: tuple[str, int] = P) -> dict[str, Any]:
+    return {"topic": place[0], "partition": place[1], "offset": offset}
+
+
 # --- by hand ------------------------------------------------------------------------------------
 
 
 def test_the_seconds_lie_between_the_two_samples_around_the_committed_offset() -> None:
     ends = sampled((0, 100), (10, 200), (20, 220))
-    assert ends.lag(*P, 150, 25_000) == Lag(70, 20.0)
-    assert ends.lag(*P, 210, 25_000) == Lag(10, 10.0)
-    assert ends.lag(*P, 200, 25_000) == Lag(20, 15.0)
+    assert lag(ends, 150, 25_000) == Lag(70, 20.0)
+    assert lag(ends, 210, 25_000) == Lag(10, 10.0)
+    assert lag(ends, 200, 25_000) == Lag(20, 15.0)
 
 
 def test_who_has_read_all_has_no_lag_and_one_ahead_of_the_samples_neither() -> None:
     ends = sampled((0, 100), (10, 200))
-    assert ends.lag(*P, 200, 99_000) == ends.lag(*P, 205, 99_000) == Lag(0, 0.0)
+    assert lag(ends, 200, 99_000) == lag(ends, 205, 99_000) == Lag(0, 0.0)
 
 
 def test_an_offset_older_than_the_samples_has_a_lower_bound() -> None:
     ends = sampled((5, 100), (10, 200))
-    assert ends.lag(*P, 99, 20_000) == Lag(101, 15.0, at_least=True)
-    assert ends.lag(*P, 100, 20_000) == Lag(100, 15.0)
+    assert lag(ends, 99, 20_000) == Lag(101, 15.0, at_least=True)
+    assert lag(ends, 100, 20_000) == Lag(100, 15.0)
 
 
 def test_a_partition_that_was_never_answered_for_or_is_lost_has_none() -> None:
     ends = sampled((0, 100), (10, 200))
-    assert ends.lag("clicks", 1, 0, 0) is None
-    ends.lose([P])
-    assert ends.lag(*P, 100, 20_000) is None
-    ends.add(20_000, {P: 200})
-    assert ends.lag(*P, 150, 20_000) == Lag(50, 15.0)
+    assert lag(ends, 0, 0, ("clicks", 1)) is None
+    ends.lose([P, P, ("closed", 0)])
+    assert lag(ends, 100, 20_000) is None
+    assert ends.is_lost(*P)
+    assert ends.is_lost("closed", 0)
+    assert not ends.is_lost("clicks", 1)
+    ends.add(20_000, {P: 200, ("closed", 0): 7})
+    assert lag(ends, 150, 20_000) == Lag(50, 15.0)
+    assert not ends.is_lost(*P)
+    assert lag(ends, 7, 0, ("closed", 0)) == Lag(0, 0.0)
 
 
 def test_a_topic_made_anew_begins_again() -> None:
     ends = sampled((0, 100), (10, 200), (20, 3))
-    assert ends.lag(*P, 1, 30_000) == Lag(2, 10.0, at_least=True)
-    assert ends.lag(*P, 150, 30_000) == Lag(0, 0.0)
+    assert lag(ends, 1, 30_000) == Lag(2, 10.0, at_least=True)
+
+
+def test_what_was_committed_before_it_was_asked_and_lies_beyond_the_end_is_unknown() -> None:
+    ends = EndSamples()
+    ends.add(0, {P: 200}, {P: 200})
+    assert lag(ends, 200, 1000) == lag(ends, 201, 1000) == Lag(0, 0.0)
+    ends.add(1000, {P: 3}, {P: 200})
+    assert lag(ends, 200, 1000) is lag(ends, 4, 1000) is None
+    assert (ends.is_beyond(*P, 200), ends.is_beyond(*P, 3)) == (True, False)
+    assert lag(ends, 3, 1000) == lag(ends, 201, 1000) == Lag(0, 0.0)
+    ends.add(2000, {("other", 0): 3}, {P: 201})  # nobody answered about this one
+    assert lag(ends, 201, 2000) == Lag(0, 0.0)
+    ends.add(3000, {P: 4}, {P: 4})
+    assert lag(ends, 200, 3000) == Lag(0, 0.0)
+    assert lag(ends, -1, 3000) is None
+
+
+def test_the_lag_of_several_partitions_is_their_sum_and_the_oldest_seconds() -> None:
+    ends, other = sampled((0, 100), (10, 200)), ("clicks", 1)
+    ends.add(20_000, {P: 200, other: 7})
+    several = [committed(150), committed(190), committed(7, other)]
+    assert ends.lag(several, 20_000) == Lag(60, 15.0)
+    assert ends.lag([*several, committed(6, other)], 20_000) == Lag(61, 15.0, at_least=True)
+    assert ends.lag([*several, committed(0, ("gone", 0))], 20_000) == Lag(60, 15.0, partly=True)
+    assert ends.lag([committed(0, ("gone", 0)), committed(-1)], 20_000) is None
+    assert ends.lag([], 20_000) is None
+    assert lag(ends, 150, 0) == Lag(50, 0.0)  # the clock was set back
 
 
 def test_what_nobody_commits_any_more_is_forgotten() -> None:
     ends = sampled((0, 100))
+    ends.add(1000, {("other", 0): 7})
+    ends.lose([P])
     ends.keep([("other", 0)])
-    assert ends.end(*P) is None
-    assert ends.ends == {}
+    assert ends.ends == {("other", 0): 7}
+    ends.add(2000, {P: 100})
+    assert lag(ends, 90, 3000) == Lag(10, 1.0, at_least=True)
 
 
 def test_a_standstill_takes_two_samples_and_its_end_is_exact() -> None:
     ends = sampled(*((second, 100) for second in range(3000)), (3000, 110))
     assert len(ends._of[P]) == 3
-    assert ends.lag(*P, 105, 3_001_000) == Lag(5, 1.5)
+    assert lag(ends, 105, 3_001_000) == Lag(5, 1.5)
 
 
 def test_an_hour_of_samples_is_thinned_and_stays_exact_to_a_tenth() -> None:
@@ -102,9 +145,9 @@ def test_an_hour_of_samples_is_thinned_and_stays_exact_to_a_tenth() -> None:
     now = 2 * 3600 - 1
     assert ends._of[P].times[0] >= (now * 1000 - KEPT_MS) * (1 - 2 * APART)
     for age in (1, 2, 5, 30, 60, 600, 3000):
-        lag = ends.lag(*P, (now - age) ** 2, now * 1000)
-        assert lag is not None
-        assert lag.seconds == pytest.approx(age, rel=APART)
+        found = lag(ends, (now - age) ** 2, now * 1000)
+        assert found is not None
+        assert found.seconds == pytest.approx(age, rel=APART)
 
 
 @given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 3))))
@@ -128,7 +171,7 @@ def test_samples_are_bounded_ordered_and_never_lose_the_newest(
 def look(sampler: EndSampler, wanted: list[tuple[str, int]]) -> bool:
     """What a dashboard does again and again."""
     news = sampler.take()
-    sampler.ask(wanted)
+    sampler.ask(dict.fromkeys(wanted, 0))
     return news
 
 
@@ -208,9 +251,18 @@ def test_an_invalid_offset_is_no_end_and_a_topic_is_lost_after_three_seconds(adm
 def test_names_that_no_topic_can_have_are_not_asked_for(admin: Admin) -> None:
     admin.answers = {"a": 100}
     sampler = EndSampler({}, EndSamples())
-    sampler.ask([("a", 0), ("a", -1), ("", 0), ("a b", 0), ("..", 0), ("x" * 250, 0)])
+    look(sampler, [("a", 0), ("a", -1), ("", 0), ("a b", 0), ("..", 0), ("x" * 250, 0)])
     assert admin.asked == [{"a"}]
     assert sampler.unanswered == 1
+
+
+def test_commits_known_before_the_question_are_held_against_its_answer(admin: Admin) -> None:
+    admin.answers = {"a": 3}
+    sampler = EndSampler({}, EndSamples())
+    sampler.ask({("a", 0): 150})
+    assert sampler.take()
+    assert lag(sampler.samples, 150, 0, ("a", 0)) is None
+    assert lag(sampler.samples, 151, 0, ("a", 0)) == Lag(0, 0.0)
 
 
 def test_nothing_committed_yet_asks_nothing(admin: Admin) -> None:
@@ -271,8 +323,8 @@ def test_a_deleted_topic_has_no_end_and_the_others_do(broker: Broker, topic: Mak
         producer.produce(b"x", None, 1)
     here = {(kept.name, 0): 0, (kept.name, 1): 1}
     until(lambda: looks(sampler, wanted, here), "the end of what is left")
-    assert sampler.samples.lag(kept.name, 1, 0, 0) is not None
-    assert sampler.samples.lag(gone.name, 0, 0, 0) is None
+    assert lag(sampler.samples, 0, 0, (kept.name, 1)) is not None
+    assert lag(sampler.samples, 0, 0, (gone.name, 0)) is None
     assert not sampler.silent
 
 
@@ -315,7 +367,7 @@ def _login(broker: OwnBroker, user: str, password: str) -> dict[str, str]:
 def test_a_broker_that_is_away_is_not_waited_for_beyond_the_seconds_given() -> None:
     nobody = {"bootstrap.servers": f"127.0.0.1:{free_port()}"}
     sampler = EndSampler(nobody, EndSamples())
-    sampler.ask([("a", 0)])
+    sampler.ask({("a", 0): 0})
     began = time.monotonic()
     assert not sampler.wait(0.2)
     assert 0.2 <= time.monotonic() - began < 2
@@ -339,7 +391,7 @@ def test_it_needs_describe_alone_and_lives_through_a_broker_that_is_away(
     until(lambda: looks(sampler, wanted, here), "the end of the topic that it may describe", 30)
     guarded.kill()
     until(lambda: looks(sampler, wanted, here) and sampler.silent, "the broker to be missed", 30)
-    assert sampler.samples.lag("described", 0, 0, 0) == Lag(0, 0.0)
+    assert lag(sampler.samples, 0, 0, ("described", 0)) == Lag(0, 0.0)
     guarded.start()
     until(lambda: looks(sampler, wanted, here) and not sampler.silent, "the broker's return", 60)
     with DeliveringProducer(_login(guarded, "admin", "right"), "described") as producer:

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from workbook.views.groups import SHOWN, board, groups_table
-from workbook.views.lag import LINES, lag_over_time
+from workbook.views.lag import LINES, STALE_MS, lag_over_time
 
 NOW = 1_700_000_000_000
 MINUTE = 60_000
@@ -96,7 +96,19 @@ def test_without_a_lag_it_says_so() -> None:
     assert lag_over_time({"a": []}, NOW).rows == []
     assert "1 message behind" in lag_over_time({"a": [(NOW, 1)]}, NOW).words
     old = lag_over_time({"a": [(NOW - 30 * MINUTE, 5)]}, NOW)
-    assert "5 messages behind" in old.words
+    assert old.words == "a was 5 messages behind when that was last known."
+
+
+def test_a_lag_that_is_no_longer_known_is_said_to_be_the_last_one() -> None:
+    points = [(NOW - 9 * MINUTE, 3), (NOW - STALE_MS, 5)]
+    drawn = lag_over_time({"a": points, "b": [(NOW - STALE_MS + 1, 7)]}, NOW)
+    assert drawn.words == (
+        "b is 7 messages behind, steady; a was 5 messages behind when that was last known."
+    )
+    assert [row["now"] for row in drawn.rows] == ["7", "–"]
+    assert drawn.rows[1]["one"] == "5"
+    assert ">? a<" in drawn.figure
+    assert ">7 b<" in drawn.figure
 
 
 def test_the_board_has_all_three_and_warns_while_the_broker_is_silent() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -35,6 +36,13 @@ def test_a_terminal_shows_the_table_its_rest_and_the_line_and_is_clean_at_the_en
     assert "and 3 more" in text
     assert "1,000 messages/s" in text
     assert re.search(r"\x1b\[\d*[AK]", there.getvalue()[len(text) :])  # taken away again
+
+
+def test_rows_that_were_not_written_out_are_counted_too() -> None:
+    made, there = screen(terminal=True, now=[0.0])
+    with made:
+        made.show(lambda: replace(pages(ROWS + 1), more=7), "line")
+    assert "and 8 more" in there.getvalue()
 
 
 def test_it_is_drawn_four_times_a_second_at_most() -> None:

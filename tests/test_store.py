@@ -23,6 +23,7 @@ from pyspark.sql import SparkSession
 from workbook.errors import CannotGoOn, NoSuchState, TopicMissing
 from workbook.kafka.broker import Broker
 from workbook.kafka.readers import read_messages
+from workbook.sinks.followed import Followed
 from workbook.sinks.store import Store
 from workbook.sinks.table_topic import TableTopic
 from workbook.topics import Topic
@@ -63,6 +64,22 @@ def test_a_micro_batch_that_comes_again_is_left_out(store: Store) -> None:
     store.apply(changes(("Bob", ["IBM"])), "query", 0)
     store.apply(changes(("Al", ["F"])), "query", 1)  # the last one, whatever it says this time
     assert len(store) == 0
+
+
+def test_a_followed_store_gives_the_same_objects_for_what_has_not_changed(store: Store) -> None:
+    follow = Followed(store)
+    assert follow() == []
+    store.apply(changes(("Bob", ["IBM"]), ("Al", ["AAPL"])), "query", 0)
+    before = follow()
+    assert before == follow() == store.all()
+    store.apply(changes(("Bob", ["F"]), ("Zoë", ["F"])), "query", 1)
+    after = follow()
+    assert after == store.all()
+    assert [row is before[0] for row in after] == [True, False, False]
+    store.apply(changes(("Al", None)), "query", 2)
+    assert follow() == after[1:]
+    with ThreadPoolExecutor(1) as another:  # its connection counts by itself
+        assert another.submit(follow).result() == after[1:]
 
 
 def test_another_query_begins_with_an_empty_table(store: Store) -> None:
@@ -165,6 +182,7 @@ def test_each_thread_may_read(store: Store) -> None:
 READER = """
 import sys, time
 from pathlib import Path
+from workbook.sinks.followed import Followed
 from workbook.sinks.store import Store
 store, wrong, reads = Store(Path(sys.argv[1]), "client", reading=True), 0, 0
 end = time.monotonic() + 1.5

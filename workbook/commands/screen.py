@@ -79,7 +79,7 @@ def drawn(shown: Shown, rows: int = ROWS, *, cut: bool = False) -> Table:
         column.overflow = "ellipsis"
     for row in shown.rows[:rows]:
         table.add_row(*(Text(cell, no_wrap=cut or None, overflow="ellipsis") for cell in row))
-    left = len(shown.rows) - rows
+    left = len(shown.rows) + shown.more - rows
     if left > 0:
         table.caption = f"and {left:,} more"
     return table

@@ -33,25 +33,24 @@ Commits = Sequence[Mapping[str, Any]]
 
 
 def state(
-    details: Details | None,
-    offsets: Commits,
+    members: int | None,
+    committed_at: int | None,
     now: int,
     changed_at: int | None = None,
     deleted: bool = False,
 ) -> str:
     """Return one of ``STATES``.
 
-    ``changed_at`` (ms), the group's newest record, counts while it has never committed.
+    ``members`` is None where no record describes the group, ``committed_at`` where it has never
+    committed: then ``changed_at`` counts, its newest record. Times are in ms.
     """
     if deleted:
         return LEFT
-    if details is None:
+    if members is None:
         return UNKNOWN
-    if not details["members"]:
+    if not members:
         return EMPTY
-    newest = last_commit(offsets)
-    if newest is None:
-        newest = changed_at
+    newest = changed_at if committed_at is None else committed_at
     return ACTIVE if newest is not None and _is_recent(newest, now) else IDLE
 
 
@@ -60,17 +59,14 @@ def last_commit(offsets: Commits) -> int | None:
     return max((commit["committed_at"] for commit in offsets), default=None)
 
 
-def unexpected_commits(
-    details: Details | None, offsets: Commits, now: int, changed_at: int | None
-) -> str:
-    """Say that a group without members commits, as long as its newest record is a recent commit.
+def commits_alone(committed_at: int | None, now: int, described_at: int | None) -> str:
+    """Say that a group without members commits: recently, and after it was last described.
 
     A member's last commit comes before the record that it has left: then it's "".
     """
-    newest = last_commit(offsets)
-    if details is None or details["members"] or newest is None or not _is_recent(newest, now):
+    if committed_at is None or not _is_recent(committed_at, now):
         return ""
-    if changed_at is not None and newest < changed_at:
+    if described_at is not None and committed_at <= described_at:
         return ""
     return f"Commits within the last ten minutes by nobody who is a member: {BY_HAND}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for
 from typing import Any
@@ -14,7 +14,7 @@ from confluent_kafka import KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from workbook.kafka.end_offsets import ANSWER_S, EVERY_S, Offsets
-from workbook.kafka.lag import EndSamples
+from workbook.kafka.lag import NOBODY, EndSamples
 from workbook.kafka.probe import UNKNOWN
 
 DENIED = {
@@ -53,7 +53,7 @@ class EndSampler:
         self._config = {**config, "log_level": 0}
         self._every, self._clock, self._asked = every, clock, 0.0
         self._answers: dict[TopicPartition, Future[Any]] = {}
-        self._wanted: set[tuple[str, int]] = set()
+        self._wanted: Mapping[tuple[str, int], int] = NOBODY
         self._answered: set[tuple[str, int]] = set()
         self._apart: set[str] = set()
         self._denied: dict[tuple[str, int], float] = {}
@@ -71,18 +71,21 @@ class EndSampler:
         self._answers = {}
         return self.unanswered < before
 
-    def ask(self, committed: Collection[tuple[str, int]]) -> None:
-        """Ask the next question if it's due, or one of the partitions is new."""
+    def ask(self, committed: Mapping[tuple[str, int], int]) -> None:
+        """Ask the next question if it's due, or one of the partitions is new.
+
+        ``committed`` has each one's highest committed offset.
+        """
         if self._answers:
             return
         now = self._clock()
         # A clock that was set back must not put the next question off.
         due = not self._asked <= now < self._asked + self._every
-        if due or not self._wanted.issuperset(committed):
+        if due or not committed.keys() <= self._wanted.keys():
             self._asked = now
             if self._stale:
                 self._renew()
-            self._ask(set(committed))
+            self._ask(committed)
 
     @property
     def unanswered(self) -> int:
@@ -93,14 +96,14 @@ class EndSampler:
         """Wait for the answer; False where none comes in so many seconds, or nothing was asked."""
         return bool(self._answers) and not wait_for(self._answers.values(), seconds).not_done
 
-    def _ask(self, committed: set[tuple[str, int]]) -> None:
+    def _ask(self, committed: Mapping[tuple[str, int], int]) -> None:
         """Ask in one request, but for topics that have spoiled one: each has a request of its own.
 
         A partition without a leader does so: the client looks for it until all have timed out.
         """
         partitions = set(filter(_can_be, committed))
         self._wanted = committed
-        self._answered = (self._answered & committed) | (committed - partitions)
+        self._answered = (self._answered & partitions) | (committed.keys() - partitions)
         self.samples.keep(partitions)
         self._apart &= {topic for topic, _ in partitions}
         requests: dict[str, dict[TopicPartition, OffsetSpec]] = defaultdict(dict)
@@ -114,7 +117,7 @@ class EndSampler:
         ends, denied, failed = self._sorted()
         self._denied = {each: self._denied.get(each, self._asked) for each in denied}
         self.silent = bool(failed) and not ends and not denied
-        self.samples.add(int(self._asked * 1000), ends)
+        self.samples.add(int(self._asked * 1000), ends, self._wanted)
         believed = (p for p, since in self._denied.items() if self._asked - since >= GRACE_S)
         self.samples.lose(believed)
         answered = ends.keys() | denied

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from workbook.events import group_health
@@ -13,6 +13,9 @@ from workbook.kafka.lag import EndSamples, Lag
 
 Row = Mapping[str, Any]
 """A row of active_groups: group, details, offsets, changed_at (ms), deleted."""
+
+LOST = "deleted, or DESCRIBE on the topic is missing."
+BEYOND = "probably made anew or truncated since, and a consumer will be reset by auto.offset.reset."
 
 Deserialise = Callable[[Any], Mapping[str, Any] | None]
 
@@ -24,18 +27,17 @@ def from_json(details: Any) -> dict[str, Any] | None:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What is known of a group for as long as its ``raw`` details and its topics stay."""
+    """What is known of a group for as long as its ``row`` stays.
 
-    raw: Any
-    committed: frozenset[str]
-    details: Mapping[str, Any] | None
+    ``members`` is None where no record describes it, ``committed_at`` (ms) where it never has.
+    """
+
+    row: Row
+    members: int | None
     client_ids: list[str]
     topics: list[str]
     findings: list[str]
-
-    @property
-    def members(self) -> int:
-        return len(self.details["members"]) if self.details is not None else 0
+    committed_at: int | None
 
 
 class GroupRows:
@@ -46,20 +48,24 @@ class GroupRows:
         self._known: dict[str, About] = {}
 
     def about(self, row: Row) -> About:
-        """Return what a row's details say."""
-        raw, offsets = row["details"], row["offsets"]
-        committed = frozenset(commit["topic"] for commit in offsets)
+        """Return what a row says."""
         known = self._known.get(row["group"])
-        if known is None or known.raw != raw or known.committed != committed:
-            details = self._deserialise(raw)
-            known = self._known[row["group"]] = About(
-                raw,
-                committed,
-                details,
+        if known is not None and known.row is row:
+            return known
+        committed_at = group_health.last_commit(row["offsets"])
+        if known is not None and _describes(known.row, row):
+            known = replace(known, row=row, committed_at=committed_at)
+        else:
+            details, offsets = self._deserialise(row["details"]), row["offsets"]
+            known = About(
+                row,
+                None if details is None else len(details["members"]),
                 group_health.client_ids(details),
                 group_health.topics(details, offsets),
                 group_health.findings(row["group"], details, offsets),
+                committed_at,
             )
+        self._known[row["group"]] = known
         return known
 
     def forget(self, group: str) -> None:
@@ -67,49 +73,51 @@ class GroupRows:
 
     def row(self, row: Row, now: int) -> dict[str, Any]:
         """Return a row as ``Dashboard.rows`` has it; ``now`` in ms."""
-        about, offsets = self.about(row), row["offsets"]
-        lags = [self.lag(commit, now) for commit in offsets]
-        known = [lag for lag in lags if lag is not None]
-        changed_at = row.get("changed_at")
-        state = group_health.state(about.details, offsets, now, changed_at)
-        alone = group_health.unexpected_commits(about.details, offsets, now, changed_at)
-        messages = sum(lag.messages for lag in known) if known else None
-        committed = group_health.last_commit(offsets)
+        about, lag = self.about(row), self._samples.lag(row["offsets"], now)
+        state = group_health.state(about.members, about.committed_at, now, row.get("changed_at"))
+        age = None if about.committed_at is None else max(now - about.committed_at, 0) / 1000
         return {
             "group": row["group"],
             "state": state,
-            "members": about.members,
+            "members": about.members or 0,
             "client_ids": about.client_ids,
             "topics": about.topics,
-            "lag": messages,
-            "seconds": max((lag.seconds for lag in known), default=None),
-            "at_least": any(lag.at_least for lag in known),
-            "commit_age": None if committed is None else max(now - committed, 0) / 1000,
-            "remarks": [
-                *([alone] if alone else _of_lag(state, messages)),
-                *about.findings,
-                *self._of_unknown_ends(offsets, lags),
-            ],
+            "lag": None if lag is None else lag.messages,
+            "seconds": None if lag is None else lag.seconds,
+            "at_least": lag is not None and lag.at_least,
+            "commit_age": age,
+            "remarks": self._remarks(about, state, lag, now),
         }
 
-    def lag(self, commit: Row, now: int) -> Lag | None:
-        """Return the lag of one partition."""
-        return self._samples.lag(commit["topic"], commit["partition"], commit["offset"], now)
+    def _remarks(self, about: About, state: str, lag: Lag | None, now: int) -> list[str]:
+        of_lag = _of_lag(about, state, 0 if lag is None else lag.messages, now)
+        unknown = self._of_unknown(about.row["offsets"]) if lag is None or lag.partly else []
+        return [*of_lag, *about.findings, *unknown] if of_lag or unknown else about.findings
 
-    def _of_unknown_ends(self, offsets: Iterable[Row], lags: Iterable[Lag | None]) -> list[str]:
-        topics = {c["topic"] for c, lag in zip(offsets, lags, strict=True) if lag is None}
-        if not topics or not self._samples.answered:  # nothing was answered yet
-            return []
-        return [
-            f"The end of {named(sorted(topics))} is unknown: deleted, or DESCRIBE on the topic is "
-            "missing."
-        ]
+    def _of_unknown(self, offsets: Iterable[Row]) -> list[str]:
+        """Say why a lag is unknown, unless the broker has merely not answered yet."""
+        places = {(c["topic"], c["partition"], c["offset"]) for c in offsets}
+        lost = sorted({place[0] for place in places if self._samples.is_lost(*place[:2])})
+        beyond = sorted({place[0] for place in places if self._samples.is_beyond(*place)})
+        found = []
+        if lost:
+            found.append(f"The end of {named(lost)} is unknown: {LOST}")
+        if beyond:
+            found.append(f"What it has committed of {named(beyond)} lies beyond the end: {BEYOND}")
+        return found
 
 
-def _of_lag(state: str, messages: int | None) -> list[str]:
-    """Return what the lag of a group says that doesn't commit."""
-    if state == IDLE and messages:
-        return [f"It has members and {messages:,} messages to read, but commits nothing: stuck?"]
-    if state == EMPTY and messages:
-        return ["Nobody reads it: its lag only grows."]
-    return []
+def _of_lag(about: About, state: str, left: int, now: int) -> list[str]:
+    """Return what lag and commits say of a group that should commit, or shouldn't."""
+    if state == IDLE and left:
+        return [f"It has members and {left:,} messages to read, but commits nothing: stuck?"]
+    if state != EMPTY:
+        return []
+    alone = group_health.commits_alone(about.committed_at, now, about.row.get("described_at"))
+    return [alone] if alone else ["Nobody reads it: its lag can only grow."] if left else []
+
+
+def _describes(former: Row, row: Row) -> bool:
+    """Return whether a group's former row has the same details, and commits of the same topics."""
+    topics = [{commit["topic"] for commit in each["offsets"]} for each in (former, row)]
+    return bool(former["details"] == row["details"]) and topics[0] == topics[1]

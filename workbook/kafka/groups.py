@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 from workbook.events import group_health
+from workbook.kafka.end_offsets import Offsets
 from workbook.kafka.group_rows import Deserialise, GroupRows, Row, from_json
 from workbook.kafka.lag import EndSamples
 from workbook.kafka.samples import Samples
@@ -35,7 +36,7 @@ class Sampler(Protocol):
 
     def take(self) -> bool: ...
 
-    def ask(self, committed: Collection[tuple[str, int]]) -> None: ...
+    def ask(self, committed: Mapping[tuple[str, int], int]) -> None: ...
 
     def wait(self, seconds: float) -> bool: ...
 
@@ -73,7 +74,7 @@ class Dashboard:
         self._made = GroupRows(sampler.samples, deserialise)
         self._clock, self._due, self._noted = clock, 0.0, 0.0
         self._groups: dict[str, Row] = {}
-        self._committed: set[tuple[str, int]] = set()
+        self._committed: Offsets = {}
         self._rows: list[dict[str, Any]] = []
         self._history: dict[str, Samples] = {}
         self._gone: dict[str, Gone] = {}
@@ -106,10 +107,8 @@ class Dashboard:
         found = {row["group"]: row for row in self._read() if not row.get("deleted")}
         for group in self._groups.keys() - found.keys():
             self._made.forget(group)
-        self._groups = found
-        self._committed = {
-            (c["topic"], c["partition"]) for r in found.values() for c in r["offsets"]
-        }
+        if found != self._groups:
+            self._groups, self._committed = found, _highest(found.values())
         rows = sorted((self._made.row(row, at) for row in found.values()), key=_worst_first)
         self._note_gone(rows, at)
         self._rows = rows
@@ -158,7 +157,7 @@ class Dashboard:
         return ", ".join(parts) + (" (the broker doesn't answer)" if self.silent else "")
 
     def _partition(self, commit: Row, now: int) -> dict[str, Any]:
-        lag = self._made.lag(commit, now)
+        lag = self._sampler.samples.lag([commit], now)
         return {
             "topic": commit["topic"],
             "partition": commit["partition"],
@@ -200,6 +199,17 @@ class Dashboard:
             if row["lag"] is not None:
                 samples = self._history.setdefault(row["group"], Samples(HISTORY_MS, HISTORY_MOST))
                 samples.add(int(now * 1000), row["lag"])
+
+
+def _highest(rows: Iterable[Row]) -> Offsets:
+    """Return the highest offset that anybody has committed in each partition."""
+    found: Offsets = {}
+    for row in rows:
+        for commit in row["offsets"]:
+            place, offset = (commit["topic"], commit["partition"]), commit["offset"]
+            if offset > found.setdefault(place, offset):
+                found[place] = offset
+    return found
 
 
 def _worst_first(row: Row) -> tuple[float, int, str]:

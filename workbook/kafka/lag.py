@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from workbook.kafka.end_offsets import Offsets
 from workbook.kafka.samples import Samples
@@ -14,16 +14,23 @@ MOST = 200
 """Samples are kept for an hour, and at most so many of a partition: 3,200 bytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lag:
-    """What a group has yet to read of a partition: ``messages``, the oldest ``seconds`` old.
+class Lag(NamedTuple):
+    """What a group has yet to read: ``messages``, the oldest of which is ``seconds`` old.
 
-    With ``at_least`` it's older than that: it was there before the first sample.
+    With ``at_least`` it's older than that: it was there before the first sample. ``partly`` it's
+    known: of some partitions it isn't.
     """
 
     messages: int
     seconds: float
     at_least: bool = False
+    partly: bool = False
+
+
+Commits = Sequence[Mapping[str, Any]]
+"""What a group has committed: topic, partition, offset (the one to read next)."""
+
+NOBODY: Offsets = {}
 
 
 class EndSamples:
@@ -34,65 +41,86 @@ class EndSamples:
 
     def __init__(self, keep_ms: int = KEPT_MS, most: int = MOST) -> None:
         self._of: dict[tuple[str, int], Samples] = {}
-        self._lost: set[tuple[str, int]] = set()
+        self._lost: dict[tuple[str, int], Samples | None] = {}
+        self._committed: Offsets = {}
         self._keep_ms, self._most = keep_ms, most
 
-    def add(self, now: int, ends: Mapping[tuple[str, int], int]) -> None:
-        """Note where partitions ended at ``now``; one that shrank is a new one: begin again."""
+    def add(
+        self,
+        now: int,
+        ends: Mapping[tuple[str, int], int],
+        committed: Mapping[tuple[str, int], int] = NOBODY,
+    ) -> None:
+        """Note where partitions ended at ``now``; one that shrank is a new one: begin again.
+
+        ``committed`` has each one's highest committed offset, as it was known before they were
+        asked for: if that lies beyond the end, the topic isn't the one that was read.
+        """
         for partition, end in ends.items():
-            samples = self._of.get(partition)
+            samples = self._of.get(partition) or self._lost.pop(partition, None)
             if samples is None or samples.numbers[-1] > end:
-                samples = self._of[partition] = Samples(self._keep_ms, self._most)
+                samples = Samples(self._keep_ms, self._most)
             samples.add(now, end)
-            self._lost.discard(partition)
+            self._of[partition] = samples
+            self._committed[partition] = committed.get(partition, 0)
 
     def lose(self, partitions: Iterable[tuple[str, int]]) -> None:
         """Note that the ends of these are unknown: deleted, or no right to describe them.
 
         Their samples stay, because a broker that has just started may deny its topics too.
         """
-        self._lost.update(each for each in partitions if each in self._of)
+        for each in partitions:
+            self._lost.setdefault(each, self._of.pop(each, None))
 
     def keep(self, partitions: Iterable[tuple[str, int]]) -> None:
         """Forget all partitions but these."""
-        wanted = set(partitions)
-        self._of = {each: samples for each, samples in self._of.items() if each in wanted}
-        self._lost &= wanted
+        for each in {*self._of, *self._lost}.difference(partitions):
+            for known in (self._of, self._lost, self._committed):
+                known.pop(each, None)
 
     def end(self, topic: str, partition: int) -> int | None:
         """Return where a partition ended when last asked; None if that's unknown."""
-        place = topic, partition
-        return None if place in self._lost or place not in self._of else self._of[place].numbers[-1]
+        samples = self._of.get((topic, partition))
+        return None if samples is None else samples.numbers[-1]
 
     @property
     def ends(self) -> Offsets:
         """Return where each partition ended when last asked."""
-        return {each: s.numbers[-1] for each, s in self._of.items() if each not in self._lost}
+        return {each: samples.numbers[-1] for each, samples in self._of.items()}
 
-    @property
-    def answered(self) -> bool:
-        """Return whether any end is known."""
-        return len(self._of) > len(self._lost)
+    def is_lost(self, topic: str, partition: int) -> bool:
+        """Return whether a partition is deleted, or we have no right to describe it."""
+        return (topic, partition) in self._lost
 
-    def lag(self, topic: str, partition: int, committed: int, now: int) -> Lag | None:
-        """Return what is left from ``committed``, the offset to read next; None if it's unknown."""
+    def is_beyond(self, topic: str, partition: int, committed: int) -> bool:
+        """Return whether an offset was committed of a topic that was made anew, or cut, since."""
         end = self.end(topic, partition)
-        if end is None or committed < 0:
+        return end is not None and end < committed <= self._committed[topic, partition]
+
+    def lag(self, commits: Commits, now: int) -> Lag | None:
+        """Return what is left behind all of these commits together; None if that's unknown."""
+        messages, oldest, at_least, unknown = 0, float(now), False, 0
+        for commit in commits:  # of 10,000 groups each second
+            place, committed = (commit["topic"], commit["partition"]), commit["offset"]
+            samples = self._of.get(place)
+            left = 0 if samples is None else samples.numbers[-1] - committed
+            if samples is None or committed < 0 or (left < 0 and self.is_beyond(*place, committed)):
+                unknown += 1
+            elif left > 0:  # else it may have committed after the last sample
+                written = _written(samples, committed)
+                messages += left
+                at_least = at_least or written is None
+                oldest = min(oldest, samples.times[0] if written is None else written)
+        if unknown == len(commits):
             return None
-        if committed >= end:  # it may have committed after the last sample
-            return Lag(0, 0.0)
-        written = _written(self._of[topic, partition], committed)
-        samples = self._of[topic, partition]
-        since = samples.times[0] if written is None else written
-        return Lag(end - committed, max(now - since, 0) / 1000, written is None)
+        return Lag(messages, (now - oldest) / 1000, at_least, unknown > 0)
 
 
 def _written(samples: Samples, offset: int) -> float | None:
     """Return when (ms) the end passed an offset below the last one; None if before the samples."""
-    after = bisect_right(samples.numbers, offset)
+    times, numbers = samples.times, samples.numbers
+    after = bisect_right(numbers, offset)
     if after == 0:
         return None
-    (start, first), (stop, last) = (
-        (samples.times[place], samples.numbers[place]) for place in (after - 1, after)
-    )
-    return start + (stop - start) * (offset - first) / (last - first)
+    start, first = times[after - 1], numbers[after - 1]
+    return start + (times[after] - start) * (offset - first) / (numbers[after] - first)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,15 @@ CREATE TABLE IF NOT EXISTS store (key TEXT PRIMARY KEY, value TEXT NOT NULL) WIT
     def all(self) -> list[dict[str, Any]]:
         """Return every row, in the order of the keys."""
         return self._rows("SELECT value FROM store ORDER BY key")
+
+    def texts(self) -> list[tuple[str, str]]:
+        """Return every key with its row as JSON, in the order of the keys."""
+        return self._reader().execute("SELECT key, value FROM store ORDER BY key").fetchall()
+
+    def version(self) -> tuple[int, int]:
+        """Return what is another one once somebody has written: a thread's own numbers."""
+        found = self._reader().execute("PRAGMA data_version").fetchone()
+        return threading.get_ident(), int(found[0])
 
     def some(self, most: int) -> list[dict[str, Any]]:
         """Return the first ``most`` rows in the order of the keys."""

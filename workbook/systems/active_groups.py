@@ -80,6 +80,7 @@ class ActiveGroups(System):
         from workbook.kafka.groups import Dashboard
         from workbook.kafka.lag import EndSamples
         from workbook.pipelines.active_groups import active_groups
+        from workbook.sinks.followed import Followed
         from workbook.sinks.store import Store
         from workbook.sinks.table_topic import TableTopic
         from workbook.sinks.windowed_store import WindowedStore
@@ -99,7 +100,7 @@ class ActiveGroups(System):
             file.with_name(f"{file.stem}.windows.db" if options.store else "windows.db"), "group"
         )
         out = [TableTopic(config, options.out, "group")] if options.out else []
-        dashboard = Dashboard(store.all, EndSampler(config, EndSamples()))
+        dashboard = Dashboard(Followed(store), EndSampler(config, EndSamples()))
         progress = GroupsProgress(dashboard)
         spark.streams.addListener(progress)
         sinks: list[TableSink] = [*out, store, windows]

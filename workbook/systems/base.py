@@ -71,10 +71,14 @@ def share(name: str, says: str) -> StreamOption:
 
 @dataclass(frozen=True)
 class Shown:
-    """A table for the terminal: its columns, and rows in the order in which they are shown."""
+    """A table for the terminal: its columns, and rows in the order in which they are shown.
+
+    There are ``more`` rows below these.
+    """
 
     columns: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
+    more: int = 0
 
 
 @dataclass(frozen=True)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from workbook.systems.base import Shown
 
 COLUMNS = ("group", "state", "members", "topics", "lag", "seconds behind", "last commit", "remarks")
+MOST = 200
+"""Rows that are written out: no terminal has more lines, and it's drawn four times a second."""
+
 UNITS = (("d", 86_400), ("h", 3600), ("min", 60))
 
 
-def groups_table(rows: Iterable[Mapping[str, Any]]) -> Shown:
-    """Return the rows of ``Dashboard.rows``, in their order."""
-    return Shown(COLUMNS, [tuple(map(_plain, _cells(row))) for row in rows])
+def groups_table(rows: Sequence[Mapping[str, Any]]) -> Shown:
+    """Return the first rows of ``Dashboard.rows``, in their order."""
+    written = [tuple(map(_plain, _cells(row))) for row in rows[:MOST]]
+    return Shown(COLUMNS, written, len(rows) - len(written))
 
 
 def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:

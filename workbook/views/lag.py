@@ -20,6 +20,9 @@ LABEL = 15
 """The least distance between two names."""
 
 SPAN_MS, TICK_MS, MARK_MS = 600_000, 120_000, 60_000
+STALE_MS = 15_000
+"""A lag that wasn't noted for so long isn't known any more: it's noted every five seconds."""
+
 LINES = 5
 """More lines than these can't be told apart; the ones with the highest lag are drawn."""
 
@@ -78,7 +81,7 @@ class _Axes:
             y, end = heights[group], (self._x(points[-1][0]), ends[group])
             self._drawing.line([end, (RIGHT + 14, y)], colour=FAINT, thick=1)
             self._mark(RIGHT + 20, y, place)
-            words = f"{points[-1][1]:,} {group}"
+            words = f"{points[-1][1]:,} {group}" if _is_known(points, self._now) else f"? {group}"
             self._drawing.text(RIGHT + 30, y + 4, cut(words, WIDTH - RIGHT - 34), colour=INK)
 
     def _mark(self, x: float, y: float, place: int, title: str = "") -> None:
@@ -113,6 +116,10 @@ def _at(points: Points, time: int) -> int:
     return points[-1][1]
 
 
+def _is_known(points: Points, now: int) -> bool:
+    return now < points[-1][0] + STALE_MS
+
+
 def _spread(ends: Mapping[str, float]) -> dict[str, float]:
     """Move heights apart from above to below, and back up from the foot."""
     found: dict[str, float] = {}
@@ -137,7 +144,8 @@ def _ticks(most: int) -> range:
 
 def _row(group: str, points: Points, now: int) -> dict[str, Any]:
     ages = {name: now - age for name, age in AGES.items()}
-    known = {n: f"{_at(points, t):,}" if t >= points[0][0] else "–" for n, t in ages.items()}
+    first, last = points[0][0], points[-1][0] + STALE_MS
+    known = {n: f"{_at(points, t):,}" if first <= t < last else "–" for n, t in ages.items()}
     return {"group": group, **known, "highest": f"{max(lag for _, lag in points):,}"}
 
 
@@ -145,6 +153,9 @@ def _words(lines: Mapping[str, Points], left: int, now: int) -> str:
     said = []
     for group, points in lines.items():
         lag = points[-1][1]
+        if not _is_known(points, now):
+            said.append(f"{group} was {number(lag, 'message')} behind when that was last known")
+            continue
         before = _at(points, max(now - AGES["one"], points[0][0]))
         trend = "growing" if lag > before else "shrinking" if lag < before else "steady"
         said.append(f"{group} is {number(lag, 'message')} behind, {trend}")
