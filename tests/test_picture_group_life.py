@@ -38,7 +38,7 @@ def test_members_need_no_commit_and_commits_without_a_description_are_unknown() 
 
 def test_it_says_each_state_and_what_was_done_and_draws_them_by_more_than_colour() -> None:
     drawn = group_life(KILLED, [(103, "billing", "kill -9")], 120, 5)
-    assert drawn.words == "billing: kill -9 at 3 s, empty since 9 s."
+    assert drawn.words == "billing: kill -9 in second 3, empty since second 9."
     assert "active 0 to 6 s, idle 6 to 9 s, empty 9 to 20 s" in drawn.rows[0]["its life"]
     assert drawn.rows[0]["commits seen"] == "2 commits"
     assert drawn.figure.count("<title>") == 4, "three bars and a cross"

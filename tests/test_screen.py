@@ -82,6 +82,18 @@ def test_a_full_screen_has_a_line_per_row_and_as_many_as_fit() -> None:
     assert re.search(r"50 groups[^\n]*…", text)
 
 
+def test_notes_take_a_third_of_a_full_screen_at_most_and_the_line_stays_below() -> None:
+    made, there = screen(terminal=True, now=[0.0], full=True)
+    notes = [f"note-{n} " + "word " * 30 for n in range(9)]
+    rows = [(f"group-{n}", "7") for n in range(50)]
+    with made:
+        made.show(lambda: Shown(("group", "lag in messages"), rows, 0, notes), "the line")
+    text = there.getvalue()
+    assert re.findall(r"note-\d", text) == ["note-0"]  # it takes four of twenty lines
+    assert text.index("note-0") < text.index("the line")
+    assert re.findall(r"group-\d+", text)[-1] == f"group-{20 - FRAME - 4 - 1}"
+
+
 @pytest.mark.parametrize("end", [None, KeyboardInterrupt])
 def test_after_a_full_screen_the_terminal_is_as_before_at_ctrl_c_too(
     end: type[BaseException] | None,

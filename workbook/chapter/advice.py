@@ -24,6 +24,9 @@ SPARK_IS_CLOSED = "Cannot call methods on a stopped SparkContext"
 UNEXPECTED = "an assert without a text"
 """What a chapter's own ``assert`` stands for."""
 
+STOPPED = ("SPARK_JOB_CANCELLED", "SparkContext was shut down", "attribute 'setCallSite'")
+"""What a Python function of a query raises that was stopped, or whose Spark was."""
+
 SILENT_END = "a process of Spark ended, and left no message"
 
 _PATTERNS = [(re.compile(words), step) for words, step in NEXT_STEPS]
@@ -76,6 +79,7 @@ def follow_errors(chapter: str = "") -> None:
         return
     shell.set_custom_exc((Exception, KeyboardInterrupt), _shown)
     logging.getLogger().addFilter(_is_not_of_an_interrupt)
+    logging.getLogger("py4j.clientserver").addFilter(_is_not_of_a_stop)
     for hook in list(shell.events.callbacks["post_run_cell"]):
         if hook.__module__ == __name__:
             shell.events.unregister("post_run_cell", hook)
@@ -85,6 +89,12 @@ def follow_errors(chapter: str = "") -> None:
 def _is_not_of_an_interrupt(record: logging.LogRecord) -> bool:
     """Leave out py4j's trace of a Ctrl-C: the cell shows it, short."""
     return "while sending command" not in record.getMessage()
+
+
+def _is_not_of_a_stop(record: logging.LogRecord) -> bool:
+    """Leave out py4j's trace of a micro-batch that was under way when its query was stopped."""
+    error = str(record.exc_info[1]) if record.exc_info else ""
+    return not any(word in error for word in STOPPED)
 
 
 def _of_python(text: str) -> str:

@@ -189,7 +189,7 @@ def add_store(parser: argparse.ArgumentParser) -> None:
         "key",
         nargs="?",
         metavar="KEY",
-        help="the client or page of one row; default: all rows, a line of JSON each",
+        help="the client, page or group of one row; default: all rows, a line of JSON each",
     )
 
 

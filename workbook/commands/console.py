@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -34,7 +35,7 @@ def typed() -> str:
 
 def as_typed(text: str) -> str:
     """Write the commands that a text names as they must be typed here."""
-    return text.replace("python -m workbook", typed())
+    return re.sub(r"(?<![\w./-])python -m workbook", lambda _: typed(), text)
 
 
 def fitted(text: str) -> str:

@@ -26,7 +26,8 @@ class Screen:
     """Draws a table and a line on a terminal while a system runs; in a file or a pipe, nothing.
 
     ``show`` may be called as often as one likes; ``clock`` gives seconds. With ``full`` the table
-    takes the whole terminal, a line per row, which is as it was before at the end.
+    takes the whole terminal, a line per row, which is as it was before at the end; below it stand
+    as many of its notes as a third of the lines can hold.
     """
 
     def __init__(
@@ -46,13 +47,27 @@ class Screen:
         if self._clock() >= self._due:
             self._due = self._clock() + TERMINAL_S
             shown = table()
-            above = [drawn(shown, self._rows(), cut=self._full)] if shown.rows else []
+            notes, lines = self._notes(shown) if self._full else ([], 0)
+            above: list[Table | Text] = []
+            if shown.rows:
+                above = [drawn(shown, self._rows(lines), cut=self._full), *notes]
             below = Text(line, no_wrap=self._full, overflow="ellipsis")
             self._live.update(Group(*above, below), refresh=True)
 
-    def _rows(self) -> int:
+    def _rows(self, taken: int) -> int:
         """Return how many rows there's room for; the terminal may have another size by now."""
-        return max(self._console.height - FRAME, 1) if self._full else ROWS
+        return max(self._console.height - FRAME - taken, 1) if self._full else ROWS
+
+    def _notes(self, shown: Shown) -> tuple[list[Text], int]:
+        """Return the first notes, as many as there's room for, and the lines that they take."""
+        notes, taken = list[Text](), 0
+        for note in shown.notes:
+            text = Text(note)
+            lines = len(text.wrap(self._console, self._console.width))
+            if taken + lines > self._console.height // 3:
+                break
+            notes, taken = [*notes, text], taken + lines
+        return notes, taken
 
     def __enter__(self) -> Self:
         if self.is_there:
@@ -74,9 +89,9 @@ def drawn(shown: Shown, rows: int = ROWS, *, cut: bool = False) -> Table:
 
     With ``cut`` a row is a line, whose longest cells are cut.
     """
-    table = Table(*shown.columns)
-    for column in table.columns:
-        column.overflow = "ellipsis"
+    table = Table()
+    for name in shown.columns:
+        table.add_column(Text(name, no_wrap=cut or None, overflow="ellipsis"), overflow="ellipsis")
     for row in shown.rows[:rows]:
         table.add_row(*(Text(cell, no_wrap=cut or None, overflow="ellipsis") for cell in row))
     left = len(shown.rows) + shown.more - rows

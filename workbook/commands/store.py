@@ -26,7 +26,7 @@ def ask(options: Namespace) -> int:
     if not path.is_file():
         raise WorkbookError(
             f"Expected a store, but there is no file {path}. `{typed()} run` says where it "
-            "keeps one: with --checkpoint, or share_holders with --store, it stays when the query "
+            "keeps one: with --checkpoint, or with --store, it stays when the query "
             "ends."
         )
     try:

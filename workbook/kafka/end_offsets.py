@@ -37,7 +37,8 @@ class EndOffsets:
             for topic in topics
             for number in range(require_topic(config, topic))
         ]
-        self._admin = AdminClient({**config, "log_level": 0})
+        self._config = {**config, "log_level": 0}
+        self._admin = AdminClient(self._config)
         self._answers: dict[TopicPartition, Future[Any]] = {}
         self._clock, self._due, self.silent = clock, -math.inf, False
 
@@ -63,6 +64,8 @@ class EndOffsets:
             }
         except KafkaException:
             self.silent = True
+            # A client keeps a leader's epoch, which a broker that has restarted refuses for ever.
+            self._admin = AdminClient(self._config)
             return {}
         self.silent = False
         return ends

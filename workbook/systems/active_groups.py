@@ -121,10 +121,15 @@ def _count(kind: str) -> Column:
     return F.count_if(F.col("kind") == kind).alias(kind)
 
 
+def _lag(messages: int | None) -> str:
+    return "?" if messages is None else f"{messages:,}"
+
+
 def _summary(dashboard: Dashboard) -> list[str]:
-    """Name the first groups, the one furthest behind on top."""
+    """Name the first groups, the one furthest behind on top, with what should be looked at."""
     lines = [
-        f"  {row['group']}: {row['state']}, lag {'?' if row['lag'] is None else row['lag']}"
+        f"  {row['group']}: {row['state']}, lag {_lag(row['lag'])}"
+        + "".join(f"\n    {remark}" for remark in row["remarks"])
         for row in dashboard.rows()
     ]
     more = [f"  ... and {len(lines) - SHOWN:,} more"] if len(lines) > SHOWN else []

@@ -73,12 +73,13 @@ def share(name: str, says: str) -> StreamOption:
 class Shown:
     """A table for the terminal: its columns, and rows in the order in which they are shown.
 
-    There are ``more`` rows below these.
+    There are ``more`` rows below these. ``notes`` are sentences about some of them.
     """
 
     columns: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
     more: int = 0
+    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

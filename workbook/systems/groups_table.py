@@ -7,7 +7,7 @@ from typing import Any
 
 from workbook.systems.base import Shown
 
-COLUMNS = ("group", "state", "members", "topics", "lag", "seconds behind", "last commit", "remarks")
+COLUMNS = ("group", "state", "members", "topics", "lag", "seconds behind", "last commit")
 MOST = 200
 """Rows that are written out: no terminal has more lines, and it's drawn four times a second."""
 
@@ -17,7 +17,12 @@ UNITS = (("d", 86_400), ("h", 3600), ("min", 60))
 def groups_table(rows: Sequence[Mapping[str, Any]]) -> Shown:
     """Return the first rows of ``Dashboard.rows``, in their order."""
     written = [tuple(map(_plain, _cells(row))) for row in rows[:MOST]]
-    return Shown(COLUMNS, written, len(rows) - len(written))
+    return Shown(COLUMNS, written, len(rows) - len(written), remarks(rows[:MOST]))
+
+
+def remarks(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return what should be looked at, a line for each group that has remarks."""
+    return [_plain(f"{row['group']}: {' '.join(row['remarks'])}") for row in rows if row["remarks"]]
 
 
 def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -30,7 +35,6 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
         "?" if row["lag"] is None else f"{row['lag']:,}",
         "?" if row["seconds"] is None else f"{bound}{row['seconds']:,.1f}",
         "never" if row["commit_age"] is None else f"{ago(row['commit_age'])} ago",
-        " ".join(row["remarks"]),
     )
 
 

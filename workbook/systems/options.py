@@ -129,8 +129,8 @@ def add_run_options(parser: ArgumentParser, reads: str, *, rejects: bool = True)
         "--every",
         type=positive,
         metavar="SECONDS",
-        help="start a micro-batch at most once in this time; default: as often as possible; "
-        "page_views with --out: every 2 seconds",
+        help="start a micro-batch at most once in this time; default: as often as possible, but "
+        "page_views with --out every 2 seconds, active_groups every second",
     )
     parser.add_argument(
         "--max-per-batch",

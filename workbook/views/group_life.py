@@ -14,7 +14,7 @@ from workbook.views.words import cut
 
 CAPTION = (
     "Groups over time. Full: a member that commits. Hatched: one that's idle. Dashed: no member. "
-    "Ticks: commits."
+    "Ticks: commits. A bar begins with the newest record that the query found at its start."
 )
 SHOWN_S = 240.0
 """The newest seconds are drawn."""
@@ -191,8 +191,8 @@ def _legend(drawing: Drawing) -> None:
 
 
 def _said(name: str, life: Sequence[Phase], marks: Sequence[Mark], zero: float) -> str:
-    done = [f"{words} at {at - zero:,.0f} s, " for at, group, words in marks if group == name]
-    since = f" since {life[-1].begin - zero:,.0f} s" if life else ""
+    done = [f"{words} in second {at - zero:,.0f}, " for at, group, words in marks if group == name]
+    since = f" since second {life[-1].begin - zero:,.0f}" if life else ""
     return f"{name}: {''.join(done)}{life[-1].state if life else UNKNOWN}{since}"
 
 

@@ -14,8 +14,8 @@ from workbook.views.picture import Picture, number
 from workbook.views.tables import table
 
 CAPTION = (
-    "Each group with its lag, the one furthest behind on top. Look for groups that are idle, for "
-    "seconds that grow, and for remarks."
+    "Each group with its lag, the one furthest behind on top. Idle: members, and no commit for ten "
+    "minutes. Look for seconds that grow, and for remarks."
 )
 GONE_CAPTION = "Left in the last ten minutes"
 MARKS = {"active": "●", "idle": "◐", "empty": "○", "unknown": "?"}

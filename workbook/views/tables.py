@@ -8,7 +8,7 @@ from typing import Any
 
 from workbook.views.drawing import BLUE, FAINT, INK
 
-CELL = f"padding:2px 10px; border-bottom:1px solid {FAINT}; overflow-wrap:anywhere; "
+CELL = f"padding:2px 10px; border-bottom:1px solid {FAINT}; overflow-wrap:break-word; "
 TABLE = f"border-collapse:collapse; font-size:13px; color:{INK}; margin:4px 0"
 CAPTION = "text-align:left; font-weight:600; padding:2px 0 4px"
 

@@ -212,7 +212,7 @@ two_tables = Problem(
         "is all that happens. At the end: is either of the two tables still filled?",
     ),
     reference=next_group,
-    discussion="It's a **full outer join by key**, kept up to date record by record: a group stays "
+    discussion="It's a full outer join by key, kept up to date record by record: a group stays "
     "as long as either side has something. Whoever wants only groups with both filters the result; "
     "the other way round, what an inner join has dropped nobody can bring back.\n\n"
     "It needs both tables' entries of a group in one place. That's all `KTable.join` sees to.",

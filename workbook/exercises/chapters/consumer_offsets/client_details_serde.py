@@ -114,7 +114,7 @@ client_details_serde = Problem(
     "details give the same bytes, at any time and in any process. Handed bytes that `serialise` "
     "didn't write, or only a part of them, `deserialise` raises an error (any), rather than "
     "inventing a group; and whatever it's handed, it runs none of it.\n\n"
-    "`msgspec.to_builtins(details)` makes dictionaries and lists of it; `msgspec.convert` goes the "
+    "`msgspec.to_builtins(details)` makes dictionaries of it; `msgspec.convert` goes the "
     "other way.",
     stub="def details_serde():\n"
     "    def serialise(details):\n"
