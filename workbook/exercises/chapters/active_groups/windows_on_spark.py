@@ -104,8 +104,8 @@ windows_on_spark = Problem(
     "`offset`; in a tombstone `committed` and `committed_at` are null, and it counts for nothing. "
     "Out: one row per group and minute, whichever topic and partition it's of: `start` (ms, when "
     "the minute begins; a whole number), `group`, `topic`, `partition`, `committed`. A commit "
-    "belongs to the minute of its `committed_at`. Within a minute the highest `offset` counts, that "
-    "of the record itself: all records of a group lie in one partition of "
+    "belongs to the minute of its `committed_at`. Within a minute the highest `offset` counts, "
+    "that of the record itself: all records of a group lie in one partition of "
     "`__consumer_offsets`.\n\n"
     "It runs on a stream next. Use a `window` and a watermark of one minute.\n\n"
     "The groups of the check are named for what they do: `reset` goes back, `spreads` reads more "
@@ -122,8 +122,8 @@ windows_on_spark = Problem(
     ),
     reference=latest_per_minute,
     discussion="The check has also run it over micro-batches in which commits came late. One that "
-    "came while the watermark hadn't passed its minute was put into its own minute, which Spark then "
-    "emitted once more; so whoever keeps the rows replaces them by `start` and `group`. One that "
+    "came while the watermark hadn't passed its minute was put into its own minute, which Spark "
+    "then emitted once more; so whoever keeps the rows replaces them by `start` and `group`. One that "
     "came later was dropped.\n\n"
     "Ten minutes without a row mean that a group committed nothing, and no more than that.",
     minutes=5.0,
