@@ -28,6 +28,9 @@ LONGEST_WAIT_S = 60.0
 TICK_S = 0.1
 AGAIN_S = 1.0
 
+DAY_MS = 86_400_000
+"""Kafka's default of ``delete.retention.ms``."""
+
 
 def roll(
     config: Mapping[str, Any], topic: str, key: bytes = MARKER, value: bytes | None = None
@@ -93,20 +96,38 @@ def require_compacted(config: Mapping[str, Any], topic: str) -> None:
     Where the broker doesn't let us ask, it's taken for granted. Raises ``TopicMissing`` as ever.
     """
     require_topic(config, topic)
-    admin, resource = AdminClient(dict(config)), ConfigResource(ResourceType.TOPIC, topic)
-    [found] = admin.describe_configs([resource], request_timeout=ANSWER_S).values()
-    try:
-        policy = found.result()["cleanup.policy"].value
-    except KafkaException as failure:
-        if failure.args[0].code() != KafkaError.TOPIC_AUTHORIZATION_FAILED:
-            raise
-        return
+    settings = _settings(config, topic)
+    policy = settings["cleanup.policy"] if settings else "compact"
     if policy != "compact":
         raise WorkbookError(
             f"Expected {topic!r} to be compacted, since it holds a table, but its cleanup.policy "
             f"is {policy!r}: rows that don't change would be gone after a while. Choose another "
             "topic, or one that doesn't exist yet: it will be created as it must be."
         )
+
+
+def tombstones_kept(config: Mapping[str, Any], topic: str) -> int | None:
+    """Return for how many ms a tombstone is kept at least; None for a topic that isn't compacted.
+
+    Where the broker doesn't let us ask, it's taken for a compacted one with Kafka's default.
+    """
+    settings = _settings(config, topic)
+    if settings is None:
+        return DAY_MS
+    is_compacted = "compact" in settings["cleanup.policy"].split(",")
+    return int(settings["delete.retention.ms"]) if is_compacted else None
+
+
+def _settings(config: Mapping[str, Any], topic: str) -> dict[str, str] | None:
+    """Return a topic's settings; None where the broker doesn't let us ask."""
+    admin, resource = AdminClient(dict(config)), ConfigResource(ResourceType.TOPIC, topic)
+    [found] = admin.describe_configs([resource], request_timeout=ANSWER_S).values()
+    try:
+        return {name: each.value for name, each in found.result().items()}
+    except KafkaException as failure:
+        if failure.args[0].code() != KafkaError.TOPIC_AUTHORIZATION_FAILED:
+            raise
+        return None
 
 
 def _segment_ms(admin: AdminClient, topic: str) -> int:

@@ -6,10 +6,12 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from confluent_kafka import OFFSET_INVALID, Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
 
-from workbook.kafka.probe import ANSWER_S, require_topic
+from workbook.kafka.probe import ANSWER_S, LOOKING, require_topic, unreachable
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,28 @@ def partition_offsets(
         return [_offsets(reader, topic_partition, group) for topic_partition in committed]
     finally:
         reader.close()
+
+
+def first_since(config: Mapping[str, Any], topic: str, since: int) -> dict[int, int]:
+    """Return each partition's first offset with a record of ``since`` (ms) or later; else its end.
+
+    Raises as ``partition_offsets``.
+    """
+    places = [TopicPartition(topic, number) for number in range(require_topic(config, topic))]
+    ends = _listed(config, places, OffsetSpec.latest())
+    found = _listed(config, places, OffsetSpec.for_timestamp(since))
+    return {number: end if found[number] < 0 else found[number] for number, end in ends.items()}
+
+
+def _listed(
+    config: Mapping[str, Any], places: list[TopicPartition], what: OffsetSpec
+) -> dict[int, int]:
+    admin = AdminClient(dict(config) | LOOKING)
+    answers = admin.list_offsets(dict.fromkeys(places, what), request_timeout=ANSWER_S)
+    try:
+        return {place.partition: answer.result().offset for place, answer in answers.items()}
+    except KafkaException as failure:
+        raise unreachable(config, ANSWER_S) from failure
 
 
 def committed_offset(

@@ -37,10 +37,29 @@ def read_log(checkpoint: Path, topic: str) -> dict[int, Logged]:
     found = {}
     for commit in (checkpoint / "commits").glob("[0-9]*"):
         with suppress(OSError, ValueError, KeyError, TypeError):
-            lines = (checkpoint / "offsets" / commit.name).read_text(encoding="utf-8").splitlines()
-            settings, *sources = (json.loads(line) for line in lines[1:] if line.startswith("{"))
+            settings, sources = _planned(checkpoint, commit.name)
             found[int(commit.name)] = _ends(sources, topic), int(settings["batchWatermarkMs"])
     return found
+
+
+def last_read(checkpoint: Path, topic: str) -> tuple[dict[int, int], int] | None:
+    """Return how far the last finished micro-batch has read a topic, and when (ms) it was planned.
+
+    The time is the one in the log, not the file's, which a copy would lose. None where no
+    micro-batch has finished, or where the log can't be read.
+    """
+    done = [int(file.name) for file in (checkpoint / "commits").glob("[0-9]*")]
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        settings, sources = _planned(checkpoint, str(max(done)))
+        return _ends(sources, topic), int(settings["batchTimestampMs"])
+    return None
+
+
+def _planned(checkpoint: Path, number: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Read the plan of a micro-batch: its settings, and where each source ends."""
+    lines = (checkpoint / "offsets" / number).read_text(encoding="utf-8").splitlines()
+    settings, *sources = (json.loads(line) for line in lines[1:] if line.startswith("{"))
+    return settings, sources
 
 
 def _ends(sources: list[dict[str, Any]], topic: str) -> dict[int, int]:

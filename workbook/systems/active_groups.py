@@ -59,6 +59,15 @@ class ActiveGroups(System):
         if options.store:
             require_store(Path(options.store))
 
+    def check_topics(self, broker: Kafka, options: Namespace) -> None:
+        """Refuse a checkpoint or a result topic that would make more or less than the table."""
+        from workbook.systems.refusals import require_tombstones, require_whole
+
+        config = broker.client_config()
+        require_tombstones(config, options.source, options.checkpoint)
+        if options.out:
+            require_whole(config, options.out, options.checkpoint)
+
     def made_for(self, options: Namespace) -> Mapping[str, Any]:
         return {"query": "table"}
 

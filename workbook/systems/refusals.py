@@ -1,11 +1,13 @@
-"""Refuses places that can't be written to, before a topic is created and before Spark starts."""
+"""Refuses what can't be written to or continued, before a topic is created and Spark starts."""
 
 from __future__ import annotations
 
 import tempfile
+import time
+from datetime import timedelta
 from pathlib import Path
 
-from workbook.errors import CannotGoOn
+from workbook.errors import CannotGoOn, TopicMissing
 
 SQLITE = b"SQLite format 3\0"
 """How each file of SQLite begins."""
@@ -31,6 +33,60 @@ def require_store(file: Path) -> None:
             f"Expected a file for the store, but --store {file} can't be one: {why}. Choose "
             "another file."
         )
+
+
+def require_tombstones(config: dict[str, str], topic: str, checkpoint: str | None) -> None:
+    """Refuse to go on with a table where tombstones may be gone that it hasn't read.
+
+    A compacted topic keeps a tombstone for ``delete.retention.ms``. So none is missed by a query
+    that was planned within that time, nor where the next record of each partition is as young.
+    """
+    from workbook.kafka.compaction import tombstones_kept
+    from workbook.kafka.offsets import first_since
+    from workbook.spark.offset_log import last_read
+
+    known = last_read(Path(checkpoint) / "0", topic) if checkpoint else None
+    kept = tombstones_kept(config, topic) if known else None
+    if known is None or kept is None:
+        return
+    (ends, planned), now = known, int(time.time() * 1000)
+    if now - planned <= kept:
+        return
+    first = first_since(config, topic, now - kept)
+    missed = [number for number, end in ends.items() if first.get(number, end) > end]
+    if missed:
+        raise CannotGoOn(
+            f"Expected to go on with {topic} within {_span(kept)} (its delete.retention.ms), but "
+            f"the last micro-batch of {checkpoint} is {_span(now - planned)} old, and in "
+            f"{len(missed)} of {len(ends)} partitions the next record is older than that, or gone: "
+            "tombstones may be gone that it hasn't read, and what they delete would stay in the "
+            "table for ever. Use a new folder for --checkpoint (and a new topic for --out): its "
+            "query reads the topic from the beginning."
+        )
+
+
+def require_whole(config: dict[str, str], out: str, checkpoint: str | None) -> None:
+    """Refuse a result topic that would not be the whole table, or more than that."""
+    from workbook.kafka.compaction import require_compacted
+    from workbook.kafka.offsets import partition_offsets
+    from workbook.spark import checkpoints
+
+    begun = checkpoint is not None and checkpoints.begun(Path(checkpoint))
+    try:
+        held = sum(o.end - o.begin for o in partition_offsets(config, out))
+        require_compacted(config, out)
+    except TopicMissing:
+        held = 0
+    if held and not begun:
+        raise CannotGoOn(
+            f"Expected {out} to be empty, since the checkpoint is a new one, but it has {held:,} "
+            "records of a former run: rows that are deleted by now would stay in there. Use the "
+            "--checkpoint of that run, or another topic for --out."
+        )
+
+
+def _span(ms: int) -> str:
+    return str(timedelta(seconds=round(ms / 1000)))
 
 
 def _unwritable(folder: Path) -> str:

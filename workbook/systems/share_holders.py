@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbook.errors import CannotGoOn, TopicMissing, WorkbookError
+from workbook.errors import WorkbookError
 from workbook.systems.base import (
     GeneratedStream,
     OnPoint,
@@ -99,26 +99,13 @@ class ShareHolders(System):
             require_store(Path(options.store))
 
     def check_topics(self, broker: Kafka, options: Namespace) -> None:
-        """Refuse a result topic that would not be the whole table, or more than that."""
-        from workbook.kafka.compaction import require_compacted
-        from workbook.kafka.offsets import partition_offsets
-        from workbook.spark import checkpoints
+        """Refuse a checkpoint or a result topic that would make more or less than the table."""
+        from workbook.systems.refusals import require_tombstones, require_whole
 
-        if not options.out:
-            return
-        out, folder = options.out, options.checkpoint and Path(options.checkpoint)
-        begun = folder and checkpoints.begun(folder)
-        try:
-            held = sum(o.end - o.begin for o in partition_offsets(broker.client_config(), out))
-            require_compacted(broker.client_config(), out)
-        except TopicMissing:
-            held = 0
-        if held and not begun:
-            raise CannotGoOn(
-                f"Expected {out} to be empty, since the checkpoint is a new one, but it has "
-                f"{held:,} records of a former run: clients that hold nothing any more would stay "
-                "in there. Use the --checkpoint of that run, or another topic for --out."
-            )
+        config = broker.client_config()
+        require_tombstones(config, options.source, options.checkpoint)
+        if options.out:
+            require_whole(config, options.out, options.checkpoint)
 
     def made_for(self, options: Namespace) -> Mapping[str, Any]:
         return {"query": "table"}
