@@ -123,8 +123,8 @@ windows_on_spark = Problem(
     reference=latest_per_minute,
     discussion="The check has also run it over micro-batches in which commits came late. One that "
     "came while the watermark hadn't passed its minute was put into its own minute, which Spark "
-    "then emitted once more; so whoever keeps the rows replaces them by `start` and `group`. One that "
-    "came later was dropped.\n\n"
+    "then emitted once more; so whoever keeps the rows replaces them by `start` and `group`. One "
+    "that came later was dropped.\n\n"
     "Ten minutes without a row mean that a group committed nothing, and no more than that.",
     minutes=5.0,
 )
