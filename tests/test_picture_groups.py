@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pytest
+
 from workbook.views.groups import SHOWN, board, groups_table
 from workbook.views.lag import LINES, STALE_MS, lag_over_time
 
@@ -54,11 +56,21 @@ def test_names_are_text_and_many_groups_are_counted() -> None:
     assert "no group yet" in said(groups_table([]))
 
 
+@pytest.mark.parametrize(
+    ("age_s", "first"),
+    [(20, "1 min ago"), (90, "2 min ago"), (299, "5 min ago"), (3000, "10 min ago")],
+)
+def test_the_axis_is_as_long_as_what_is_known(age_s: int, first: str) -> None:
+    drawn = lag_over_time({"a": [(NOW - age_s * 1000, 5), (NOW, 7)]}, NOW)
+    assert f">{first}<" in drawn.figure
+    assert not any(f">{n} min ago<" in drawn.figure for n in range(int(first.split()[0]) + 1, 12))
+
+
 def test_lines_have_their_groups_at_their_ends_and_words_say_where_they_go() -> None:
     drawn = lag_over_time(
         {
             "up": [(NOW - 9 * MINUTE, 0), (NOW, 900)],
-            "down": [(NOW - 2 * MINUTE, 500), (NOW, 100)],
+            "down": [(NOW - 2 * MINUTE, 0), (NOW - MINUTE, 800), (NOW, 100)],
             "still": [(NOW - 20 * MINUTE, 7), (NOW, 7)],
         },
         NOW,

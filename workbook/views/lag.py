@@ -1,4 +1,4 @@
-"""The lag of groups over the last ten minutes, a line for each, with its name at its end."""
+"""The lag of groups over the last ten minutes at most: a line for each, its name at its end."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ from workbook.views.picture import Picture, number
 from workbook.views.words import cut
 
 CAPTION = (
-    "Lag over the last ten minutes: messages that a group has yet to read. A line that rises is a "
-    "group that's slower than what it reads; a steady one keeps its distance."
+    "Lag over the last ten minutes at most: messages that a group has yet to read. A line that "
+    "rises is a group that's slower than what it reads; a steady one keeps its distance."
 )
 WIDTH, HEIGHT = 930, 320
 LEFT, RIGHT, TOP, BOTTOM = 72, 690, 34, 278
 LABEL = 15
 """The least distance between two names."""
 
-SPAN_MS, TICK_MS, MARK_MS = 600_000, 120_000, 60_000
+SPAN_MS, MARK_MS = 600_000, 60_000
+TICKS_MS = {60_000: 20_000, 120_000: 30_000, 300_000: 60_000, SPAN_MS: 120_000}
+"""How long the axis may be, with the distance of its ticks: the shortest that holds all lines."""
+
 STALE_MS = 15_000
 """A lag that wasn't noted for so long isn't known any more: it's noted every five seconds."""
 
@@ -37,14 +40,15 @@ Points = Sequence[tuple[int, int]]
 
 
 def lag_over_time(history: Mapping[str, Points], now: int, caption: str = CAPTION) -> Picture:
-    """Draw each group's lag from ten minutes before ``now`` (ms); at most five groups."""
+    """Draw each group's lag up to ``now`` (ms), ten minutes at most; five groups at most."""
     lines = {group: _within(points, now) for group, points in history.items()}
     lines = {group: points for group, points in lines.items() if points}
     highest = sorted(lines, key=lambda group: (-max(lag for _, lag in lines[group]), group))
     drawn = {group: lines[group] for group in highest[:LINES]}
     drawing = Drawing(WIDTH, HEIGHT)
     most = max((lag for points in drawn.values() for _, lag in points), default=0)
-    axes = _Axes(drawing, now, most)
+    oldest = min((points[0][0] for points in drawn.values()), default=now)
+    axes = _Axes(drawing, now, most, _span(now - oldest))
     for place, (group, points) in enumerate(drawn.items()):
         axes.line(group, points, place)
     axes.labels(drawn)
@@ -53,15 +57,15 @@ def lag_over_time(history: Mapping[str, Points], now: int, caption: str = CAPTIO
 
 
 class _Axes:
-    """Minutes to the right, messages upwards from 0 to ``most``."""
+    """Time to the right, ``span`` ms of it, and messages upwards from 0 to ``most``."""
 
-    def __init__(self, drawing: Drawing, now: int, most: int) -> None:
-        self._drawing, self._now, self._most = drawing, now, max(most, 1)
+    def __init__(self, drawing: Drawing, now: int, most: int, span: int) -> None:
+        self._drawing, self._now, self._most, self._span = drawing, now, max(most, 1), span
         for lag in _ticks(self._most):
             drawing.line([(LEFT, self._y(lag)), (RIGHT, self._y(lag))], colour=FAINT, thick=0.5)
             drawing.text(LEFT - 8, self._y(lag) + 4, f"{lag:,}", anchor="end", size=11)
-        for age in range(0, SPAN_MS + 1, TICK_MS):
-            x, words = self._x(now - age), f"{age // 60_000} min ago" if age else "now"
+        for age in range(0, span + 1, TICKS_MS[span]):
+            x, words = self._x(now - age), _ago(age)
             drawing.line([(x, BOTTOM), (x, BOTTOM + 4)], thick=1)
             drawing.text(x, BOTTOM + 18, words, anchor="middle", size=11)
         drawing.line([(LEFT, TOP), (LEFT, BOTTOM), (RIGHT, BOTTOM)], thick=1)
@@ -98,10 +102,20 @@ class _Axes:
             self._drawing.cross(x, y, colour=colour, title=title)
 
     def _x(self, time: int) -> float:
-        return RIGHT - (RIGHT - LEFT) * (self._now - time) / SPAN_MS
+        return RIGHT - (RIGHT - LEFT) * (self._now - time) / self._span
 
     def _y(self, lag: float) -> float:
         return BOTTOM - (BOTTOM - TOP) * lag / self._most
+
+
+def _span(age: int) -> int:
+    return next((span for span in TICKS_MS if age <= span), SPAN_MS)
+
+
+def _ago(age: int) -> str:
+    if not age:
+        return "now"
+    return f"{age // 60_000} min ago" if age % 60_000 == 0 else f"{age // 1000} s ago"
 
 
 def _within(points: Points, now: int) -> list[tuple[int, int]]:
