@@ -107,6 +107,8 @@ def test_what_was_committed_before_it_was_asked_and_lies_beyond_the_end_is_unkno
     ends.add(3000, {P: 4}, {P: 4})
     assert lag(ends, 200, 3000) == Lag(0, 0.0)
     assert lag(ends, -1, 3000) is None
+    ends.add(4000, {P: 0})
+    assert lag(ends, 1, 4000) == Lag(0, 0.0)
 
 
 def test_the_lag_of_several_partitions_is_their_sum_and_the_oldest_seconds() -> None:
@@ -114,7 +116,9 @@ def test_the_lag_of_several_partitions_is_their_sum_and_the_oldest_seconds() -> 
     ends.add(20_000, {P: 200, other: 7})
     several = [committed(150), committed(190), committed(7, other)]
     assert ends.lag(several, 20_000) == Lag(60, 15.0)
-    assert ends.lag([*several, committed(6, other)], 20_000) == Lag(61, 15.0, at_least=True)
+    bounded = Lag(61, 15.0, at_least=True)
+    assert ends.lag([*several, committed(6, other)], 20_000) == bounded
+    assert ends.lag([committed(6, other), *several], 20_000) == bounded
     assert ends.lag([*several, committed(0, ("gone", 0))], 20_000) == Lag(60, 15.0, partly=True)
     assert ends.lag([committed(0, ("gone", 0)), committed(-1)], 20_000) is None
     assert ends.lag([], 20_000) is None
