@@ -114,6 +114,69 @@ def test_rows_have_lag_state_and_age_and_the_worst_stands_first(world: World) ->
     assert world.sampler.asked == {("orders", 0): 100}
 
 
+def test_more_seconds_come_first_then_more_messages_then_the_name(world: World) -> None:
+    world.group("b", committed=100)
+    world.group("a", committed=100)
+    world.group("none")
+    world.look()
+    world.sampler.ends = {("orders", 0): 300}
+    world.look(10)
+    world.group("fast", committed=200, offsets=[_commit(0, 200), _commit(1, 0)])
+    world.sampler.ends = {("orders", 0): 300, ("orders", 1): 900}
+    world.look()
+    rows = world.look()
+    assert [row["group"] for row in rows] == ["a", "b", "fast", "none"]
+    assert rows[2]["lag"] > rows[0]["lag"]
+    assert rows[2]["seconds"] < rows[0]["seconds"]
+
+
+def _commit(partition: int, offset: int) -> dict[str, Any]:
+    at = int(START * 1000)
+    return {"topic": "orders", "partition": partition, "offset": offset, "committed_at": at}
+
+
+def test_a_group_s_partitions_have_all_that_is_known_of_them(world: World) -> None:
+    world.group("a", offsets=[_commit(0, 70), _commit(1, 5)])
+    world.look()
+    world.look(10)
+    known = {"committed": 70, "end": 100, "lag": 30, "seconds": 10.0, "at_least": True}
+    unknown = {"committed": 5, "end": None, "lag": None, "seconds": None, "at_least": False}
+    assert world.dashboard.partitions("a") == [
+        {"topic": "orders", "partition": 0, **known},
+        {"topic": "orders", "partition": 1, **unknown},
+    ]
+    world.group("a", committed=100)
+    world.look()
+    [partition] = world.dashboard.partitions("a")
+    assert (partition["lag"], partition["at_least"]) == (0, False)
+    assert world.dashboard.partitions("nobody") == []
+
+
+def test_the_broker_is_asked_with_the_highest_commit_of_each_partition(world: World) -> None:
+    for name, offset in (("a", 7), ("b", 9), ("c", 8)):
+        world.group(name, offsets=[_commit(0, offset), _commit(1, 20 - offset)])
+    world.look()
+    assert world.sampler.asked == {("orders", 0): 9, ("orders", 1): 13}
+
+
+def test_the_line_names_who_is_behind_and_says_when_the_broker_is_away(world: World) -> None:
+    assert str(world.dashboard) == "0 groups"
+    world.group("a", committed=100)
+    world.look()
+    assert str(world.dashboard) == "1 group, 1 active"
+    world.sampler.silent = True
+    assert str(world.dashboard) == "1 group, 1 active (the broker doesn't answer)"
+
+
+def test_of_a_group_that_is_gone_nothing_is_kept(world: World) -> None:
+    world.group("a", committed=90)
+    world.look()
+    world.rows = []
+    world.look()
+    assert not world.dashboard._made._known
+    assert world.dashboard.partitions("a") == []
+
+
 def test_a_group_without_metadata_does_not_vanish(world: World) -> None:
     world.group("tool", members=None, committed=10)
     [row] = world.look()
@@ -174,6 +237,60 @@ def test_a_group_whose_members_change_is_described_anew(world: World) -> None:
     assert (row["members"], len(row["client_ids"])) == (3, 3)
     world.group("a", members=3, committed=90, details=None)
     assert world.look()[0]["state"] == "unknown"
+
+
+def test_details_are_read_once_for_as_long_as_they_and_the_topics_stay(world: World) -> None:
+    read = []
+
+    def deserialise(details: str) -> Any:
+        read.append(details)
+        return json.loads(details)
+
+    world.dashboard = Dashboard(lambda: world.rows, world.sampler, deserialise, world.clock)
+    world.group("a", committed=90)
+    world.look()
+    world.look()
+    world.group("a", committed=95)
+    [row] = world.look()
+    assert (row["lag"], row["commit_age"]) == (5, 1.0)
+    assert len(read) == 1
+    clicks = {**_commit(0, 7), "topic": "clicks"}
+    world.group("a", offsets=[clicks])
+    [row] = world.look()
+    assert row["topics"] == ["clicks", "orders"]
+    assert row["remarks"][0].startswith("No member subscribes to clicks,")
+    assert len(read) == 2
+
+
+def test_nothing_to_read_is_no_reason_for_a_remark(world: World) -> None:
+    world.group("idle", committed=100)
+    world.group("empty", members=0, committed=100)
+    world.group("unknown", members=0, offsets=[_commit(7, 100)])
+    assert [row["remarks"] for row in world.look(3600)] == [[], [], []]
+
+
+def test_a_group_is_active_while_it_is_new_and_no_commit_is_of_the_future(world: World) -> None:
+    world.group("new")
+    world.group("ahead", offsets=[{**_commit(0, 90), "committed_at": int(START * 1000) + 5000}])
+    ahead, new = world.look()
+    assert (new["state"], new["commit_age"]) == ("active", None)
+    assert ahead["commit_age"] == 0
+
+
+def test_of_partly_unknown_lags_the_rest_is_known_and_each_topic_named(world: World) -> None:
+    places = [("d", 0), ("c", 0), ("b", 0), ("a", 0)]
+    lost = [{**_commit(0, 7), "topic": topic} for topic, _ in places]
+    beyond = [{**_commit(0, 50), "topic": f"short-{topic}"} for topic, _ in places]
+    world.group("g", offsets=[_commit(0, 90), *lost, *beyond])
+    world.sampler.ends |= {(commit["topic"], 0): 5 for commit in beyond}
+    world.look()
+    world.sampler.samples.lose(places)
+    [row] = world.look()
+    assert row["lag"] == 10
+    left, unknown, cut = row["remarks"]
+    assert left.startswith("No member subscribes to")
+    assert unknown.startswith("The end of a, b, c and 1 more is unknown")
+    assert cut.startswith("What it has committed of short-a, short-b, short-c and 1 more lies")
 
 
 def test_it_is_made_anew_once_a_second_and_after_a_clock_was_set_back(world: World) -> None:
@@ -264,6 +381,45 @@ def test_who_was_empty_from_the_start_has_not_left(world: World) -> None:
     assert world.dashboard.gone() == []
 
 
+def test_a_group_that_is_deleted_later_keeps_its_client_ids_and_one_that_is_back_is_not_gone(
+    world: World,
+) -> None:
+    world.group("a", committed=90)
+    world.look()
+    world.group("a", members=0, committed=90)
+    world.look()
+    world.rows = []
+    world.look()
+    [gone] = world.dashboard.gone()
+    assert (gone["how"], gone["client_ids"]) == ("deleted", ("a-0",))
+    world.group("a", members=0, committed=90)
+    world.look()
+    assert world.dashboard.gone() == []
+    world.group("a", committed=90)
+    world.look()
+    world.group("a", members=0, committed=90)
+    world.look()
+    assert [gone["how"] for gone in world.dashboard.gone()] == ["lost its last member"]
+    world.group("a", committed=90)
+    world.look()
+    assert world.dashboard.gone() == []
+
+
+def test_the_latest_that_left_comes_first_and_goes_after_exactly_ten_minutes(world: World) -> None:
+    for name in ("b", "a", "z"):
+        world.group(name, committed=90)
+    world.look()
+    world.rows = [row for row in world.rows if row["group"] == "z"]
+    world.look()
+    world.rows = []
+    world.look()
+    assert [gone["group"] for gone in world.dashboard.gone()] == ["z", "a", "b"]
+    world.look(LEFT_MS / 1000 - 2)
+    assert len(world.dashboard.gone()) == 3
+    world.look()
+    assert [gone["group"] for gone in world.dashboard.gone()] == ["z"]
+
+
 # --- over time ----------------------------------------------------------------------------------
 
 
@@ -279,6 +435,19 @@ def test_the_history_covers_ten_minutes_and_stays_small(world: World) -> None:
     world.rows = []
     world.look(5)
     assert world.dashboard.history() == {}
+
+
+def test_the_lag_is_noted_every_five_seconds_and_after_a_clock_was_set_back(world: World) -> None:
+    world.group("a", committed=0)
+    began = world.clock.now
+    for second, after in enumerate([1.0] * 11):
+        world.sampler.ends = {("orders", 0): 100 + second}
+        world.look(after)
+    points = world.dashboard.history()["a"]
+    assert [round(at / 1000 - began) for at, _ in points] == [1, 6, 11]
+    assert [lag for _, lag in points] == [100, 105, 110]
+    world.look(-8)
+    assert [round(at / 1000 - began) for at, _ in world.dashboard.history()["a"]] == [1, 3]
 
 
 def test_it_reads_a_store_and_another_serialiser(tmp_path: Path, world: World) -> None:

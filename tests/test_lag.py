@@ -107,6 +107,8 @@ def test_what_was_committed_before_it_was_asked_and_lies_beyond_the_end_is_unkno
     ends.add(3000, {P: 4}, {P: 4})
     assert lag(ends, 200, 3000) == Lag(0, 0.0)
     assert lag(ends, -1, 3000) is None
+    ends.add(4000, {P: 0})
+    assert lag(ends, 1, 4000) == Lag(0, 0.0)
 
 
 def test_the_lag_of_several_partitions_is_their_sum_and_the_oldest_seconds() -> None:
@@ -114,7 +116,9 @@ def test_the_lag_of_several_partitions_is_their_sum_and_the_oldest_seconds() -> 
     ends.add(20_000, {P: 200, other: 7})
     several = [committed(150), committed(190), committed(7, other)]
     assert ends.lag(several, 20_000) == Lag(60, 15.0)
-    assert ends.lag([*several, committed(6, other)], 20_000) == Lag(61, 15.0, at_least=True)
+    bounded = Lag(61, 15.0, at_least=True)
+    assert ends.lag([*several, committed(6, other)], 20_000) == bounded
+    assert ends.lag([committed(6, other), *several], 20_000) == bounded
     assert ends.lag([*several, committed(0, ("gone", 0))], 20_000) == Lag(60, 15.0, partly=True)
     assert ends.lag([committed(0, ("gone", 0)), committed(-1)], 20_000) is None
     assert ends.lag([], 20_000) is None
@@ -175,6 +179,10 @@ def look(sampler: EndSampler, wanted: list[tuple[str, int]]) -> bool:
     return news
 
 
+SILENCE = -999_999
+"""The answer that doesn't come."""
+
+
 class Admin:
     """A client whose answers are those that the test puts in: by topic, an offset or an error.
 
@@ -184,6 +192,7 @@ class Admin:
     def __init__(self) -> None:
         self.answers: dict[str, int] = {}
         self.asked: list[set[str]] = []
+        self.made, self.pending = 0, list[Future[Any]]()
 
     def list_offsets(self, places: dict[Any, Any], **rest: Any) -> dict[Any, Future[Any]]:
         self.asked.append({place.topic for place in places})
@@ -192,7 +201,9 @@ class Admin:
         for place in places:
             told = KafkaError._TIMED_OUT if spoiled else self.answers[place.topic]
             futures[place] = future = Future[Any]()
-            if told < 0 and told != OFFSET_INVALID:
+            if told == SILENCE:
+                self.pending.append(future)
+            elif told < 0 and told != OFFSET_INVALID:
                 future.set_exception(KafkaException(KafkaError(told)))
             else:
                 future.set_result(SimpleNamespace(offset=told))
@@ -202,7 +213,12 @@ class Admin:
 @pytest.fixture
 def admin(monkeypatch: pytest.MonkeyPatch) -> Admin:
     made = Admin()
-    monkeypatch.setattr(end_sampler, "AdminClient", lambda config: made)
+
+    def make(config: dict[str, Any]) -> Admin:
+        made.made += 1
+        return made
+
+    monkeypatch.setattr(end_sampler, "AdminClient", make)
     return made
 
 
@@ -231,6 +247,87 @@ def test_a_topic_that_spoils_the_request_is_asked_for_apart_until_it_answers(adm
     assert told[:3] == [(False, {}), (True, {}), (False, both)]
     assert told[4] == (False, {**both, ("leaderless", 0): 50})
     assert admin.asked[-1] == {"a", "b", "leaderless"}
+
+
+def test_looking_often_changes_nothing(admin: Admin) -> None:
+    """What was spoiled is still asked for apart, though nothing new was answered meanwhile."""
+    admin.answers = {"a": 100, "leaderless": KafkaError._TIMED_OUT}
+    now = [10.0]
+    sampler = EndSampler({}, EndSamples(), clock=lambda: now[0])
+    for _ in range(9):
+        assert not sampler.take()
+        assert not sampler.silent
+    look(sampler, [("a", 0), ("leaderless", 0)])
+    assert [sampler.take() for _ in range(3)] == [False] * 3
+    now[0] += 2
+    look(sampler, [("a", 0), ("leaderless", 0)])
+    assert admin.asked[1:] in ([{"a"}, {"leaderless"}], [{"leaderless"}, {"a"}])
+
+
+def test_an_answer_that_has_not_come_is_not_waited_for_and_not_asked_for_again(
+    admin: Admin,
+) -> None:
+    admin.answers = {"a": 100, "b": SILENCE}
+    now, samples = [0.0], EndSamples()
+    sampler = EndSampler({}, samples, clock=lambda: now[0])
+    for _ in range(3):
+        now[0] += 2
+        assert not look(sampler, [("a", 0), ("b", 0)])
+        assert not sampler.wait(0.01)
+    assert (len(admin.asked), samples.ends) == (1, {})
+    [future] = admin.pending
+    future.set_result(SimpleNamespace(offset=200))
+    assert sampler.wait(9)
+    assert sampler.take()
+    assert samples.ends == {("a", 0): 100, ("b", 0): 200}
+
+
+def test_what_is_no_longer_committed_is_forgotten(admin: Admin) -> None:
+    admin.answers = {"a": 100, "b": 200}
+    now, samples = [0.0], EndSamples()
+    sampler = EndSampler({}, samples, clock=lambda: now[0])
+    for wanted in ([("a", 0), ("b", 0)], [("b", 0)], [("b", 0)]):
+        now[0] += 1
+        look(sampler, wanted)
+    assert samples.ends == {("b", 0): 200}
+
+
+DENIED = KafkaError._UNKNOWN_PARTITION
+
+
+@pytest.mark.parametrize(
+    ("answers", "made"),
+    [
+        ({"a": 100, "b": 200}, [1] * 12),
+        ({"a": 100, "b": KafkaError._TIMED_OUT}, [*range(1, 13)]),
+        ({"a": DENIED, "b": DENIED}, [*range(1, 13)]),
+        # Denied beside others that are answered for: once the client is more than ten seconds old.
+        ({"a": 100, "b": DENIED}, [*[1] * 11, 2]),
+    ],
+)
+def test_a_client_that_may_know_something_old_is_made_anew(
+    admin: Admin, answers: dict[str, int], made: list[int]
+) -> None:
+    admin.answers = answers
+    now = [0.0]
+    sampler = EndSampler({}, EndSamples(), clock=lambda: now[0])
+    told = []
+    for _ in made:
+        now[0] += 1
+        look(sampler, [("a", 0), ("b", 0)])
+        told.append(admin.made)
+    assert told == made
+
+
+def test_a_topic_without_a_leader_is_denied_to_a_new_client_only(admin: Admin) -> None:
+    admin.answers = {"a": 100, "b": KafkaError._NOENT}
+    now = [0.0]
+    sampler = EndSampler({}, EndSamples(), clock=lambda: now[0])
+    told = []
+    for _ in range(3):
+        now[0] += 1
+        told.append((look(sampler, [("a", 0), ("b", 0)]), sampler.unanswered, admin.made))
+    assert told == [(False, 2, 1), (True, 0, 1), (False, 0, 2)]
 
 
 def test_an_invalid_offset_is_no_end_and_a_topic_is_lost_after_three_seconds(admin: Admin) -> None:
@@ -276,7 +373,7 @@ def test_nothing_committed_yet_asks_nothing(admin: Admin) -> None:
 def test_a_new_partition_is_asked_for_at_once_and_the_first_answer_about_one_is_news(
     admin: Admin,
 ) -> None:
-    admin.answers = {"a": 100, "denied": KafkaError.TOPIC_AUTHORIZATION_FAILED}
+    admin.answers = {"a": 100, "denied": KafkaError._UNKNOWN_PARTITION}
     now = [1000.0]
     sampler = EndSampler({}, EndSamples(), clock=lambda: now[0])
     told = []

@@ -105,7 +105,6 @@ class EndSampler:
         self._wanted = committed
         self._answered = (self._answered & partitions) | (committed.keys() - partitions)
         self.samples.keep(partitions)
-        self._apart &= {topic for topic, _ in partitions}
         requests: dict[str, dict[TopicPartition, OffsetSpec]] = defaultdict(dict)
         for topic, number in partitions:
             alone = topic if topic in self._apart else ""
@@ -116,7 +115,7 @@ class EndSampler:
     def _take(self) -> None:
         ends, denied, failed = self._sorted()
         self._denied = {each: self._denied.get(each, self._asked) for each in denied}
-        self.silent = bool(failed) and not ends and not denied
+        self.silent = not ends and not denied
         self.samples.add(int(self._asked * 1000), ends, self._wanted)
         believed = (p for p, since in self._denied.items() if self._asked - since >= GRACE_S)
         self.samples.lose(believed)

@@ -1,0 +1,109 @@
+"""Measures what a look at the dashboard of groups costs; `run active_groups` looks each second.
+
+    .venv/bin/python benchmarks/dashboard.py [--groups 10000] [--looks 30]
+
+Each group has two members and has committed in six partitions, of 300 topics in all; at each look
+every partition has grown, so every lag is another one. Between the looks nothing is written to the
+store, or 500 groups are. Mark: 150 ms of CPU (median). No Spark, no Kafka: what the client takes
+to ask for the ends isn't in it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import statistics
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pyarrow as pa
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from workbook.kafka.groups import Dashboard
+from workbook.kafka.lag import EndSamples
+from workbook.sinks.followed import Followed
+from workbook.sinks.store import Store
+
+TOPICS, PARTITIONS, CHANGED, MARK_MS = 300, 6, 500, 150.0
+
+
+class Growing:
+    """Ends that a look finds grown, each by a record."""
+
+    def __init__(self) -> None:
+        self.samples, self.silent, self.unanswered = EndSamples(), False, 0
+        self._wanted: Mapping[tuple[str, int], int] = {}
+
+    def grow(self, now: float, end: int) -> None:
+        self.samples.add(int(now * 1000), dict.fromkeys(self._wanted, end), self._wanted)
+
+    def take(self) -> bool:
+        return False
+
+    def ask(self, committed: Mapping[tuple[str, int], int]) -> None:
+        self._wanted = committed
+
+    def wait(self, seconds: float) -> bool:
+        return False
+
+
+def rows(numbers: list[int], offset: int) -> pa.Table:
+    """Rows of groups as active_groups writes them."""
+    now = int(time.time() * 1000)
+    made = []
+    for number in numbers:
+        topic = f"orders-{number % TOPICS}"
+        member = {"member_id": "m" * 40, "client_id": "app-1", "host": "/10.0.0.1"}
+        member |= {"instance_id": None, "session_timeout": 45_000, "rebalance_timeout": 300_000}
+        member |= {"topics": [topic], "assigned": [{"topic": topic, "partitions": [0, 1, 2]}]}
+        details = {"protocol": "classic", "generation": 3, "members": [member, member]}
+        offsets = [
+            {"topic": topic, "partition": n, "offset": offset, "committed_at": now}
+            for n in range(PARTITIONS)
+        ]
+        row = {"group": f"group-{number:05d}", "details": json.dumps(details), "offsets": offsets}
+        made.append({**row, "changed_at": now, "deleted": False})
+    return pa.Table.from_pylist(made)
+
+
+def measure(folder: Path, groups: int, looks: int, changed: int) -> list[float]:
+    """Return the CPU time of each look, in ms."""
+    store, ends, now = Store(folder / f"{changed}.db", "group"), Growing(), [time.time()]
+    store.apply(rows(list(range(groups)), 100), "bench", 0)
+    dashboard = Dashboard(Followed(store), ends, clock=lambda: now[0])
+    took, draw = [], random.Random(1)
+    for turn in range(looks + 2):
+        if changed and turn:
+            some = rows(sorted(draw.sample(range(groups), changed)), 100 + turn)
+            store.apply(some, "bench", turn)
+        now[0] += 1
+        ends.grow(now[0], 1000 + turn)
+        began = time.process_time()
+        dashboard.look()
+        took.append((time.process_time() - began) * 1000)
+    assert len(dashboard.rows()) == groups
+    return took[2:]  # the first ones read everything
+
+
+def main() -> None:
+    options = argparse.ArgumentParser()
+    options.add_argument("--groups", type=int, default=10_000)
+    options.add_argument("--looks", type=int, default=30)
+    chosen = options.parse_args()
+    print("| between the looks | CPU ms, median | most | mark met |")
+    print("| --- | ---: | ---: | --- |")
+    with TemporaryDirectory() as folder:
+        for changed in (0, CHANGED):
+            took = measure(Path(folder), chosen.groups, chosen.looks, changed)
+            middle = statistics.median(took)
+            met = "yes" if middle <= MARK_MS else "no"
+            print(f"| {changed or 'no'} groups written | {middle:.0f} | {max(took):.0f} | {met} |")
+
+
+if __name__ == "__main__":
+    main()
