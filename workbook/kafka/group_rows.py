@@ -12,7 +12,7 @@ from workbook.events.group_health import EMPTY, IDLE, named
 from workbook.kafka.lag import EndSamples, Lag
 
 Row = Mapping[str, Any]
-"""A row of active_groups: group, details, offsets, changed_at (ms), deleted."""
+"""A row of active_groups: group, details, offsets, described_at and changed_at (ms), deleted."""
 
 LOST = "deleted, or DESCRIBE on the topic is missing."
 BEYOND = "probably made anew or truncated since, and a consumer will be reset by auto.offset.reset."
