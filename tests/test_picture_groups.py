@@ -132,3 +132,8 @@ def test_the_board_has_all_three_and_warns_while_the_broker_is_silent() -> None:
     assert "⚠" not in board([row("a")], {}, NOW).figure
     assert '"group": "a"' in repr(drawn)
     assert "highest" in drawn.twin
+
+
+def test_a_line_that_rose_for_long_and_falls_now_is_shrinking() -> None:
+    points = [(NOW - 23_000, 270), (NOW - 13_000, 650), (NOW - 8_000, 990), (NOW - 3_000, 903)]
+    assert lag_over_time({"a": points}, NOW).words == "a is 903 messages behind, shrinking."

@@ -26,8 +26,8 @@ TICKS_MS = {60_000: 20_000, 120_000: 30_000, 300_000: 60_000, SPAN_MS: 120_000}
 STALE_MS = 15_000
 """A lag that wasn't noted for so long isn't known any more: it's noted every five seconds."""
 
-TREND_MS = 15_000
-"""A lag grows or shrinks by what it was so long ago."""
+TREND_MS = 5_000
+"""A lag grows or shrinks by what it was so long before it was last noted."""
 
 LINES = 5
 """More lines than these can't be told apart; the ones with the highest lag are drawn."""
@@ -173,7 +173,7 @@ def _words(lines: Mapping[str, Points], left: int, now: int) -> str:
         if not _is_known(points, now):
             said.append(f"{group} was {number(lag, 'message')} behind when that was last known")
             continue
-        before = _at(points, max(now - TREND_MS, points[0][0]))
+        before = _at(points, max(points[-1][0] - TREND_MS, points[0][0]))
         trend = "growing" if lag > before else "shrinking" if lag < before else "steady"
         said.append(f"{group} is {number(lag, 'message')} behind, {trend}")
     if left:
