@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -357,3 +358,21 @@ def test_a_name_of_another_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert advice.next_step(raised(lambda: eval("wigdets"))) == ""
     monkeypatch.setattr(cells, "chapter", "no_such")
     assert advice.next_step(error) == ""
+
+
+@pytest.mark.parametrize(
+    ("error", "shown"),
+    [
+        ("[SPARK_JOB_CANCELLED] Job 295 was stopped", False),
+        ("Job 15 cancelled because SparkContext was shut down", False),
+        ("'NoneType' object has no attribute 'setCallSite'", False),
+        ("division by zero", True),
+    ],
+)
+def test_a_micro_batch_of_a_stopped_query_leaves_no_trace(error: str, shown: bool) -> None:
+    raised = RuntimeError(error)
+    why = (RuntimeError, raised, None)
+    record = logging.LogRecord("py4j.clientserver", logging.ERROR, "", 1, "There was", (), why)
+    assert advice._is_not_of_a_stop(record) is shown
+    record.exc_info = None
+    assert advice._is_not_of_a_stop(record)

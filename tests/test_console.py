@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from workbook.commands.console import Line, fitted
+from workbook.commands.console import Line, as_typed, fitted
 
 
 def shown_in(seconds: int) -> None:
@@ -57,3 +57,11 @@ def test_an_error_is_broken_between_words_on_a_terminal_only(
         "  Run: python -m",
         "workbook doctor",
     ]
+
+
+def test_a_command_is_written_as_typed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["/somewhere/workbook/__main__.py"])
+    monkeypatch.setattr(sys, "orig_argv", [".venv/bin/python", "-m", "workbook"])
+    once = as_typed("See python -m workbook doctor.")
+    assert once == "See .venv/bin/python -m workbook doctor."
+    assert as_typed(once) == once
