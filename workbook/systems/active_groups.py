@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbook.events.group_records import CONSUMER_OFFSETS
-from workbook.systems.base import OnPoint, Shown, Started, System
+from workbook.systems.base import OnPoint, Started, System
 from workbook.systems.crashes.active_groups import ActiveGroupCrashes
 from workbook.systems.options import path, topic
 from workbook.topics import Topic, compacted
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, SparkSession
 
     from workbook.kafka.groups import Dashboard
+    from workbook.sinks.store import Store
+    from workbook.sinks.windowed_store import WindowedStore
     from workbook.spark.source import Kafka
 
 SHOWN = 10
@@ -90,9 +92,7 @@ class ActiveGroups(System):
         from workbook.kafka.lag import EndSamples
         from workbook.pipelines.active_groups import active_groups
         from workbook.sinks.followed import Followed
-        from workbook.sinks.store import Store
         from workbook.sinks.table_topic import TableTopic
-        from workbook.sinks.windowed_store import WindowedStore
         from workbook.spark.queries import TableSink, start_table
         from workbook.spark.source import assigned_stream
         from workbook.systems.groups_table import groups_table
@@ -103,11 +103,7 @@ class ActiveGroups(System):
         decoded = decode(raw).observe(LEFT_OUT, *(_count(kind) for kind in (UNKNOWN, UNREADABLE)))
         groups = active_groups(decoded).withColumn("details", F.col("details").cast("string"))
         groups = on_point.within("mid-batch", groups)
-        file = Path(options.store or checkpoint / "groups.db").absolute()
-        store = Store(file, "group")
-        windows = WindowedStore(
-            file.with_name(f"{file.stem}.windows.db" if options.store else "windows.db"), "group"
-        )
+        store, windows = _stores(options, checkpoint)
         out = [TableTopic(config, options.out, "group")] if options.out else []
         dashboard = Dashboard(Followed(store), EndSampler(config, EndSamples()))
         progress = GroupsProgress(dashboard)
@@ -115,13 +111,24 @@ class ActiveGroups(System):
         sinks: list[TableSink] = [*out, store, windows]
         queries = start_table(groups, sinks, checkpoint, f"{options.every or 1} seconds", on_point)
 
-        def shown() -> Shown:
-            return groups_table(dashboard.rows())
+        return Started(
+            queries,
+            progress,
+            lambda: groups_table(dashboard.rows()),
+            lambda: _summary(dashboard),
+            store.path,
+            full_screen=True,
+        )
 
-        def summary() -> list[str]:
-            return _summary(dashboard)
 
-        return Started(queries, progress, shown, summary, file, full_screen=True)
+def _stores(options: Namespace, checkpoint: Path) -> tuple[Store, WindowedStore]:
+    """Return the store of the groups as they are, and that of their windows, a file beside it."""
+    from workbook.sinks.store import Store
+    from workbook.sinks.windowed_store import WindowedStore
+
+    file = Path(options.store or checkpoint / "groups.db").absolute()
+    beside = f"{file.stem}.windows.db" if options.store else "windows.db"
+    return Store(file, "group"), WindowedStore(file.with_name(beside), "group")
 
 
 def _count(kind: str) -> Column:
