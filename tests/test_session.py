@@ -190,3 +190,23 @@ def test_spark_keeps_to_loopback_only_with_a_local_master(
     os.environ["SPARK_LOCAL_IP"] = "192.0.2.7"
     settings.settle_environment()
     assert os.environ["SPARK_LOCAL_IP"] == "192.0.2.7", "the user's own choice holds"
+
+
+def test_workers_are_reached_through_files_where_their_names_fit(tmp_path: Path) -> None:
+    short, long = Path("/tmp/workbook-0-a/user-1"), tmp_path / ("x" * 60)
+    enabled = "spark.python.unix.domain.socket.enabled"
+    assert settings.settings(short, [])[enabled] == "true"
+    assert enabled not in settings.settings(long, [])
+
+
+def test_with_a_long_name_of_the_lab_workers_are_reached_through_ports() -> None:
+    ran = fresh(
+        "from pathlib import Path\n"
+        "import workbook.spark.session as module\n"
+        "spark = module.spark_session(quiet=True)\n"
+        "print(spark.sparkContext.parallelize([2], 1).map(lambda n: n + 1).first())\n"
+        "print(spark.conf.get('spark.python.unix.domain.socket.enabled', 'no'))\n"
+        "module.stop_spark(spark)",
+        WORKBOOK_LAB="y" * 60,
+    )
+    assert ran.split() == ["3", "no"]

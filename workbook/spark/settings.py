@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import time
+import uuid
 from pathlib import Path
 
 import pyspark
 
 from workbook.spark import cluster, state_store
+from workbook.stack.folders import LONGEST_SOCKET
 from workbook.stack.jars import class_path
 from workbook.stack.java import PLAIN_LOCALE
 from workbook.stack.ports import LOOPBACK
@@ -77,7 +79,26 @@ def settings(scratch: Path, flags: list[str]) -> dict[str, str]:
         "spark.python.daemon.module": "workbook.spark.worker_daemon",
         # Off, since transformWithState knows it not: another setting means another daemon.
         "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
-        **(_local_files() if cluster.is_local() else cluster.settings(scratch)),
+        **(_on_this_machine(scratch) if cluster.is_local() else cluster.settings(scratch)),
+    }
+
+
+def _on_this_machine(scratch: Path) -> dict[str, str]:
+    return {**_local_files(), **_worker_sockets(scratch)}
+
+
+def _worker_sockets(scratch: Path) -> dict[str, str]:
+    """Return what lets Java and its Python workers talk through files instead of ports.
+
+    A micro-batch with two stateful operators asks for its state in a few dozen small messages; each
+    waits on a port. Where a socket's path would be too long, ports it is.
+    """
+    longest = os.fsencode(scratch / f".{uuid.UUID(int=0)}.sock")
+    if len(longest) > LONGEST_SOCKET:
+        return {}
+    return {
+        "spark.python.unix.domain.socket.enabled": "true",
+        "spark.python.unix.domain.socket.dir": str(scratch),
     }
 
 
