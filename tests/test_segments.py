@@ -16,6 +16,7 @@ from workbook.buckets.state import closed, opened, table_names, whole_table
 
 SCHEMA = {"key": pl.String, "part": pl.Int64, "due": pl.Int64, "offset": pl.Int64}
 KEYED = Keyed(("key",), also=("part",), expires="due", least=("offset",))
+ONE_EACH = Keyed(("key",), expires="due", least=("offset",))
 Rows = dict[tuple[str | None, int], tuple[int, int]]
 
 
@@ -42,16 +43,23 @@ def another_polars(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     local_copies._opened.clear()
 
 
+def one_hash_for_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As once in 2⁶⁴ times: two keys have the same hash."""
+    hashes = segments._hashes
+    monkeypatch.setattr(segments, "_hashes", lambda frame, by: hashes(frame, by) % 4)
+
+
 class Bucket:
     """What a bucket has in Spark's state store."""
 
-    def __init__(self) -> None:
+    def __init__(self, keyed: Keyed = KEYED) -> None:
+        self.keyed = keyed
         self.list: bytes | None = None
         self.store: dict[str, bytes] = {}
         self.written: list[int] = []
 
     def open(self) -> Segments:
-        return opened(self.list, {"rows": KEYED}, self.store.__getitem__)["rows"]
+        return opened(self.list, {"rows": self.keyed}, self.store.__getitem__)["rows"]
 
     def close(self, table: Segments) -> None:
         self.list, stored, removed = closed({"rows": table})
@@ -73,7 +81,10 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", range(150))
 def test_it_is_a_dictionary(seed: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     draw = random.Random(seed)
-    bucket, truth, clock = Bucket(), Rows(), 0
+    parts = draw.choice([1, 3])
+    bucket, truth, clock = Bucket(KEYED if parts > 1 else ONE_EACH), Rows(), 0
+    if draw.random() < 0.4:
+        one_hash_for_some(monkeypatch)
     for _ in range(draw.randint(1, 40)):
         if draw.random() < 0.1:
             local_copies._opened.clear()  # as in another worker
@@ -85,7 +96,7 @@ def test_it_is_a_dictionary(seed: int, monkeypatch: pytest.MonkeyPatch, tmp_path
         for _ in range(draw.randint(0, 3)):
             keys = [draw.choice("abcdefghij") if draw.random() < 0.9 else None for _ in range(12)]
             new = {
-                (key, draw.randrange(3)): (clock + draw.randrange(30), draw.randrange(1000))
+                (key, draw.randrange(parts)): (clock + draw.randrange(30), draw.randrange(1000))
                 for key in keys[: draw.choice([0, 1, 5, 12])]
             }
             gone = draw.sample(sorted(truth, key=str), min(len(truth), draw.choice([0, 0, 1, 6])))

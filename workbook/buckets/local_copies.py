@@ -7,8 +7,10 @@ from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import cast
 
 import polars as pl
+import pyarrow as pa
 
 LARGE_ROWS = 4096
 """A smaller segment stays in this process's memory instead."""
@@ -36,7 +38,8 @@ def keep(name: str, frame: pl.DataFrame) -> pl.DataFrame:
         return _open(name, frame)
     file.parent.mkdir(parents=True, exist_ok=True)
     unfinished = file.with_suffix(f".{os.getpid()}")
-    frame.rechunk().write_ipc(unfinished, compression="uncompressed")
+    whole = frame.rechunk()
+    whole.write_ipc(unfinished, compression="uncompressed", record_batch_size=len(whole))
     unfinished.replace(file)
     return _open(name, _mapped(file))
 
@@ -57,7 +60,10 @@ def _open(name: str, frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _mapped(file: Path) -> pl.DataFrame:
-    return pl.read_ipc(file)  # mapped, since that is how it was written
+    """Map a copy into memory, in one piece: what isn't asked for isn't read."""
+    with pa.memory_map(str(file)) as mapped:
+        table = pa.ipc.open_file(mapped).read_all()
+    return cast(pl.DataFrame, pl.from_arrow(table, rechunk=False))
 
 
 def _file(name: str) -> Path | None:
