@@ -72,7 +72,7 @@ class Feed:
 
 
 class Positions(Feed):
-    """Changes of positions, each of one of 10,000 clients."""
+    """Changes of positions, each then of one of 10,000 clients, mostly another."""
 
     SCHEMA = "id BIGINT, client BIGINT, amount BIGINT, offset BIGINT, deleted BOOLEAN"
 
@@ -81,7 +81,7 @@ class Positions(Feed):
         self.write(
             {
                 "id": pa.array(keys),
-                "client": pa.array(keys % GROUPS),
+                "client": pa.array(self.draw.integers(0, GROUPS, len(keys))),
                 "amount": pa.array(self.draw.integers(0, 10**9, len(keys))),
                 "offset": pa.array(np.arange(len(keys)) + self.number * 10**8),
                 "deleted": pa.array(np.zeros(len(keys), bool)),
