@@ -135,6 +135,31 @@ def returns_a_list(one, other):
     return [*one["tracking"], *other["tracking"], *one["orders"], *other["orders"]]
 
 
+def numbers_and_times(one, other):
+    out = twice_sorted(one, other)
+    for side in ("tracking", "orders"):
+        out[side] = [{"event_id": m["event_id"], "timestamp": m["timestamp"]} for m in out[side]]
+    return out
+
+
+def dictionaries(one, other):
+    out = {"ssid": one["ssid"]}
+    for side in ("tracking", "orders"):
+        out[side] = {m["event_id"]: m for m in one[side]}
+        out[side].update({m["event_id"]: m for m in other[side]})
+    return out
+
+
+def numbers(one, other):
+    out = twice_sorted(one, other)
+    return out | {side: [m["event_id"] for m in out[side]] for side in ("tracking", "orders")}
+
+
+def all_in_one(one, other):
+    both = one["tracking"] + one["orders"] + other["tracking"] + other["orders"]
+    return {"ssid": one["ssid"], "messages": sorted(both, key=order)}
+
+
 catalogue = Catalogue(
     right=[step_by_step, by_sets, twice_sorted],
     wrong=[
@@ -152,6 +177,10 @@ catalogue = Catalogue(
         (tracking_alone, "tracking messages only"),
         (orders_twice, "adds up the orders"),
         (no_ssid, "`ssid` is missing"),
+        (numbers_and_times, "with all it has"),
+        (dictionaries, "dictionaries by `event_id`"),
+        (numbers, "hold numbers"),
+        (all_in_one, "in one list"),
         (returns_a_list, "both are in the visit"),
         (lambda one: one, "Keep the parameters"),
     ],

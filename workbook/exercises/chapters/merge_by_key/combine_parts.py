@@ -116,14 +116,18 @@ _CASES = [
 combine_parts = Problem(
     name="Combine two parts of a visit",
     task="A part of a visit is a dictionary with its `ssid` and two lists, `tracking` and "
-    '`orders`. Each message is a dictionary, too: `{"event_id": 7, "timestamp": 1700000000, …}`, '
+    "`orders`. Each message is a dictionary, too: "
+    '`{"event_id": 7, "timestamp": 1700000000000, …}`, '
     "with more fields that stay as they are. Write a function that combines two parts of one "
     "visit: a new dictionary of the same form, "
     "with all messages of both parts.\n\n"
     "Each list is sorted by `timestamp`, and by `event_id` where that is equal. A message may be "
     "in both parts, since it may be delivered twice: then it's there once. Within a list the "
     "`event_id` says which message it is; a tracking message and an order may have the same one. "
-    "Leave both parts as they are.",
+    "Leave both parts as they are.\n\n"
+    'If `a` is older than `b`: `{"ssid": "v1", "tracking": [b], "orders": []}` and `{"ssid": "v1", '
+    '"tracking": [b, a], "orders": [o]}`, whichever is first, make `{"ssid": "v1", "tracking": '
+    '[a, b], "orders": [o]}`.',
     stub="def combine(one, other):\n    ...  # your code\n",
     diagnose=one_after_another(
         by_cases(_CASES, MISTAKES), by_cases(smallest_first(_drawn_cases()))

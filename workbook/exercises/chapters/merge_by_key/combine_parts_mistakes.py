@@ -21,7 +21,7 @@ def _once(messages: Messages) -> Messages:
     return list({m["event_id"]: m for m in messages}.values())
 
 
-def _with(unite: Callable[[Messages, Messages], Messages]) -> Callable[[Visit, Visit], Visit]:
+def _with(unite: Callable[[Messages, Messages], Any]) -> Callable[[Visit, Visit], Visit]:
     """Return an answer that unites each side in this way."""
     return lambda one, other: {
         "ssid": one["ssid"],
@@ -58,7 +58,7 @@ MISTAKES += same_idea(
 )
 MISTAKES += same_idea(
     _with(lambda a, b: sorted(_once(a + b), key=lambda m: m["event_id"])),
-    cause="It sorts by `event_id`. It says which was numbered first, not which happened first.",
+    cause="It sorts by `event_id`, which says what was numbered first, not what happened first.",
 )
 MISTAKES += same_idea(
     _with(lambda a, b: _by_time(_once(a + b))[::-1]),
@@ -129,3 +129,33 @@ def one_number_for_all(one: Visit, other: Visit) -> Visit:
 def without_ssid(one: Visit, other: Visit) -> Visit:
     united = _with(lambda a, b: _by_time(_once(a + b)))(one, other)
     return {side: united[side] for side in SIDES}
+
+
+@MISTAKES.add(
+    "Fields of the messages are missing: each message is in the result as it is, with all it has."
+)
+def two_fields(one: Visit, other: Visit) -> Visit:
+    few = ("event_id", "timestamp")
+    return _with(lambda a, b: [{f: m[f] for f in few} for m in _by_time(_once(a + b))])(one, other)
+
+
+MISTAKES += same_idea(
+    _with(lambda a, b: {m["event_id"]: m for m in _by_time(_once(a + b))}),
+    _with(lambda a, b: {m["event_id"]: m for m in a + b}),
+    _with(lambda a, b: {m["event_id"]: m for m in a} | {m["event_id"]: m for m in b}),
+    cause="`tracking` and `orders` are dictionaries by `event_id` in the result. Expected: two "
+    "lists of messages, as in both parts: `sorted(by_id.values(), …)`.",
+)
+MISTAKES += same_idea(
+    _with(lambda a, b: [m["event_id"] for m in _by_time(_once(a + b))]),
+    cause="The lists hold numbers. They should hold the messages themselves.",
+)
+
+
+@MISTAKES.add(
+    "All messages are in one list. A visit has two of them, `tracking` and `orders`, as both parts "
+    "have."
+)
+def one_list(one: Visit, other: Visit) -> Visit:
+    every = [m for side in SIDES for m in one[side] + other[side]]
+    return {"ssid": one["ssid"], "messages": _by_time(every)}
