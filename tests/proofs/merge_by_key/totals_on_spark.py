@@ -93,6 +93,32 @@ def other_names(messages):
     return totals(without_heartbeats(messages)).withColumnRenamed("pages", "views")
 
 
+def sums_of_ones(messages, cents=None):
+    ones = [F.sum(F.when(F.col("type") == kind, 1)) for kind in ("tracking", "order")]
+    return totals(without_heartbeats(messages), *ones, cents)
+
+
+def sums_alone(messages):
+    return sums_of_ones(messages, F.sum("cents"))
+
+
+def two_rows(messages):
+    each = (
+        without_heartbeats(messages)
+        .groupBy("ssid", "type")
+        .agg(
+            F.count("page").alias("pages"),
+            F.count("order_id").alias("orders"),
+            F.coalesce(F.sum("cents"), F.lit(0)).alias("cents"),
+        )
+    )
+    return each.drop("type")
+
+
+def nothing_left(messages):
+    return totals(messages.dropna())
+
+
 catalogue = Catalogue(
     right=[by_sums, in_sql],
     wrong=[
@@ -109,6 +135,10 @@ catalogue = Catalogue(
         (paid_only, "0 cents"),
         (largest, "the largest order"),
         (other_names, "views"),
+        (sums_of_ones, "is null where a visit has none"),
+        (sums_alone, "The same holds for `cents`."),
+        (two_rows, "Group by `ssid` alone"),
+        (nothing_left, "drops all of them"),
         (lambda messages: messages.collect(), "DataFrame"),
     ],
     spark=True,

@@ -41,6 +41,23 @@ def _or_null(visit: Rows) -> int | None:
     return sum(known) if known else None
 
 
+def _number_or_null(kind: str) -> Callable[[Rows], int | None]:
+    return lambda visit: len(_of(visit, kind)) or None
+
+
+def _null_for_none(cents: Callable[[Rows], Any], heartbeats: bool) -> Callable[[Rows], list[Row]]:
+    """Return a query whose counts are sums of 1, which are null where there's nothing."""
+    counts = {"pages": _number_or_null("tracking"), "orders": _number_or_null("order")}
+    return lambda rows: _totals(
+        rows, **counts, cents=cents, only={row.ssid for row in rows} if heartbeats else None
+    )
+
+
+def _by_type(rows: Rows) -> list[Row]:
+    kinds = (_of(rows, kind) for kind in ("tracking", "order"))
+    return [row for kind in kinds for row in _totals(kind)]
+
+
 def _pairs(rows: Rows) -> list[Row]:
     """Join both sides: each tracking message with each order."""
     found = []
@@ -130,5 +147,28 @@ MISTAKES = [
     Mistake(
         lambda rows: _totals(rows, cents=lambda v: max(r.cents or 0 for r in v)),
         "`cents` is the largest order, not the sum of all.",
+    ),
+    Mistake(
+        _by_type,
+        "A visit has two rows, one for each `type`. Group by `ssid` alone: then the aggregates "
+        "look at both kinds.",
+    ),
+    Mistake(
+        lambda rows: [],
+        "No row is left. Each message lacks some fields, and has null there: whoever drops rows "
+        "with a null drops all of them. Heartbeats are those without `ssid`.",
+    ),
+    *(
+        Mistake(
+            _null_for_none(cents, heartbeats),
+            "`pages` or `orders` is null where a visit has none: a sum of nothing is null in SQL. "
+            "`F.count_if` gives 0, and so does `F.when(…, 1).otherwise(0)`." + more,
+        )
+        for cents, heartbeats, more in (
+            (_cents, False, ""),
+            (_or_null, False, " The same holds for `cents`."),
+            (_cents, True, " And the row for `ssid` null is of the heartbeats."),
+            (_or_null, True, " The same holds for `cents`, and heartbeats belong to no visit."),
+        )
     ),
 ]
