@@ -158,16 +158,56 @@ def test_a_topic_that_is_idle_does_not_hold_the_clock_back() -> None:
     assert clock(1001, ("tracking", 50)) is None
     assert clock(1101, ("tracking", 60)) is None, "orders have not been silent for long enough"
     assert clock(1102, ("tracking", 70)) == 70
-    assert clock(1110, ("orders", 30)) == 30, "it counts again, and stands behind"
-    assert clock(1210, ("tracking", 80)) == 30
+    assert clock(1110, ("orders", 30)) == 70, "it counts again, and the clock doesn't go back"
+    assert clock(1210, ("tracking", 80)) == 70
     assert clock(1211, ("tracking", 90)) == 90
     restarted = Idle(timeout=100, run=2, now=lambda: wall[0])
-    for at, time, expected in ((9001, 95, 30), (9101, 96, 30), (9102, 97, 97)):
+    for at, time, expected in ((9001, 95, 90), (9101, 96, 90), (9102, 97, 97)):
         wall[0] = at
         batch = frame([(at, ("tracking", Heartbeat(time)))])
         rows = merge(state, batch, limits=LIMITS, topics=TOPICS, idle=restarted)
         found = rows.filter(kind=CLOCK)["timestamp"][0]
         assert found == expected, "nothing is idle before this run has looked at it for so long"
+
+
+def test_what_a_topic_brings_that_was_idle_is_late_and_not_lost() -> None:
+    wall = [1000]
+    state = empty(TABLES)
+
+    def emitted(at: int, run: int, topic: str, *came: VisitMessage) -> list[tuple[Any, ...]]:
+        wall[0] = at
+        batch = frame([(n, (topic, message)) for n, message in enumerate(came)])
+        idle = Idle(timeout=100, run=run, now=lambda: wall[0])
+        rows = merge(state, batch, limits=LIMITS, topics=TOPICS, idle=idle).filter(kind=MERGED)
+        held = [len(row["tracking"]) + len(row["orders"]) for row in rows.iter_rows(named=True)]
+        return list(zip(rows["ssid"], rows["fragment"], held, strict=True))
+
+    assert emitted(1001, 1, "tracking", TrackingMessage(1, "a", 50, "/")) == []
+    # Orders have said nothing for so long: by tracking alone, a is complete.
+    assert emitted(1102, 1, "tracking", TrackingMessage(2, "b", 75, "/")) == [("a", 0, 1)]
+    # At 30 it's behind the clock, and due at 50: a late part of a, at once.
+    assert emitted(1103, 1, "orders", OrderMessage(1, "a", 30, "o1", 1)) == [("a", 1, 1)]
+    assert emitted(1104, 1, "orders", OrderMessage(2, "b", 60, "o2", 1)) == []
+    # A new run waits for orders, and knows where the clock stood.
+    late = (TrackingMessage(3, "a", 20, "/"), TrackingMessage(4, "c", 96, "/"))
+    assert emitted(9001, 2, "tracking", *late) == [("a", 2, 1)]
+    assert emitted(9002, 2, "orders", OrderMessage(3, "c", 96, "o3", 1)) == [("b", 0, 2)]
+
+
+def test_a_run_that_has_seen_no_order_yet_takes_late_messages_too() -> None:
+    """The first run took orders for idle, which have never given anything."""
+    wall, state = [1000], empty(TABLES)
+
+    def merged(at: int, run: int, message: VisitMessage) -> list[str]:
+        wall[0] = at
+        idle = Idle(timeout=100, run=run, now=lambda: wall[0])
+        batch = frame([(message.event_id, ("tracking", message))])
+        rows = merge(state, batch, limits=LIMITS, topics=TOPICS, idle=idle)
+        return rows.filter(kind=MERGED)["ssid"].to_list()
+
+    assert merged(1000, 1, TrackingMessage(1, "a", 10, "/")) == []
+    assert merged(1200, 1, TrackingMessage(2, "b", 75, "/")) == ["a"]
+    assert merged(9000, 2, TrackingMessage(3, "c", 30, "/")) == ["c"]
 
 
 def test_where_both_topics_count_as_idle_nothing_moves() -> None:

@@ -86,12 +86,12 @@ def merge(
     visit (``kind`` merged: ssid, timestamp, fragment, tracking, orders), sorted by timestamp, and
     one of kind clock: ``timestamp`` (null while a topic has given nothing) and ``SUMS``. All have
     ``STARTS``: who begins there without this state sees all of what was open, and of the batch.
-    A topic that is ``idle`` doesn't count; when it goes on, the clock is its own again, and may
-    stand behind where it was.
+    A topic that is ``idle`` doesn't count. When it goes on, it does again: the clock never goes
+    back, and stands until the topic has come so far; what it brings till then is late.
     """
     starts = _starts(state, batch, topics)
     clock = _clock(state, batch, topics, idle)
-    now = _time(clock, idle)
+    now = _known(max, state["open"].floor, _time(clock, idle))
     messages = batch.filter(pl.col("type") != "heartbeat")
     came = _visits(messages, topics)
     before = _before(state, came)
