@@ -51,6 +51,22 @@ def test_a_slider_moves_what_happens_and_not_the_axis() -> None:
     assert dots == [1, 1, 2, 2]
 
 
+def test_an_emitted_visit_shows_when_it_was_due_and_a_heartbeat_its_time() -> None:
+    before, after = merging(RUN, TOPICS, 3).figure, merging(RUN, TOPICS).figure
+    assert "orders: heartbeat" not in before
+    assert "orders: heartbeat 00:00:40" in after
+    lines = [figure.count("dasharray") for figure in (before, after)]
+    assert lines == [3, 3]  # the clock, a and b: that of a stays once it's emitted
+
+
+def test_emitted_visits_are_named_in_their_order() -> None:
+    both: Moment = (
+        *("orders", None, AT + 90_000, {"tracking": AT + 80_000, "orders": AT + 90_000}),
+        *({}, ["b", "a"]),
+    )
+    assert "b and a emitted (in this order)." in merging([*RUN[:3], both], TOPICS).words
+
+
 def test_the_same_stands_in_a_table() -> None:
     row = merging(RUN, TOPICS).rows[-1]
     assert row == {

@@ -13,10 +13,13 @@ from workbook.views.words import cut
 
 CAPTION = (
     "Each visit on its line, by event time. Dashed: its time-out, up to the tick. Once the clock "
-    "of both topics has passed that, the visit is complete."
+    "of both topics has passed that, the visit is complete. A ring on a topic's line: a heartbeat."
 )
 LINES = 9
 """So many visits are drawn, those that got a message or were emitted last."""
+
+FEW = 6
+"""So many visits are named in the sentence below the picture; more are counted."""
 
 LEFT, RIGHT, HEAD, LANE, FOOT = 96, 660, 46, 34, 34
 WIDTH = 820
@@ -28,11 +31,12 @@ each topic's newest event time, of each open visit when it's due (ms), and the v
 
 @dataclass
 class _Visit:
-    """A visit so far: its messages as topic and time, when it's due, whether it was emitted."""
+    """A visit so far: its messages as topic and time, when it's due or was, how often emitted."""
 
     name: str
     messages: list[tuple[str, int]] = field(default_factory=list)
     due: int | None = None
+    open: bool = True
     parts: int = 0
     last: int = 0
 
@@ -57,6 +61,7 @@ def merging(
     axis = _Axis(moments)
     drawing = Drawing(WIDTH, HEAD + LANE * max(len(shown), 1) + FOOT)
     _clocks(drawing, axis, topics, newest, clock, len(shown))
+    _heartbeats(drawing, axis, topics, seen)
     for lane, visit in enumerate(shown):
         _line(drawing, axis, HEAD + LANE * lane + LANE / 2, visit, topics, seen[-1])
     if not shown:
@@ -91,7 +96,7 @@ def _visits(seen: Sequence[Moment]) -> list[_Visit]:
             visit = found.setdefault(name, _Visit(name, [(topic, time)]))
             visit.parts, visit.last = visit.parts + 1, place
         for name, visit in found.items():
-            visit.due = dues.get(name)
+            visit.open, visit.due = name in dues, dues.get(name, visit.due)
     return list(found.values())
 
 
@@ -117,6 +122,15 @@ def _clocks(
         drawing.text(x, bottom + 14, f"clock {moment(clock)}", anchor="middle", size=11, bold=True)
 
 
+def _heartbeats(
+    drawing: Drawing, axis: _Axis, topics: Sequence[str], seen: Sequence[Moment]
+) -> None:
+    for topic, ssid, time, *_ in seen:
+        if ssid is None:
+            y, said = 12 + 16 * list(topics).index(topic), f"{topic}: heartbeat {moment(time)}"
+            drawing.dot(axis(time), y, radius=5, hollow=True, title=said)
+
+
 def _line(
     drawing: Drawing, axis: _Axis, y: float, visit: _Visit, topics: Sequence[str], now: Moment
 ) -> None:
@@ -124,8 +138,9 @@ def _line(
     drawing.line([(LEFT, y), (RIGHT, y)], colour=FAINT, thick=0.5)
     if visit.due is not None:
         begin, end = axis(max(time for _, time in visit.messages)), axis(visit.due)
-        drawing.line([(begin, y), (end, y)], colour=INK, thick=1.5, dashed=True)
-        drawing.line([(end, y - 7), (end, y + 7)], colour=INK, thick=1.5)
+        colour = INK if visit.open else GREEN
+        drawing.line([(begin, y), (end, y)], colour=colour, thick=1.5, dashed=True)
+        drawing.line([(end, y - 7), (end, y + 7)], colour=colour, thick=1.5)
     for topic, time in visit.messages:
         x, said = axis(time), f"{topic} {moment(time)}"
         if topic == topics[0]:
@@ -141,7 +156,7 @@ def _state(visit: _Visit) -> str:
     times = {0: "", 1: "✓ emitted", 2: "✓ emitted twice"}.get(
         visit.parts, f"✓ emitted {visit.parts} times"
     )
-    still = "open" if visit.due is not None else ""
+    still = "open" if visit.open else ""
     return ", ".join(filter(None, [times, still]))
 
 
@@ -169,9 +184,10 @@ def _words(
     silent = [f"{t} has given nothing" for t in topics if t not in newest]
     said = [f"After {number(len(seen), 'message')}: {', '.join([*stands, *silent])}"]
     said.append("there's no clock yet" if clock is None else f"the clock is {moment(clock)}")
-    opened = [visit.name for visit in visits if visit.due is not None]
-    emitted = [visit.name for visit in visits if visit.parts]
-    said += [f"{_named(opened)} open", f"{_named(emitted)} emitted"]
+    opened = [visit.name for visit in visits if visit.open]
+    emitted = list(dict.fromkeys(name for *_, names in seen for name in names))
+    before = " (in this order)" if 1 < len(emitted) <= FEW else ""
+    said += [f"{_named(opened)} open", f"{_named(emitted)} emitted{before}"]
     text = "; ".join(said) + "."
     if len(visits) > len(shown):
         text += f" Of {len(visits):,} visits the {LINES} that changed last are drawn."
@@ -179,7 +195,7 @@ def _words(
 
 
 def _named(names: Sequence[str]) -> str:
-    if len(names) > 6:
+    if len(names) > FEW:
         return f"{len(names):,} visits"
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]])) or "none"
 

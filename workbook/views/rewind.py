@@ -23,19 +23,24 @@ class _Steps(widgets.VBox):
 class Rewind:
     """Shows a step of a run as a picture, the last one at first, and others by a slider or buttons.
 
-    ``steps`` are a step's words and what ``draw`` takes; ``at`` is the step to begin with. It's
-    plain HTML at first, so that a saved or exported notebook has it; once the slider moves, a
-    widget shows the step, which survives a reload of the page.
+    ``steps`` are a step's words and what ``draw`` takes; ``at`` is the step to begin with, and
+    ``says`` stands before the slider. It's plain HTML at first, so that a saved or exported
+    notebook has it; once the slider moves, a widget shows the step, which survives a reload of the
+    page.
     """
 
     def __init__(
-        self, draw: Callable[[int], Picture], steps: Sequence[tuple[str, int]], at: int = -1
+        self,
+        draw: Callable[[int], Picture],
+        steps: Sequence[tuple[str, int]],
+        at: int = -1,
+        says: str = "Go back:",
     ) -> None:
         self._draw, self._steps = draw, list(steps)
         first = range(len(self._steps))[at]
         self.slider = widgets.SelectionSlider(
             options=[(words, place) for place, (words, _) in enumerate(self._steps)],
-            value=first, description="Go back:", layout=widgets.Layout(width="32em"),
+            value=first, description=says, layout=widgets.Layout(width="32em"),
         )  # fmt: skip
         self.back = widgets.Button(description="◀ back", layout=widgets.Layout(width="auto"))
         self.on = widgets.Button(description="on ▶", layout=widgets.Layout(width="auto"))
