@@ -128,3 +128,29 @@ def test_a_rate_is_that_of_the_last_seconds_and_nothing_when_idle() -> None:
     assert progress.rate == pytest.approx(20)
     progress.onQueryIdle(None)
     assert progress.rate == 0
+
+
+# --- a merge ----------------------------------------------------------------------------------
+
+
+def test_a_merge_says_what_a_visit_waits_for_until_one_is_complete() -> None:
+    from workbook.systems.event_time_merge import _shown
+    from workbook.systems.progress import MergeProgress
+
+    progress = MergeProgress(("tracking", "orders"))
+    assert not _shown(progress, ["tracking", "orders"], "2 minutes").notes
+    row = {"partition": 0, "timestamp": 5, "newest_0": 5, "newest_1": 9, "open": 3, "emitted": 0}
+    progress.know_clocks([row])
+    [note] = _shown(progress, ["tracking", "orders"], "2 minutes").notes
+    assert "must pass its newest message by 2 minutes (--timeout)" in note
+    progress.know_clocks([{**row, "emitted": 1}])
+    assert not _shown(progress, ["tracking", "orders"], "2 minutes").notes
+
+
+def test_a_topic_isn_t_merged_with_itself() -> None:
+    from workbook.errors import WorkbookError
+    from workbook.systems import SYSTEMS
+
+    merge = SYSTEMS["event_time_merge"]
+    with pytest.raises(WorkbookError, match="two topics to merge, but --in and --orders are both"):
+        merge.check(merge.options(["--in", "orders"]))

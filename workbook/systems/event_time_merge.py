@@ -155,14 +155,18 @@ class EventTimeMerge(System):
         )
 
     def begins(self, options: Namespace) -> str:
-        where = "at --from-offsets" if options.from_offsets else f"where {options.out} says"
-        return f"It starts {where}"
+        said = f"where the records of {options.out} say, with the first one where there are none"
+        return f"It starts {'at --from-offsets' if options.from_offsets else said}"
 
     def sources(self, options: Namespace) -> list[str]:
         return [options.source, options.orders]
 
     def check(self, options: Namespace) -> None:
         """Refuse options that don't fit together, and offsets of topics that aren't read."""
+        if options.source == options.orders:
+            raise WorkbookError(
+                f"Expected two topics to merge, but --in and --orders are both {options.source!r}."
+            )
         if options.idle_timeout and not options.max_lead:
             raise WorkbookError(
                 "Expected --max-lead with --idle-timeout, since only a topic that was read to its "
@@ -235,7 +239,9 @@ class EventTimeMerge(System):
             on_clocks=progress.know_clocks,
         )
         return Started(
-            queries, progress, lambda: _shown(progress, topics), lambda: _summary(progress, options)
+            *(queries, progress),
+            lambda: _shown(progress, topics, options.timeout),
+            lambda: _summary(progress, options),
         )
 
 
@@ -287,7 +293,7 @@ def limits(options: Namespace) -> Limits:
     return Limits(*map(_milliseconds, times))
 
 
-def _shown(progress: MergeProgress, topics: list[str]) -> Shown:
+def _shown(progress: MergeProgress, topics: list[str], timeout: str) -> Shown:
     columns = ("partition", *topics, "clock", "open", "emitted")
     rows = [
         (
@@ -299,7 +305,14 @@ def _shown(progress: MergeProgress, topics: list[str]) -> Shown:
         )
         for number, row in sorted(progress.partitions.items())
     ]
-    return Shown(columns, rows)
+    waits = progress.sum_of("open") and not progress.sum_of("emitted")
+    return Shown(columns, rows, notes=[_WAITS.format(timeout=timeout)] if waits else [])
+
+
+_WAITS = (
+    "No visit is complete yet: the clock of its partition must pass its newest message by "
+    "{timeout} (--timeout). Streams that have ended move no clock; heartbeats do."
+)
 
 
 def _clock(time_ms: int | None) -> str:

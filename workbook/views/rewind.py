@@ -42,8 +42,10 @@ class Rewind:
             options=[(words, place) for place, (words, _) in enumerate(self._steps)],
             value=first, description=says, layout=widgets.Layout(width="32em"),
         )  # fmt: skip
-        self.back = widgets.Button(description="◀ back", layout=widgets.Layout(width="auto"))
-        self.on = widgets.Button(description="on ▶", layout=widgets.Layout(width="auto"))
+        self.back, self.on = (
+            widgets.Button(description=words, layout=widgets.Layout(width="auto", margin="2px 8px"))
+            for words in ("◀ back", "forward ▶")
+        )
         self.back.on_click(lambda _: self.move(-1))
         self.on.on_click(lambda _: self.move(1))
         self.picture = draw(self._steps[first][1])
