@@ -99,9 +99,9 @@ timed_out = Problem(
     name="Which visits are complete",
     task="`visits` maps an `ssid` to the list of its messages so far, each a dictionary with a "
     "`timestamp`. `clock` is what `business_clock` returned, perhaps `None`, and `timeout` is a "
-    "length of time. Return the list of the ssids that are complete: those whose newest message is "
-    "more than `timeout` before the clock. Sort them by the time of that message, and by ssid "
-    "where it's equal. Leave `visits` as it is.\n\n"
+    "length of time, in the same unit. Return the list of the ssids that are complete: those whose "
+    "newest message is more than `timeout` before the clock. Sort them by the time of that "
+    "message, and by ssid where it's equal. Leave `visits` as it is.\n\n"
     '`{"v1": [{"timestamp": 5}], "v2": [{"timestamp": 40}]}` at clock 50 with time-out 20 gives '
     '`["v1"]`.',
     stub="def complete(visits, clock, timeout):\n    ...  # your code\n",

@@ -73,6 +73,27 @@ MISTAKES += same_idea(
     cause="The condition is inverted: these are the visits that are still open.",
 )
 MISTAKES += same_idea(
+    _answer(over=lambda time, clock, timeout: time < clock + timeout),
+    _answer(over=lambda time, clock, timeout: time <= clock + timeout),
+    _answer(over=lambda time, clock, timeout: abs(clock - time) < timeout),
+    cause="The time-out is on the wrong side: the clock must have come past the newest message "
+    "**plus** the time-out.",
+)
+MISTAKES += same_idea(
+    _answer(over=lambda time, clock, timeout: abs(clock - time) > timeout),
+    cause="It looks at the distance. A visit whose newest message is ahead of the clock is open.",
+)
+MISTAKES += same_idea(
+    _answer(over=lambda time, clock, timeout: time + 1000 * timeout < clock),
+    _answer(over=lambda time, clock, timeout: time / 1000 + timeout < clock),
+    _answer(over=lambda time, clock, timeout: time + timeout < clock / 1000),
+    cause="All times have one unit: nothing is to be converted.",
+)
+MISTAKES += same_idea(
+    _answer(over=lambda time, clock, timeout: time + 20 < clock),
+    cause="It always waits for 20. The time to wait is `timeout`.",
+)
+MISTAKES += same_idea(
     _answer(order=None),
     cause="The right visits, in the order in which they were opened. Sort them by the time of "
     "their newest message.",
@@ -124,9 +145,11 @@ def all_for_none(visits: Visits, clock: int | None, timeout: int) -> list[str]:
     return sorted(visits) if clock is None else _answer()(visits, clock, timeout)
 
 
-@MISTAKES.add("It returns the visits with their messages. We want the list of their ssids.")
-def with_messages(visits: Visits, clock: int | None, timeout: int) -> Any:
-    return {ssid: visits[ssid] for ssid in _answer()(visits, clock, timeout)}
+MISTAKES += same_idea(
+    lambda visits, clock, timeout: {s: visits[s] for s in _answer()(visits, clock, timeout)},
+    lambda visits, clock, timeout: [visits[s] for s in _answer()(visits, clock, timeout)],
+    cause="It returns the visits' messages. We want the list of their ssids.",
+)
 
 
 @MISTAKES.add("It returns pairs of a time and an ssid. Sort by both, but return the ssids alone.")
