@@ -103,6 +103,10 @@ _CASES = [
         "it's in.",
     ),
     _case(
+        _visit([(10, 100)]), _visit([(9, 100)]),
+        "Two messages of the same millisecond: as a number, 9 comes before 10.",
+    ),
+    _case(
         _visit([(9, 100)]), _visit([(2, 130)]),
         "It's sorted by `timestamp`. Message 9 happened first.",
     ),
@@ -121,13 +125,13 @@ combine_parts = Problem(
     "with more fields that stay as they are. Write a function that combines two parts of one "
     "visit: a new dictionary of the same form, "
     "with all messages of both parts.\n\n"
-    "Each list is sorted by `timestamp`, and by `event_id` where that is equal. A message may be "
-    "in both parts, since it may be delivered twice: then it's there once. Within a list the "
-    "`event_id` says which message it is; a tracking message and an order may have the same one. "
-    "Leave both parts as they are.\n\n"
-    'If `a` is older than `b`: `{"ssid": "v1", "tracking": [b], "orders": []}` and `{"ssid": "v1", '
-    '"tracking": [b, a], "orders": [o]}`, whichever is first, make `{"ssid": "v1", "tracking": '
-    '[a, b], "orders": [o]}`.',
+    "Each list is sorted by `timestamp`, and by `event_id` where that is equal, in both parts and "
+    "in the result. A message may be in both parts, since it may be delivered twice: then it's "
+    "there once. Within a list the `event_id` says which message it is; a tracking message and an "
+    "order may have the same one. Leave both parts as they are.\n\n"
+    'If `a` is older than `b`, and `b` than `c`: `{"ssid": "v1", "tracking": [a, c], "orders": '
+    '[]}` and `{"ssid": "v1", "tracking": [b, c], "orders": [o]}`, whichever is first, make '
+    '`{"ssid": "v1", "tracking": [a, b, c], "orders": [o]}`.',
     stub="def combine(one, other):\n    ...  # your code\n",
     diagnose=one_after_another(
         by_cases(_CASES, MISTAKES), by_cases(smallest_first(_drawn_cases()))

@@ -61,6 +61,17 @@ MISTAKES += same_idea(
     cause="It sorts by `event_id`, which says what was numbered first, not what happened first.",
 )
 MISTAKES += same_idea(
+    _with(lambda a, b: sorted(_once(a + b), key=lambda m: (m["timestamp"], str(m["event_id"])))),
+    cause="It sorts numbers as text, where 10 comes before 9. Sort by the `event_id` itself.",
+)
+MISTAKES += same_idea(
+    _with(lambda a, b: [*a, b]),
+    _with(lambda a, b: [a, b]),
+    _with(lambda a, b: [*a, *([b] if b else [])]),
+    cause="A list lies within the list, as `append` puts it there. `+` and `extend` add its "
+    "elements.",
+)
+MISTAKES += same_idea(
     _with(lambda a, b: _by_time(_once(a + b))[::-1]),
     cause="It's sorted, with the latest message first. The oldest one comes first.",
 )
