@@ -119,6 +119,18 @@ def as_a_set(visits, clock, timeout):
     return set(by_pairs(visits, clock, timeout))
 
 
+def counts(visits, clock, timeout):
+    return len(by_pairs(visits, clock, timeout))
+
+
+def the_first(visits, clock, timeout):
+    return next(iter(by_pairs(visits, clock, timeout)), "")
+
+
+def dictionaries(visits, clock, timeout):
+    return [{"ssid": ssid} for ssid in by_pairs(visits, clock, timeout)]
+
+
 def pops(visits, clock, timeout):
     done = by_pairs(visits, clock, timeout)
     for ssid in done:
@@ -148,6 +160,9 @@ catalogue = Catalogue(
         (falls_through, "returns None"),
         (all_without_a_clock, "Without a clock"),
         (as_a_dictionary, "list of their ssids"),
+        (counts, "returns a number"),
+        (the_first, "one ssid"),
+        (dictionaries, "something else than ssids"),
         (pops, "changes the input"),
         (lambda visits, clock: [], "Keep the parameters"),
     ],

@@ -147,6 +147,49 @@ def tuples(one, other):
     return {**out, "tracking": tuple(out["tracking"]), "orders": tuple(out["orders"])}
 
 
+def sorts_in_place(one, other):
+    out = twice_sorted(one, other)
+    return {**out, **{side: out[side].sort(key=order) for side in ("tracking", "orders")}}
+
+
+def a_view(one, other):
+    out = twice_sorted(one, other)
+    views = {
+        side: {m["event_id"]: m for m in out[side]}.values() for side in ("tracking", "orders")
+    }
+    return {**out, **views}
+
+
+def counts(one, other):
+    out = twice_sorted(one, other)
+    return {**out, "tracking": len(out["tracking"]), "orders": len(out["orders"])}
+
+
+def two_lists(one, other):
+    out = twice_sorted(one, other)
+    return out["tracking"], out["orders"]
+
+
+def in_the_singular(one, other):
+    out = twice_sorted(one, other)
+    return {"ssid": out["ssid"], "tracking": out["tracking"], "order": out["orders"]}
+
+
+def neighbours(one, other):
+    out = {"ssid": one["ssid"], "tracking": [], "orders": []}
+    for side in ("tracking", "orders"):
+        both = sorted(one[side] + other[side], key=order)
+        for n in range(len(both) - 1):
+            if both[n] != both[n + 1]:
+                out[side].append(both[n])
+    return out
+
+
+def exchanged(one, other):
+    out = twice_sorted(one, other)
+    return {**out, "tracking": out["orders"], "orders": out["tracking"]}
+
+
 def tracking_alone(one, other):
     return {**one, "tracking": twice_sorted(one, other)["tracking"]}
 
@@ -215,7 +258,14 @@ catalogue = Catalogue(
         (dictionaries, "dictionaries by `event_id`"),
         (numbers, "hold numbers"),
         (all_in_one, "in one list"),
-        (returns_a_list, "both are in the visit"),
+        (returns_a_list, "It returns a list"),
+        (sorts_in_place, "sorts a list in place"),
+        (a_view, "a view of a dictionary's values"),
+        (counts, "is a number"),
+        (two_lists, "It returns a tuple"),
+        (in_the_singular, "has no `orders`"),
+        (neighbours, "over neighbours"),
+        (exchanged, "changed places"),
         (lambda one: one, "Keep the parameters"),
     ],
     models=MISTAKES,

@@ -5,7 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 
-from workbook.exercises.chapters.event_time_timeout.timed_out_mistakes import MISTAKES, Message
+from workbook.exercises.chapters.event_time_timeout.timed_out_mistakes import (
+    MISTAKES,
+    Message,
+    form,
+)
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.drawn import one_after_another, smallest_first
 from workbook.exercises.engine.judging import Case, by_cases
@@ -106,7 +110,7 @@ timed_out = Problem(
     '`["v1"]`.',
     stub="def complete(visits, clock, timeout):\n    ...  # your code\n",
     diagnose=one_after_another(
-        by_cases(_CASES, MISTAKES), by_cases(smallest_first(_drawn_cases()))
+        by_cases(_CASES, MISTAKES, form=form), by_cases(smallest_first(_drawn_cases()))
     ),
     hints=(
         "Which of a visit's messages decides whether it's over? And what must the clock have done?",

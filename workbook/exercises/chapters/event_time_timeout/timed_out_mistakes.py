@@ -162,3 +162,14 @@ def pairs(visits: Visits, clock: int | None, timeout: int) -> Any:
 def pairs_by_ssid(visits: Visits, clock: int | None, timeout: int) -> Any:
     done = _answer()(visits, clock, timeout)
     return [(ssid, max(m["timestamp"] for m in visits[ssid])) for ssid in done]
+
+
+def form(value: Any, *args: Any) -> str:
+    """Return what is wrong with the form of a value that should be a list of ssids; or ''."""
+    if isinstance(value, (int, float)):
+        return "It returns a number or a truth value. We want the list of the ssids."
+    if isinstance(value, str):
+        return "It returns one ssid, or text. We want a list, which may hold several, or none."
+    if isinstance(value, list) and not all(isinstance(each, str) for each in value):
+        return "The list holds something else than ssids. Return the ssids alone."
+    return ""

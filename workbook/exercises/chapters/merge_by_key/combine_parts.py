@@ -6,7 +6,12 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from workbook.exercises.chapters.merge_by_key.combine_parts_mistakes import MISTAKES, SIDES, Visit
+from workbook.exercises.chapters.merge_by_key.combine_parts_mistakes import (
+    MISTAKES,
+    SIDES,
+    Visit,
+    form,
+)
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.drawn import one_after_another, smallest_first
 from workbook.exercises.engine.judging import Case, by_cases
@@ -134,7 +139,7 @@ combine_parts = Problem(
     '`{"ssid": "v1", "tracking": [a, b, c], "orders": [o]}`.',
     stub="def combine(one, other):\n    ...  # your code\n",
     diagnose=one_after_another(
-        by_cases(_CASES, MISTAKES), by_cases(smallest_first(_drawn_cases()))
+        by_cases(_CASES, MISTAKES, form=form), by_cases(smallest_first(_drawn_cases()))
     ),
     hints=(
         "Do the same for both lists. What must become of a message that both parts have, and how "
