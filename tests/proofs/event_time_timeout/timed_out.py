@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from proof import Catalogue
 
 from workbook.exercises.chapters.event_time_timeout.timed_out_mistakes import MISTAKES
@@ -119,6 +120,10 @@ def as_a_set(visits, clock, timeout):
     return set(by_pairs(visits, clock, timeout))
 
 
+def an_array(visits, clock, timeout):
+    return np.array(by_pairs(visits, clock, timeout))
+
+
 def counts(visits, clock, timeout):
     return len(by_pairs(visits, clock, timeout))
 
@@ -160,6 +165,7 @@ catalogue = Catalogue(
         (falls_through, "returns None"),
         (all_without_a_clock, "Without a clock"),
         (as_a_dictionary, "list of their ssids"),
+        (an_array, "of numpy or pandas"),
         (counts, "returns a number"),
         (the_first, "one ssid"),
         (dictionaries, "something else than ssids"),

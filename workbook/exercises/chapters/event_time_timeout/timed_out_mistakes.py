@@ -168,6 +168,8 @@ def form(value: Any, *args: Any) -> str:
     """Return what is wrong with the form of a value that should be a list of ssids; or ''."""
     if isinstance(value, (int, float)):
         return "It returns a number or a truth value. We want the list of the ssids."
+    if hasattr(value, "tolist"):
+        return "It returns something of numpy or pandas. Its `tolist()` gives the list we want."
     if isinstance(value, str):
         return "It returns one ssid, or text. We want a list, which may hold several, or none."
     if isinstance(value, list) and not all(isinstance(each, str) for each in value):
