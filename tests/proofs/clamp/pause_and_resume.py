@@ -236,6 +236,24 @@ def in_a_text(tops, paused, max_lead):
     return [t for t in wait if t not in there], [t for t in tops if t in there and t not in wait]
 
 
+def resumes_by_text(tops, paused, max_lead):
+    wait, there = waiting(tops, max_lead), str(paused)
+    pause = [t for t in wait if t not in paused]
+    return pause, [t for t in tops if t in there and t not in wait]
+
+
+def by_two_names(tops, paused, max_lead):
+    pause, resume = [], []
+    for topic in tops:
+        other = "orders" if topic == "tracking" else "tracking"
+        may = goes_on(tops[topic], tops[other], max_lead)
+        if may and topic in paused:
+            resume.append(topic)
+        elif not may and topic not in paused:
+            pause.append(topic)
+    return pause, resume
+
+
 def in_place(tops, paused, max_lead):
     pause, resume = by_loop(tops, paused, max_lead)
     for topic in resume:
@@ -280,7 +298,9 @@ catalogue = Catalogue(
         (tuples, "These are tuples"),
         (three, "something else than two lists"),
         (truths, "a bool where"),
-        (in_a_text, "`orders` isn't paused"),
+        (in_a_text, "`orders` isn't paused. It's another"),
+        (resumes_by_text, "nothing to resume"),
+        (by_two_names, "by their names"),
         (with_rule(lambda own, other, most: None), "your `goes_on` returns None"),
         (with_rule(lambda own, other, most: goes_on(own, other, 10)), "always allows 10"),
         (lambda tops, max_lead: ([], []), "Keep the parameters"),

@@ -56,6 +56,19 @@ def two(newest, topics):
     return min(newest.values())
 
 
+def by_their_names(newest, topics):
+    if "tracking" in newest and "orders" in newest:
+        return min(newest["tracking"], newest["orders"])
+    return None
+
+
+def unpacks(newest, topics):
+    one, other = topics
+    if one in newest and other in newest:
+        return min(newest[one], newest[other])
+    return None
+
+
 def by_truth(newest, topics):
     for topic in topics:
         if not newest.get(topic):
@@ -108,4 +121,5 @@ catalogue = Catalogue(
         (lambda newest: min(newest.values()), "Keep the parameters"),
     ],
     models=MISTAKES,
+    same=[(by_their_names, two), (unpacks, two)],
 )

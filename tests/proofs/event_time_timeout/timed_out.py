@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from proof import Catalogue
 
 from workbook.exercises.chapters.event_time_timeout.timed_out_mistakes import MISTAKES
@@ -63,6 +64,16 @@ def inverted(visits, clock, timeout):
     return [ssid for time, ssid in pairs if clock is not None and time + timeout >= clock]
 
 
+def with_rule(over):
+    def answer(visits, clock, timeout):
+        if clock is None:
+            return []
+        pairs = sorted((newest(some), ssid) for ssid, some in visits.items())
+        return [ssid for time, ssid in pairs if over(time, clock, timeout)]
+
+    return answer
+
+
 def unsorted(visits, clock, timeout):
     if clock is None:
         return []
@@ -101,6 +112,30 @@ def as_a_dictionary(visits, clock, timeout):
     return {ssid: visits[ssid] for ssid in by_pairs(visits, clock, timeout)}
 
 
+def messages_alone(visits, clock, timeout):
+    return [visits[ssid] for ssid in by_pairs(visits, clock, timeout)]
+
+
+def as_a_set(visits, clock, timeout):
+    return set(by_pairs(visits, clock, timeout))
+
+
+def an_array(visits, clock, timeout):
+    return np.array(by_pairs(visits, clock, timeout))
+
+
+def counts(visits, clock, timeout):
+    return len(by_pairs(visits, clock, timeout))
+
+
+def the_first(visits, clock, timeout):
+    return next(iter(by_pairs(visits, clock, timeout)), "")
+
+
+def dictionaries(visits, clock, timeout):
+    return [{"ssid": ssid} for ssid in by_pairs(visits, clock, timeout)]
+
+
 def pops(visits, clock, timeout):
     done = by_pairs(visits, clock, timeout)
     for ssid in done:
@@ -117,6 +152,11 @@ catalogue = Catalogue(
         (at_once, "one step early"),
         (without_timeout, "forgets the time-out"),
         (inverted, "inverted"),
+        (with_rule(lambda time, clock, timeout: time - timeout < clock), "on the wrong side"),
+        (with_rule(lambda time, clock, timeout: abs(clock - time) > timeout), "the distance"),
+        (with_rule(lambda time, clock, timeout: time + timeout * 1000 < clock), "one unit"),
+        (with_rule(lambda time, clock, timeout: clock - time > 20), "always waits for 20"),
+        (as_a_set, "in a set"),
         (unsorted, "in which they were opened. Sort them"),
         (by_ssid, "sorts by ssid"),
         (by_time, "sort by ssid, too"),
@@ -125,8 +165,13 @@ catalogue = Catalogue(
         (falls_through, "returns None"),
         (all_without_a_clock, "Without a clock"),
         (as_a_dictionary, "list of their ssids"),
+        (an_array, "of numpy or pandas"),
+        (counts, "returns a number"),
+        (the_first, "one ssid"),
+        (dictionaries, "something else than ssids"),
         (pops, "changes the input"),
         (lambda visits, clock: [], "Keep the parameters"),
     ],
     models=MISTAKES,
+    same=[(messages_alone, as_a_dictionary)],
 )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
+from itertools import groupby
+
 from proof import Catalogue
 
 from workbook.exercises.chapters.merge_by_key.combine_parts_mistakes import MISTAKES
@@ -37,6 +40,14 @@ def twice_sorted(one, other):
         by_id = sorted(once.values(), key=lambda m: m["event_id"])
         out[side] = sorted(by_id, key=lambda m: m["timestamp"])
     return out
+
+
+def merged(one, other):
+    def united(side):
+        both = heapq.merge(one[side], other[side], key=order)
+        return [next(same) for _, same in groupby(both, lambda m: m["event_id"])]
+
+    return {"ssid": one["ssid"], "tracking": united("tracking"), "orders": united("orders")}
 
 
 def adds(one, other):
@@ -116,6 +127,69 @@ def newest_first(one, other):
     return {**out, "tracking": out["tracking"][::-1], "orders": out["orders"][::-1]}
 
 
+def by_text(one, other):
+    out = twice_sorted(one, other)
+    for side in ("tracking", "orders"):
+        out[side].sort(key=lambda m: (m["timestamp"], str(m["event_id"])))
+    return out
+
+
+def appends(one, other):
+    out = {"ssid": one["ssid"]}
+    for side in ("tracking", "orders"):
+        out[side] = list(one[side])
+        out[side].append(other[side])
+    return out
+
+
+def tuples(one, other):
+    out = twice_sorted(one, other)
+    return {**out, "tracking": tuple(out["tracking"]), "orders": tuple(out["orders"])}
+
+
+def sorts_in_place(one, other):
+    out = twice_sorted(one, other)
+    return {**out, **{side: out[side].sort(key=order) for side in ("tracking", "orders")}}
+
+
+def a_view(one, other):
+    out = twice_sorted(one, other)
+    views = {
+        side: {m["event_id"]: m for m in out[side]}.values() for side in ("tracking", "orders")
+    }
+    return {**out, **views}
+
+
+def counts(one, other):
+    out = twice_sorted(one, other)
+    return {**out, "tracking": len(out["tracking"]), "orders": len(out["orders"])}
+
+
+def two_lists(one, other):
+    out = twice_sorted(one, other)
+    return out["tracking"], out["orders"]
+
+
+def in_the_singular(one, other):
+    out = twice_sorted(one, other)
+    return {"ssid": out["ssid"], "tracking": out["tracking"], "order": out["orders"]}
+
+
+def neighbours(one, other):
+    out = {"ssid": one["ssid"], "tracking": [], "orders": []}
+    for side in ("tracking", "orders"):
+        both = sorted(one[side] + other[side], key=order)
+        for n in range(len(both) - 1):
+            if both[n] != both[n + 1]:
+                out[side].append(both[n])
+    return out
+
+
+def exchanged(one, other):
+    out = twice_sorted(one, other)
+    return {**out, "tracking": out["orders"], "orders": out["tracking"]}
+
+
 def tracking_alone(one, other):
     return {**one, "tracking": twice_sorted(one, other)["tracking"]}
 
@@ -161,7 +235,7 @@ def all_in_one(one, other):
 
 
 catalogue = Catalogue(
-    right=[step_by_step, by_sets, twice_sorted],
+    right=[step_by_step, by_sets, twice_sorted, merged],
     wrong=[
         (adds, "one list behind the other"),
         (adds_and_sorts, "adds the lists"),
@@ -174,6 +248,9 @@ catalogue = Catalogue(
         (by_millisecond, "same millisecond for one"),
         (one_set_of_ids, "numbers its own messages"),
         (newest_first, "latest message first"),
+        (by_text, "numbers as text"),
+        (appends, "within the list"),
+        (tuples, "a tuple for a list"),
         (tracking_alone, "tracking messages only"),
         (orders_twice, "adds up the orders"),
         (no_ssid, "`ssid` is missing"),
@@ -181,7 +258,14 @@ catalogue = Catalogue(
         (dictionaries, "dictionaries by `event_id`"),
         (numbers, "hold numbers"),
         (all_in_one, "in one list"),
-        (returns_a_list, "both are in the visit"),
+        (returns_a_list, "It returns a list"),
+        (sorts_in_place, "sorts a list in place"),
+        (a_view, "a view of a dictionary's values"),
+        (counts, "is a number"),
+        (two_lists, "It returns a tuple"),
+        (in_the_singular, "has no `orders`"),
+        (neighbours, "over neighbours"),
+        (exchanged, "changed places"),
         (lambda one: one, "Keep the parameters"),
     ],
     models=MISTAKES,

@@ -53,6 +53,24 @@ def a_join(messages):
     return totals(tracked.join(ordered, "ssid"))
 
 
+def a_left_join(messages):
+    tracked = messages.where("type = 'tracking'").select("ssid", "page")
+    ordered = messages.where("type = 'order'").select("ssid", "order_id", "cents")
+    return totals(tracked.join(ordered, "ssid", "left"))
+
+
+def by_the_column(messages):
+    return totals(without_heartbeats(messages), orders=F.count_if(F.col("type") == "orders"))
+
+
+def of_tracking(messages):
+    return totals(messages.where("type = 'tracking'"))
+
+
+def of_orders(messages):
+    return totals(messages.where("cents IS NOT NULL"))
+
+
 def with_orders_only(messages):
     return totals(without_heartbeats(messages)).where("orders > 0")
 
@@ -126,6 +144,10 @@ catalogue = Catalogue(
         (null_cents, "null for `cents`"),
         (all_as_it_is, "of the heartbeats, and `cents` is null"),
         (a_join, "each tracking message with each order"),
+        (a_left_join, "a left join"),
+        (by_the_column, "the type `order`"),
+        (of_tracking, "Only the tracking messages are counted"),
+        (of_orders, "Only the orders are counted"),
         (with_orders_only, "without an order are missing"),
         (tracked_only, "only an order has come"),
         (with_both, "both kinds of messages"),

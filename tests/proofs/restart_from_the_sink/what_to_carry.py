@@ -165,6 +165,13 @@ def earliest(visits, done, next_offset):
     return min((o[0] for o in visits.values()), default=-2)
 
 
+def from_infinity(visits, done, next_offset):
+    smallest = float("inf")
+    for offsets in visits.values():
+        smallest = min(smallest, offsets[0])
+    return smallest
+
+
 def raises(visits, done, next_offset):
     return min(o[0] for o in visits.values())
 
@@ -243,6 +250,7 @@ catalogue = Catalogue(
         (zero, "it gives 0"),
         (none, "it gives None"),
         (earliest, "a negative number"),
+        (from_infinity, "infinity"),
         (raises, "raises where there are no visits"),
         (last_read, "With no visits it's one too small"),
         (one_after, "one too large"),

@@ -142,9 +142,11 @@ def other_type(value: Any, expected: Any) -> str:
 
 
 def _as_lists(value: Any) -> Any:
-    """Turn each tuple and list in the value into a list."""
+    """Turn each tuple and list in the value into a list, those in a dictionary, too."""
     if isinstance(value, (list, tuple)):
         return [_as_lists(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _as_lists(each) for key, each in value.items()}
     return value
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from typing import Any
 
 from workbook.exercises.engine.calls import same
@@ -28,6 +28,9 @@ def other_container(value: Any, expected: Any) -> str:
         if any(_is(item, expected) for item in value):
             alone = "by itself" if len(value) == 1 else "alone, without what else is in there"
             return f"The right value lies inside a {type_name(value)}. Give it back {alone}."
+    unordered = isinstance(value, Set) and isinstance(expected, (list, tuple))
+    if unordered and _same_elements(value, expected):
+        return f"Right contents in a {type_name(value)}, without an order; a {asked} is expected."
     if isinstance(expected, (list, tuple, set)) and _same_elements([value], expected):
         return f"It's the one element itself; a {asked} that holds it is expected."
     return ""

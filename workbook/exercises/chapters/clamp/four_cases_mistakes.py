@@ -38,6 +38,7 @@ MISTAKES += same_idea(
 )
 MISTAKES += same_idea(
     lambda own, other, max_lead: other is None or (own is not None and own - other <= max_lead),
+    lambda own, other, max_lead: own is not None and (other is None or own - other <= max_lead),
     cause="The first two cases are exchanged: without an own top it goes on, without the other's "
     "it waits.",
 )

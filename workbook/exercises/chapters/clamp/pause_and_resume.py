@@ -71,6 +71,10 @@ _CASES = [
         {"orders": 30, "orders-2": 5}, ["orders-2"],
         "`orders` isn't paused. It's another topic than `orders-2`, whose name begins alike.",
     ),
+    _of(
+        {"orders": 5, "orders-2": 30}, ["orders-2"],
+        "`orders` isn't paused: there's nothing to resume. `orders-2` is another topic.",
+    ),
 ]  # fmt: skip
 
 pause_and_resume = Problem(

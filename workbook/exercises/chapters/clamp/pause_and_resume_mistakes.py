@@ -132,6 +132,18 @@ def _by_names(wait: Callable[[Tops, int], list[str]]) -> Answer:
     return steer
 
 
+def _named(tops: Tops, max_lead: int) -> list[str]:
+    rivals = {"tracking": "orders", "orders": "tracking"}
+    return [t for t in tops if not _goes_on(tops[t], tops[rivals[t]], max_lead)]
+
+
+MISTAKES += same_idea(
+    _by_names(_named),
+    cause="It knows the topics by their names, and they may have others, as in the loop below: "
+    "take the names from `tops`.",
+)
+
+
 def _leader(tops: Tops, max_lead: int, place: int) -> list[str]:
     return [topic for topic in _waiting(tops, max_lead) if topic == list(tops)[place]]
 

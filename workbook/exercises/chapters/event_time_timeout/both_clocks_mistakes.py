@@ -15,6 +15,16 @@ def _known(newest: Newest, topics: Topics) -> bool:
     return all(topic in newest for topic in topics)
 
 
+def _unpacks(newest: Newest, topics: Topics) -> int | None:
+    one, other = topics
+    return min(newest[one], newest[other]) if _known(newest, topics) else None
+
+
+def _two_that_came(newest: Newest, topics: Topics) -> int | None:
+    times = [newest[topic] for topic in topics if topic in newest]
+    return min(times) if len(times) == 2 else None
+
+
 MISTAKES = Mistakes()
 
 MISTAKES += same_idea(
@@ -45,7 +55,12 @@ MISTAKES += same_idea(
 )
 MISTAKES += same_idea(
     lambda newest, topics: min(newest.values()) if len(newest) == 2 else None,
-    cause="It counts to two. `topics` may be three: ask for each of them.",
+    lambda newest, topics: (
+        min(newest[topic] for topic in topics[:2]) if _known(newest, topics[:2]) else None
+    ),
+    _two_that_came,
+    _unpacks,
+    cause="It counts to two. `topics` may be three, with any names: ask for each of them.",
 )
 
 

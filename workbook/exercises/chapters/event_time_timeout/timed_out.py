@@ -5,7 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 
-from workbook.exercises.chapters.event_time_timeout.timed_out_mistakes import MISTAKES, Message
+from workbook.exercises.chapters.event_time_timeout.timed_out_mistakes import (
+    MISTAKES,
+    Message,
+    form,
+)
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.drawn import one_after_another, smallest_first
 from workbook.exercises.engine.judging import Case, by_cases
@@ -99,14 +103,14 @@ timed_out = Problem(
     name="Which visits are complete",
     task="`visits` maps an `ssid` to the list of its messages so far, each a dictionary with a "
     "`timestamp`. `clock` is what `business_clock` returned, perhaps `None`, and `timeout` is a "
-    "length of time. Return the list of the ssids that are complete: those whose newest message is "
-    "more than `timeout` before the clock. Sort them by the time of that message, and by ssid "
-    "where it's equal. Leave `visits` as it is.\n\n"
+    "length of time, in the same unit. Return the list of the ssids that are complete: those whose "
+    "newest message is more than `timeout` before the clock. Sort them by the time of that "
+    "message, and by ssid where it's equal. Leave `visits` as it is.\n\n"
     '`{"v1": [{"timestamp": 5}], "v2": [{"timestamp": 40}]}` at clock 50 with time-out 20 gives '
     '`["v1"]`.',
     stub="def complete(visits, clock, timeout):\n    ...  # your code\n",
     diagnose=one_after_another(
-        by_cases(_CASES, MISTAKES), by_cases(smallest_first(_drawn_cases()))
+        by_cases(_CASES, MISTAKES, form=form), by_cases(smallest_first(_drawn_cases()))
     ),
     hints=(
         "Which of a visit's messages decides whether it's over? And what must the clock have done?",

@@ -73,6 +73,27 @@ MISTAKES += same_idea(
     cause="The condition is inverted: these are the visits that are still open.",
 )
 MISTAKES += same_idea(
+    _answer(over=lambda time, clock, timeout: time < clock + timeout),
+    _answer(over=lambda time, clock, timeout: time <= clock + timeout),
+    _answer(over=lambda time, clock, timeout: abs(clock - time) < timeout),
+    cause="The time-out is on the wrong side: the clock must have come past the newest message "
+    "**plus** the time-out.",
+)
+MISTAKES += same_idea(
+    _answer(over=lambda time, clock, timeout: abs(clock - time) > timeout),
+    cause="It looks at the distance. A visit whose newest message is ahead of the clock is open.",
+)
+MISTAKES += same_idea(
+    _answer(over=lambda time, clock, timeout: time + 1000 * timeout < clock),
+    _answer(over=lambda time, clock, timeout: time / 1000 + timeout < clock),
+    _answer(over=lambda time, clock, timeout: time + timeout < clock / 1000),
+    cause="All times have one unit: nothing is to be converted.",
+)
+MISTAKES += same_idea(
+    _answer(over=lambda time, clock, timeout: time + 20 < clock),
+    cause="It always waits for 20. The time to wait is `timeout`.",
+)
+MISTAKES += same_idea(
     _answer(order=None),
     cause="The right visits, in the order in which they were opened. Sort them by the time of "
     "their newest message.",
@@ -124,9 +145,11 @@ def all_for_none(visits: Visits, clock: int | None, timeout: int) -> list[str]:
     return sorted(visits) if clock is None else _answer()(visits, clock, timeout)
 
 
-@MISTAKES.add("It returns the visits with their messages. We want the list of their ssids.")
-def with_messages(visits: Visits, clock: int | None, timeout: int) -> Any:
-    return {ssid: visits[ssid] for ssid in _answer()(visits, clock, timeout)}
+MISTAKES += same_idea(
+    lambda visits, clock, timeout: {s: visits[s] for s in _answer()(visits, clock, timeout)},
+    lambda visits, clock, timeout: [visits[s] for s in _answer()(visits, clock, timeout)],
+    cause="It returns the visits' messages. We want the list of their ssids.",
+)
 
 
 @MISTAKES.add("It returns pairs of a time and an ssid. Sort by both, but return the ssids alone.")
@@ -139,3 +162,16 @@ def pairs(visits: Visits, clock: int | None, timeout: int) -> Any:
 def pairs_by_ssid(visits: Visits, clock: int | None, timeout: int) -> Any:
     done = _answer()(visits, clock, timeout)
     return [(ssid, max(m["timestamp"] for m in visits[ssid])) for ssid in done]
+
+
+def form(value: Any, *args: Any) -> str:
+    """Return what is wrong with the form of a value that should be a list of ssids; or ''."""
+    if isinstance(value, (int, float)):
+        return "It returns a number or a truth value. We want the list of the ssids."
+    if hasattr(value, "tolist"):
+        return "It returns something of numpy or pandas. Its `tolist()` gives the list we want."
+    if isinstance(value, str):
+        return "It returns one ssid, or text. We want a list, which may hold several, or none."
+    if isinstance(value, list) and not all(isinstance(each, str) for each in value):
+        return "The list holds something else than ssids. Return the ssids alone."
+    return ""

@@ -6,7 +6,12 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from workbook.exercises.chapters.merge_by_key.combine_parts_mistakes import MISTAKES, SIDES, Visit
+from workbook.exercises.chapters.merge_by_key.combine_parts_mistakes import (
+    MISTAKES,
+    SIDES,
+    Visit,
+    form,
+)
 from workbook.exercises.engine.core import Problem
 from workbook.exercises.engine.drawn import one_after_another, smallest_first
 from workbook.exercises.engine.judging import Case, by_cases
@@ -103,6 +108,10 @@ _CASES = [
         "it's in.",
     ),
     _case(
+        _visit([(10, 100)]), _visit([(9, 100)]),
+        "Two messages of the same millisecond: as a number, 9 comes before 10.",
+    ),
+    _case(
         _visit([(9, 100)]), _visit([(2, 130)]),
         "It's sorted by `timestamp`. Message 9 happened first.",
     ),
@@ -121,16 +130,16 @@ combine_parts = Problem(
     "with more fields that stay as they are. Write a function that combines two parts of one "
     "visit: a new dictionary of the same form, "
     "with all messages of both parts.\n\n"
-    "Each list is sorted by `timestamp`, and by `event_id` where that is equal. A message may be "
-    "in both parts, since it may be delivered twice: then it's there once. Within a list the "
-    "`event_id` says which message it is; a tracking message and an order may have the same one. "
-    "Leave both parts as they are.\n\n"
-    'If `a` is older than `b`: `{"ssid": "v1", "tracking": [b], "orders": []}` and `{"ssid": "v1", '
-    '"tracking": [b, a], "orders": [o]}`, whichever is first, make `{"ssid": "v1", "tracking": '
-    '[a, b], "orders": [o]}`.',
+    "Each list is sorted by `timestamp`, and by `event_id` where that is equal, in both parts and "
+    "in the result. A message may be in both parts, since it may be delivered twice: then it's "
+    "there once. Within a list the `event_id` says which message it is; a tracking message and an "
+    "order may have the same one. Leave both parts as they are.\n\n"
+    'If `a` is older than `b`, and `b` than `c`: `{"ssid": "v1", "tracking": [a, c], "orders": '
+    '[]}` and `{"ssid": "v1", "tracking": [b, c], "orders": [o]}`, whichever is first, make '
+    '`{"ssid": "v1", "tracking": [a, b, c], "orders": [o]}`.',
     stub="def combine(one, other):\n    ...  # your code\n",
     diagnose=one_after_another(
-        by_cases(_CASES, MISTAKES), by_cases(smallest_first(_drawn_cases()))
+        by_cases(_CASES, MISTAKES, form=form), by_cases(smallest_first(_drawn_cases()))
     ),
     hints=(
         "Do the same for both lists. What must become of a message that both parts have, and how "

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, ValuesView
+from itertools import pairwise
 from typing import Any
 
 from workbook.exercises.engine.mistakes import Mistakes, same_idea
+from workbook.exercises.engine.showing import type_name
 
 Visit = dict[str, Any]
 SIDES = ("tracking", "orders")
@@ -59,6 +61,29 @@ MISTAKES += same_idea(
 MISTAKES += same_idea(
     _with(lambda a, b: sorted(_once(a + b), key=lambda m: m["event_id"])),
     cause="It sorts by `event_id`, which says what was numbered first, not what happened first.",
+)
+MISTAKES += same_idea(
+    _with(lambda a, b: sorted(_once(a + b), key=lambda m: (m["timestamp"], str(m["event_id"])))),
+    cause="It sorts numbers as text, where 10 comes before 9. Sort by the `event_id` itself.",
+)
+MISTAKES += same_idea(
+    _with(lambda a, b: [m for m, later in pairwise(_by_time(a + b)) if m != later]),
+    cause="The last message of each list is missing. A loop over neighbours ends before it.",
+)
+MISTAKES += same_idea(
+    lambda one, other: {
+        "ssid": one["ssid"],
+        "tracking": _by_time(_once(one["orders"] + other["orders"])),
+        "orders": _by_time(_once(one["tracking"] + other["tracking"])),
+    },
+    cause="`tracking` and `orders` have changed places.",
+)
+MISTAKES += same_idea(
+    _with(lambda a, b: [*a, b]),
+    _with(lambda a, b: [a, b]),
+    _with(lambda a, b: [*a, *([b] if b else [])]),
+    cause="A list lies within the list, as `append` puts it there. `+` and `extend` add its "
+    "elements.",
 )
 MISTAKES += same_idea(
     _with(lambda a, b: _by_time(_once(a + b))[::-1]),
@@ -159,3 +184,30 @@ MISTAKES += same_idea(
 def one_list(one: Visit, other: Visit) -> Visit:
     every = [m for side in SIDES for m in one[side] + other[side]]
     return {"ssid": one["ssid"], "messages": _by_time(every)}
+
+
+def form(value: Any, *args: Any) -> str:
+    """Return what is wrong with the form of a value that should be a part of a visit; or ''."""
+    if not isinstance(value, dict):
+        return (
+            f"It returns a {type_name(value)}. A part of a visit is a dictionary with `ssid`, "
+            "`tracking` and `orders`."
+        )
+    if missing := [key for key in ("ssid", *SIDES) if key not in value]:
+        return f"The result has no `{missing[0]}`: its keys are the same as those of both parts."
+    return next((cause for side in SIDES if (cause := _of_side(side, value[side]))), "")
+
+
+def _of_side(side: str, messages: Any) -> str:
+    if messages is None:
+        return (
+            f"`{side}` is None: `sort` sorts a list in place, and returns nothing. `sorted(...)` "
+            "returns the list."
+        )
+    if isinstance(messages, ValuesView):
+        return f"`{side}` is a view of a dictionary's values. `sorted(...)` makes a list of it."
+    if isinstance(messages, (int, float)):
+        return f"`{side}` is a number. The messages themselves are kept, in a list."
+    if isinstance(messages, list) and not all(isinstance(m, dict) for m in messages):
+        return f"`{side}` holds something else than messages, each of which is a dictionary."
+    return ""

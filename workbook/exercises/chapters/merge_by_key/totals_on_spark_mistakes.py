@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from workbook.exercises.engine.frames import Row
-from workbook.exercises.engine.mistakes import Mistake
+from workbook.exercises.engine.mistakes import Mistake, same_idea
 
 Rows = list[Any]
 
@@ -58,6 +58,17 @@ def _by_type(rows: Rows) -> list[Row]:
     return [row for kind in kinds for row in _totals(kind)]
 
 
+def _left(rows: Rows, cents: Callable[[Rows], Any] = _cents) -> list[Row]:
+    """Join the orders to the tracking messages, which stay where there's no order."""
+    found = []
+    for ssid in {row.ssid for row in _of(rows, "tracking")}:
+        visit = [row for row in rows if row.ssid == ssid]
+        tracked, ordered = _of(visit, "tracking"), _of(visit, "order")
+        pages, orders = len(tracked) * max(len(ordered), 1), len(tracked) * len(ordered)
+        found.append((ssid, pages, orders, cents(ordered * len(tracked))))
+    return found
+
+
 def _pairs(rows: Rows) -> list[Row]:
     """Join both sides: each tracking message with each order."""
     found = []
@@ -89,6 +100,30 @@ MISTAKES = [
         _pairs,
         "That's a join: each tracking message with each order. Three of the one and three of the "
         "other make nine rows, and a visit without orders has none. Group instead.",
+    ),
+    *same_idea(
+        _left,
+        lambda rows: _left(rows, _or_null),
+        cause="That's a left join: each tracking message with each order of its visit, so three of "
+        "the one and three of the other make nine rows, and an order without pages has none. Group "
+        "instead.",
+    ),
+    *same_idea(
+        lambda rows: _totals(rows, orders=lambda visit: 0),
+        lambda rows: _totals(rows, orders=lambda visit: 0, cents=_or_null),
+        cause="`orders` is 0 in every row. Which `type` does its condition ask for? The column is "
+        "called `orders`, the type `order`.",
+    ),
+    *same_idea(
+        lambda rows: _totals(_of(rows, "tracking")),
+        lambda rows: _totals(_of(rows, "tracking"), cents=_or_null),
+        cause="Only the tracking messages are counted: the orders were left out before the rows "
+        "are grouped. Leave out the heartbeats only.",
+    ),
+    Mistake(
+        lambda rows: _totals(_of(rows, "order")),
+        "Only the orders are counted: the tracking messages, which have no `cents`, were left out "
+        "before the rows are grouped. Leave out the heartbeats only.",
     ),
     Mistake(
         lambda rows: _totals(rows, only=_with_both(rows)),

@@ -149,6 +149,11 @@ MISTAKES += same_idea(
     "`next_offset`.",
 )
 MISTAKES += same_idea(
+    lambda visits, done, next_offset: min(_offsets(visits), default=float("inf")),
+    cause="With no visits it gives infinity, where its loop begins. Reading may go on at "
+    "`next_offset`.",
+)
+MISTAKES += same_idea(
     lambda visits, done, next_offset: min(_offsets(visits), default=-1),
     lambda visits, done, next_offset: min(_offsets(visits), default=-2),
     cause="With no visits it gives a negative number, which is no offset of this partition. "
