@@ -53,6 +53,11 @@ def test_what_a_task_of_ours_says_comes_before_sparks_words_for_it() -> None:
     assert cause(PROXY + TRACE.format(told="x") + told) == ours
 
 
+def test_an_error_of_ours_isn_t_called_sparks_and_needs_no_advice_on_checkpoints() -> None:
+    said = str(query_failed(f"{PROXY}workbook.errors.PartitionedApart: Expected 2, got 3.\n"))
+    assert said == "The query has ended. Expected 2, got 3."
+
+
 def test_a_short_message_is_shown_and_a_long_one_is_cut() -> None:
     assert cause("\n the option is unknown \n") == "the option is unknown"
     assert cause("") == "(no message)"

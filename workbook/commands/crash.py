@@ -19,13 +19,17 @@ def crash(options: Namespace) -> int:
         variant.point(point)  # refuses, before anything starts
     end_like_ctrl_c()
     prefetch()
-    outcome = run_and_kill(
-        kafka("crash"),
-        options.system,
-        variant.name,
-        *points,
-        seed=options.seed,
-        progress=lambda text: print(text, flush=True),
-    )
+    try:
+        outcome = run_and_kill(
+            kafka("crash"),
+            options.system,
+            variant.name,
+            *points,
+            seed=options.seed,
+            progress=lambda text: print(text, flush=True),
+        )
+    except KeyboardInterrupt:
+        print("\nInterrupted: there's no verdict.")
+        raise
     print(f"\n{outcome}")
     return 0 if outcome.kept else 1

@@ -76,7 +76,7 @@ def _recorded(checkpoint: Path, file: str) -> dict[str, Any]:
         raise CannotGoOn(
             f"Expected {checkpoint / file} to say what this checkpoint was made for, but {came}: "
             "it is of an older version, or was damaged, and might give wrong results. Use a new "
-            "folder for the checkpoint: its query reads the topic from the beginning."
+            "folder for the checkpoint: its query starts as one without."
         ) from None
 
 
@@ -91,7 +91,7 @@ def _compare(checkpoint: Path, made_for: Facts, facts: Facts) -> None:
         raise CannotGoOn(
             f"Expected the query that the checkpoint {checkpoint} was made for, but another one "
             f"came:{''.join(differing)}\nAsk for the same again, or use a new folder for the "
-            "checkpoint: its query reads the topic from the beginning."
+            "checkpoint: its query starts as one without."
         )
 
 

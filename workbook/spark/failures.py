@@ -24,6 +24,7 @@ _NOT_HELD = (
 )
 _KILLED = ("(no cause message)", "terminated with exception: Connection reset")
 _OURS = re.compile(r"workbook\.\w|[\w.]*(Error|Lost): Expected ")
+_SAYS_ALL = re.compile(r"workbook\.errors\.\w+: (Expected .+)", re.DOTALL)
 _TOO_BUSY = "Python worker failed to connect back"
 _PROXY = ("Py4J", "Python Proxy", "PythonException", "Job aborted", "STREAM_FAILED")
 _NAMES_ONE = re.compile(r"[\w.$]+(?:Exception|Error)\b")
@@ -47,8 +48,11 @@ def query_failed(text: str) -> SparkFailed:
             "A Python process of Spark was killed, or has crashed. Start it again, with the same "
             "--checkpoint if there was one."
         )
+    found = cause(text)
+    if ours := _SAYS_ALL.match(found):
+        return SparkFailed(f"The query has ended. {ours[1]}")
     return SparkFailed(
-        f"The query ended by an error of Spark:\n  {cause(text)}\nWhere it names a checkpoint or "
+        f"The query ended by an error of Spark:\n  {found}\nWhere it names a checkpoint or "
         "a state that does not fit, use a new folder for --checkpoint; else look at the options."
     )
 
