@@ -175,6 +175,16 @@ def test_what_has_expired_goes_without_being_rewritten() -> None:
     assert table_names(bucket.list) == ["rows"]
 
 
+def test_what_has_expired_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    table, asked = Segments(KEYED), list[int]()
+    table.write(frame({(str(n), 0): (n, n) for n in range(100)}))
+    of = table.of
+    monkeypatch.setattr(table, "of", lambda keys: asked.append(len(keys)) or of(keys))
+    for before in (10, 11, 12, 50):
+        table.expire(before)
+    assert asked == [10, 1, 1, 38]
+
+
 def test_a_copy_of_a_segment_is_made_once_and_goes_with_it(tmp_path: Path) -> None:
     bucket = Bucket()
     table = bucket.open()

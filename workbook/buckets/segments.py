@@ -128,8 +128,11 @@ class Segments:
     def expire(self, before: int) -> pl.DataFrame | None:
         """Forget the rows that expire before this time; return them, None if the table has none."""
         column = pl.col(self._expires())
+        due = column < before
+        if self.floor is not None:  # what was forgotten before isn't looked up again
+            due &= column >= self.floor
         old = [
-            self._frame(each).filter(column < before).select(self.keyed.by)
+            self._frame(each).filter(due).select(self.keyed.by)
             for each in self.segments
             if each.low is not None and each.low < before
         ]
