@@ -41,6 +41,7 @@ from workbook.pipelines.event_time_merge.fast import merged_visits
 from workbook.sinks.merged import TOO_LARGE_VISIT, MergeSender, start_merging
 from workbook.spark.queries import QueryGroup
 from workbook.spark.source import clamped_stream, kafka_stream
+from workbook.systems import SYSTEMS
 from workbook.topics import Topic, new_topic
 
 LIMITS = Limits(timeout=60_000, max_age=600_000, horizon=600_000)
@@ -394,6 +395,30 @@ def test_topics_of_different_sizes_or_partitioners_are_refused(
     assert require_alike(config, [three.name, empty.name]) == 3
     with pytest.raises(PartitionedApart, match=r"CRC32.* and .*murmur2"):
         require_alike(config, [three.name, java.name])
+
+
+def test_keys_of_bad_records_and_of_heartbeats_say_nothing_of_the_partitioner(
+    streams: Streams,
+) -> None:
+    shared: dict[str, Any] = {"partitions": 2, "visit_s": 20.0}
+    streams.generate(VisitStream(rate=100.0, bad_share=0.2, **shared), 1000)
+    streams.generate(VisitStream(kind=Kind.ORDERS, rate=20.0, **shared), 200)
+    with DeliveringProducer(streams.config, streams.orders.name) as producer:
+        for partition in (0, 1):
+            producer.produce(Heartbeat(NOW).to_json(), b"heartbeat", partition, timestamp=NOW)
+    options = SYSTEMS["event_time_merge"].options(
+        ["--in", streams.tracking.name, "--orders", streams.orders.name]
+    )
+    SYSTEMS["event_time_merge"].check_topics(streams.broker, options)
+    other = Topic(f"{streams.tracking.name}.other", 2)
+    streams.broker.create(other)
+    with DeliveringProducer(streams.config, other.name, {"partitioner": "consistent"}) as producer:
+        for n in range(60):
+            order = OrderMessage(n, f"v{n}", NOW, f"o{n}", 5)
+            producer.produce(order.to_json(), order.ssid.encode(), timestamp=NOW)
+    options.orders = other.name
+    with pytest.raises(PartitionedApart, match=r"murmur2.* and .*CRC32"):
+        SYSTEMS["event_time_merge"].check_topics(streams.broker, options)
 
 
 def test_partitions_that_are_added_later_end_the_query(

@@ -48,6 +48,11 @@ def test_a_heartbeat_may_have_any_key() -> None:
         assert read_message(key, Heartbeat(NOW).to_json(), NOW) == Heartbeat(NOW)
 
 
+def test_of_a_heartbeat_only_the_time_is_read_whatever_else_is_in_it() -> None:
+    value = b'{"type":"heartbeat","timestamp":5,"page":"/","order_id":"o","cents":1}'
+    assert _read(record_batch([(None, value)]), VISITS) == ([plain(Heartbeat(5))], {})
+
+
 BAD = {
     "no key": (None, TRACKING.to_json(), Reason.NO_KEY),
     "a key that is no text": (b"\xff", TRACKING.to_json(), Reason.NO_KEY),

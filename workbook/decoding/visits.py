@@ -52,7 +52,7 @@ def _ssids(messages: list[Any]) -> pa.Array:
 
 def _is_whole(m: PlainVisit) -> bool:
     if m.type == "heartbeat":
-        return m.event_id is None and m.ssid is None
+        return m == PlainVisit("heartbeat", m.timestamp)
     if m.event_id is None or m.ssid is None:
         return False
     if m.type == "tracking":

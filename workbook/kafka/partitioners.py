@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, Message, TopicPartition
 
 from workbook.errors import PartitionedApart
 from workbook.kafka.murmur2 import partition_of
@@ -34,8 +34,16 @@ PARTITIONERS: dict[str, Callable[[Sequence[bytes], int], Sequence[int]]] = {
 """Partitioners by the key: which of ``n`` partitions each of the keys gets."""
 
 
-def require_alike(config: Mapping[str, Any], topics: Sequence[str]) -> int:
+Counts = Callable[[Message], bool]
+"""Whether a record's key is one that chose its partition."""
+
+
+def require_alike(
+    config: Mapping[str, Any], topics: Sequence[str], counts: Counts = lambda message: True
+) -> int:
     """Return the number of partitions, which is the same for all topics.
+
+    Only records that ``counts`` are looked at: the keys of others may lie anywhere.
 
     Raises ``PartitionedApart`` where it isn't, or where the keys of the newest records show that
     two topics were written by different partitioners: the same key would lie in different
@@ -50,7 +58,7 @@ def require_alike(config: Mapping[str, Any], topics: Sequence[str]) -> int:
             "in different ones. Write both into new topics of the same size."
         )
     number = next(iter(numbers.values()))
-    fits = {topic: _fitting(_keys(config, topic), number) for topic in topics}
+    fits = {topic: _fitting(_keys(config, topic, counts), number) for topic in topics}
     known = {topic: names for topic, names in fits.items() if names is not None}
     if number > 1 and any(known.values()) and not set.intersection(*known.values()):
         which = " and ".join(
@@ -86,8 +94,8 @@ def _fitting(keys: Mapping[int, Sequence[bytes]], number: int) -> set[str] | Non
     return {name for name, by in PARTITIONERS.items() if list(by(only_keys, number)) == where}
 
 
-def _keys(config: Mapping[str, Any], topic: str) -> dict[int, list[bytes]]:
-    """Return keys of the newest records, by partition."""
+def _keys(config: Mapping[str, Any], topic: str, counts: Counts) -> dict[int, list[bytes]]:
+    """Return keys of those of the newest records that count, by partition."""
     ends = partition_offsets(dict(config), topic)
     settings = {"group.id": "workbook-looks", "enable.auto.commit": "false", **FAST_PLAIN}
     reader = Consumer({**config, **settings, "enable.partition.eof": "true"})
@@ -108,7 +116,7 @@ def _keys(config: Mapping[str, Any], topic: str) -> dict[int, list[bytes]]:
                 partition, key = int(message.partition() or 0), message.key()
                 if message.error() is not None:
                     waiting.discard(partition)
-                elif key:
+                elif key and counts(message):
                     found.setdefault(partition, []).append(key)
     finally:
         reader.close()

@@ -29,6 +29,7 @@ from workbook.systems.options import (
 from workbook.topics import Topic
 
 if TYPE_CHECKING:
+    from confluent_kafka import Message
     from pyspark.sql import DataFrame, SparkSession
 
     from workbook.kafka.stream_producer import Stream
@@ -185,7 +186,7 @@ class EventTimeMerge(System):
         from workbook.kafka.partitioners import require_alike, require_partitions
 
         config = broker.client_config()
-        number = require_alike(config, self.sources(options))
+        number = require_alike(config, self.sources(options), _of_a_visit)
         try:
             require_partitions(config, [options.out], number)
         except TopicMissing:
@@ -256,6 +257,18 @@ def _read(
         return kafka_stream(spark, broker, topics, starting=starting, max_per_batch=most)
     leads = (options.max_lead, options.idle_timeout)
     return clamped_stream(spark, broker, topics, *leads, starting=starting, max_per_batch=most)
+
+
+def _of_a_visit(record: Message) -> bool:
+    """Return whether a record is a good one with its ssid as key: others go to any partition."""
+    from workbook.errors import Rejected
+    from workbook.events.visits import Heartbeat, read_message
+
+    try:
+        message = read_message(record.key(), record.value(), record.timestamp()[1])
+    except Rejected:
+        return False
+    return not isinstance(message, Heartbeat)
 
 
 def _milliseconds(time: str) -> int:
