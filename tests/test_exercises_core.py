@@ -227,6 +227,23 @@ def test_misbehaving_answer_is_not_yet(q, answer, piece):
     assert card._repr_html_()
 
 
+@pytest.mark.parametrize(
+    ("answer", "cause"),
+    [
+        (lambda words: max({"word": w} for w in ("a", "b")), "Dictionaries have no order"),
+        (lambda words: min(len(words), None), "ask `is None` before"),
+        (lambda words: len(words) - None, "ask `is None` before"),
+        (lambda words: sorted([].extend(words)), "takes a None for a value"),
+        (lambda words: words["name"], "asks a list for a field"),
+        (lambda words: max(word for word in words if len(word) > 99), "smallest or largest of"),
+        (lambda words: [seen.pop(w) for seen in [{1: 1, 2: 2}] for w in seen], "A loop goes over"),
+        (lambda words: words[99], "list index out of range. Follow this input"),
+    ],
+)
+def test_cause_of_an_error(q, answer, cause):
+    assert cause in q.check(answer).part("Likely cause")
+
+
 def none_where_empty(words):
     if words:
         return longest(words)

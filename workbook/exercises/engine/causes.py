@@ -12,8 +12,9 @@ from workbook.exercises.engine.apart import ROOM
 from workbook.exercises.engine.bounds import MOST, Large, parts
 from workbook.exercises.engine.calls import Attempt, Endless, same
 from workbook.exercises.engine.containers import numbers_as_text, other_container
+from workbook.exercises.engine.raised import cause_of_error
 from workbook.exercises.engine.returns import returned_at
-from workbook.exercises.engine.showing import error_line, type_name
+from workbook.exercises.engine.showing import type_name
 
 
 def usual_cause(tried: Attempt) -> str:
@@ -31,7 +32,7 @@ def usual_cause(tried: Attempt) -> str:
             "(`bytes(n)` with a number gives n zero bytes, and `[x] * n` has n elements.)"
         )
     if tried.error is not None:
-        return f"It raised {error_line(tried.error)}. Follow this input through your lines."
+        return cause_of_error(tried.error)
     if tried.changed_input:
         return "It changes the input it was given. Build a new value and leave the input alone."
     if tried.unsteady:
