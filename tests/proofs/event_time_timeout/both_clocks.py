@@ -103,6 +103,47 @@ def name(newest, topics):
     return min(topics, key=newest.get)
 
 
+def minus_one(newest, topics):
+    if not all(topic in newest for topic in topics):
+        return -1
+    return min(newest[topic] for topic in topics)
+
+
+def none_among_them(newest, topics):
+    return min([newest.get(topic) for topic in topics])
+
+
+def from_zero(newest, topics):
+    clock = 0
+    for topic in topics:
+        if topic not in newest:
+            return None
+        clock = min(clock, newest[topic])
+    return clock
+
+
+def last_one(newest, topics):
+    clock = None
+    for topic in topics:
+        if topic not in newest:
+            return None
+        clock = newest[topic]
+    return clock
+
+
+def in_seconds(newest, topics):
+    clock = by_list(newest, topics)
+    return clock if clock is None else clock // 1000
+
+
+def name_of_any(newest, topics):
+    return min(newest, key=newest.get) if all(topic in newest for topic in topics) else None
+
+
+def whether(newest, topics):
+    return not set(topics) - newest.keys()
+
+
 catalogue = Catalogue(
     right=[by_list, by_sets, by_loop],
     wrong=[
@@ -118,8 +159,14 @@ catalogue = Catalogue(
         (the_mean, "a mean"),
         (distance, "distance between"),
         (name, "the name of the slowest"),
+        (minus_one, "something else than a time"),
+        (none_among_them, "`get` gives None"),
+        (from_zero, "begins with 0"),
+        (last_one, "by its place or its name"),
+        (in_seconds, "nothing is to be converted"),
+        (whether, "It says whether"),
         (lambda newest: min(newest.values()), "Keep the parameters"),
     ],
     models=MISTAKES,
-    same=[(by_their_names, two), (unpacks, two)],
+    same=[(by_their_names, two), (unpacks, two), (name_of_any, name)],
 )

@@ -69,6 +69,10 @@ _CASES = [
     ),
     _case({"tracking": 30, "orders": 30}, _BOTH, "Both have come to 30."),
     _case(
+        {"tracking": 1_700_000_040_000, "orders": 1_700_000_025_000}, _BOTH,
+        "Times of today, in ms since 1970: orders have come to the smaller one.",
+    ),
+    _case(
         {"tracking": 40, "orders": 25, "returns": 33}, [*_BOTH, "returns"],
         "Three topics: the slowest decides.",
     ),
