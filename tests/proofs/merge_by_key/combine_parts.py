@@ -234,6 +234,20 @@ def all_in_one(one, other):
     return {"ssid": one["ssid"], "messages": sorted(both, key=order)}
 
 
+def returns_in_the_loop(one, other):
+    out = {"ssid": one["ssid"], "tracking": [], "orders": []}
+    for side in ("tracking", "orders"):
+        once = {m["event_id"]: m for m in one[side] + other[side]}
+        out[side] = sorted(once.values(), key=order)
+        return out
+    return out
+
+
+def counted(one, other):
+    out = twice_sorted(one, other)
+    return {**out, "count": len(out["tracking"]) + len(out["orders"])}
+
+
 catalogue = Catalogue(
     right=[step_by_step, by_sets, twice_sorted, merged],
     wrong=[
@@ -266,6 +280,8 @@ catalogue = Catalogue(
         (in_the_singular, "has no `orders`"),
         (neighbours, "over neighbours"),
         (exchanged, "changed places"),
+        (returns_in_the_loop, "return after the first one"),
+        (counted, "`count` isn't asked for"),
         (lambda one: one, "Keep the parameters"),
     ],
     models=MISTAKES,

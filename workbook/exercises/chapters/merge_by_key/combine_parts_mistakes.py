@@ -186,6 +186,21 @@ def one_list(one: Visit, other: Visit) -> Visit:
     return {"ssid": one["ssid"], "messages": _by_time(every)}
 
 
+MISTAKES += same_idea(
+    lambda one, other: {
+        "ssid": one["ssid"],
+        "tracking": _by_time(_once(one["tracking"] + other["tracking"])),
+        "orders": [],
+    },
+    lambda one, other: {
+        "ssid": one["ssid"],
+        "tracking": _by_time(_once(one["tracking"] + other["tracking"])),
+    },
+    cause="`orders` is left as it began, or isn't there. Does the loop over both names return "
+    "after the first one?",
+)
+
+
 def form(value: Any, *args: Any) -> str:
     """Return what is wrong with the form of a value that should be a part of a visit; or ''."""
     if not isinstance(value, dict):
@@ -195,6 +210,8 @@ def form(value: Any, *args: Any) -> str:
         )
     if missing := [key for key in ("ssid", *SIDES) if key not in value]:
         return f"The result has no `{missing[0]}`: its keys are the same as those of both parts."
+    if more := [key for key in value if key not in ("ssid", *SIDES)]:
+        return f"`{more[0]}` isn't asked for: the keys are the same as those of both parts."
     return next((cause for side in SIDES if (cause := _of_side(side, value[side]))), "")
 
 
