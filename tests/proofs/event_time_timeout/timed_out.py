@@ -143,6 +143,37 @@ def pops(visits, clock, timeout):
     return done
 
 
+def by_the_newest(visits, clock, timeout):
+    if clock is None:
+        return []
+    clock = max((newest(messages) for messages in visits.values()), default=0)
+    return by_pairs(visits, clock, timeout)
+
+
+def first_found(visits, clock, timeout):
+    for ssid, messages in visits.items():
+        if clock is not None and newest(messages) + timeout < clock:
+            return [ssid]
+    return []
+
+
+def looks_at_one(visits, clock, timeout):
+    done = []
+    for ssid, messages in visits.items():
+        if clock is not None and newest(messages) + timeout < clock:
+            done.append(ssid)
+        return done
+    return done
+
+
+def never(visits, clock, timeout):
+    done = []
+    for ssid, messages in visits.items():
+        if clock is not None and newest(messages) > clock + 10 * timeout:
+            done.append(ssid)
+    return done
+
+
 catalogue = Catalogue(
     right=[by_pairs, by_loop],
     wrong=[
@@ -156,6 +187,10 @@ catalogue = Catalogue(
         (with_rule(lambda time, clock, timeout: abs(clock - time) > timeout), "the distance"),
         (with_rule(lambda time, clock, timeout: time + timeout * 1000 < clock), "one unit"),
         (with_rule(lambda time, clock, timeout: clock - time > 20), "always waits for 20"),
+        (with_rule(lambda time, clock, timeout: time - clock > timeout), "wrong way round"),
+        (never, "finds no complete visit"),
+        (by_the_newest, "newest message of all visits"),
+        (first_found, "one visit at most"),
         (as_a_set, "in a set"),
         (unsorted, "in which they were opened. Sort them"),
         (by_ssid, "sorts by ssid"),
@@ -173,5 +208,5 @@ catalogue = Catalogue(
         (lambda visits, clock: [], "Keep the parameters"),
     ],
     models=MISTAKES,
-    same=[(messages_alone, as_a_dictionary)],
+    same=[(looks_at_one, first_found), (messages_alone, as_a_dictionary)],
 )

@@ -40,6 +40,13 @@ def _answer(
     return complete
 
 
+def _by_the_newest_of_all(visits: Visits, clock: int | None, timeout: int) -> list[str]:
+    if clock is None or not visits:
+        return []
+    newest = max(m["timestamp"] for some in visits.values() for m in some)
+    return _answer()(visits, newest, timeout)
+
+
 MISTAKES = Mistakes()
 
 MISTAKES += same_idea(
@@ -86,8 +93,29 @@ MISTAKES += same_idea(
 MISTAKES += same_idea(
     _answer(over=lambda time, clock, timeout: time + 1000 * timeout < clock),
     _answer(over=lambda time, clock, timeout: time / 1000 + timeout < clock),
-    _answer(over=lambda time, clock, timeout: time + timeout < clock / 1000),
     cause="All times have one unit: nothing is to be converted.",
+)
+MISTAKES += same_idea(
+    _answer(over=lambda time, clock, timeout: time - clock > timeout),
+    _answer(over=lambda time, clock, timeout: time - timeout > clock),
+    cause="The difference is the wrong way round: these visits are ahead of the clock. It must "
+    "have passed them.",
+)
+MISTAKES += same_idea(
+    lambda visits, clock, timeout: [],
+    cause="It finds no complete visit, whatever the clock. Follow one visit through your "
+    "comparison, with numbers.",
+)
+MISTAKES += same_idea(
+    _by_the_newest_of_all,
+    cause="It takes the newest message of all visits for the clock. That's one topic's time; "
+    "`clock` says how far both have come.",
+)
+MISTAKES += same_idea(
+    lambda visits, clock, timeout: _answer(order=None)(visits, clock, timeout)[:1],
+    lambda visits, clock, timeout: _answer()(visits, clock, timeout)[:1],
+    lambda visits, clock, timeout: _answer()(dict([*visits.items()][:1]), clock, timeout),
+    cause="It returns one visit at most, and there may be more. Does it `return` within the loop?",
 )
 MISTAKES += same_idea(
     _answer(over=lambda time, clock, timeout: time + 20 < clock),
