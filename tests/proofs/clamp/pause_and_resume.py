@@ -262,6 +262,34 @@ def in_place(tops, paused, max_lead):
     return pause, resume
 
 
+def returns_too_early(tops, paused, max_lead):
+    pause, resume = [], []
+    for topic in tops:
+        [other] = [name for name in tops if name != topic]
+        may = goes_on(tops[topic], tops[other], max_lead)
+        if may and topic in paused:
+            resume.append(topic)
+        elif not may and topic not in paused:
+            pause.append(topic)
+        return pause, resume
+    return pause, resume
+
+
+def one_name_after_the_other(tops, paused, max_lead):
+    pause, resume = [], []
+    if not goes_on(tops["tracking"], tops["orders"], max_lead):
+        if "tracking" not in paused:
+            pause.append("tracking")
+    elif "tracking" in paused:
+        resume.append("tracking")
+    if not goes_on(tops["orders"], tops["tracking"], max_lead):
+        if "orders" not in paused:
+            pause.append("orders")
+    elif "orders" in paused:
+        resume.append("orders")
+    return pause, resume
+
+
 catalogue = Catalogue(
     right=[by_loop, by_reversed, by_hand, by_begun],
     wrong=[
@@ -311,4 +339,5 @@ catalogue = Catalogue(
         (by_name, "in the order of `tops`."),
         (lambda tops, paused, max_lead: ("tracking", None), "in place of lists"),
     ],
+    same=[(returns_too_early, first_only), (one_name_after_the_other, by_two_names)],
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -33,7 +33,9 @@ def _by(rule: Rule) -> Answer:
     return steer
 
 
-def _changes(wait: Sequence[str], tops: Tops, paused: Sequence[str]) -> tuple[list[str], list[str]]:
+def _changes(
+    wait: Sequence[str], tops: Collection[str], paused: Sequence[str]
+) -> tuple[list[str], list[str]]:
     pause = [topic for topic in tops if topic in wait and topic not in paused]
     return pause, [topic for topic in tops if topic in paused and topic not in wait]
 
@@ -137,8 +139,14 @@ def _named(tops: Tops, max_lead: int) -> list[str]:
     return [t for t in tops if not _goes_on(tops[t], tops[rivals[t]], max_lead)]
 
 
+def _both_named(tops: Tops, paused: Sequence[str], max_lead: int) -> Any:
+    wait = _named({name: tops[name] for name in ("tracking", "orders")}, max_lead)
+    return _changes(wait, ["tracking", "orders"], paused)
+
+
 MISTAKES += same_idea(
     _by_names(_named),
+    _both_named,
     cause="It knows the topics by their names, and they may have others, as in the loop below: "
     "take the names from `tops`.",
 )
@@ -150,7 +158,9 @@ def _leader(tops: Tops, max_lead: int, place: int) -> list[str]:
 
 MISTAKES += same_idea(
     _by_names(lambda tops, max_lead: _leader(tops, max_lead, 0)),
-    cause="It asks about the first topic only. The other one may lead just as well.",
+    lambda tops, paused, max_lead: _changes(_waiting(tops, max_lead), list(tops)[:1], paused),
+    cause="It asks about the first topic only. The other one may lead just as well. (Does a loop "
+    "over both `return` too early?)",
 )
 MISTAKES += same_idea(
     _by_names(lambda tops, max_lead: _leader(tops, max_lead, 1)),
