@@ -137,6 +137,31 @@ def nothing_left(messages):
     return totals(messages.dropna())
 
 
+def in_capitals(messages):
+    return totals(without_heartbeats(messages), pages=F.count_if(F.col("type") == "Tracking"))
+
+
+def exchanged(messages):
+    return totals(without_heartbeats(messages), F.count("order_id"), F.count("page"))
+
+
+def all_as_orders(messages):
+    return totals(without_heartbeats(messages), orders=F.count("*"))
+
+
+def both_types(messages):
+    return totals(messages.where((F.col("type") == "tracking") & (F.col("type") == "order")))
+
+
+def not_equal_to_none(messages):
+    return totals(messages.where(F.col("ssid") != None))  # noqa: E711
+
+
+def first_order(messages):
+    first = F.coalesce(F.first("cents", ignorenulls=True), F.lit(0))
+    return totals(without_heartbeats(messages), cents=first)
+
+
 catalogue = Catalogue(
     right=[by_sums, in_sql],
     wrong=[
@@ -161,7 +186,12 @@ catalogue = Catalogue(
         (sums_alone, "The same holds for `cents`."),
         (two_rows, "Group by `ssid` alone"),
         (nothing_left, "drops all of them"),
+        (in_capitals, "`pages` is 0 in every row"),
+        (exchanged, "have changed places"),
+        (all_as_orders, "its pages among them"),
+        (first_order, "Compare the rows"),
         (lambda messages: messages.collect(), "DataFrame"),
     ],
     spark=True,
+    same=[(both_types, nothing_left), (not_equal_to_none, nothing_left)],
 )

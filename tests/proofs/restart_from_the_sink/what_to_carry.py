@@ -172,6 +172,14 @@ def from_infinity(visits, done, next_offset):
     return smallest
 
 
+SMALLEST = []
+
+
+def the_smallest_ever(visits, done, next_offset):
+    SMALLEST.extend(o[0] for o in visits.values())
+    return min(SMALLEST, default=next_offset)
+
+
 def raises(visits, done, next_offset):
     return min(o[0] for o in visits.values())
 
@@ -251,6 +259,7 @@ catalogue = Catalogue(
         (none, "it gives None"),
         (earliest, "a negative number"),
         (from_infinity, "infinity"),
+        (the_smallest_ever, "of the calls before is kept"),
         (raises, "raises where there are no visits"),
         (last_read, "With no visits it's one too small"),
         (one_after, "one too large"),

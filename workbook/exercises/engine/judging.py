@@ -113,7 +113,7 @@ def by_cases(
         if failed.case == 0 or failed.explained:
             return failed.found
         alone = _judged_apart(called, [cases[failed.case]], mistakes, form)
-        if alone is None or alone.found.value != failed.found.value:
+        if alone is None or not (failed.formed or alone.found.value == failed.found.value):
             return replace(failed.found, cause=LEFT_BEHIND)
         return failed.found
 
@@ -124,12 +124,14 @@ def by_cases(
 class _Failed:
     """A case that failed, by its place, and what is wrong there.
 
-    It is explained where nothing that an earlier case left behind can be the cause.
+    It is explained where nothing that an earlier case left behind can be the cause. Where a value's
+    form is wrong, only that an answer passes alone shows that: values with an address differ.
     """
 
     case: int
     found: NotYet
     explained: bool = True
+    formed: bool = False
 
 
 def _judged_apart(
@@ -180,8 +182,9 @@ def _judged(
     if mistake := find_mistake(mistakes, inputs, results):
         shown = next((n for n in failed if mistake.shows(*cases[n].args)), failed[0])
         return _Failed(shown, _not_yet(answer, *judged[shown], mistake.cause))
-    known = _always_none(answer, judged) or formed[failed[0]]
-    return _Failed(failed[0], _not_yet(answer, *judged[failed[0]], known), explained=bool(known))
+    none, bad_form = _always_none(answer, judged), formed[failed[0]]
+    found = _not_yet(answer, *judged[failed[0]], none or bad_form)
+    return _Failed(failed[0], found, explained=bool(none), formed=bool(bad_form))
 
 
 def _right_at_first(case: Case, tried: Attempt) -> bool:

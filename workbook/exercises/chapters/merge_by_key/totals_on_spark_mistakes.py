@@ -115,6 +115,23 @@ MISTAKES = [
         "called `orders`, the type `order`.",
     ),
     *same_idea(
+        lambda rows: _totals(rows, pages=lambda visit: 0),
+        lambda rows: _totals(rows, pages=lambda visit: 0, cents=_or_null),
+        cause="`pages` is 0 in every row. Which `type` does its condition ask for? It's "
+        "`tracking`, in small letters.",
+    ),
+    *same_idea(
+        lambda rows: _totals(
+            rows, lambda visit: len(_of(visit, "order")), lambda visit: len(_of(visit, "tracking"))
+        ),
+        cause="`pages` and `orders` have changed places.",
+    ),
+    *same_idea(
+        lambda rows: _totals(rows, orders=len),
+        lambda rows: _totals(rows, orders=len, cents=_or_null),
+        cause="`orders` counts all messages of the visit, its pages among them.",
+    ),
+    *same_idea(
         lambda rows: _totals(_of(rows, "tracking")),
         lambda rows: _totals(_of(rows, "tracking"), cents=_or_null),
         cause="Only the tracking messages are counted: the orders were left out before the rows "
@@ -190,8 +207,9 @@ MISTAKES = [
     ),
     Mistake(
         lambda rows: [],
-        "No row is left. Each message lacks some fields, and has null there: whoever drops rows "
-        "with a null drops all of them. Heartbeats are those without `ssid`.",
+        "No row is left. Each message lacks some fields: whoever drops rows with a null drops all "
+        "of them. No message has two types at once: that's `|`, not `&`. And `!= None` is never "
+        "true: `isNotNull()` asks for it.",
     ),
     *(
         Mistake(
