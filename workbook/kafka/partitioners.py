@@ -43,18 +43,16 @@ def require_alike(
 ) -> int:
     """Return the number of partitions, which is the same for all topics.
 
-    Only records that ``counts`` are looked at: the keys of others may lie anywhere.
-
-    Raises ``PartitionedApart`` where it isn't, or where the keys of the newest records show that
-    two topics were written by different partitioners: the same key would lie in different
-    partitions. Topics that all fit no known partitioner are taken for alike, and so is one with
+    Only records that ``counts`` are looked at: the keys of others may lie anywhere. Raises
+    ``PartitionedApart`` where it isn't, or where the keys of the newest records show that two
+    topics were written by different partitioners: the same key would lie in different partitions. Topics that all fit no known partitioner are taken for alike, and so is one with
     fewer than ``ENOUGH`` different keys.
     """
     numbers = {topic: require_topic(config, topic) for topic in topics}
     if len(set(numbers.values())) > 1:
-        counts = " and ".join(f"{topic} has {number}" for topic, number in numbers.items())
+        sizes = " and ".join(f"{topic} has {number}" for topic, number in numbers.items())
         raise PartitionedApart(
-            f"Expected topics with the same number of partitions, but {counts}: the same key lies "
+            f"Expected topics with the same number of partitions, but {sizes}: the same key lies "
             "in different ones. Write both into new topics of the same size."
         )
     number = next(iter(numbers.values()))
@@ -79,8 +77,8 @@ def require_partitions(config: Mapping[str, Any], topics: Sequence[str], number:
         if found != number:
             raise PartitionedApart(
                 f"Expected {topic} to keep its {number} partitions, but it has {found} now: keys "
-                "move to other partitions when some are added, and a visit would be split without "
-                "a word. Write both streams into new topics of the same size, and start there."
+                "move to other partitions when some are added, and a visit would be split "
+                "silently. Write both streams into new topics of the same size, and start there."
             )
 
 
