@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import pandas as pd
 import pytest
+from brokers import OwnBroker
 from confluent_kafka.admin import (
     AdminClient,
     AlterConfigOpType,
@@ -46,6 +48,7 @@ from workbook.topics import Topic, new_topic
 
 LIMITS = Limits(timeout=60_000, max_age=600_000, horizon=600_000)
 NOW = int(time.time() * 1000)
+AWAY_S = 10.0
 
 
 @dataclass
@@ -95,6 +98,7 @@ class Streams:
         """Run the query on the checkpoint, from the beginning or from where it was."""
         letters = DeadLetters(self.config, self.tracking.dead_letters.name)
         limits, idle = options.pop("limits", LIMITS), options.pop("idle_timeout", None)
+        at = options.pop("at", lambda point: None)
         if "max_lead" in options:
             after = None if idle is None else f"{idle} ms"
             raw = clamped_stream(spark, self.broker, self.topics, idle_timeout=after, **options)
@@ -104,6 +108,7 @@ class Streams:
         sender = MergeSender(self.config, self.visits.name, self.topics, letters)
         with start_merging(
             *(rows, sender, self.topics, self.partitions, self.checkpoint),
+            at=at,
             on_clocks=self.clocks.extend,
         ) as queries:
             yield queries
@@ -261,6 +266,27 @@ def test_an_order_that_comes_after_its_visit_is_a_fragment_within_the_horizon(
         Merged("a", (), (order,), fragment=1),
         Merged("a", (again,)),
     ]
+
+
+def test_a_broker_that_is_away_when_a_batch_begins_is_waited_for(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    with OwnBroker(tmp_path) as server:
+        streams = Streams(Broker(server.bootstrap), tmp_path / "checkpoint")
+        streams.send(streams.tracking, A)
+        beats(streams, NOW)
+        away: list[Timer] = []
+
+        def kill(point: str) -> None:
+            if point == "before-send" and not away:
+                server.kill()
+                away.append(Timer(AWAY_S, server.start))
+                away[0].start()
+
+        with streams.merging(spark, at=kill) as queries:
+            queries.process_all()
+        away[0].join()
+        assert [visit for _, visit in streams.emitted()] == [Merged("a", (A,))]
 
 
 # --- one stream leads -------------------------------------------------------------------------

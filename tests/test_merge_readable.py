@@ -69,6 +69,27 @@ def test_a_processor_can_be_tried_without_spark() -> None:
     assert [as_merged(each) for each in tester.setWatermark(90)] == by_hand.emit()
 
 
+def test_a_processor_counts_the_parts_and_forgets_the_ssid_after_the_horizon() -> None:
+    tester = TwsTester(
+        SessionMerge(LIMITS), timeMode="EventTime", eventTimeExtractor=lambda row: row["timestamp"]
+    )
+
+    def emitted(number: int, clock: int) -> tuple[int, int]:
+        tester.test("a", [row(TrackingMessage(number, "a", clock - 22, "/"))])
+        tester.test("a", [row(OrderMessage(number, "a", clock - 21, "o", 1))])
+        [visit] = tester.setWatermark(clock)
+        return visit["fragment"], clock - visit["timestamp"]
+
+    assert [emitted(n, clock) for n, clock in enumerate((49, 80, 110))] == [
+        *((0, 21), (1, 21), (2, 21)),
+    ]
+    assert tester.setWatermark(159) == []
+    assert tester.peekValueState("visit", "a") is not None
+    assert tester.setWatermark(161) == []
+    assert tester.peekValueState("visit", "a") is None
+    assert emitted(4, 200) == (0, 21)
+
+
 @pytest.mark.parametrize("seed", [1, 2])
 def test_both_engines_merge_the_same(
     spark: SparkSession, broker: Broker, tmp_path: Path, seed: int

@@ -88,6 +88,15 @@ CASES: dict[str, tuple[Any, Any, dict[str, int]]] = {
     "not by event time": (
         [(0, replace(A, tracking=A.tracking[::-1])), (1, B)], [(0, X)], {"disordered": 1},
     ),
+    "orders not by event time": (
+        [(0, replace(A, orders=(A_ORDER, replace(A_ORDER, event_id=7, timestamp=5)))), (1, B)],
+        [(0, X)], {"unexpected": 1, "disordered": 1},
+    ),
+    "a later part was rejected": (
+        [(0, replace(A, orders=())), (1, B)],
+        [(0, X), (0, Merged("a", orders=(A_ORDER,), fragment=1))],
+        {"fragments": 1, "misjudged": 1},
+    ),
     "a message twice in one": (
         [(0, replace(A, tracking=(A1, A1, A2))), (1, B)], [(0, X)],
         {"disordered": 1, "duplicated": 1},

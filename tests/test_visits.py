@@ -18,9 +18,11 @@ from hypothesis import strategies as st
 from workbook.decoding.records import _read
 from workbook.decoding.visits import VISITS
 from workbook.errors import NoSuchStream, Rejected
+from workbook.events.clicks import MAX_AHEAD_MS
 from workbook.events.merged import Merged, combine, merged
 from workbook.events.reasons import OF_VISITS, Reason
 from workbook.events.visits import (
+    MAX_MESSAGE_BYTES,
     Heartbeat,
     OrderMessage,
     TrackingMessage,
@@ -106,6 +108,25 @@ def test_a_producer_s_clock_that_is_ahead_in_both_times_is_caught_by_the_reader_
         read_message(b"v1", value, NOW + 600_000, NOW)
 
 
+def test_the_fast_way_knows_the_reader_s_own_time_too() -> None:
+    ahead = NOW + 600_000
+    message = (b"v1", TrackingMessage(1, "v1", ahead, "/").to_json())
+    batch = record_batch([message, (None, Heartbeat(ahead).to_json())], arrival=ahead)
+    now = pa.array([NOW * 1000] * 2, pa.timestamp("us", "UTC"))
+    batch = batch.set_column(batch.schema.get_field_index("now"), "now", now)
+    assert _read(batch, VISITS) == ([None, None], dict.fromkeys((0, 1), str(Reason.AHEAD)))
+
+
+def test_a_limit_itself_is_no_more_than_the_limit() -> None:
+    for at in (0, NOW + MAX_AHEAD_MS):
+        assert read_message(None, Heartbeat(at).to_json(), NOW, NOW) == Heartbeat(at)
+    page = "p" * (MAX_MESSAGE_BYTES - len(TrackingMessage(1, "v1", NOW, "").to_json()))
+    whole, more = (TrackingMessage(1, "v1", NOW, each) for each in (page, page + "p"))
+    assert len(whole.to_json()) == MAX_MESSAGE_BYTES
+    batch = record_batch([(b"v1", whole.to_json()), (b"v1", more.to_json())])
+    assert _read(batch, VISITS) == ([plain(whole), None], {1: str(Reason.TOO_LARGE)})
+
+
 VALUES: list[Any] = [None, "", "v1", "/x", 7, -3, 2**63, 1.5, True, [], {}]
 
 
@@ -114,6 +135,21 @@ VALUES: list[Any] = [None, "", "v1", "/x", 7, -3, 2**63, 1.5, True, [], {}]
     st.one_of(st.sampled_from([*VALUES, "tracking", "order", "heartbeat"]), st.integers(0, NOW)),
 ))  # fmt: skip
 def test_the_fast_way_reads_what_the_strict_rules_read(fields: dict[str, Any]) -> None:
+    same_both_ways(fields)
+
+
+@pytest.mark.parametrize("message", [TRACKING, ORDER, Heartbeat(NOW)])
+def test_so_it_does_where_a_message_has_all_but_one_field_or_one_more(
+    message: VisitMessage | Heartbeat,
+) -> None:
+    whole = json.loads(message.to_json())
+    for name in ("type", "timestamp", "event_id", "ssid", "page", "order_id", "cents", "more"):
+        same_both_ways({field: whole[field] for field in whole if field != name})
+        for value in VALUES:
+            same_both_ways(whole | {name: value})
+
+
+def same_both_ways(fields: dict[str, Any]) -> None:
     value = json.dumps(fields).encode()
     events, reasons = _read(record_batch([(b"v1", value)]), VISITS)
     expected: list[Any] = [None]

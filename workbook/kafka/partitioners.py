@@ -70,10 +70,15 @@ def require_alike(
     return number
 
 
-def require_partitions(config: Mapping[str, Any], topics: Sequence[str], number: int) -> None:
-    """Raise ``PartitionedApart`` where a topic no longer has this number of partitions."""
+def require_partitions(
+    config: Mapping[str, Any], topics: Sequence[str], number: int, timeout: float = ANSWER_S
+) -> None:
+    """Raise ``PartitionedApart`` where a topic no longer has this number of partitions.
+
+    A broker that is away is waited for, for ``timeout`` seconds.
+    """
     for topic in topics:
-        found = require_topic(config, topic)
+        found = require_topic(config, topic, timeout)
         if found != number:
             raise PartitionedApart(
                 f"Expected {topic} to keep its {number} partitions, but it has {found} now: keys "

@@ -177,7 +177,7 @@ def start_merging(
 
     def write(batch: DataFrame, batch_id: int) -> None:
         at("before-send")
-        require_partitions(sender.config, topics, partitions)
+        require_partitions(sender.config, topics, partitions, PATIENCE_S)
         clocks = within("mid-batch", sender.through(batch)).toArrow().to_pylist()
         at("before-checkpoint")
         on_clocks([row for row in clocks if row["kind"] == CLOCK])
