@@ -45,8 +45,9 @@ def require_alike(
 
     Only records that ``counts`` are looked at: the keys of others may lie anywhere. Raises
     ``PartitionedApart`` where it isn't, or where the keys of the newest records show that two
-    topics were written by different partitioners: the same key would lie in different partitions. Topics that all fit no known partitioner are taken for alike, and so is one with
-    fewer than ``ENOUGH`` different keys.
+    topics were written by different partitioners: the same key would lie in different partitions.
+    Topics that all fit no known partitioner are taken for alike, and so is one with fewer than
+    ``ENOUGH`` different keys.
     """
     numbers = {topic: require_topic(config, topic) for topic in topics}
     if len(set(numbers.values())) > 1:
