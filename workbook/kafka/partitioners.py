@@ -52,9 +52,9 @@ def require_alike(
     """
     numbers = {topic: require_topic(config, topic) for topic in topics}
     if len(set(numbers.values())) > 1:
-        counts = " and ".join(f"{topic} has {number}" for topic, number in numbers.items())
+        sizes = " and ".join(f"{topic} has {number}" for topic, number in numbers.items())
         raise PartitionedApart(
-            f"Expected topics with the same number of partitions, but {counts}: the same key lies "
+            f"Expected topics with the same number of partitions, but {sizes}: the same key lies "
             "in different ones. Write both into new topics of the same size."
         )
     number = next(iter(numbers.values()))
