@@ -240,7 +240,8 @@ class EventTimeMerge(System):
             on_clocks=progress.know_clocks,
         )
         return Started(
-            *(queries, progress),
+            queries,
+            progress,
             lambda: _shown(progress, topics, options.timeout),
             lambda: _summary(progress, options),
         )
