@@ -345,7 +345,7 @@ def test_a_slider_goes_back_by_keyboard_and_by_buttons_and_survives_a_reload(
     assert cell.locator("figure:visible").count() == 1
     cell.get_by_role("button", name="back").click()
     page.get_by_text("2 of 5 partitions have a clock").first.wait_for()
-    cell.get_by_role("button", name="on").focus()
+    cell.get_by_role("button", name="forward").focus()
     page.keyboard.press("Space")
     page.get_by_text("3 of 5 partitions have a clock").first.wait_for()
     assert "jp-mod-active" in (cell.get_attribute("class") or "")
