@@ -14,6 +14,7 @@ from confluent_kafka import KafkaException
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 
 from workbook.kafka import end_offsets
+from workbook.systems.merge_progress import MergeProgress
 from workbook.systems.progress import Progress, SecondsProgress
 
 START = 1_767_225_600.0  # 2026-01-01
@@ -134,17 +135,25 @@ def test_a_rate_is_that_of_the_last_seconds_and_nothing_when_idle() -> None:
 
 
 def test_a_merge_says_what_a_visit_waits_for_until_one_is_complete() -> None:
-    from workbook.systems.event_time_merge import _shown
-    from workbook.systems.progress import MergeProgress
-
     progress = MergeProgress(("tracking", "orders"))
-    assert not _shown(progress, ["tracking", "orders"], "2 minutes").notes
-    row = {"partition": 0, "timestamp": 5, "newest_0": 5, "newest_1": 9, "open": 3, "emitted": 0}
+    assert not progress.shown("2 minutes").notes
+    row = {
+        "partition": 0,
+        "timestamp": 5000,
+        "newest_0": 5000,
+        "newest_1": 9000,
+        "open": 3,
+        "emitted": 0,
+    }
     progress.know_clocks([row])
-    [note] = _shown(progress, ["tracking", "orders"], "2 minutes").notes
+    [note] = progress.shown("2 minutes").notes
     assert "must pass its newest message by 2 minutes (--timeout)" in note
     progress.know_clocks([{**row, "emitted": 1}])
-    assert not _shown(progress, ["tracking", "orders"], "2 minutes").notes
+    shown = progress.shown("2 minutes")
+    assert not shown.notes
+    assert shown.columns == ("partition", "tracking", "orders", "clock", "open", "emitted")
+    five, nine = "01-01 00:00:05", "01-01 00:00:09"
+    assert shown.rows == [("0", five, nine, five, "3", "1")]
 
 
 def test_a_topic_isn_t_merged_with_itself() -> None:

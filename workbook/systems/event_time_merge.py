@@ -11,7 +11,6 @@ from workbook.errors import WorkbookError
 from workbook.systems.base import (
     GeneratedStream,
     OnPoint,
-    Shown,
     Started,
     StreamOption,
     System,
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from workbook.kafka.stream_producer import Stream
     from workbook.pipelines.event_time_merge.by_hand import Limits
     from workbook.spark.source import Kafka
-    from workbook.systems.progress import MergeProgress
 
 TIMEOUT, MAX_AGE, HORIZON = "2 minutes", "1 hour", "1 hour"
 
@@ -213,27 +211,22 @@ class EventTimeMerge(System):
         from workbook.kafka.probe import require_topic
         from workbook.pipelines.event_time_merge.fast import merged_visits
         from workbook.sinks.merged import MergeSender, start_merging
-        from workbook.systems.progress import MergeProgress
+        from workbook.systems.merge_progress import MergeProgress
 
         config, topics = broker.client_config(), self.sources(options)
-        letters, number = (
-            DeadLetters(config, options.dead_letters),
-            require_topic(config, options.source),
-        )
+        letters = DeadLetters(config, options.dead_letters)
+        number = require_topic(config, options.source)
         starting = _starting(config, options, topics, number, checkpoint)
         raw = _read(spark, broker, options, topics, starting)
         idle = options.idle_timeout and _milliseconds(options.idle_timeout)
-        visits = merged_visits(raw, letters, topics, number, limits(options), idle)
         progress = MergeProgress(topics)
         spark.streams.addListener(progress)
         queries = start_merging(
-            *(
-                visits,
-                MergeSender(config, options.out, topics, letters),
-                topics,
-                number,
-                checkpoint,
-            ),
+            merged_visits(raw, letters, topics, number, limits(options), idle),
+            MergeSender(config, options.out, topics, letters),
+            topics,
+            number,
+            checkpoint,
             every=f"{options.every or 0} seconds",
             at=on_point,
             within=on_point.within,
@@ -242,8 +235,8 @@ class EventTimeMerge(System):
         return Started(
             queries,
             progress,
-            lambda: _shown(progress, topics, options.timeout),
-            lambda: _summary(progress, options),
+            lambda: progress.shown(options.timeout),
+            lambda: progress.summary(options.out, options.dead_letters),
         )
 
 
@@ -305,42 +298,3 @@ def limits(options: Namespace) -> Limits:
 
     times = (options.timeout, options.max_age, options.horizon)
     return Limits(*map(_milliseconds, times))
-
-
-def _shown(progress: MergeProgress, topics: list[str], timeout: str) -> Shown:
-    columns = ("partition", *topics, "clock", "open", "emitted")
-    rows = [
-        (
-            str(number),
-            *(_clock(row[f"newest_{n}"]) for n in (0, 1)),
-            _clock(row["timestamp"]),
-            f"{row['open']:,}",
-            f"{row['emitted']:,}",
-        )
-        for number, row in sorted(progress.partitions.items())
-    ]
-    waits = progress.sum_of("open") and not progress.sum_of("emitted")
-    return Shown(columns, rows, notes=[_WAITS.format(timeout=timeout)] if waits else [])
-
-
-_WAITS = (
-    "No visit is complete yet: the clock of its partition must pass its newest message by "
-    "{timeout} (--timeout). Streams that have ended move no clock; heartbeats do."
-)
-
-
-def _clock(time_ms: int | None) -> str:
-    from datetime import UTC, datetime
-
-    if time_ms is None:
-        return "nothing yet"
-    return f"{datetime.fromtimestamp(time_ms / 1000, UTC):%H:%M:%S}"
-
-
-def _summary(progress: MergeProgress, options: Namespace) -> list[str]:
-    emitted, still = progress.sum_of("emitted"), progress.sum_of("open")
-    fragments = progress.sum_of("fragments")
-    more = f", {fragments:,} of them a further part of their visit" if fragments else ""
-    lone = progress.sum_of("no_visit")
-    rest = f" {lone:,} orders without one are in {options.dead_letters}." if lone else ""
-    return [f"{emitted:,} merged visits{more} are in {options.out}.{rest} {still:,} are open."]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
 from threading import Event
 from typing import Any
@@ -126,7 +126,7 @@ class SecondsProgress(Progress):
     def _results(self) -> str:
         if not self.sums["read"]:
             return ""
-        complete = f"complete up to {_readable(self.sums['clock'])}"
+        complete = f"complete up to {readable(self.sums['clock'])}"
         waits = f", waiting for partition {self.sums['slowest']}" if self.sums["open"] else ""
         return f"{self.balance()}, {complete}{waits}"
 
@@ -162,44 +162,6 @@ class TableProgress(Progress):
 
     def _left(self) -> str:
         return self._results() if self._store is not None and len(self._store) else ""
-
-
-class MergeProgress(Progress):
-    """Follows a merge: where each partition stands, by the rows of kind clock."""
-
-    def __init__(self, topics: Sequence[str]) -> None:
-        super().__init__()
-        self._topics = tuple(topics)
-        self.partitions: dict[int, Mapping[str, Any]] = {}
-
-    def know_clocks(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Note where the partitions of a micro-batch stand."""
-        self.partitions = {**self.partitions, **{row["partition"]: row for row in rows}}
-
-    def sum_of(self, name: str) -> int:
-        """Add up one of ``columns.SUMS`` over the partitions."""
-        return sum(row[name] for row in self.partitions.values())
-
-    def _results(self) -> str:
-        if not self.partitions:
-            return ""
-        visits = f"{self.sum_of('open'):,} visits open, {self.sum_of('emitted'):,} emitted"
-        return f"{visits}, {self._slowest()}"
-
-    def _slowest(self) -> str:
-        """Say how far the slowest partition has come, and which of its topics holds it back."""
-        rows = self.partitions.values()
-        silent = [
-            f"{self._topics[number]}[{row['partition']}]"
-            for row in rows
-            for number in (0, 1)
-            if row[f"newest_{number}"] is None
-        ]
-        if silent:
-            return f"nothing yet from {silent[0]}"
-        last = min(rows, key=lambda row: row["timestamp"])
-        behind = self._topics[0 if last["newest_0"] <= last["newest_1"] else 1]
-        return f"clock {_readable(last['timestamp'])} by {behind}[{last['partition']}]"
 
 
 LEFT_OUT = "left out"
@@ -270,7 +232,7 @@ def _seconds(moment: str) -> float:
     return datetime.fromisoformat(moment).timestamp()
 
 
-def _readable(time_ms: int) -> str:
+def readable(time_ms: int) -> str:
     """Format a time as ``2026-01-01 00:00:05 UTC``."""
     if not time_ms:
         return "no second yet"

@@ -1,0 +1,84 @@
+"""Follows the progress of a merge of two topics, and shows where each partition stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from workbook.systems.base import Shown
+from workbook.systems.progress import Progress, readable
+
+
+class MergeProgress(Progress):
+    """Follows a merge: where each partition stands, by the rows of kind clock."""
+
+    def __init__(self, topics: Sequence[str]) -> None:
+        super().__init__()
+        self._topics = tuple(topics)
+        self.partitions: dict[int, Mapping[str, Any]] = {}
+
+    def know_clocks(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Note where the partitions of a micro-batch stand."""
+        self.partitions = {**self.partitions, **{row["partition"]: row for row in rows}}
+
+    def sum_of(self, name: str) -> int:
+        """Add up one of ``columns.SUMS`` over the partitions."""
+        return sum(row[name] for row in self.partitions.values())
+
+    def _results(self) -> str:
+        if not self.partitions:
+            return ""
+        visits = f"{self.sum_of('open'):,} visits open, {self.sum_of('emitted'):,} emitted"
+        return f"{visits}, {self._slowest()}"
+
+    def _slowest(self) -> str:
+        """Say how far the slowest partition has come, and which of its topics holds it back."""
+        rows = self.partitions.values()
+        silent = [
+            f"{self._topics[number]}[{row['partition']}]"
+            for row in rows
+            for number in (0, 1)
+            if row[f"newest_{number}"] is None
+        ]
+        if silent:
+            return f"nothing yet from {silent[0]}"
+        last = min(rows, key=lambda row: row["timestamp"])
+        behind = self._topics[0 if last["newest_0"] <= last["newest_1"] else 1]
+        return f"clock {readable(last['timestamp'])} by {behind}[{last['partition']}]"
+
+    def shown(self, timeout: str) -> Shown:
+        """Return a row per partition: its newest event times, its clock (UTC), its visits."""
+        rows = [
+            (
+                str(number),
+                *(_clock(row[f"newest_{n}"]) for n in (0, 1)),
+                _clock(row["timestamp"]),
+                f"{row['open']:,}",
+                f"{row['emitted']:,}",
+            )
+            for number, row in sorted(self.partitions.items())
+        ]
+        waits = self.sum_of("open") and not self.sum_of("emitted")
+        notes = [_WAITS.format(timeout=timeout)] if waits else []
+        return Shown(("partition", *self._topics, "clock", "open", "emitted"), rows, notes=notes)
+
+    def summary(self, out: str, dead_letters: str) -> list[str]:
+        """Count what came out, with the names of the topics that have it."""
+        emitted, still = self.sum_of("emitted"), self.sum_of("open")
+        fragments, lone = self.sum_of("fragments"), self.sum_of("no_visit")
+        more = f", {fragments:,} of them a further part of their visit" if fragments else ""
+        rest = f" {lone:,} orders without one are in {dead_letters}." if lone else ""
+        return [f"{emitted:,} merged visits{more} are in {out}.{rest} {still:,} are open."]
+
+
+_WAITS = (
+    "No visit is complete yet: the clock of its partition must pass its newest message by "
+    "{timeout} (--timeout). Streams that have ended move no clock; heartbeats do."
+)
+
+
+def _clock(time_ms: int | None) -> str:
+    if time_ms is None:
+        return "nothing yet"
+    return f"{datetime.fromtimestamp(time_ms / 1000, UTC):%m-%d %H:%M:%S}"
