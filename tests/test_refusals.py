@@ -175,6 +175,9 @@ def test_a_span_of_time_is_read_in_seconds_and_written_for_spark() -> None:
     for text in ("", "5", "minutes", "5 secs ago", "5 bananas", "-5 seconds", "5 seconds, or 6"):
         with pytest.raises(ArgumentTypeError, match="span of time such as"):
             seconds_in(text)
+    assert seconds_in("36525 days") == 36_525 * 86_400
+    with pytest.raises(ArgumentTypeError, match="a century at most, but got '36526 days'"):
+        seconds_in("36526 days")
 
 
 def test_topics_places_and_numbers_are_what_kafka_and_the_shell_take_them_for() -> None:

@@ -23,6 +23,9 @@ UNITS = {
 }
 """Of a span of time, in seconds; in the plural too."""
 
+LONGEST_S = 36_525 * UNITS["day"]
+"""A span is a century at most: event times and spans in milliseconds are added up in 64 bits."""
+
 _SPAN = re.compile(rf"(\d+(?:\.\d+)?)\s*({'|'.join(UNITS)})s?\b")
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
@@ -97,7 +100,10 @@ def seconds_in(text: str) -> float:
         raise ArgumentTypeError(
             f"expected a span of time such as '5 seconds' or '2 minutes', but got {text!r}"
         )
-    return float(sum(float(number) * UNITS[unit] for number, unit in parts))
+    seconds = float(sum(float(number) * UNITS[unit] for number, unit in parts))
+    if seconds > LONGEST_S:
+        raise ArgumentTypeError(f"expected a span of time of a century at most, but got {text!r}")
+    return seconds
 
 
 def add_run_options(parser: ArgumentParser, reads: str, *, rejects: bool = True) -> None:
