@@ -26,7 +26,7 @@ Tables = Mapping[str, "pl.DataFrame | None"]
 """Small tables by name, None where there is nothing yet."""
 
 Idle = Callable[[State, int], pl.DataFrame]
-"""The same where nothing came: it gets the time (ms)."""
+"""Changes the state where nothing came, by the time (ms), and returns what is emitted."""
 
 
 def pack(

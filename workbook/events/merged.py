@@ -16,7 +16,7 @@ MERGED, CLOCK = "merged", "clock"
 
 STARTS = ("from_0", "from_1")
 """Of both kinds: in each topic the smallest offset of all that was open when a batch began, or is
-in it."""
+in it; or a smaller one."""
 
 M = TypeVar("M", bound=VisitMessage)
 

@@ -70,7 +70,7 @@ def register(spark: SparkSession) -> None:
 
 @dataclass(frozen=True)
 class Settings:
-    """What the options say: one topic, for librdkafka."""
+    """The options: one topic, settings for librdkafka."""
 
     topic: str
     config: dict[str, str]

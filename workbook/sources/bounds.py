@@ -1,4 +1,4 @@
-"""Asks where the partitions of topics begin and end: in three requests, however many they are."""
+"""Asks where the partitions of topics begin and end: in a few requests, however many they are."""
 
 from __future__ import annotations
 

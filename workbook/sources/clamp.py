@@ -55,7 +55,7 @@ def plan(both: Sequence[Unread], rule: Rule, max_lead: int) -> list[int]:
     Each goes on, by the rule, until its next record would lead the other's top by too much. The
     first record that counts is read in any case, or neither would begin. Where both have records
     and each would wait for the other, across a gap in their times, the earlier of these records is
-    read: the only one that may lead by more.
+    read. Only these two may lead by more. ``rule`` must hold for every smaller top of its own, too.
     """
     taken = [0, 0]
     while True:

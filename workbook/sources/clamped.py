@@ -65,7 +65,7 @@ def register(spark: SparkSession) -> None:
 
 @dataclass(frozen=True)
 class Settings:
-    """What the options say: two topics, for librdkafka, times in ms."""
+    """The options: two topics, settings for librdkafka, times in ms."""
 
     topics: tuple[str, str]
     config: dict[str, str]

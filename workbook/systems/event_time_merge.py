@@ -124,9 +124,9 @@ class EventTimeMerge(System):
             "default: visits",
         )
         times = (
-            ("--timeout", TIMEOUT, "a visit is complete so long after its newest message"),
-            ("--max-age", MAX_AGE, "and so long after its oldest one, if it never pauses"),
-            ("--horizon", HORIZON, "so long after that its ssid is remembered"),
+            ("--timeout", TIMEOUT, "a visit is complete this long after its newest message"),
+            ("--max-age", MAX_AGE, "and this long after its oldest one, if it never pauses"),
+            ("--horizon", HORIZON, "for this long after that its ssid is remembered"),
         )
         for name, default, says in times:
             parser.add_argument(
@@ -139,7 +139,7 @@ class EventTimeMerge(System):
 
         waits = (
             ("--max-lead", "read neither topic further ahead of the other; default: no limit"),
-            ("--idle-timeout", "with --max-lead: a topic that is silent for so long holds back the "
+            ("--idle-timeout", "with --max-lead: a topic that is silent this long holds back the "
              "other no longer; default: it always does"),
         )  # fmt: skip
         for name, says in waits:

@@ -18,7 +18,7 @@ class Limits:
     """When a visit is complete, in ms of event time.
 
     ``timeout`` after its newest message, or ``max_age`` after its oldest one, so that a visitor who
-    never pauses is emitted too. For ``horizon`` after that its ssid is remembered.
+    never pauses is emitted too. For ``horizon`` after the time of its emission its ssid is kept.
     """
 
     timeout: int = 120_000

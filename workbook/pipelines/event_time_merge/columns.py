@@ -85,7 +85,7 @@ def merge(
     In: the columns of ``decoding.visits``, as ``squeeze`` leaves them. Out: a row per complete
     visit (``kind`` merged: ssid, timestamp, fragment, tracking, orders), sorted by timestamp, and
     one of kind clock: ``timestamp`` (null while a topic has given nothing) and ``SUMS``. All have
-    ``STARTS``: who begins there without this state sees all of what was open, and of the batch.
+    ``STARTS``: a start there without this state sees all of what was open, and of the batch.
     A topic that is ``idle`` doesn't count. When it goes on, it does again: the clock never goes
     back, and stands until the topic has come so far; what it brings till then is late.
     """
@@ -145,7 +145,7 @@ def _clock(
 def _starts(state: State, batch: pl.DataFrame, topics: Sequence[str]) -> dict[str, int | None]:
     """Return ``STARTS``, None where nothing of the topic has come yet.
 
-    Nothing open, and nothing in the batch: it's the first offset that no batch has read.
+    With nothing open and nothing in the batch it's the offset after the last good record.
     """
     known = state["clock"].all()
     before = {} if known is None else known.row(0, named=True)

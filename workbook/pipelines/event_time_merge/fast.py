@@ -62,8 +62,9 @@ def merged_visits(
       open now.
 
     Both kinds have ``from_0`` and ``from_1`` (bigint): the smallest offset in its topic of all that
-    was open when the micro-batch began, or is in it; null while nothing of the topic has come. Who
-    begins there anew, without a checkpoint, loses nothing.
+    was open when the micro-batch began, or is in it, or a smaller one, as ``Segments.least`` knows
+    no better; null while nothing of the topic has come. A new start there, without a checkpoint,
+    loses nothing.
 
     With ``idle_timeout`` (ms by the clock on the wall) a topic without new records for so long no
     longer holds back the clock of its partition; use the clamped source's. Then what is emitted

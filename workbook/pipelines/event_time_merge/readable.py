@@ -1,4 +1,4 @@
-"""The merge on Spark with one state per key: easy to read, at some thousands of messages a second.
+"""The merge on Spark with one state per key: easy to read, at about 1,000 messages a second.
 
 It sees its own ssid only, and Spark's one watermark for all partitions. So it can't time out by the
 clocks of a partition, nor sort across ssids, nor notice what Spark dropped behind the watermark;

@@ -41,8 +41,8 @@ _CASES = [
     _case(30, 5, "It leads by 25, and 10 are allowed: it waits."),
     _case(15, 5, "It leads by exactly 10, and 10 are allowed: it goes on."),
     _case(16, 5, "It leads by 11: that's one too many."),
-    _case(5, 30, "It's behind by 25. Who is behind must catch up."),
-    _case(5, 15, "It's behind by 10. Who is behind must catch up."),
+    _case(5, 30, "It's behind by 25, and must catch up."),
+    _case(5, 15, "It's behind by 10, and must catch up."),
     _case(7, 7, "Both stand at the same time."),
     _case(None, 5, "Nothing of its own has been read yet: the first record is read in any case."),
     _case(None, 0, "Nothing of its own has been read yet: the first record is read in any case."),
@@ -80,8 +80,8 @@ four_cases = Problem(
         by_cases(_CASES, MISTAKES, form=form), by_cases(smallest_first(_drawn_cases()))
     ),
     hints=(
-        "Make a table of four rows: either top is there, or missing. For which rows can a lead be "
-        "computed at all? Write the answer of the task beside the others.",
+        "Make a table of four rows: each of the two tops is there, or missing. For which row can a "
+        "lead be computed at all? For the others the task names the answer.",
         "`is None` asks whether there's a top. A lead has a sign: it's negative behind the other.",
         "The last two cases are one comparison: `own - other <= max_lead`.",
     ),

@@ -42,7 +42,7 @@ def _drawn_cases() -> Iterator[Case]:
 _CASES = [
     _case(
         {"v2": [1, 4], "v3": [2]}, [], 7,
-        "`v2` and `v3` are open. Who has no state must read both from their first message.",
+        "`v2` and `v3` are open. Without state both must be read from their first message.",
     ),
     _case(
         {"v1": [0, 3]}, [], 4,
