@@ -69,10 +69,35 @@ def test_a_new_sink_begins_with_the_first_record_and_says_so(sink: Sink) -> None
     found = sink.look_up()
     assert found.new
     assert sink.found() == [[EARLIEST, EARLIEST]] * 2
-    begin(sink.config, sink.visits.name, 2, found.offsets)
+    begin(sink.config, sink.visits.name, 2, found.known())
     again = sink.look_up()
     assert (again.new, again.notes) == (False, [])
-    assert sink.found() == [[EARLIEST, EARLIEST]] * 2
+    assert sink.found() == [[0, 0]] * 2
+
+
+def test_what_is_deleted_before_the_first_visit_is_written_is_named(sink: Sink) -> None:
+    sink.delete_before(sink.topics[0], 0, 2)
+    begin(sink.config, sink.visits.name, 2, sink.look_up().known())
+    assert sink.look_up().notes == []
+    sink.delete_before(sink.topics[0], 0, 5)
+    [note] = sink.look_up().notes
+    assert note == f"Offsets 2 to 4 of partition 0 of {sink.topics[0]} are deleted."
+
+
+def test_offsets_of_ones_own_are_known_by_number(sink: Sink) -> None:
+    sink.delete_before(sink.topics[0], 0, 5)
+    found = sink.look_up()
+    found.offsets = {sink.topics[0]: {0: EARLIEST, 1: LATEST, 7: EARLIEST}}
+    assert found.known() == {sink.topics[0]: {0: 5, 1: 10, 7: EARLIEST}}
+
+
+def test_a_topic_of_which_nothing_had_come_may_have_lost_something(sink: Sink) -> None:
+    sink.say(0, 4, None)
+    sink.say(1, 4, 5)
+    sink.delete_before(sink.topics[1], 0, 3)
+    [note] = sink.look_up().notes
+    where = f"partition 0 of {sink.topics[1]}"
+    assert note == f"Nothing of {where} had been merged, and its offsets before 3 are deleted."
 
 
 def test_the_last_record_of_each_partition_decides(sink: Sink) -> None:
@@ -116,7 +141,18 @@ def test_a_sink_that_has_lost_what_it_said_starts_at_the_end_and_says_so(sink: S
     sink.delete_before(sink.visits.name, 0, 1)
     assert sink.found() == [[LATEST, 6], [LATEST, 7]]
     assert len(sink.look_up().notes) == 2
-    assert f"partition 0 of {sink.topics[0]}" in sink.look_up().notes[0]
+    where = f"partition 0 of {sink.topics[0]}"
+    said = f"No record says where to begin in {where}: offsets 0 to 9 are passed over."
+    assert sink.look_up().notes[0] == said
+
+
+def test_a_choice_of_the_end_is_named(sink: Sink) -> None:
+    sink.say(0, 2, 3)
+    sink.say(1, 6, 7)
+    found = look_up(sink.config, sink.visits.name, sink.topics, 2, choose=lambda *of: LATEST)
+    where = f"partition 0 of {sink.topics[0]}"
+    assert len(found.notes) == 4
+    assert found.notes[0] == f"It begins at the end of {where}: offsets 0 to 9 are passed over."
 
 
 def test_offsets_to_begin_with_are_said_too(sink: Sink) -> None:

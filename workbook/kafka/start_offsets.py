@@ -39,10 +39,11 @@ def headers(topics: Sequence[str], offsets: Sequence[int | None]) -> dict[str, b
 def begin(
     config: Mapping[str, Any], sink: str, partitions: int, offsets: Mapping[str, Mapping[int, int]]
 ) -> None:
-    """Say in each partition of a new sink where all begins: at these offsets, or the first record.
+    """Say in each partition of a new sink where all begins: at these offsets, as ``Start.known``.
 
     Such a marker is a record with an empty key and without a value. From then on neither a crash
-    before the first merged message nor a lost checkpoint loses anything.
+    before the first merged message nor a lost checkpoint loses anything, and what retention deletes
+    meanwhile is noticed.
     """
     with DeliveringProducer(config, sink) as producer:
         for partition in range(partitions):
@@ -56,11 +57,24 @@ class Start:
     """Where to begin: ``offsets`` by topic and partition, and ``notes`` on what may be lost.
 
     ``new``: nothing has ever been written to the sink, so all begins with the first record.
+    ``bounds`` are the first offset and the end of each topic and partition.
     """
+
+    def known(self) -> dict[str, dict[int, int]]:
+        """Return the offsets, with those of first records and ends for ``EARLIEST``, ``LATEST``."""
+        return {
+            topic: {
+                partition: {EARLIEST: first, LATEST: end}.get(offset, offset)
+                for partition, offset in of.items()
+                for first, end in [self.bounds.get((topic, partition), (EARLIEST, LATEST))]
+            }
+            for topic, of in self.offsets.items()
+        }
 
     new: bool
     offsets: dict[str, dict[int, int]]
     notes: list[str] = field(default_factory=list)
+    bounds: dict[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
 
     def to_json(self) -> str:
         """Return it as Spark's ``startingOffsets``."""
@@ -112,7 +126,9 @@ def look_up(
                 known = _of_topic(said if end else {}, topic)
                 chosen = choose(known, first, last)
                 start.offsets[topic][partition] = chosen
-                start.notes += _notes(place, known, chosen, first, last)
+                start.bounds[topic, partition] = first, last
+                if end:
+                    start.notes += _notes(place, known, chosen, first, last)
         return start
     except (TimeoutError, KafkaException) as failure:
         raise unreachable(config, PATIENCE_S) from failure
@@ -129,8 +145,11 @@ def _notes(
 ) -> Iterator[str]:
     """Yield what may be lost by beginning at ``chosen``."""
     where = f"partition {place.partition} of {place.topic}"
-    if said is None and chosen == LATEST:
-        yield f"No record says where to begin in {where}: its {last} are passed over."
+    if chosen == LATEST and last > first:
+        wanted = "No record says where to begin in" if said is None else "It begins at the end of"
+        yield f"{wanted} {where}: offsets {first} to {last - 1} are passed over."
+    elif said == EARLIEST and first:
+        yield f"Nothing of {where} had been merged, and its offsets before {first} are deleted."
     elif said is not None and 0 <= said < first:
         yield f"Offsets {said} to {first - 1} of {where} are deleted."
     elif said is not None and said > last:

@@ -31,7 +31,10 @@ FIELDS = ("ssid", "timestamp", "fragment", "tracking", "orders")
 
 
 class MergeSender:
-    """Sends a task's merged visits to ``topic``, in order, and passes on the rows of clocks.
+    """Sends a task's merged visits to ``topic`` and passes on the rows of clocks.
+
+    They're sent in order; those of a batch that the broker found too large come again, one by one,
+    behind the others.
 
     A first part without tracking messages is no visit: it goes to ``dead_letters``, as it would
     have been written. So does one that the broker finds too large, even alone. A task's rows are

@@ -161,7 +161,9 @@ class EventTimeMerge(System):
         return [options.source, options.orders]
 
     def check(self, options: Namespace) -> None:
-        """Refuse options that don't fit together, and offsets of topics that aren't read."""
+        """Refuse options that don't fit together, and offsets that wouldn't count."""
+        from workbook.spark import checkpoints
+
         if options.source == options.orders:
             raise WorkbookError(
                 f"Expected two topics to merge, but --in and --orders are both {options.source!r}."
@@ -172,6 +174,11 @@ class EventTimeMerge(System):
                 "end can be idle: the clamped source knows that. Add --max-lead '10 seconds'."
             )
         given = options.from_offsets
+        if given and options.checkpoint and checkpoints.begun(Path(options.checkpoint)):
+            raise WorkbookError(
+                f"Expected a checkpoint that hasn't begun with --from-offsets, but "
+                f"{options.checkpoint} has offsets of its own. Name another --checkpoint."
+            )
         if given is not None and set(given) != set(self.sources(options)):
             raise WorkbookError(
                 f"Expected --from-offsets for {' and '.join(self.sources(options))}, but got "
@@ -286,7 +293,7 @@ def _starting(
     if options.from_offsets:
         found.offsets, found.notes = options.from_offsets, []
     if found.new:
-        begin(config, options.out, partitions, found.offsets)
+        begin(config, options.out, partitions, found.known())
     for note in found.notes:
         print(f"Something may be lost. {note}", flush=True)
     return found.to_json()

@@ -48,7 +48,7 @@ def _now() -> int:
 
 @dataclass(frozen=True)
 class Idle:
-    """When a topic without new records holds nobody back: ``timeout`` ms after its last record.
+    """When a topic without new records holds nobody back: ``timeout`` ms after its last good one.
 
     By the clock on the wall, ``now`` (ms), when a micro-batch is computed. Nothing counts as idle
     before a ``run`` of the query has looked at it for so long: a new number is a new run.

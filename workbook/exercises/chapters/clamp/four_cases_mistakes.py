@@ -24,17 +24,17 @@ MISTAKES = Mistakes()
 
 MISTAKES += same_idea(
     lambda own, other, max_lead: own is not None and other is not None and own - other <= max_lead,
-    cause="Without a top of its own it goes on, or it never begins.",
+    cause="A partition without a top of its own goes on, or it never begins.",
 )
 MISTAKES += same_idea(
     lambda own, other, max_lead: other is not None and (own is None or own - other <= max_lead),
-    cause="Where neither has a top, it waits. Then neither is ever read: the first record is read "
-    "in any case.",
+    cause="Where neither has a top, your function waits. Then neither is ever read: the first "
+    "record is read in any case.",
 )
 MISTAKES += same_idea(
     lambda own, other, max_lead: own is None or other is None or own - other <= max_lead,
-    cause="It goes on where the other one has no top yet. That may lead by an hour: wait for the "
-    "other one's first record.",
+    cause="Your function goes on where the other one has no top yet. That may lead by an hour: "
+    "wait for the other one's first record.",
 )
 MISTAKES += same_idea(
     lambda own, other, max_lead: other is None or (own is not None and own - other <= max_lead),
@@ -69,8 +69,8 @@ MISTAKES += same_idea(
 MISTAKES += same_idea(
     _by(lambda own, other, max_lead: abs(own - other) <= max_lead),
     _by(lambda own, other, max_lead: abs(own - other) < max_lead),
-    cause="It looks at the distance and not at who leads. Who is far behind must go on, or "
-    "never catches up.",
+    cause="It looks at the distance and not at who leads. A partition far behind must go "
+    "on, or never catches up.",
 )
 MISTAKES += same_idea(
     _by(lambda own, other, max_lead: other - own <= max_lead),

@@ -107,9 +107,9 @@ what_to_carry = Problem(
     "batch began, or got a message in it, to the list of its messages' offsets, in the order in "
     "which they came; the visits are in any order. `done` are those that this batch emits. "
     "`next_offset` is where reading goes on after the batch, or `None` while nothing has come.\n\n"
-    "Write the function that returns the offset that each record of this batch carries: whoever "
-    "begins there, without state, reads again all that isn't safe in the sink, and nothing before "
-    "that. No visit of a batch counts as safe before the whole batch is written: its records may "
+    "Write the function that returns the offset that each record of this batch carries: the "
+    "smallest one that a start without state must read again, since it isn't safe in the sink. "
+    "No visit of a batch counts as safe before the whole batch is written: its records may "
     "be written in any order, and all carry the same offset. With no visits it's `next_offset`.\n\n"
     '`{"v2": [1, 4], "v3": [2]}` with `[]` and 7 gives `1`.',
     stub="def carried(visits, done, next_offset):\n    ...  # your code\n",

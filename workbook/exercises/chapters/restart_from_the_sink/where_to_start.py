@@ -74,9 +74,10 @@ _CASES = [
 where_to_start = Problem(
     name="Where to start",
     task="For one partition of the source, `first` is the first offset that it still has, and "
-    "`end` the offset that its next record will get. `said` is what the sink's last record says: "
-    "an offset, or -2 if nothing of this topic had come by then. It's `None` if the sink has no "
-    "such record. Write the function that returns where a new release begins:\n\n"
+    "`end` the offset that its next record will get (both are equal where it's empty). "
+    "`said` is what the sink's last record says: an offset, or -2 if nothing of this topic had "
+    "come by then. It's `None` if the sink has no such record. Write the function that "
+    "returns where a new release begins:\n\n"
     "1. Nothing from `said` on is missing in the source: at `said`.\n"
     "2. `said` is deleted, or the topic ends before it, since it was created anew: -2 (earliest).\n"
     "3. `said` is -2: -2, as well.\n"
