@@ -117,8 +117,7 @@ class Segments:
             parts.append(taken)
         both = pl.concat(parts, how="diagonal") if len(parts) > 1 else parts[0]
         if len(both):
-            hashed = both.with_columns(pl.Series(HASH, _hashes(both, self.keyed.by)))
-            self._add(hashed.sort(HASH))
+            self._add(hashed(both, self.keyed).sort(HASH))
 
     def replace(self, rows: pl.DataFrame) -> None:
         """Write these rows instead of all that are there."""
@@ -155,8 +154,7 @@ class Segments:
 
     def hash_anew(self) -> None:
         """Write every segment again, with the hashes of this version of Polars."""
-        frames = [self._frame(each) for each in self.segments]
-        anew = [frame.with_columns(pl.Series(HASH, self._hash(frame))) for frame in frames]
+        anew = [hashed(self._frame(each), self.keyed) for each in self.segments]
         self.segments = [self._segment(frame.sort(HASH)) for frame in anew]
 
     @property
@@ -233,9 +231,6 @@ class Segments:
                 f"Expected rows that expire at {self.floor} or later, but got one of {oldest!r}."
             )
 
-    def _hash(self, rows: pl.DataFrame) -> npt.NDArray[np.uint64]:
-        return _hashes(rows, self.keyed.by)
-
     def _none(self) -> pl.DataFrame | None:
         return self._live([self._frame(self.segments[0]).clear()]) if self.segments else None
 
@@ -243,6 +238,11 @@ class Segments:
         if self.keyed.expires is None:
             raise ValueError("Expected a table that was declared with expires, but it has none.")
         return self.keyed.expires
+
+
+def hashed(frame: pl.DataFrame, keyed: Keyed) -> pl.DataFrame:
+    """Add the hash of each row's ``by`` columns; rows without one by which they're sorted."""
+    return frame.with_columns(pl.Series(HASH, _hashes(frame, keyed.by)))
 
 
 def _hashes(frame: pl.DataFrame, by: Sequence[str]) -> npt.NDArray[np.uint64]:
