@@ -159,6 +159,34 @@ def test_a_merge_says_what_a_visit_waits_for_until_one_is_complete() -> None:
     assert shown.rows == [("0", five, nine, five, "3", "1")]
 
 
+@pytest.mark.parametrize(
+    ("newest", "clock", "says"),
+    [
+        ((5000, 9000), 5000, "clock 1970-01-01 00:00:05 UTC by tracking[0]"),
+        ((9000, 5000), 5000, "clock 1970-01-01 00:00:05 UTC by orders[0]"),
+        ((5000, None), None, "nothing yet from orders[0]"),
+        ((9000, 5000), 9000, "clock 1970-01-01 00:00:09 UTC without orders[0]"),  # it's idle
+        ((9000, None), 9000, "clock 1970-01-01 00:00:09 UTC without orders[0]"),
+        ((9000, 5000), None, "clock 1970-01-01 00:00:07 UTC by tracking[1]"),  # both are
+    ],
+)
+def test_a_merge_says_whose_clock_it_is(
+    newest: tuple[int, int | None], clock: int | None, says: str
+) -> None:
+    progress = MergeProgress(("tracking", "orders"))
+    times = {"timestamp": clock, "newest_0": newest[0], "newest_1": newest[1]}
+    other = {"timestamp": 7000, "newest_0": 7000, "newest_1": 9000} if clock is None else times
+    for number, row in enumerate((times, other) if clock is None and newest[1] else (times,)):
+        progress.know_clocks([{"partition": number, "open": 1, "emitted": 0, **row}])
+    assert progress._results().endswith(f" emitted, {says}")
+
+
+def test_a_merge_that_read_nothing_counts_nothing() -> None:
+    """After a restart, say, whose checkpoint has counts that no micro-batch has given yet."""
+    [said] = MergeProgress(("tracking", "orders")).summary("visits", "letters")
+    assert said == "No micro-batch has ended: visits holds what was there before."
+
+
 def test_a_topic_isn_t_merged_with_itself() -> None:
     merge = SYSTEMS["event_time_merge"]
     with pytest.raises(WorkbookError, match="two topics to merge, but --in and --orders are both"):

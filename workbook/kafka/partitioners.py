@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -21,6 +22,7 @@ ENOUGH = 8
 """So many different keys show a partitioner; fewer may fit one by chance."""
 
 ANSWER_S = 6.0
+_A_MOMENT_S = 0.1
 
 
 def _crc32(keys: Sequence[bytes], partitions: int) -> list[int]:
@@ -111,17 +113,18 @@ def _keys(config: Mapping[str, Any], topic: str, counts: Counts) -> dict[int, li
             if o.end > o.begin
         ]
         reader.assign(starts)
-        waiting = {start.partition for start in starts}
-        while waiting:
-            messages = reader.consume(LOOKS_AT * len(starts), ANSWER_S)
-            if not messages:
-                break
-            for message in messages:
+        waiting = {o.partition: o.end for o in ends if o.end > o.begin}
+        until = time.monotonic() + ANSWER_S
+        while waiting and time.monotonic() < until:
+            # It waits for as many as it's asked for: after the last ones, all of the time.
+            for message in reader.consume(LOOKS_AT, _A_MOMENT_S):
+                until = time.monotonic() + ANSWER_S
                 partition, key = int(message.partition() or 0), message.key()
-                if message.error() is not None:
-                    waiting.discard(partition)
-                elif key and counts(message):
+                over = message.error() is not None
+                if not over and key and counts(message):
                     found.setdefault(partition, []).append(key)
+                if over or int(message.offset() or 0) + 1 >= waiting.get(partition, 0):
+                    waiting.pop(partition, None)
     finally:
         reader.close()
     return found

@@ -83,6 +83,7 @@ class _Send:
                 again = Refused()
                 again.send(producer, *record)  # maybe it was its batch that was too large
                 left += producer.flush()
+                refused.why = refused.why or again.why
                 for value, key, partition, at, _ in again.too_large():
                     self._reject(letters, value, key, partition, at, TOO_LARGE_VISIT)
         if left or refused.why:

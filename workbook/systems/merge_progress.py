@@ -33,19 +33,27 @@ class MergeProgress(Progress):
         return f"{visits}, {self._slowest()}"
 
     def _slowest(self) -> str:
-        """Say how far the slowest partition has come, and which of its topics holds it back."""
-        rows = self.partitions.values()
+        """Say how far the slowest partition has come, and which of its topics holds it back.
+
+        One that is idle, or goes on after it was, is behind the clock and doesn't.
+        """
+        rows = [row for row in self.partitions.values() if row["timestamp"] is not None]
         silent = [
             f"{self._topics[number]}[{row['partition']}]"
-            for row in rows
+            for row in self.partitions.values()
             for number in (0, 1)
-            if row[f"newest_{number}"] is None
+            if row["timestamp"] is None and row[f"newest_{number}"] is None
         ]
         if silent:
             return f"nothing yet from {silent[0]}"
+        if not rows:
+            return "no clock yet"
         last = min(rows, key=lambda row: row["timestamp"])
-        behind = self._topics[0 if last["newest_0"] <= last["newest_1"] else 1]
-        return f"clock {readable(last['timestamp'])} by {behind}[{last['partition']}]"
+        newest, number = min((_or_before(last[f"newest_{n}"]), n) for n in (0, 1))
+        by = "by" if newest >= last["timestamp"] else "without"
+        return (
+            f"clock {readable(last['timestamp'])} {by} {self._topics[number]}[{last['partition']}]"
+        )
 
     def shown(self, timeout: str) -> Shown:
         """Return a row per partition: its newest event times, its clock (UTC), its visits."""
@@ -64,7 +72,12 @@ class MergeProgress(Progress):
         return Shown(("partition", *self._topics, "clock", "open", "emitted"), rows, notes=notes)
 
     def summary(self, out: str, dead_letters: str) -> list[str]:
-        """Count what came out, with the names of the topics that have it."""
+        """Count what came out, with the names of the topics that have it.
+
+        The counts are known of partitions from which something has come since the start.
+        """
+        if not self.partitions:
+            return [f"No micro-batch has ended: {out} holds what was there before."]
         emitted, still = self.sum_of("emitted"), self.sum_of("open")
         fragments, lone = self.sum_of("fragments"), self.sum_of("no_visit")
         more = f", {fragments:,} of them a further part of their visit" if fragments else ""
@@ -76,6 +89,10 @@ _WAITS = (
     "No visit is complete yet: the clock of its partition must pass its newest message by "
     "{timeout} (--timeout). Streams that have ended move no clock; heartbeats do."
 )
+
+
+def _or_before(time_ms: int | None) -> int:
+    return -1 if time_ms is None else time_ms
 
 
 def _clock(time_ms: int | None) -> str:
