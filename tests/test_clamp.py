@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
-from typing import Any, cast
 
 import numpy as np
 import pytest
-from confluent_kafka import Message
 
-from workbook.events.visits import Heartbeat, OrderMessage, TrackingMessage
-from workbook.pipelines.event_time_merge.by_hand import Limits, MergeByHand
-from workbook.sources.ahead import Ahead
 from workbook.sources.clamp import NO_TOP, Unread, counted, goes_on, plan, tops_of
 from workbook.sources.kafka_names import translated
 
@@ -124,61 +118,6 @@ def test_times_far_ahead_do_not_count() -> None:
     assert times.tolist() == [5, NO_TOP, NO_TOP, 7]
     assert tops_of(times, 6).tolist() == [6, 6, 6, 7]
     assert tops_of(times[1:3], None).tolist() == [NO_TOP, NO_TOP]
-
-
-@dataclass(frozen=True)
-class Record:
-    """As a consumer gives it, so far as ``Ahead`` looks at it."""
-
-    at: int
-    time: int
-
-    def offset(self) -> int:
-        return self.at
-
-    def timestamp(self) -> tuple[int, int]:
-        return 1, self.time
-
-
-def test_a_time_after_now_counts_as_now() -> None:
-    ahead = Ahead(0, None, 0.0)
-    for at, time in enumerate((5, 130, 90, 99_999)):
-        ahead.see(cast(Message, Record(at, time)))
-    ahead.settle(latest=200, clock=100, now=0.0)
-    assert ahead.tops.tolist() == [5, 100, 100, 100]
-
-
-def test_a_record_four_minutes_ahead_splits_no_visit() -> None:
-    """Its topic would be held, and the merge's clock follow the other one alone."""
-    topics = ("tracking", "orders")
-    by_hand = MergeByHand(topics, Limits())
-    logs = {topic: Ahead(0, None, 0.0) for topic in topics}
-    waiting: dict[str, list[Any]] = {topic: [] for topic in topics}
-    done = []
-    for second in range(500):
-        now = 10**12 + second * 1000
-        page = TrackingMessage(second, f"v{second}", now, "/")
-        late = OrderMessage(second, f"v{second - 2}", now, "o", 1)
-        came: dict[str, list[Any]] = {
-            "tracking": [page, Heartbeat(now)],
-            "orders": [late, Heartbeat(now)],
-        }
-        if second == 100:
-            came["tracking"].append(TrackingMessage(-1, "ahead", now + 240_000, "/"))
-        for topic, messages in came.items():
-            waiting[topic] += messages
-            for message in messages:
-                logs[topic].see(cast(Message, Record(0, message.timestamp)))
-            logs[topic].settle(now + 300_000, now, 0.0)
-        both = [Unread(log.top, log.tops) for log in logs.values()]
-        batch = []
-        for topic, taken in zip(topics, plan(both, goes_on, 10_000), strict=True):
-            logs[topic].take(taken, 0, 0.0)
-            batch += [(topic, waiting[topic].pop(0)) for _ in range(taken)]
-        done += by_hand.process(batch)
-    assert len(done) > 370
-    parts = [visit.ssid for visit in done if visit.fragment or not visit.tracking]
-    assert parts == ["v-2", "v-1"], "orders of visits before the first second"
 
 
 def test_another_rule_decides() -> None:

@@ -30,16 +30,11 @@ class Ahead:
         self._new[0].append(int(message.offset() or 0))
         self._new[1].append(message.timestamp()[1])
 
-    def settle(self, latest: int, clock: int, now: float) -> None:
-        """Count what was noted, with times up to ``latest``; later than ``clock`` counts as that.
-
-        Otherwise a single record would stop its topic until the other has come so far, and what
-        waits behind it would come too late to be joined.
-        """
+    def settle(self, latest: int, now: float) -> None:
+        """Count what was noted, with times up to ``latest``."""
         if self._new[0]:
             offsets, times = (np.array(new, np.int64) for new in self._new)
-            counting = np.minimum(counted(times, latest), clock)
-            tops = tops_of(counting, self._last_top())
+            tops = tops_of(counted(times, latest), self._last_top())
             self.offsets = np.concatenate([self.offsets, offsets])
             self.tops = np.concatenate([self.tops, tops])
             self._new, self.new_at = (array("q"), array("q")), now

@@ -164,9 +164,9 @@ class KafkaLog:
                     f"Expected records of {where}, but none came for {PATIENCE_S:.0f} s. Check the "
                     "broker, and start again: nothing is lost."
                 )
-        clock, now = int(time.time() * 1000), time.monotonic()
+        latest, now = int(time.time() * 1000) + self._max_ahead, time.monotonic()
         for ahead in self._ahead.values():
-            ahead.settle(clock + self._max_ahead, clock, now)
+            ahead.settle(latest, now)
 
     def _pause(self, full: set[tuple[str, int]]) -> None:
         """Pause fetching of full partitions, and resume that of the others."""
