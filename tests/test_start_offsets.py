@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 import pytest
-from confluent_kafka import TopicPartition
+from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from workbook.kafka.broker import Broker
@@ -207,3 +207,17 @@ def test_many_partitions_take_no_time(broker: Broker, topic: Make) -> None:
     found = look_up(broker.client_config(), visits.name, [source.name], 64)
     assert list(found.offsets[source.name].values()) == [0] * 64
     assert time.monotonic() - began < 30  # of which a fetch that waits took 1.5 s each
+
+
+def test_an_open_transaction_of_somebody_else_hides_nothing(sink: Sink) -> None:
+    other = Producer({**sink.config, "transactional.id": sink.visits.name})
+    other.init_transactions(60)
+    other.begin_transaction()
+    other.produce(sink.visits.name, b"foreign", partition=0)
+    other.flush(30)
+    sink.say(0, 4, 5)
+    sink.say(1, 6, 7)
+    began = time.monotonic()
+    assert sink.found() == [[4, 6], [5, 7]]
+    assert time.monotonic() - began < 30
+    other.abort_transaction(60)

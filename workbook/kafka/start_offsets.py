@@ -27,7 +27,15 @@ LATEST, EARLIEST = -1, -2
 """As in Spark's ``startingOffsets``."""
 
 _AT_ONCE = 500
-_ALONE = {"enable.auto.commit": False, "enable.partition.eof": True, "fetch.wait.max.ms": 5}
+_ALONE = {
+    "enable.auto.commit": False,
+    "enable.partition.eof": True,
+    "fetch.wait.max.ms": 5,
+    # Somebody else's open transaction must not hide what was written since it began.
+    "isolation.level": "read_uncommitted",
+    # The first records may be deleted while the last are looked for.
+    "auto.offset.reset": "earliest",
+}
 
 
 def headers(topics: Sequence[str], offsets: Sequence[int | None]) -> dict[str, bytes]:
