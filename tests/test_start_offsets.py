@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import time
+from argparse import Namespace
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 from confluent_kafka import Producer, TopicPartition
@@ -21,6 +24,7 @@ from workbook.kafka.start_offsets import (
     look_up,
     where_to_begin,
 )
+from workbook.systems.event_time_merge import _starting
 from workbook.topics import Topic
 
 Make = Callable[..., Topic]
@@ -53,6 +57,11 @@ class Sink:
 
     def found(self) -> list[list[int]]:
         return [list(of.values()) for of in self.look_up().offsets.values()]
+
+    def start(self, place: Path, from_offsets: dict[str, Any] | None = None) -> str:
+        """As a run without a checkpoint begins; it reads and emits nothing."""
+        options = Namespace(out=self.visits.name, from_offsets=from_offsets)
+        return _starting(self.config, options, self.topics, 2, place)
 
     def delete_before(self, topic: str, partition: int, offset: int) -> None:
         where = TopicPartition(topic, partition, offset)
@@ -221,3 +230,26 @@ def test_an_open_transaction_of_somebody_else_hides_nothing(sink: Sink) -> None:
     assert sink.found() == [[4, 6], [5, 7]]
     assert time.monotonic() - began < 30
     other.abort_transaction(60)
+
+
+def test_a_start_at_the_end_says_so_and_the_next_one_begins_there(
+    sink: Sink, tmp_path: Path
+) -> None:
+    sink.say(0, 2, 3)
+    sink.say(1, 6, 7)
+    sink.delete_before(sink.visits.name, 0, 1)
+    sink.start(tmp_path)
+    for topic in sink.topics:  # read by that run, which ends before it emits anything
+        with DeliveringProducer(sink.config, topic) as producer:
+            producer.produce(b"x", None, 0)
+    assert sink.found() == [[10, 6], [10, 7]]
+    assert sink.look_up().notes == []
+
+
+def test_offsets_that_were_asked_for_are_said_in_a_sink_that_is_not_new(
+    sink: Sink, tmp_path: Path
+) -> None:
+    sink.say(0, 8, 8)
+    sink.say(1, 8, 8)
+    sink.start(tmp_path, {sink.topics[0]: {0: 1, 1: EARLIEST}, sink.topics[1]: {0: 2, 1: LATEST}})
+    assert sink.found() == [[1, EARLIEST], [2, 10]]

@@ -15,7 +15,7 @@ from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
-from workbook.kafka.offsets import begin_and_end
+from workbook.kafka.offsets import begin_and_end, partition_offsets
 from workbook.kafka.probe import unreachable
 from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.readers import FAST_PLAIN, PATIENCE_S
@@ -90,6 +90,20 @@ def where_to_begin(said: int | None, first: int, end: int) -> int:
     if said is None:
         return LATEST
     return said if first <= said <= end else EARLIEST
+
+
+def at_ends(
+    config: Mapping[str, str], offsets: Mapping[str, Mapping[int, int]]
+) -> dict[str, dict[int, int]]:
+    """Put where its partition ends now in place of each ``LATEST``; raise as ``partition_offsets``.
+
+    Then a marker can say it, and a start that reads nothing more than that begins there again.
+    """
+    found: dict[str, dict[int, int]] = {}
+    for topic, of in offsets.items():
+        ends = {each.partition: each.end for each in partition_offsets(dict(config), topic)}
+        found[topic] = {p: ends[p] if offset == LATEST else offset for p, offset in of.items()}
+    return found
 
 
 def look_up(

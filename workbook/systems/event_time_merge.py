@@ -277,7 +277,7 @@ def _starting(
     checkpoint: Path,
 ) -> str:
     """Return where to begin without a checkpoint: as asked, or as the last merged visits say."""
-    from workbook.kafka.start_offsets import begin, look_up
+    from workbook.kafka.start_offsets import LATEST, at_ends, begin, look_up
     from workbook.spark import checkpoints
 
     if checkpoints.begun(checkpoint):
@@ -285,7 +285,10 @@ def _starting(
     found = look_up(config, options.out, topics, partitions)
     if options.from_offsets:
         found.offsets, found.notes = options.from_offsets, []
-    if found.new:
+    passed_over = any(LATEST in of.values() for of in found.offsets.values())
+    if passed_over:
+        found.offsets = at_ends(config, found.offsets)
+    if found.new or passed_over or options.from_offsets:  # the sink says something else yet
         begin(config, options.out, partitions, found.offsets)
     for note in found.notes:
         print(f"Something may be lost. {note}", flush=True)
