@@ -12,6 +12,7 @@ import pytest
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from workbook.errors import WorkbookError
 from workbook.kafka.broker import Broker
 from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.start_offsets import (
@@ -24,6 +25,7 @@ from workbook.kafka.start_offsets import (
     look_up,
     where_to_begin,
 )
+from workbook.systems import SYSTEMS
 from workbook.systems.event_time_merge import _starting
 from workbook.topics import Topic
 
@@ -253,3 +255,27 @@ def test_offsets_that_were_asked_for_are_said_in_a_sink_that_is_not_new(
     sink.say(1, 8, 8)
     sink.start(tmp_path, {sink.topics[0]: {0: 1, 1: EARLIEST}, sink.topics[1]: {0: 2, 1: LATEST}})
     assert sink.found() == [[1, EARLIEST], [2, 10]]
+
+
+@pytest.mark.parametrize(
+    ("offsets", "says"),
+    [
+        ({0: 5}, "each partition of .*, 0 to 1, but got it for 0"),
+        ({0: 5, 1: 5, 2: 0}, "but got it for 0, 1, 2"),
+        ({}, "but got it for none"),
+        ({0: 5, 1: 11}, "partition 1 of .*, up to its end at 10, .* but got 11"),
+        ({0: -3, 1: 5}, "partition 0 of .* but got -3"),
+    ],
+)
+def test_offsets_that_make_no_sense_are_refused_before_they_are_said(
+    sink: Sink, broker: Broker, offsets: dict[int, int], says: str
+) -> None:
+    options = Namespace(
+        source=sink.topics[0],
+        orders=sink.topics[1],
+        out=sink.visits.name,
+        from_offsets={sink.topics[0]: {0: 0, 1: 10}, sink.topics[1]: offsets},
+    )
+    with pytest.raises(WorkbookError, match=says):
+        SYSTEMS["event_time_merge"].check_topics(broker, options)
+    assert sink.look_up().new

@@ -185,6 +185,8 @@ class EventTimeMerge(System):
 
         config = broker.client_config()
         number = require_alike(config, self.sources(options), _of_a_visit)
+        if options.from_offsets is not None:
+            _require_offsets(config, options.from_offsets, number)
         try:
             require_partitions(config, [options.out], number)
         except TopicMissing:
@@ -251,6 +253,28 @@ def _read(
         return kafka_stream(spark, broker, topics, starting=starting, max_per_batch=most)
     leads = (options.max_lead, options.idle_timeout)
     return clamped_stream(spark, broker, topics, *leads, starting=starting, max_per_batch=most)
+
+
+def _require_offsets(
+    config: dict[str, str], given: Mapping[str, Mapping[int, int]], partitions: int
+) -> None:
+    """Refuse offsets that no query can begin with, before a marker in the results says them."""
+    from workbook.kafka.offsets import partition_offsets
+    from workbook.kafka.start_offsets import EARLIEST
+
+    for name, offsets in given.items():
+        if {*offsets} != {*range(partitions)}:
+            raise WorkbookError(
+                f"Expected --from-offsets for each partition of {name}, 0 to {partitions - 1}, "
+                f"but got it for {', '.join(map(str, sorted(offsets))) or 'none'}."
+            )
+        for place in partition_offsets(config, name):
+            if not EARLIEST <= (offset := offsets[place.partition]) <= place.end:
+                raise WorkbookError(
+                    f"Expected in --from-offsets an offset that partition {place.partition} of "
+                    f"{name} has, up to its end at {place.end}, or -2 for the first record or -1 "
+                    f"for the end, but got {offset}."
+                )
 
 
 def _of_a_visit(record: Message) -> bool:
