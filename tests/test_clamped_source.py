@@ -237,6 +237,38 @@ def _make_anew(clamped: Clamped, side: int) -> None:
     clamped.broker.create(clamped.topics[side])
 
 
+@pytest.mark.parametrize("strict", [True, False])
+def test_records_that_are_deleted_while_it_looks(
+    broker: Broker, topic: Callable[..., Topic], strict: bool
+) -> None:
+    names = (topic("tracking").name, topic("orders").name)
+    for name in names:
+        with DeliveringProducer(broker.client_config(), name) as producer:
+            for number in range(100):
+                producer.produce(b"x", None, 0, timestamp=10**12 + number)
+    log = KafkaLog(broker.client_config(), names, goes_on, 1000, 1000, None, strict)
+    ask, first = log._bounds.ask, log.first("earliest")
+    admin = AdminClient({**broker.client_config()})
+
+    def ask_before() -> Any:
+        found = ask()
+        where = TopicPartition(names[0], 0, 50)
+        admin.delete_records([where])[where].result(30)
+        return found
+
+    log._bounds.ask = ask_before  # type: ignore[method-assign]
+    try:
+        if strict:
+            with pytest.raises(RecordsLost):
+                log.next(first, None, None)
+        else:
+            found = log.next(first, None, None)
+            assert found["begins"] == {names[0]: {"0": 50}, names[1]: {"0": 0}}
+            assert found["offsets"] == {name: {"0": 100} for name in names}
+    finally:
+        log.close()
+
+
 def test_a_topic_that_was_made_anew_with_fewer_records(clamped: Clamped) -> None:
     clamped.have_read(6)
     _make_anew(clamped, 0)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import time
+from argparse import Namespace
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
-from confluent_kafka import TopicPartition
+from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from workbook.errors import WorkbookError
 from workbook.kafka.broker import Broker
 from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.start_offsets import (
@@ -21,6 +25,8 @@ from workbook.kafka.start_offsets import (
     look_up,
     where_to_begin,
 )
+from workbook.systems import SYSTEMS
+from workbook.systems.merge_start import where_to_start
 from workbook.topics import Topic
 
 Make = Callable[..., Topic]
@@ -53,6 +59,11 @@ class Sink:
 
     def found(self) -> list[list[int]]:
         return [list(of.values()) for of in self.look_up().offsets.values()]
+
+    def start(self, place: Path, from_offsets: dict[str, Any] | None = None) -> str:
+        """As a run without a checkpoint begins; it reads and emits nothing."""
+        options = Namespace(out=self.visits.name, from_offsets=from_offsets)
+        return where_to_start(self.config, options, self.topics, 2, place)
 
     def delete_before(self, topic: str, partition: int, offset: int) -> None:
         where = TopicPartition(topic, partition, offset)
@@ -87,8 +98,8 @@ def test_what_is_deleted_before_the_first_visit_is_written_is_named(sink: Sink) 
 def test_offsets_of_ones_own_are_known_by_number(sink: Sink) -> None:
     sink.delete_before(sink.topics[0], 0, 5)
     found = sink.look_up()
-    found.offsets = {sink.topics[0]: {0: EARLIEST, 1: LATEST, 7: EARLIEST}}
-    assert found.known() == {sink.topics[0]: {0: 5, 1: 10, 7: EARLIEST}}
+    found.offsets = {sink.topics[0]: {0: EARLIEST, 1: LATEST}}
+    assert found.known() == {sink.topics[0]: {0: 5, 1: 10}}
 
 
 def test_a_topic_of_which_nothing_had_come_may_have_lost_something(sink: Sink) -> None:
@@ -243,3 +254,64 @@ def test_many_partitions_take_no_time(broker: Broker, topic: Make) -> None:
     found = look_up(broker.client_config(), visits.name, [source.name], 64)
     assert list(found.offsets[source.name].values()) == [0] * 64
     assert time.monotonic() - began < 30  # of which a fetch that waits took 1.5 s each
+
+
+def test_an_open_transaction_of_somebody_else_hides_nothing(sink: Sink) -> None:
+    other = Producer({**sink.config, "transactional.id": sink.visits.name})
+    other.init_transactions(60)
+    other.begin_transaction()
+    other.produce(sink.visits.name, b"foreign", partition=0)
+    other.flush(30)
+    sink.say(0, 4, 5)
+    sink.say(1, 6, 7)
+    began = time.monotonic()
+    assert sink.found() == [[4, 6], [5, 7]]
+    assert time.monotonic() - began < 30
+    other.abort_transaction(60)
+
+
+def test_a_start_at_the_end_says_so_and_the_next_one_begins_there(
+    sink: Sink, tmp_path: Path
+) -> None:
+    sink.say(0, 2, 3)
+    sink.say(1, 6, 7)
+    sink.delete_before(sink.visits.name, 0, 1)
+    sink.start(tmp_path)
+    for topic in sink.topics:  # read by that run, which ends before it emits anything
+        with DeliveringProducer(sink.config, topic) as producer:
+            producer.produce(b"x", None, 0)
+    assert sink.found() == [[10, 6], [10, 7]]
+    assert sink.look_up().notes == []
+
+
+def test_offsets_that_were_asked_for_are_said_in_a_sink_that_is_not_new(
+    sink: Sink, tmp_path: Path
+) -> None:
+    sink.say(0, 8, 8)
+    sink.say(1, 8, 8)
+    sink.start(tmp_path, {sink.topics[0]: {0: 1, 1: EARLIEST}, sink.topics[1]: {0: 2, 1: LATEST}})
+    assert sink.found() == [[1, 0], [2, 10]]
+
+
+@pytest.mark.parametrize(
+    ("offsets", "says"),
+    [
+        ({0: 5}, "each partition of .*, 0 to 1, but got it for 0"),
+        ({0: 5, 1: 5, 2: 0}, "but got it for 0, 1, 2"),
+        ({}, "but got it for none"),
+        ({0: 5, 1: 11}, "partition 1 of .*, up to its end at 10, .* but got 11"),
+        ({0: -3, 1: 5}, "partition 0 of .* but got -3"),
+    ],
+)
+def test_offsets_that_make_no_sense_are_refused_before_they_are_said(
+    sink: Sink, broker: Broker, offsets: dict[int, int], says: str
+) -> None:
+    options = Namespace(
+        source=sink.topics[0],
+        orders=sink.topics[1],
+        out=sink.visits.name,
+        from_offsets={sink.topics[0]: {0: 0, 1: 10}, sink.topics[1]: offsets},
+    )
+    with pytest.raises(WorkbookError, match=says):
+        SYSTEMS["event_time_merge"].check_topics(broker, options)
+    assert sink.look_up().new

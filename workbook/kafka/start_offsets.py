@@ -27,7 +27,15 @@ LATEST, EARLIEST = -1, -2
 """As in Spark's ``startingOffsets``."""
 
 _AT_ONCE = 500
-_ALONE = {"enable.auto.commit": False, "enable.partition.eof": True, "fetch.wait.max.ms": 5}
+_ALONE = {
+    "enable.auto.commit": False,
+    "enable.partition.eof": True,
+    "fetch.wait.max.ms": 5,
+    # Somebody else's open transaction must not hide what was written since it began.
+    "isolation.level": "read_uncommitted",
+    # The first records may be deleted while the last are looked for.
+    "auto.offset.reset": "earliest",
+}
 
 
 def headers(topics: Sequence[str], offsets: Sequence[int | None]) -> dict[str, bytes]:
@@ -39,7 +47,7 @@ def headers(topics: Sequence[str], offsets: Sequence[int | None]) -> dict[str, b
 def begin(
     config: Mapping[str, Any], sink: str, partitions: int, offsets: Mapping[str, Mapping[int, int]]
 ) -> None:
-    """Say in each partition of a new sink where all begins: at these offsets, as ``Start.known``.
+    """Say in each partition of the sink where all begins: at these offsets, as ``Start.known``.
 
     Such a marker is a record with an empty key and without a value. From then on neither a crash
     before the first merged message nor a lost checkpoint loses anything, and what retention deletes
@@ -60,21 +68,33 @@ class Start:
     ``bounds`` are the first offset and the end of each topic and partition.
     """
 
+    new: bool
+    offsets: dict[str, dict[int, int]]
+    notes: list[str] = field(default_factory=list)
+    bounds: dict[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
+
     def known(self) -> dict[str, dict[int, int]]:
         """Return the offsets, with those of first records and ends for ``EARLIEST``, ``LATEST``."""
         return {
             topic: {
                 partition: {EARLIEST: first, LATEST: end}.get(offset, offset)
                 for partition, offset in of.items()
-                for first, end in [self.bounds.get((topic, partition), (EARLIEST, LATEST))]
+                for first, end in [self.bounds[topic, partition]]
             }
             for topic, of in self.offsets.items()
         }
 
-    new: bool
-    offsets: dict[str, dict[int, int]]
-    notes: list[str] = field(default_factory=list)
-    bounds: dict[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
+    def pin_ends(self) -> bool:
+        """Make of each ``LATEST`` the end that was found; return whether there was one.
+
+        Then a marker can say it, and a start that emits nothing begins there again.
+        """
+        found = False
+        for topic, of in self.offsets.items():
+            latest = [partition for partition, offset in of.items() if offset == LATEST]
+            of.update({partition: self.bounds[topic, partition][1] for partition in latest})
+            found = found or bool(latest)
+        return found
 
     def to_json(self) -> str:
         """Return it as Spark's ``startingOffsets``."""

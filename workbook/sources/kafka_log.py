@@ -20,7 +20,7 @@ from workbook.sources.bounds import (
     require_same,
 )
 from workbook.sources.clamp import Rule, Unread, plan
-from workbook.sources.kafka_records import AT_ONCE, PATIENCE_S, is_here
+from workbook.sources.kafka_records import AT_ONCE, PATIENCE_S, is_here, is_out_of_range
 
 _AHEAD = 1_000_000
 """Records of a partition that are looked at in advance, at most, where a trigger has no limit."""
@@ -85,14 +85,16 @@ class KafkaLog:
 
         Where a micro-batch begins stands in its end, too: Spark doesn't keep the first one's start.
         """
-        bounds = self._bounds.ask()
-        begins = self._follow(start, bounds)
-        share = _AHEAD if most is None else max(1, most // max(1, len(bounds)))
-        ends = {key: high for key, (_, high) in bounds.items()}
-        for (topic, number), end in ends.items():
-            if until is not None:
-                ends[topic, number] = min(end, until[topic].get(str(number), 0))
-        self._look(share, ends)
+        while True:
+            bounds = self._bounds.ask()
+            begins = self._follow(start, bounds)
+            share = _AHEAD if most is None else max(1, most // max(1, len(bounds)))
+            ends = {key: high for key, (_, high) in bounds.items()}
+            for (topic, number), end in ends.items():
+                if until is not None:
+                    ends[topic, number] = min(end, until[topic].get(str(number), 0))
+            if self._look(share, ends):
+                break
         for number in sorted({number for _, number in self._ahead}):
             self._read(number, share, ends)
         offsets: Offsets = {topic: {} for topic in self._topics}
@@ -128,8 +130,11 @@ class KafkaLog:
             self._reader.assign(places)
         return begins
 
-    def _look(self, share: int, ends: Mapping[tuple[str, int], int]) -> None:
-        """Look at records until each partition has its share ahead, or no more."""
+    def _look(self, share: int, ends: Mapping[tuple[str, int], int]) -> bool:
+        """Look at records until each partition has its share ahead, or no more.
+
+        Returns False where some were deleted meanwhile, and that is no failure: ask again.
+        """
         deadline = time.monotonic() + PATIENCE_S
         missing = {
             key for key, ahead in self._ahead.items()
@@ -142,9 +147,13 @@ class KafkaLog:
             expected = sum(min(end - a.position, share - len(a)) for a, end in wanted)
             messages = self._reader.consume(min(AT_ONCE, expected), timeout=0.1)
             for message in messages:
+                key = str(message.topic()), int(message.partition() or 0)
+                if not self._strict and is_out_of_range(message):
+                    del self._ahead[key]
+                    return False
                 if not is_here(message):
                     continue
-                ahead = self._ahead[str(message.topic()), int(message.partition() or 0)]
+                ahead = self._ahead[key]
                 if message.error() is None:
                     ahead.see(message)
                     ahead.position = int(message.offset() or 0) + 1
@@ -167,6 +176,7 @@ class KafkaLog:
         latest, now = int(time.time() * 1000) + self._max_ahead, time.monotonic()
         for ahead in self._ahead.values():
             ahead.settle(latest, now)
+        return True
 
     def _pause(self, full: set[tuple[str, int]]) -> None:
         """Pause fetching of full partitions, and resume that of the others."""

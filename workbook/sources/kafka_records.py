@@ -76,6 +76,12 @@ def is_here(message: Message) -> bool:
     raise refused(str(message.topic()), error)
 
 
+def is_out_of_range(message: Message) -> bool:
+    """Return whether it says that the partition no longer has the records that were asked for."""
+    error = message.error()
+    return error is not None and error.code() in _OUT_OF_RANGE
+
+
 def refused(topic: str, error: KafkaError) -> Exception:
     """Return the exception for an error that stays; one for a missing right names it."""
     if error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
@@ -167,7 +173,7 @@ class _Progress:
         """Note where partitions end that have no more records now, and which have lost some."""
         for message in messages:
             number = int(message.partition() or 0)
-            if _out_of_range(message) and number in self._open:
+            if is_out_of_range(message) and number in self._open:
                 self._go_on(number)
             elif is_here(message):
                 self._reach({number: int(message.offset() or 0)})
@@ -203,8 +209,3 @@ class _Progress:
         places = [TopicPartition(self._topic, number) for number in numbers & self._held]
         self._reader.incremental_unassign(places)
         self._held -= numbers
-
-
-def _out_of_range(message: Message) -> bool:
-    error = message.error()
-    return error is not None and error.code() in _OUT_OF_RANGE

@@ -28,7 +28,6 @@ from workbook.systems.options import (
 from workbook.topics import Topic
 
 if TYPE_CHECKING:
-    from confluent_kafka import Message
     from pyspark.sql import DataFrame, SparkSession
 
     from workbook.kafka.stream_producer import Stream
@@ -189,9 +188,12 @@ class EventTimeMerge(System):
         """Refuse topics that aren't partitioned alike, the results' among them."""
         from workbook.errors import TopicMissing
         from workbook.kafka.partitioners import require_alike, require_partitions
+        from workbook.systems.merge_start import is_of_a_visit, require_offsets
 
         config = broker.client_config()
-        number = require_alike(config, self.sources(options), _of_a_visit)
+        number = require_alike(config, self.sources(options), is_of_a_visit)
+        if options.from_offsets is not None:
+            require_offsets(config, options.from_offsets, number)
         try:
             require_partitions(config, [options.out], number)
         except TopicMissing:
@@ -219,11 +221,12 @@ class EventTimeMerge(System):
         from workbook.pipelines.event_time_merge.fast import merged_visits
         from workbook.sinks.merged import MergeSender, start_merging
         from workbook.systems.merge_progress import MergeProgress
+        from workbook.systems.merge_start import where_to_start
 
         config, topics = broker.client_config(), self.sources(options)
         letters = DeadLetters(config, options.dead_letters)
         number = require_topic(config, options.source)
-        starting = _starting(config, options, topics, number, checkpoint)
+        starting = where_to_start(config, options, topics, number, checkpoint)
         raw = _read(spark, broker, options, topics, starting)
         idle = options.idle_timeout and _milliseconds(options.idle_timeout)
         progress = MergeProgress(topics)
@@ -260,43 +263,8 @@ def _read(
     return clamped_stream(spark, broker, topics, *leads, starting=starting, max_per_batch=most)
 
 
-def _of_a_visit(record: Message) -> bool:
-    """Return whether a record is a good one with its ssid as key: others go to any partition."""
-    from workbook.errors import Rejected
-    from workbook.events.visits import Heartbeat, read_message
-
-    try:
-        message = read_message(record.key(), record.value(), record.timestamp()[1])
-    except Rejected:
-        return False
-    return not isinstance(message, Heartbeat)
-
-
 def _milliseconds(time: str) -> int:
     return round(seconds_in(time) * 1000)
-
-
-def _starting(
-    config: dict[str, str],
-    options: Namespace,
-    topics: list[str],
-    partitions: int,
-    checkpoint: Path,
-) -> str:
-    """Return where to begin without a checkpoint: as asked, or as the last merged visits say."""
-    from workbook.kafka.start_offsets import begin, look_up
-    from workbook.spark import checkpoints
-
-    if checkpoints.begun(checkpoint):
-        return "earliest"  # not asked: the checkpoint says where
-    found = look_up(config, options.out, topics, partitions)
-    if options.from_offsets:
-        found.offsets, found.notes = options.from_offsets, []
-    if found.new:
-        begin(config, options.out, partitions, found.known())
-    for note in found.notes:
-        print(f"Something may be lost. {note}", flush=True)
-    return found.to_json()
 
 
 def limits(options: Namespace) -> Limits:
