@@ -18,6 +18,7 @@ from workbook.events.group_records import CONSUMER_OFFSETS
 from workbook.kafka.broker import Broker
 from workbook.kafka.identity import topics_facts
 from workbook.kafka.probe import require_readable, require_topic
+from workbook.kafka.start_offsets import look_up
 from workbook.sources.assigned import Settings, _Reader
 from workbook.spark.source import assigned_stream
 from workbook.stack import jars
@@ -75,6 +76,12 @@ def test_a_user_who_may_only_describe_lacks_the_right_to_read(users: Users) -> N
 def test_a_user_who_may_not_even_describe_lacks_that_right(users: Users) -> None:
     with pytest.raises(RightMissing, match=r"right to DESCRIBE .*__consumer_offsets.*--add"):
         require_readable(users["stranger"], CONSUMER_OFFSETS)
+
+
+def test_a_merge_that_may_not_read_its_sink_lacks_that_right(users: Users) -> None:
+    """It looks there where to begin; without the right it waited for a minute, for a broker."""
+    with pytest.raises(RightMissing, match=r"right to READ .*clicks.*user watcher"):
+        look_up(users["watcher"], "clicks", ["clicks"], 1)
 
 
 def test_a_topic_that_is_missing_is_no_question_of_rights(users: Users) -> None:

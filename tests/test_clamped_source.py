@@ -269,6 +269,52 @@ def test_records_that_are_deleted_while_it_looks(
         log.close()
 
 
+def test_while_the_broker_is_away_nobody_becomes_idle(
+    broker: Broker, topic: Callable[..., Topic], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = (topic("tracking").name, topic("orders").name)
+    later = Shifted()
+    monkeypatch.setattr("workbook.sources.kafka_log.time", later)
+
+    def write(number: int, *times: int) -> None:
+        with DeliveringProducer(broker.client_config(), names[number]) as producer:
+            for each in times:
+                producer.produce(b"x", None, 0, timestamp=10**12 + each)
+
+    log = KafkaLog(broker.client_config(), names, goes_on, 10, 1000, 600_000, True)
+    write(0, 0)
+    write(1, 0)
+    found, ask = log.next(log.first("earliest"), None, None), log._bounds.ask
+    write(0, 5, 99)
+
+    def ask_late() -> Any:
+        later.by += 3600
+        return ask()
+
+    log._bounds.ask = ask_late  # type: ignore[method-assign]
+    try:
+        found = log.next(found, None, None)
+        assert found["offsets"] == {names[0]: {"0": 2}, names[1]: {"0": 1}}
+        log._bounds.ask = ask  # type: ignore[method-assign]
+        later.by += 3600
+        assert log.next(found, None, None)["offsets"][names[0]] == {"0": 3}, "it's idle now"
+    finally:
+        log.close()
+
+
+class Shifted:
+    """The module time, whose monotonic clock may be put forward by so many seconds."""
+
+    def __init__(self) -> None:
+        self.by = 0.0
+
+    def monotonic(self) -> float:
+        return time.monotonic() + self.by
+
+    def time(self) -> float:
+        return time.time()
+
+
 def test_a_topic_that_was_made_anew_with_fewer_records(clamped: Clamped) -> None:
     clamped.have_read(6)
     _make_anew(clamped, 0)

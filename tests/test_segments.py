@@ -216,3 +216,24 @@ def test_a_row_that_has_expired_already_is_refused() -> None:
 def test_a_table_without_expires_does_not_expire() -> None:
     with pytest.raises(ValueError, match="declared with expires"):
         Segments(Keyed(("key",))).expire(1)
+
+
+def test_a_copy_that_cannot_be_written_stays_in_memory(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "a-file").write_text("")
+    monkeypatch.setenv("SPARK_LOCAL_DIRS", str(tmp_path / "a-file"))
+    monkeypatch.setattr(local_copies, "LARGE_ROWS", 2)
+    kept = pl.DataFrame({"key": [1, 2, 3]})
+    assert local_copies.keep("x", kept).equals(kept)
+    assert local_copies.copy_of("x", pl.DataFrame).equals(kept)
+
+
+def test_hashes_are_not_stored() -> None:
+    bucket, rows = Bucket(), {(f"k{n}", 0): (100, n) for n in range(50)}
+    table = bucket.open()
+    table.write(frame(rows))
+    bucket.close(table)
+    [data] = bucket.store.values()
+    assert set(state.unpacked(data).columns) == {*SCHEMA, segments.GONE}
+    assert read(bucket.open().all()) == rows

@@ -32,16 +32,18 @@ def copy_of(name: str, read: Callable[[], pl.DataFrame]) -> pl.DataFrame:
 
 
 def keep(name: str, frame: pl.DataFrame) -> pl.DataFrame:
-    """Keep a copy of a segment; return it as it's kept."""
+    """Keep a copy of a segment; return it as it's kept: in memory, if the disk has no room."""
     file = _file(name) if len(frame) >= LARGE_ROWS else None
-    if file is None:
-        return _open(name, frame)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = file.with_suffix(f".{os.getpid()}")
-    whole = frame.rechunk()
-    whole.write_ipc(unfinished, compression="uncompressed", record_batch_size=len(whole))
-    unfinished.replace(file)
-    return _open(name, _mapped(file))
+    if file is not None:
+        unfinished = file.with_suffix(f".{os.getpid()}")
+        try:
+            _write(frame.rechunk(), unfinished)
+            unfinished.replace(file)
+            return _open(name, _mapped(file))
+        except OSError:
+            with suppress(OSError):
+                unfinished.unlink()
+    return _open(name, frame)
 
 
 def forget(name: str) -> None:
@@ -57,6 +59,11 @@ def _open(name: str, frame: pl.DataFrame) -> pl.DataFrame:
     while len(_opened) > _OPEN_AT_MOST:
         _opened.popitem(last=False)
     return frame
+
+
+def _write(frame: pl.DataFrame, file: Path) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    frame.write_ipc(file, compression="uncompressed", record_batch_size=len(frame))
 
 
 def _mapped(file: Path) -> pl.DataFrame:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from workbook.events.merged import Merged
 from workbook.events.reasons import Reason
 from workbook.kafka.readers import read_dead_letters, read_messages
@@ -13,13 +15,14 @@ Placed = tuple[int, Merged]
 def read_merged(config: dict[str, str], topic: str) -> list[Placed]:
     """Read every merged visit of a topic, each with its partition; raise as ``read_messages``.
 
-    Records without a value are markers (``start_offsets``).
+    Records without a value are markers (``start_offsets``); those of somebody else are passed over.
     """
-    return [
-        (int(message.partition() or 0), Merged.from_json(value))
-        for message in read_messages(config, topic)
-        if (value := message.value()) is not None
-    ]
+    found = []
+    for message in read_messages(config, topic):
+        with suppress(ValueError, KeyError, TypeError, AttributeError):
+            visit = Merged.from_json(message.value() or b"")
+            found.append((int(message.partition() or 0), visit))
+    return found
 
 
 def read_no_visits(config: dict[str, str], dead_letters: str) -> list[Placed]:

@@ -16,7 +16,7 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from workbook.kafka.offsets import begin_and_end
-from workbook.kafka.probe import unreachable
+from workbook.kafka.probe import require_readable, unreachable
 from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.readers import FAST_PLAIN, PATIENCE_S
 
@@ -130,8 +130,10 @@ def look_up(
 
     Partition p of the sink speaks for partition p of each topic, and ``choose`` decides there. It's
     asked with ``EARLIEST`` where that partition never had a record, and where nothing of a topic
-    had come. What may be lost by its choice is in ``notes``. Raises ``BrokerUnreachable``.
+    had come. What may be lost by its choice is in ``notes``. Raises ``BrokerUnreachable``,
+    and ``RightMissing`` for a user who may write to the sink, and not read it.
     """
+    require_readable(config, sink)
     reader = Consumer({**FAST_PLAIN, "group.id": "workbook-start-offsets", **config, **_ALONE})
     try:
         ends = {

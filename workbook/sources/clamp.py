@@ -94,18 +94,24 @@ def _taken(unread: Unread, taken: int, other: int | None, rule: Rule, max_lead: 
         return taken
     if own is None:
         taken = min(int(np.searchsorted(tops, NO_TOP, "right")) + 1, len(tops))
-    return max(taken, int(np.searchsorted(tops, _bound(rule, other, max_lead), "right")))
+    return _allowed(tops, taken, lambda top: rule(top, other, max_lead))
 
 
-def _bound(rule: Rule, other: int | None, max_lead: int) -> int:
-    """Return the largest top with which the rule lets a partition go on; ``NO_TOP`` if none."""
-    low, high = NO_TOP, _LARGEST
+def _allowed(tops: npt.NDArray[np.int64], taken: int, fine: Callable[[int], bool]) -> int:
+    """Return how many records may be read, by their tops: all up to the first that isn't fine.
+
+    It looks in steps of 1, 2, 4, ... and halves the last one: often few may be read.
+    """
+    low, step, end = taken, 1, len(tops)
+    while low < end and fine(int(tops[min(low + step, end) - 1])):
+        low, step = min(low + step, end), 2 * step
+    high = min(low + step, end) - 1
     while low < high:
-        middle = (low + high + 1) // 2
-        if rule(middle, other, max_lead):
-            low = middle
+        middle = (low + high) // 2
+        if fine(int(tops[middle])):
+            low = middle + 1
         else:
-            high = middle - 1
+            high = middle
     return low
 
 

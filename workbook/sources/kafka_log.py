@@ -86,7 +86,7 @@ class KafkaLog:
         Where a micro-batch begins stands in its end, too: Spark doesn't keep the first one's start.
         """
         while True:
-            bounds = self._bounds.ask()
+            bounds = self._ask()
             begins = self._follow(start, bounds)
             share = _AHEAD if most is None else max(1, most // max(1, len(bounds)))
             ends = {key: high for key, (_, high) in bounds.items()}
@@ -106,6 +106,15 @@ class KafkaLog:
         if offsets == start["offsets"]:
             return start
         return {"offsets": offsets, "tops": tops, "begins": begins}
+
+    def _ask(self) -> Places:
+        """Ask where the partitions begin and end; while the broker is away, nobody is idle."""
+        began = time.monotonic()
+        bounds = self._bounds.ask()
+        waited = time.monotonic() - began
+        for ahead in self._ahead.values():
+            ahead.new_at += waited
+        return bounds
 
     def _follow(self, start: dict[str, Any], bounds: Places) -> Offsets:
         """Stand where ``start`` says; partitions that are new begin at their first record.
