@@ -64,7 +64,7 @@ def sent(monkeypatch: pytest.MonkeyPatch, *codes: int | None) -> list[str]:
     """Send a visit by a broker with these answers; returns why letters were written."""
     producer, letters = Scripted(*codes), Letters()
     monkeypatch.setattr(merged, "_producer", lambda config, topic: producer)
-    send = _Send({}, "visits", ["tracking", "orders"], letters)  # type: ignore[arg-type]
+    send = _Send({}, "visits", {"tracking": "a", "orders": "b"}, letters)  # type: ignore[arg-type]
     list(send(iter(pa.Table.from_pylist([VISIT]).to_batches())))
     assert not producer.codes, "all of the script was played"
     return letters.reasons

@@ -14,6 +14,7 @@ from confluent_kafka.admin import AdminClient
 
 from workbook.errors import WorkbookError
 from workbook.kafka.broker import Broker
+from workbook.kafka.identity import topic_ids
 from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.start_offsets import (
     EARLIEST,
@@ -144,6 +145,24 @@ def test_a_topic_that_was_made_anew_is_read_from_its_first_record(sink: Sink) ->
     sink.say(1, 10, 10)  # the end is no loss
     assert sink.found() == [[EARLIEST, 10], [3, 10]]
     assert "ends at 10, before 99" in " ".join(sink.look_up().notes)
+
+
+def test_a_topic_that_was_made_anew_and_is_longer_now_is_read_from_its_first_record(
+    sink: Sink,
+) -> None:
+    ids = topic_ids(sink.config, sink.topics)
+    for partition in (0, 1):
+        with DeliveringProducer(sink.config, sink.visits.name) as producer:
+            says = headers(sink.topics, [8, 9], {**ids, sink.topics[0]: "of another topic"})
+            producer.produce(b"{}", b"v", partition, headers=says)
+    assert sink.found() == [[EARLIEST, EARLIEST], [9, 9]]
+    notes = sink.look_up().notes
+    assert len(notes) == 2
+    where = f"Partition 0 of {sink.topics[0]}"
+    assert notes[0] == f"{where} was made anew: what wasn't merged of the one before is gone."
+    begin(sink.config, sink.visits.name, 2, sink.look_up().known())
+    assert sink.found() == [[0, 0], [9, 9]]
+    assert sink.look_up().notes == []
 
 
 def test_a_sink_that_has_lost_what_it_said_starts_at_the_end_and_says_so(sink: Sink) -> None:

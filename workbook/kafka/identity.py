@@ -38,6 +38,11 @@ def topics_facts(
     return {**joined, "cluster": each[0]["cluster"]}
 
 
+def topic_ids(config: Mapping[str, Any], topics: Iterable[str]) -> dict[str, str]:
+    """Return the topics' ids; raise as ``topic_facts``."""
+    return {topic: topic_facts(config, topic)["topic id"] for topic in topics}
+
+
 def written_facts(config: Mapping[str, Any], topics: Iterable[str]) -> dict[str, list[str]]:
     """Return what a checkpoint must remember of the topics it writes: ``writes``, by their ids.
 

@@ -11,10 +11,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
+from workbook.kafka.identity import topic_ids
 from workbook.kafka.offsets import begin_and_end
 from workbook.kafka.probe import require_readable, unreachable
 from workbook.kafka.producer import DeliveringProducer
@@ -22,6 +23,9 @@ from workbook.kafka.readers import FAST_PLAIN, PATIENCE_S
 
 HEADER = "source-offsets"
 """Of a record in the sink: topic -> offset in the source partition of the same number, as JSON."""
+
+IDS = "source-topics"
+"""Of the same: topic -> its id, since another one of this name has other records at its offsets."""
 
 LATEST, EARLIEST = -1, -2
 """As in Spark's ``startingOffsets``."""
@@ -38,10 +42,16 @@ _ALONE = {
 }
 
 
-def headers(topics: Sequence[str], offsets: Sequence[int | None]) -> dict[str, bytes]:
-    """Return the headers of a record: where to begin, in those topics that have given something."""
+def headers(
+    topics: Sequence[str], offsets: Sequence[int | None], ids: Mapping[str, str] | None = None
+) -> dict[str, bytes]:
+    """Return the headers of a record: where to begin, in those topics that have given something.
+
+    With ``ids`` (``identity.topic_ids``) they also say in which topics of these names.
+    """
     known = {t: o for t, o in zip(topics, offsets, strict=True) if o is not None}
-    return {HEADER: json.dumps(known).encode()}
+    found = {HEADER: json.dumps(known).encode()}
+    return found if ids is None else found | {IDS: json.dumps(dict(ids)).encode()}
 
 
 def begin(
@@ -53,11 +63,12 @@ def begin(
     before the first merged message nor a lost checkpoint loses anything, and what retention deletes
     meanwhile is noticed.
     """
+    ids = topic_ids(config, list(offsets))
     with DeliveringProducer(config, sink) as producer:
         for partition in range(partitions):
             here = [of.get(partition, EARLIEST) for of in offsets.values()]
             known = [offset if offset >= 0 else None for offset in here]
-            producer.produce(None, b"", partition, headers=headers(list(offsets), known))
+            producer.produce(None, b"", partition, headers=headers(list(offsets), known, ids))
 
 
 @dataclass
@@ -129,11 +140,13 @@ def look_up(
     """Derive where to begin from the last record of each sink partition that says so.
 
     Partition p of the sink speaks for partition p of each topic, and ``choose`` decides there. It's
-    asked with ``EARLIEST`` where that partition never had a record, and where nothing of a topic
-    had come. What may be lost by its choice is in ``notes``. Raises ``BrokerUnreachable``,
-    and ``RightMissing`` for a user who may write to the sink, and not read it.
+    asked with ``EARLIEST`` where that partition never had a record, where nothing of a topic had
+    come, and where it was made anew since. What may be lost by its choice is in ``notes``. Raises
+    ``BrokerUnreachable``, and ``RightMissing`` for a user who may write to the sink, and not read
+    it.
     """
     require_readable(config, sink)
+    ids = topic_ids(config, topics)
     reader = Consumer({**FAST_PLAIN, "group.id": "workbook-start-offsets", **config, **_ALONE})
     try:
         ends = {
@@ -145,12 +158,13 @@ def look_up(
             for topic in topics:
                 place = TopicPartition(topic, partition)
                 first, last = begin_and_end(reader, place, _until())
-                known = _of_topic(said if end else {}, topic)
+                known = None if said is None else said.of(topic, ids[topic])
                 chosen = choose(known, first, last)
                 start.offsets[topic][partition] = chosen
                 start.bounds[topic, partition] = first, last
                 if end:
-                    start.notes += _notes(place, known, chosen, first, last)
+                    anew = said is not None and said.is_another(topic, ids[topic])
+                    start.notes += _notes(place, known, chosen, first, last, anew)
         return start
     except (TimeoutError, KafkaException) as failure:
         raise unreachable(config, PATIENCE_S) from failure
@@ -158,16 +172,30 @@ def look_up(
         reader.close()
 
 
-def _of_topic(said: Mapping[str, int] | None, topic: str) -> int | None:
-    return None if said is None else said.get(topic, EARLIEST)
+@dataclass(frozen=True)
+class _Said:
+    """What a record of the sink says: offsets by topic, and the topics' ids if it has them."""
+
+    offsets: Mapping[str, int]
+    ids: Mapping[str, str]
+
+    def of(self, topic: str, topic_id: str) -> int:
+        """Return the offset in a topic, ``EARLIEST`` if it's another one, or nothing had come."""
+        return EARLIEST if self.is_another(topic, topic_id) else self.offsets.get(topic, EARLIEST)
+
+    def is_another(self, topic: str, topic_id: str) -> bool:
+        """Return whether it was said of another topic with this name."""
+        return self.ids.get(topic, topic_id) != topic_id
 
 
 def _notes(
-    place: TopicPartition, said: int | None, chosen: int, first: int, last: int
+    place: TopicPartition, said: int | None, chosen: int, first: int, last: int, anew: bool
 ) -> Iterator[str]:
     """Yield what may be lost by beginning at ``chosen``."""
     where = f"partition {place.partition} of {place.topic}"
-    if chosen == LATEST and last > first:
+    if anew:
+        yield f"P{where[1:]} was made anew: what wasn't merged of the one before is gone."
+    elif chosen == LATEST and last > first:
         wanted = "No record says where to begin in" if said is None else "It begins at the end of"
         yield f"{wanted} {where}: offsets {first} to {last - 1} are passed over."
     elif said == EARLIEST and first:
@@ -183,10 +211,13 @@ def _until() -> float:
     return time.monotonic() + PATIENCE_S
 
 
-def _last_said(
-    reader: Consumer, place: TopicPartition, begin: int, end: int
-) -> dict[str, int] | None:
-    """Return what the last record with such a header says, from the end backwards."""
+def _last_said(reader: Consumer, place: TopicPartition, begin: int, end: int) -> _Said | None:
+    """Return what the last record with such a header says, from the end backwards.
+
+    Nothing where the partition never had a record; None where none is left that says anything.
+    """
+    if end == 0:
+        return _Said({}, {})
     while begin < end:
         low = max(begin, end - _AT_ONCE)
         said = [_said(m) for m in _records(reader, place, low, end, _until())]
@@ -215,9 +246,18 @@ def _records(
                 position = max(position, offset)
 
 
-def _said(message: Message) -> dict[str, int] | None:
-    """Return a record's offsets; None for one of somebody else."""
-    value = dict(message.headers() or ()).get(HEADER)
+def _said(message: Message) -> _Said | None:
+    """Return what a record says; None for one of somebody else."""
+    found = dict(message.headers() or ())
+    offsets = _of_type(int, found.get(HEADER))
+    return None if offsets is None else _Said(offsets, _of_type(str, found.get(IDS)) or {})
+
+
+T = TypeVar("T", int, str)
+
+
+def _of_type(kind: type[T], header: str | bytes | None) -> dict[str, T] | None:
+    """Return a header's values of this type by topic; None if it's nothing like that."""
     with suppress(ValueError, AttributeError, TypeError, RecursionError):
-        return {str(t): o for t, o in json.loads(value or b"").items() if type(o) is int}
+        return {str(t): o for t, o in json.loads(header or b"").items() if type(o) is kind}
     return None

@@ -17,6 +17,7 @@ from workbook.errors import BrokerUnreachable
 from workbook.events.merged import CLOCK, MERGED, STARTS
 from workbook.events.reasons import Reason
 from workbook.kafka.dead_letters import DeadLetters
+from workbook.kafka.identity import topic_ids
 from workbook.kafka.partitioners import require_partitions
 from workbook.kafka.probe import require_topic
 from workbook.kafka.producer import TOO_LARGE, DeliveringProducer
@@ -53,7 +54,7 @@ class MergeSender:
     ) -> None:
         require_topic(config, topic)
         self.config, self.topic, self.dead_letters = dict(config), topic, dead_letters
-        self.sources = list(sources)
+        self.sources = topic_ids(config, sources)
 
     def through(self, batch: DataFrame) -> DataFrame:
         """Return the clocks of a micro-batch, whose visits are sent on their way."""
@@ -65,7 +66,7 @@ class _Send:
     """What runs in a task: it has nothing in it that can't travel."""
 
     def __init__(
-        self, config: dict[str, Any], topic: str, sources: list[str], letters: DeadLetters
+        self, config: dict[str, Any], topic: str, sources: dict[str, str], letters: DeadLetters
     ) -> None:
         self._config, self._topic, self._letters = config, topic, letters
         self._sources = sources
@@ -104,7 +105,8 @@ class _Send:
     ) -> None:
         for row in visits.select(["partition", *STARTS, *FIELDS]).to_pylist():
             partition, key = row.pop("partition"), row["ssid"].encode()
-            starts = headers(self._sources, [row.pop(name) for name in STARTS])
+            offsets = [row.pop(name) for name in STARTS]
+            starts = headers(list(self._sources), offsets, self._sources)
             value = msgspec.json.encode(row)
             if row["tracking"] or row["fragment"]:
                 refused.send(producer, value, key, partition, row["timestamp"], starts)
