@@ -210,6 +210,14 @@ def test_whatever_the_order_the_merged_message_is_the_same(
     assert Merged.from_json(whole.to_json()) == whole
 
 
+def test_a_merged_message_has_the_time_of_its_newest_one() -> None:
+    written = merged(TRACKING).to_json()
+    other = written.replace(f'"timestamp":{NOW}'.encode(), b'"timestamp":5', 1)
+    assert other != written
+    with pytest.raises(ValueError, match=f"newest message, {NOW}, but got 5"):
+        Merged.from_json(other)
+
+
 def test_parts_of_two_visits_are_not_united() -> None:
     with pytest.raises(ValueError, match="'v1' and 'v2'"):
         combine(merged(TRACKING), merged(TrackingMessage(7, "v2", NOW, "/")))

@@ -67,15 +67,24 @@ class Merged:
 
     @classmethod
     def from_json(cls, value: bytes) -> Merged:
-        """Read a record value that ``to_json`` wrote."""
+        """Read a record value that ``to_json`` wrote.
+
+        Raises ValueError where its timestamp isn't that of its newest message.
+        """
         found = json.loads(value)
         ssid = found["ssid"]
-        return cls(
+        whole = cls(
             ssid,
             tuple(TrackingMessage(ssid=ssid, **each) for each in found["tracking"]),
             tuple(OrderMessage(ssid=ssid, **each) for each in found["orders"]),
             found["fragment"],
         )
+        if found["timestamp"] != whole.newest:
+            raise ValueError(
+                f"Expected visit {ssid!r} to have the timestamp of its newest message, "
+                f"{whole.newest}, but got {found['timestamp']}."
+            )
+        return whole
 
 
 def merged(message: VisitMessage) -> Merged:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from workbook.events.merged import Merged
 from workbook.events.reasons import Reason
 from workbook.kafka.readers import read_dead_letters, read_messages
+from workbook.kafka.start_offsets import HEADER
 
 Placed = tuple[int, Merged]
 """A partition, and a merged visit that lies in it or came from it."""
@@ -15,14 +14,14 @@ Placed = tuple[int, Merged]
 def read_merged(config: dict[str, str], topic: str) -> list[Placed]:
     """Read every merged visit of a topic, each with its partition; raise as ``read_messages``.
 
-    Records without a value are markers (``start_offsets``); those of somebody else are passed over.
+    Records without a value are markers, and those without offsets (``start_offsets``) somebody
+    else's. Raises ValueError for a visit that ``Merged.from_json`` can't read.
     """
-    found = []
-    for message in read_messages(config, topic):
-        with suppress(ValueError, KeyError, TypeError, AttributeError):
-            visit = Merged.from_json(message.value() or b"")
-            found.append((int(message.partition() or 0), visit))
-    return found
+    return [
+        (int(message.partition() or 0), Merged.from_json(value))
+        for message in read_messages(config, topic)
+        if (value := message.value()) is not None and HEADER in dict(message.headers() or ())
+    ]
 
 
 def read_no_visits(config: dict[str, str], dead_letters: str) -> list[Placed]:
