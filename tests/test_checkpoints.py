@@ -17,7 +17,7 @@ from pyspark.sql.types import BooleanType
 from workbook.commands import run
 from workbook.errors import CannotGoOn, TopicMissing
 from workbook.kafka.broker import Broker
-from workbook.kafka.identity import topic_facts
+from workbook.kafka.identity import topic_facts, topic_ids
 from workbook.spark import checkpoints
 from workbook.spark.checkpoints import WRITES, computed, facts_of, record, require
 from workbook.spark.source import kafka_stream
@@ -336,6 +336,7 @@ def test_a_topic_is_known_by_its_id(
     known = topic_facts(config, made.name)
     assert known["topic"] == made.name
     assert len(known["topic id"]) == 22
+    assert topic_ids(config, [made.name]) == {made.name: known["topic id"]}
     assert known["cluster"] == topic_facts(config, topic("moves").name)["cluster"] != "None"
     raw = kafka_stream(spark, broker, made.name)
     assert facts_of(raw.groupBy("key").count()) == known
@@ -343,8 +344,9 @@ def test_a_topic_is_known_by_its_id(
     half = facts_of(part.groupBy("key").count())
     assert known.items() < half.items()
     assert half["partitions"] == [1]
-    with pytest.raises(TopicMissing):
-        topic_facts(config, f"missing-{secrets.token_hex(4)}")
+    for ask in (topic_facts, lambda config, name: topic_ids(config, [made.name, name])):
+        with pytest.raises(TopicMissing):
+            ask(config, f"missing-{secrets.token_hex(4)}")
     bare = spark.readStream.format("kafka").option("subscribe", made.name)
     bare = bare.option("kafka.bootstrap.servers", config["bootstrap.servers"])
     assert facts_of(bare.load()) == {"topic": made.name}

@@ -60,6 +60,7 @@ class Streams:
     partitions: int = 2
     clocks: list[dict[str, Any]] = field(default_factory=list)
     facts: list[pd.DataFrame] = field(default_factory=list)
+    producers: dict[str, DeliveringProducer] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.tracking = new_topic("tracking", "merge", self.partitions)
@@ -74,7 +75,9 @@ class Streams:
 
     def send(self, topic: Topic, *messages: VisitMessage | Heartbeat) -> None:
         """Send messages by their key, a heartbeat to every partition."""
-        with DeliveringProducer(self.config, topic.name) as producer:
+        if topic.name not in self.producers:  # a new one would connect anew
+            self.producers[topic.name] = DeliveringProducer(self.config, topic.name)
+        with self.producers[topic.name] as producer:
             for message in messages:
                 value, at = message.to_json(), message.timestamp
                 if isinstance(message, Heartbeat):
@@ -305,8 +308,8 @@ def test_the_clamp_bounds_what_is_open_whatever_the_lead(
         queries.process_all()
         still = sum(streams.last_clock(p)["open"] for p in (0, 1))
         assert still == 3500 if most is None else 60 <= still <= most
-        for minute in range(2, 61):
-            streams.send(streams.orders, Heartbeat(hour_ago + minute * 60_000))
+        minutes = [Heartbeat(hour_ago + minute * 60_000) for minute in range(2, 61)]
+        streams.send(streams.orders, *minutes)
         streams.send(streams.tracking, Heartbeat(NOW))
         queries.process_all()
     assert len(streams.emitted()) == len([v for v in visits if v.timestamp < NOW - 60_000])
