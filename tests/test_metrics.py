@@ -84,6 +84,9 @@ class Client:
             self.log.append(key)
         self.heard.append(lambda: told(error, None))
 
+    def list_topics(self, topic: str, timeout: float) -> None:
+        pass
+
     def poll(self, timeout: float) -> None:
         if timeout:
             self.on_full()

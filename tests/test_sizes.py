@@ -113,6 +113,9 @@ class Batching:
     def produce(self, topic: str, value: bytes, *place: Any, on_delivery: Any, **rest: Any) -> None:
         self.waiting.append((value, on_delivery))
 
+    def list_topics(self, topic: str, timeout: float) -> None:
+        pass
+
     def poll(self, seconds: float) -> None:
         if len(self.waiting) > 2:
             self.flush(seconds)
@@ -320,6 +323,9 @@ class Refusing:
 
     def produce(self, *record: Any, on_delivery: Callable[..., None], **rest: Any) -> None:
         self.told = lambda: on_delivery(KafkaError(self.code) if self.code else None, None)
+
+    def list_topics(self, topic: str, timeout: float) -> None:
+        pass
 
     def flush(self, timeout: float) -> int:
         if self.code is None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from workbook.errors import BrokerUnreachable
+
+_A_LOOK_S = 1.0
 
 PATIENCE_S = 60.0
 """How long a producer retries a silent broker before it gives a record up."""
@@ -55,6 +58,9 @@ class DeliveringProducer:
         self._patience, self._on_full = patience, on_full
         given_up = {"message.timeout.ms": int(patience * 1000)}
         self._producer = connect({**SETTINGS, **given_up, **settings, **config})
+        # What an idempotent producer is given before it knows a broker waits for half a second.
+        with suppress(KafkaException):
+            self._producer.list_topics(topic, timeout=_A_LOOK_S)
 
     def produce(
         self,
