@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from workbook.events.merged import Merged
 from workbook.events.visits import TrackingMessage
 from workbook.kafka.broker import Broker
@@ -21,6 +23,24 @@ def test_markers_and_records_of_others_are_passed_over(
     begin(config, visits.name, 1, {tracking.name: {0: 0}})
     with DeliveringProducer(config, visits.name) as producer:
         producer.produce(b"{}", b"v0", 0)
-        producer.produce(b"no JSON", b"v0", 0)
+        for foreign in (
+            b"no JSON",
+            b"[1]",
+            b"5",
+            b"\xff",
+            b'{"ssid":"v0","tracking":[{}],"orders":[]}',
+        ):
+            producer.produce(foreign, b"v0", 0)
         producer.produce(visit.to_json(), b"v1", 0, headers=headers([tracking.name], [0]))
     assert read_merged(config, visits.name) == [(0, visit)]
+
+
+def test_a_visit_with_another_time_is_not_passed_over(
+    broker: Broker, topic: Callable[..., Topic]
+) -> None:
+    visits = topic("visits")
+    wrong = Merged("v1", (TrackingMessage(1, "v1", 5, "/"),)).to_json().replace(b":5", b":6", 1)
+    with DeliveringProducer(broker.client_config(), visits.name) as producer:
+        producer.produce(wrong, b"v1", 0)
+    with pytest.raises(ValueError, match="newest message, 5, but got 6"):
+        read_merged(broker.client_config(), visits.name)

@@ -79,7 +79,7 @@ class Merged:
             tuple(OrderMessage(ssid=ssid, **each) for each in found["orders"]),
             found["fragment"],
         )
-        if found["timestamp"] != whole.newest:
+        if whole.messages and found["timestamp"] != whole.newest:
             raise ValueError(
                 f"Expected visit {ssid!r} to have the timestamp of its newest message, "
                 f"{whole.newest}, but got {found['timestamp']}."

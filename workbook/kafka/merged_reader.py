@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from json import JSONDecodeError
+
 from workbook.events.merged import Merged
 from workbook.events.reasons import Reason
 from workbook.kafka.readers import read_dead_letters, read_messages
-from workbook.kafka.start_offsets import HEADER
 
 Placed = tuple[int, Merged]
 """A partition, and a merged visit that lies in it or came from it."""
@@ -14,14 +16,15 @@ Placed = tuple[int, Merged]
 def read_merged(config: dict[str, str], topic: str) -> list[Placed]:
     """Read every merged visit of a topic, each with its partition; raise as ``read_messages``.
 
-    Records without a value are markers, and those without offsets (``start_offsets``) somebody
-    else's. Raises ValueError for a visit that ``Merged.from_json`` can't read.
+    Records without a value are markers (``start_offsets``), and what is no visit is somebody
+    else's. Raises ValueError for a visit with a wrong timestamp (``Merged.from_json``).
     """
-    return [
-        (int(message.partition() or 0), Merged.from_json(value))
-        for message in read_messages(config, topic)
-        if (value := message.value()) is not None and HEADER in dict(message.headers() or ())
-    ]
+    found = []
+    for message in read_messages(config, topic):
+        with suppress(JSONDecodeError, UnicodeDecodeError, KeyError, TypeError):
+            visit = Merged.from_json(message.value() or b"")
+            found.append((int(message.partition() or 0), visit))
+    return found
 
 
 def read_no_visits(config: dict[str, str], dead_letters: str) -> list[Placed]:
