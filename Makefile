@@ -21,9 +21,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-r
 unit: .venv/ready
 	$(PYTEST) tests --durations=20
 
-# First the minutes of each: words, cells, exercises, waits.
 notebooks: .venv/ready
-	@$(BIN)/python tests/forms.py
 	WORKBOOK_LAB=notebooks-$$$$ $(PYTEST) --nbval-lax --nbval-current-env \
 	  --nbval-cell-timeout=300 --durations=10 notebooks
 

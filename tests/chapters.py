@@ -1,9 +1,10 @@
-"""The notebooks as tests read them: their code cells, and where the exercises stand."""
+"""The notebooks as tests read them: their cells, and where the exercises stand."""
 
 from __future__ import annotations
 
 import ast
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
@@ -28,8 +29,20 @@ class Place:
 
 def cells(path: Path) -> list[str]:
     """The code cells of a notebook, in order."""
+    return texts(path, "code")
+
+
+def texts(path: Path, kind: str) -> list[str]:
+    """The cells of a kind, "code" or "markdown", in order."""
     found = json.loads(path.read_text())["cells"]
-    return ["".join(cell["source"]) for cell in found if cell["cell_type"] == "code"]
+    return ["".join(cell["source"]) for cell in found if cell["cell_type"] == kind]
+
+
+def turns(path: Path) -> dict[int, tuple[int, int]]:
+    """The minutes from and to which the keyboard is a section's driver's."""
+    pattern = re.compile(r"^## (\d+)\. .*?minutes (\d+) to (\d+)\.", re.MULTILINE | re.DOTALL)
+    text = "\n".join(texts(path, "markdown"))
+    return {int(n): (int(begin), int(end)) for n, begin, end in pattern.findall(text)}
 
 
 def number_of(path: Path) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from chapters import NOTEBOOKS
-from forms import texts
+from chapters import NOTEBOOKS, texts
 
 from workbook.chapter.gallery import Gallery, gallery
 

@@ -13,9 +13,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import forms
 import pytest
-from chapters import NOTEBOOKS, cells
+from chapters import NOTEBOOKS, cells, turns
 from confluent_kafka import Consumer, TopicPartition
 from nbclient.exceptions import CellExecutionError
 from test_notebook_pace import Kernel, kernel
@@ -82,8 +81,8 @@ def test_each_step_is_called_as_the_notebook_calls_it() -> None:
 def test_the_facilitator_has_the_same_timetable() -> None:
     page = (NOTEBOOK.parents[1] / "docs" / "facilitator.md").read_text()
     rows = re.findall(r"^\| (\d+) to (\d+) \|", page, re.MULTILINE)
-    turns = [(int(begin), int(end)) for begin, end in rows]
-    assert turns == [(0, turns[1][0]), *forms.turns(NOTEBOOK).values()]
+    found = [(int(begin), int(end)) for begin, end in rows]
+    assert found == [(0, found[1][0]), *turns(NOTEBOOK).values()]
 
 
 def test_the_six_records_on_paper_give_what_the_text_says() -> None:

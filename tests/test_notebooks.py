@@ -2,21 +2,125 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
-from chapters import NOTEBOOKS, stem
+from chapters import NOTEBOOKS, number_of, places, stem, texts, turns
+
+from workbook.exercises.engine.recall import Recall
+
+SESSION = 90
+"""Minutes of the mob's session at most; its timetable is a clock, and no estimate."""
+
+BARE = {
+    "00_start_here": ("readStream", "writeStream", "Producer("),
+    "01_page_view_counter": (
+        "Consumer(", ".poll(", "auto.offset.reset", "enable.auto.commit", "readStream",
+        "from_json", "outputMode", "checkpointLocation",
+    ),
+    "02_views_per_second": (
+        "Consumer(", ".poll(", "auto.offset.reset", "enable.auto.commit", "produce(", "readStream",
+        "from_json", "F.window", "withWatermark", "outputMode", "foreachBatch",
+        "checkpointLocation", "trigger", "numRowsDroppedByWatermark",
+    ),
+    "03_metrics_topic": (
+        "on_delivery", "produce(", ".poll(", "message.timeout.ms", "auto.offset.reset",
+        "writeStream", "outputMode", "checkpointLocation", "partitioner",
+    ),
+    "04_at_least_once": (
+        "Consumer(", "on_delivery", "commit(", "enable.auto.commit", "isolation.level",
+        "transactional.id", "send_offsets_to_transaction",
+    ),
+    "05_many_partitions": (
+        "Consumer(", ".poll(", "auto.offset.reset", "enable.idempotence", "partition=",
+        "readStream", "withWatermark", "F.window", "outputMode", "trigger",
+    ),
+    "06_rebalance": (
+        "Consumer(", ".poll(", "on_assign", "on_revoke", "on_lost", "commit(", "enable.auto.commit",
+        "partition.assignment.strategy", "group.instance.id", "session.timeout.ms",
+    ),
+    "10_merge_by_key": (
+        "Consumer(", ".poll(", "auto.offset.reset", "enable.auto.commit", "enable.partition.eof",
+        "produce(", "partitioner", "readStream", "from_json", "StatefulProcessor",
+        "transformWithState", "RocksDBStateStoreProvider", ".join(", "outputMode", "trigger",
+        "foreachBatch", "checkpointLocation",
+    ),
+    "11_event_time_timeout": (
+        "Producer(", "produce(", "Consumer(", "assign", ".poll(", "readStream", "from_json",
+        "withWatermark", "StatefulProcessor", "transformWithState", "registerTimer",
+        "handleExpiredTimer", "EventTime", "outputMode", "foreachBatch", "checkpointLocation",
+    ),
+    "12_clamp": (
+        "Producer(", "produce(", "Consumer(", "assign", ".poll(", ".pause(", ".resume(",
+        "get_watermark_offsets", "readStream", "startingOffsets", "maxOffsetsPerTrigger",
+        "kafka-clamped", "maxLead", "idleTimeout", "dataSource.register", "outputMode",
+        "foreachBatch", "checkpointLocation", "processAllAvailable", "RocksDBStateStoreProvider",
+    ),
+    "13_restart_from_the_sink": (
+        "Producer(", "produce(", "headers=", "Consumer(", "assign", "consume(", ".headers()",
+        "enable.auto.commit", "get_watermark_offsets", "delete_records", "readStream",
+        "startingOffsets", "maxOffsetsPerTrigger", "outputMode", "trigger", "checkpointLocation",
+        "RocksDBStateStoreProvider",
+    ),
+    "20_positions_table": (
+        "Consumer(", "produce(", "cleanup.policy", "enable.auto.commit", "readStream", "outputMode",
+        "writeStream", "checkpointLocation", "foreachBatch", "StatefulProcessor",
+        "transformWithState", "RocksDBStateStoreProvider",
+    ),
+    "21_us_share_holders": (
+        "Producer(", "produce(", "readStream", "from_json", "StatefulProcessor",
+        "transformWithState", "writeStream", "outputMode", "foreachBatch", "trigger",
+    ),
+    "30_consumer_offsets": (
+        "produce(", "Consumer(", ".committed(", "assign", ".poll(", "enable.auto.commit",
+        "enable.partition.eof", "list_consumer_groups", "delete_consumer_groups", "struct.unpack",
+        "readStream", "kafka-assigned", "startingOffsets", "F.substring", "foreachBatch", "trigger",
+    ),
+    "mob_ninety_minutes": (
+        "Consumer(", ".poll(", "auto.offset.reset", "enable.auto.commit", "Producer(", "produce(",
+        "commit(message=", ".committed(", "error()",
+    ),
+    "22_stores_and_instances": (
+        "on_delivery", "readStream", "writeStream", "foreachBatch", "checkpointLocation",
+        '"statestore"', "Exchange", "Consumer(", ".poll(", "assign",
+    ),
+    "32_windowed_store": (
+        "F.window", "max_by", "withWatermark", "groupBy", "readStream", "kafka-assigned",
+        "startingOffsets", "writeStream", "outputMode", "foreachBatch", "checkpointLocation",
+        "trigger", "INSERT OR REPLACE", "Consumer(", "assign", "consume(", "OFFSET_BEGINNING",
+        "enable.partition.eof", "list_topics",
+    ),
+    "31_active_groups": (
+        "readStream", "kafka-assigned", "startingOffsets", "max_by", ".join(", "writeStream",
+        "outputMode", "foreachBatch", "checkpointLocation", "trigger", "RocksDBStateStoreProvider",
+        "Consumer(", "commit(offsets=",
+    ),
+}  # fmt: skip
+"""Words of Kafka's client and Spark that stand in a chapter's own cells; else ``ANYWHERE``."""
+
+ANYWHERE = ("readStream", "writeStream")
 
 
 @pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
-def notebook(request: pytest.FixtureRequest) -> dict[str, Any]:
-    return json.loads(request.param.read_text())
+def path(request: pytest.FixtureRequest) -> Path:
+    return request.param
 
 
-def code_cells(notebook: dict[str, Any]) -> list[str]:
-    return ["".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == "code"]
+@pytest.fixture
+def notebook(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text())
+
+
+def timetable(path: Path) -> list[int]:
+    """The minutes in the notebook's own table of what you'll do."""
+    rows = [line for line in texts(path, "markdown")[0].splitlines() if line.startswith("| ")]
+    last = [row.rstrip("| ").rpartition("|")[2].strip() for row in rows]
+    return [int(cell) for cell in last if cell.isdigit()]
 
 
 def test_outputs_are_stripped(notebook: dict[str, Any]) -> None:
@@ -28,34 +132,100 @@ def test_a_kernel_is_named_so_that_no_dialog_asks(notebook: dict[str, Any]) -> N
     assert notebook["metadata"]["kernelspec"]["name"] == "python3"
 
 
-def test_code_cells_are_short(notebook: dict[str, Any]) -> None:
-    assert [cell for cell in code_cells(notebook) if len(cell.splitlines()) > 15] == []
+def test_nothing_is_imported_by_magic(path: Path) -> None:
+    assert [text for text in texts(path, "code") if "import *" in text or "%run" in text] == []
 
 
-def test_code_lines_fit_on_a_laptop(notebook: dict[str, Any]) -> None:
-    lines = [line for cell in code_cells(notebook) for line in cell.splitlines()]
-    assert [line for line in lines if len(line) > 84] == []
+def test_a_sentence_stands_before_each_code_cell(notebook: dict[str, Any]) -> None:
+    kinds = ["", *(cell["cell_type"] for cell in notebook["cells"])]
+    found = [at for at, kind in enumerate(kinds[1:]) if kind == "code" and kinds[at] != "markdown"]
+    assert found == [], "these code cells have no text cell right before them"
 
 
-def test_no_more_than_three_code_cells_in_a_row(notebook: dict[str, Any]) -> None:
-    kinds = "".join(cell["cell_type"][0] for cell in notebook["cells"])
-    assert "cccc" not in kinds
-
-
-def test_nothing_is_imported_by_magic(notebook: dict[str, Any]) -> None:
-    assert [c for c in code_cells(notebook) if "import *" in c or "%run" in c] == []
-
-
-def test_the_length_is_readable(notebook: dict[str, Any]) -> None:
-    prose = ["".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == "markdown"]
-    assert 800 <= sum(len(text.split()) for text in prose) <= 2700
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_the_readme_has_a_line_for_it(path: Path) -> None:
+def test_the_readme_has_a_line_for_it_with_its_minutes(path: Path) -> None:
     readme = (path.parents[1] / "README.md").read_text().splitlines()
-    chapter = f"| [{path.stem}](notebooks/{path.name})"
-    exercises = f"[{stem(path)}](workbook/exercises/chapters/{stem(path)}/)"
-    assert [line for line in readme if line.startswith(chapter) and exercises in line], (
-        f"README's table of chapters has no line that begins with {chapter} and links {exercises}"
-    )
+    begin = f"| [{path.stem}](notebooks/{path.name}) |"
+    lines = [line for line in readme if line.startswith(begin)]
+    assert len(lines) == 1, f"README's table of chapters needs one line that begins with {begin}"
+    stated = lines[0].rstrip("| ").rpartition("|")[2].strip()
+    assert stated == str(sum(timetable(path))), "the sum of the notebook's own table"
+
+
+def test_the_mobs_timetable_adds_up_to_ninety_minutes_at_most() -> None:
+    [path] = [path for path in NOTEBOOKS if not number_of(path)]
+    table = timetable(path)
+    assert sum(table) <= SESSION
+    assert turns(path) == {
+        number: (sum(table[:number]), sum(table[: number + 1])) for number in range(1, len(table))
+    }
+
+
+def test_the_verdict_on_a_prediction_is_what_its_cell_shows(path: Path) -> None:
+    hidden = [
+        ast.unparse(statement)
+        for text in texts(path, "code")
+        if ".against(" in text
+        for statement in ast.parse(text).body[:-1]
+        if ".against(" in ast.unparse(statement) and "display(" not in ast.unparse(statement)
+    ]
+    assert not hidden, "Jupyter shows a cell's last line only: let it be the verdict, or display it"
+
+
+def test_a_later_cell_uses_each_answer(path: Path) -> None:
+    for place in places(path):
+        if not place.problem.stub.lstrip().startswith("def "):
+            continue
+        later = ast.walk(ast.parse("\n".join(texts(path, "code")[place.cell + 1 :])))
+        used = [
+            node
+            for node in later
+            if isinstance(node, ast.Name)
+            and node.id == place.name
+            and isinstance(node.ctx, ast.Load)
+        ]
+        assert len(used) >= 2, f"{place.problem.name}: used by `resolve` alone"
+
+
+def test_the_idea_stands_there_bare(path: Path) -> None:
+    code = "\n".join(texts(path, "code"))
+    missing = [word for word in BARE.get(path.stem, ANYWHERE) if word not in code]
+    assert not missing, f"{missing}: the words of {path.stem} are listed in BARE, in this file"
+
+
+def test_it_opens_with_three_questions_on_earlier_chapters(path: Path) -> None:
+    if number_of(path) in ("", "00", "01"):  # a session rests on no chapter
+        return
+    chapter = import_module(f"workbook.exercises.chapters.{stem(path)}")
+    assert isinstance(chapter.recall, Recall)
+    assert len(chapter.recall.questions) == 3
+    for question in chapter.recall.questions:
+        assert question.chapter < number_of(path)
+        assert len(question.options) >= 3
+        assert question.right
+    assert any(cell.strip().endswith("recall") for cell in texts(path, "code")[:2])
+
+
+def test_it_ends_with_its_three_misconceptions(path: Path) -> None:
+    if path.stem == "00_start_here":
+        return
+    text = "\n".join(texts(path, "markdown"))
+    _, heading, rest = text.partition("Three misconceptions\n")
+    rows = [line for line in rest.split("\n## ")[0].splitlines() if line.startswith("| ")]
+    assert heading
+    assert len(rows) == 5, "a head, its line, and three rows: the misconception, what catches it"
+
+
+def test_each_prediction_has_a_name_of_its_own(path: Path) -> None:
+    code = "\n".join(texts(path, "code"))
+    names = re.findall(r"^(\w+) = chapter\.predict\(", code, re.MULTILINE)
+    assert len(names) == len(set(names))
+
+
+def test_the_right_answer_to_a_recall_question_may_stand_anywhere() -> None:
+    seen = set()
+    for path in NOTEBOOKS:
+        chapter = import_module(f"workbook.exercises.chapters.{stem(path)}")
+        for question in chapter.recall.questions if hasattr(chapter, "recall") else ():
+            assert sorted(question.shown) == sorted(option.text for option in question.options)
+            seen.add(question.shown.index(question.right.text))
+    assert seen == {0, 1, 2}

@@ -9,8 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from chapters import NOTEBOOKS
-from forms import texts
+from chapters import NOTEBOOKS, texts
 
 from workbook.chapter import Chapter, diagram
 from workbook.views.parts import Loop, Part, Producer, Query, Sink, Topic

@@ -96,5 +96,4 @@ def choice(
         hints=hints,
         reference=right,
         discussion=discussion,
-        minutes=1.0,
     )

@@ -29,7 +29,7 @@ class Problem:
     body, or ``answer = ...``. ``diagnose`` takes the answer (and what ``check`` is given besides)
     and returns ``None`` if it is right. Of up to three ``hints`` each comes closer, and the first
     two hold no line of the solution. ``reference`` is a right answer, and ``discussion`` names its
-    weaknesses. ``minutes`` is what it takes a learner, more or less.
+    weaknesses.
     """
 
     name: str
@@ -39,7 +39,6 @@ class Problem:
     hints: tuple[str, ...]
     reference: Any
     discussion: str
-    minutes: float = 4.0
     _hints_shown: int = field(default=0, init=False, repr=False)
     _checked: Any = field(default=..., init=False, repr=False)
     _passed: bool = field(default=False, init=False, repr=False)

@@ -216,5 +216,4 @@ two_tables = Problem(
     "as long as either side has something. Whoever wants only groups with both filters the result; "
     "the other way round, what an inner join has dropped nobody can bring back.\n\n"
     "It needs both tables' entries of a group in one place. That's all `KTable.join` sees to.",
-    minutes=4.0,
 )

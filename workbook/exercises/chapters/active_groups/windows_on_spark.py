@@ -126,5 +126,4 @@ windows_on_spark = Problem(
     "then emitted once more; so whoever keeps the rows replaces them by `start` and `group`. One "
     "that came later was dropped.\n\n"
     "Ten minutes without a row mean that a group committed nothing, and no more than that.",
-    minutes=5.0,
 )

@@ -90,5 +90,4 @@ four_cases = Problem(
     "a record, or neither would begin.\n\n"
     "The second case is strict: a topic that is empty stops the other after its first record, even "
     "where it's empty for good. The rule can't know. Heartbeats help.",
-    minutes=3.0,
 )

@@ -98,5 +98,4 @@ pause_and_resume = Problem(
     reference=steer,
     discussion="Kafka doesn't mind if you pause what is paused. We ask for the changes only, since "
     "each `resume` makes the client fetch again what it had thrown away.",
-    minutes=5.0,
 )

@@ -137,5 +137,4 @@ client_details_serde = Problem(
     "still read if it has a default.\n\n"
     "That the same details give the same bytes lets a store leave out what hasn't changed, by "
     "comparing. A time in the bytes ends that, also where you don't see it: `gzip` writes one.",
-    minutes=4.5,
 )

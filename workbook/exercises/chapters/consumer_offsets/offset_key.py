@@ -167,5 +167,4 @@ offset_key = Problem(
     "workbook's decoder does (`workbook/events/binary.py`).\n\n"
     "The new group protocol has come with kinds of its own. Whoever says `None` to what they don't "
     "know has a program that still ran on that day.",
-    minutes=4.5,
 )

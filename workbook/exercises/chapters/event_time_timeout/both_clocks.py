@@ -105,5 +105,4 @@ both_clocks = Problem(
     "Spark does the same with `multipleWatermarkPolicy=min`, its default, if each topic is a "
     "stream of its own; a single `readStream` of both has one watermark, by the fastest.\n\n"
     "The price is that the slowest decides: a topic that stands still stops everybody.",
-    minutes=3.0,
 )

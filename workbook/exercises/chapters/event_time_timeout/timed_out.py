@@ -124,5 +124,4 @@ timed_out = Problem(
     "only.\n\n"
     "A visitor who never pauses is never complete by this rule. The workbook's merge has a second "
     "limit: a maximum age, counted from the oldest message.",
-    minutes=5.0,
 )

@@ -143,7 +143,6 @@ commit_on_delivery = Step(
     "nothing is lost, and what was published and not committed comes again. The program ends at "
     "the first metric that fails, and its restart sends that second again.\n\n"
     "Its weakness is the one partition: `n0` is the record before, whichever partition it's of.",
-    minutes=15.0,
     before=publish_seconds,
     called="commit_on_delivery",
 )

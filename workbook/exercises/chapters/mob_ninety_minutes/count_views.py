@@ -114,7 +114,6 @@ count_views = Step(
     discussion="One variable has made the program stateful: what it shows depends on all that "
     "came before. State and place in the topic are two things, kept in two places. And half a "
     "click ends this program by an error: chapter 03 puts such records aside.",
-    minutes=9.0,
     before=print_records,
     called="count_views",
 )

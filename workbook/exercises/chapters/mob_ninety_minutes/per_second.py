@@ -134,7 +134,6 @@ per_second = Step(
     discussion="The map holds one second at a time, so the state is small, however long it runs. "
     "It rests on clicks that are appended in the order of their time: a late one would end a "
     "second too early (chapter 02).",
-    minutes=13.0,
     before=count_views,
     called="per_second",
 )

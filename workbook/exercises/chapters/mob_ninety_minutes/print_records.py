@@ -103,6 +103,5 @@ print_records = Step(
     discussion="Print first, whatever the topic: you see bytes, keys and times before you believe "
     "anything about them. This loop ends at the first error, which is better than one that goes on "
     "in silence. It keeps no state at all.",
-    minutes=9.0,
     called="print_records",
 )

@@ -104,7 +104,6 @@ publish_seconds = Step(
     "the last value of each: published twice it does no harm. A weakness stays: nobody looks "
     "whether the broker has taken the record. And this program remembers no place: started again, "
     "it reads and publishes everything once more.",
-    minutes=11.0,
     before=per_second,
     called="publish_seconds",
 )

@@ -159,7 +159,6 @@ _TEACHING_RECORDS = [
 
 one_record = Problem(
     name="One record",
-    minutes=3,
     task="Write the step that brings one record into the table. The table is a dictionary from "
     "position id to row; the record has a key, the position id, and a value: the whole row as it "
     "is from now on, or `None`, a tombstone, if the position was closed. Return the table as "

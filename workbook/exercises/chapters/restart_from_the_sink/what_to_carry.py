@@ -134,5 +134,4 @@ what_to_carry = Problem(
     "emitted again. And one visit that stays open for long holds the offset back for as long, "
     "which is one more reason for a maximum age.\n\n"
     "A loop that merges two topics needs an offset for each of them.",
-    minutes=4.0,
 )

@@ -103,5 +103,4 @@ where_to_start = Problem(
     "the old offset, an offset alone can't know; a topic id could (Kafka has one since 2.8).\n\n"
     "Latest passes over records that perhaps nobody has merged. It's what OTTO chose for a sink "
     "that says nothing, and somebody has to look at it; `look_up` reports it.",
-    minutes=3.0,
 )

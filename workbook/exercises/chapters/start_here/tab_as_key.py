@@ -158,5 +158,4 @@ tab_as_key = Problem(
     "needs their order.\n\n"
     "It holds while all producers use the same partitioner, and while the topic keeps its number "
     "of partitions: with more of them the same hash gives another place.",
-    minutes=3.0,
 )

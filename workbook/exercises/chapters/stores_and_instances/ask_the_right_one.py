@@ -108,5 +108,4 @@ ask_the_right_one = Problem(
     "It stands on two things that aren't in the function. The number of partitions must never "
     "change. And every producer of the topic must use the same partitioner: Java's default is "
     "murmur2, librdkafka's is CRC32.",
-    minutes=3.0,
 )

@@ -155,5 +155,4 @@ compare_windows = Problem(
     "`fetch(group, 0, now)` shows its former windows, as far as they're kept.\n\n"
     "The time between the two commits divides, not the length of a window: in windows of 5 s two "
     "commits may be 0.1 s apart, or 9.9.",
-    minutes=3.0,
 )

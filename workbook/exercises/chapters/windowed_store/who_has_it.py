@@ -152,5 +152,4 @@ who_has_it = Problem(
     "finds nothing.\n\n"
     "The number of partitions is `offsets.topic.num.partitions`, by default 50, when the first "
     "group joined. Later changes of the setting change nothing: ask the topic.",
-    minutes=3.0,
 )
