@@ -1,4 +1,4 @@
-"""The systems as they are declared: complete, each under its own name, and told of in README."""
+"""The systems as declared: complete, each under its own name, and listed in docs/cli.md."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbook.systems.crashes.base import Crashes, Point, Variant
 from workbook.systems.crashes.page_views import PageViewCrashes
 from workbook.systems.page_views import PageViews
 
-README = Path(__file__).parents[1] / "README.md"
+COMMANDS = Path(__file__).parents[1] / "docs/cli.md"
 
 
 class Nameless(PageViews):
@@ -79,8 +79,8 @@ def test_two_systems_of_one_name_are_named() -> None:
 
 
 @pytest.mark.parametrize("system", SYSTEMS.values(), ids=list(SYSTEMS))
-def test_readme_tells_of_each_system(system: System) -> None:
-    text = README.read_text()
+def test_the_page_of_commands_tells_of_each_system(system: System) -> None:
+    text = COMMANDS.read_text()
     assert f"run {system.name}" in text
     assert f"systems/{system.name}.py" in text
     assert not system.streams or system.reads in STREAMS
