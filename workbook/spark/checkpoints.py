@@ -1,36 +1,23 @@
-"""Records what a checkpoint was made for, and refuses any other query that would continue it.
+"""Says what a checkpoint was made for, and keeps it for one process at a time.
 
-Facts are JSON values by name, for example ``{"topic": "clicks", "buckets": 8}``. Those of a query
-travel in its plan: a source puts them into its option ``made_for``, a pipeline marks rows with
-them (``marked``), and ``facts_of`` finds them again, whatever was done with the rows in between.
+An identity has JSON values by name, for example ``{"system": "share_holders", "version": 1,
+"reads": {"positions": "the topic's id"}}``. ``workbook run`` compares it before Spark starts.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
-import pickle
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-from pyspark import SparkContext
-from pyspark.sql import DataFrame
+from typing import Any, TextIO
 
 from workbook.errors import CannotGoOn
-from workbook.spark.fingerprints import fingerprint
 
-Facts = Mapping[str, Any]
+Identity = Mapping[str, Any]
 
-RECORD = "made_for.json"
-WRITES = "writes.json"
-"""The record of the topics that ``workbook run`` writes from this checkpoint."""
-
-OPTION = "made_for"
-_MARK = "made for "
-_NONE = "nothing"
-
-
-# --- the record -------------------------------------------------------------------------------
+FILE = "identity.json"
+_HELD: dict[Path, TextIO] = {}
 
 
 def begun(checkpoint: Path) -> bool:
@@ -38,54 +25,19 @@ def begun(checkpoint: Path) -> bool:
     return any(checkpoint.glob("[0-9]*/offsets/[0-9]*"))
 
 
-def require(checkpoint: Path, facts: Facts, file: str = RECORD) -> None:
-    """Refuse to go on with a checkpoint that was made for something else.
+def require(checkpoint: Path, identity: Identity) -> None:
+    """Refuse to continue a checkpoint that was made for something else.
 
-    ``facts`` may be some of those that will be recorded, as far as they are known before Spark
-    starts. A checkpoint in which nothing has begun fits everything. Raises ``CannotGoOn``.
+    A checkpoint in which nothing has begun fits everything. Raises ``CannotGoOn``, also for one
+    that has begun and doesn't say what it was made for.
     """
-    if begun(checkpoint):
-        recorded = _recorded(checkpoint, file)
-        _compare(checkpoint, {name: recorded.get(name) for name in facts}, facts)
-
-
-def record(checkpoint: Path, facts: Facts, file: str = RECORD) -> None:
-    """Record all the facts before the first start; afterwards, refuse any difference.
-
-    Raises ``CannotGoOn``, also for a checkpoint that has begun without such a record.
-    """
-    if begun(checkpoint):
-        _compare(checkpoint, _recorded(checkpoint, file), facts)
+    if not begun(checkpoint):
         return
-    checkpoint.mkdir(parents=True, exist_ok=True)
-    unfinished = checkpoint / f"{file}.unfinished"
-    unfinished.write_text(json.dumps(facts, indent=1, ensure_ascii=False), encoding="utf-8")
-    unfinished.replace(checkpoint / file)
-
-
-def made_for(checkpoint: Path) -> Facts:
-    """Return the facts that a checkpoint was made for; none where it has no record."""
-    return _recorded(checkpoint, RECORD) if (checkpoint / RECORD).exists() else {}
-
-
-def _recorded(checkpoint: Path, file: str) -> dict[str, Any]:
-    try:
-        return dict(json.loads((checkpoint / file).read_text(encoding="utf-8")))
-    except (FileNotFoundError, ValueError, TypeError) as error:
-        came = "there is none" if isinstance(error, FileNotFoundError) else "it cannot be read"
-        raise CannotGoOn(
-            f"Expected {checkpoint / file} to say what this checkpoint was made for, but {came}: "
-            "it is of an older version, or was damaged, and might give wrong results. Use a new "
-            "folder for the checkpoint: its query starts as one without."
-        ) from None
-
-
-def _compare(checkpoint: Path, made_for: Facts, facts: Facts) -> None:
-    facts = json.loads(json.dumps(facts))  # tuples as lists, as they are recorded
+    made_for, asked = _recorded(checkpoint), json.loads(json.dumps(identity))
     differing = [
-        f"\n  {name}: made for {_text(made_for.get(name))}, came {_text(facts.get(name))}"
-        for name in dict.fromkeys([*made_for, *facts])
-        if made_for.get(name) != facts.get(name)
+        f"\n  {name}: made for {_text(made_for.get(name))}, came {_text(asked.get(name))}"
+        for name in dict.fromkeys([*made_for, *asked])
+        if made_for.get(name) != asked.get(name)
     ]
     if differing:
         raise CannotGoOn(
@@ -95,116 +47,59 @@ def _compare(checkpoint: Path, made_for: Facts, facts: Facts) -> None:
         )
 
 
-def _text(value: Any) -> str:
-    if isinstance(value, list):
-        return "; ".join(map(str, value)) or _NONE
-    return _NONE if value is None else str(value)
+def record(checkpoint: Path, identity: Identity) -> None:
+    """Write down what a checkpoint is made for, before its first start."""
+    checkpoint.mkdir(parents=True, exist_ok=True)
+    unfinished = checkpoint / f"{FILE}.unfinished"
+    unfinished.write_text(json.dumps(identity, indent=1, ensure_ascii=False), encoding="utf-8")
+    unfinished.replace(checkpoint / FILE)
 
 
-# --- on their way -----------------------------------------------------------------------------
+def hold(checkpoint: Path) -> None:
+    """Keep a checkpoint from other processes until ``release`` or the end of this one.
 
-
-def marked(rows: DataFrame, facts: Facts) -> DataFrame:
-    """Mark rows with facts; ``facts_of`` finds them in everything that is made of these rows."""
-    return rows.alias(_MARK + json.dumps(facts))
-
-
-def facts_of(rows: DataFrame) -> dict[str, Any]:
-    """Collect the facts in the plan of these rows; a list where several differ under one name."""
-    found: dict[str, list[Any]] = {}
-    for facts in _all_facts(_plan(rows)):
-        for name, value in facts.items():
-            known = found.setdefault(name, [])
-            known.extend([value] if value not in known else [])
-    return {name: values if len(values) > 1 else values[0] for name, values in found.items()}
-
-
-def computed(rows: DataFrame) -> list[str]:
-    """Return what SQL has made of the rows since they were read: filters, columns, joins, ...
-
-    A function of Python is known by its fingerprint. What ``mapInPandas`` and its kin do, and all
-    below them, isn't seen: a pipeline of such a kind marks its rows itself. Nor is what a table
-    holds that is no stream, or the session's time zone.
+    The lock is a file's, so ``kill -9`` frees it. On a network file system it promises nothing.
+    Raises ``CannotGoOn`` where another process holds it; holding it twice changes nothing.
     """
-    return list(_computed(_plan(rows)))
-
-
-def condition_text(rows: DataFrame, holds: Any) -> str:
-    """Return a condition as Spark understands it: the same text however it was written."""
-    node = _plan(rows.where(holds))
-    while node.nodeName() != "Filter":  # where Spark has added a projection of its own
-        node = node.children().apply(0)
-    return _sql(node.condition())
-
-
-def _plan(rows: DataFrame) -> Any:
-    return rows._jdf.queryExecution().analyzed()
-
-
-def _all_facts(node: Any, topic_known: bool = False) -> Iterator[Facts]:
-    kind = node.nodeName()
-    if kind == "SubqueryAlias" and node.alias().startswith(_MARK):
-        facts = json.loads(node.alias().removeprefix(_MARK))
-        topic_known = topic_known or "topic" in facts
-        yield facts
-    if kind == "StreamingRelationV2":
-        options = node.extraOptions()
-        if options.get(OPTION):
-            yield json.loads(options.get(OPTION))
-        elif options.get("subscribe") and not topic_known:
-            yield {"topic": options.get("subscribe")}
-    for child in _all(node.children()):
-        yield from _all_facts(child, topic_known)
-
-
-_UNCHANGED = {"SubqueryAlias", "View", "Repartition", "RepartitionByExpression", "ResolvedHint"}
-
-
-def _computed(node: Any) -> Iterator[str]:
-    kind, children = node.nodeName(), list(_all(node.children()))
-    if not children or kind.startswith(("MapIn", "FlatMap", "MapPartitions", "TransformWith")):
+    folder = checkpoint.absolute()
+    if folder in _HELD:
         return
-    names = [[column.name() for column in _all(child.output())] for child in children]
-    clear = all(len(set(each)) == len(each) for each in names)
-    if kind == "EventTimeWatermark":
-        yield f"WATERMARK {_sql(node.eventTime())} {node.delay()}"
-    elif kind == "Filter" and clear:
-        yield f"WHERE {_sql(node.condition())}"
-    elif kind == "Project" and clear:
-        expressions = _all(node.expressions())
-        yield from (_sql(each) for each in expressions if each.nodeName() != "AttributeReference")
-    elif kind not in _UNCHANGED:
-        text = "; ".join(map(_sql, _all(node.expressions())))
-        yield f"{node.canonicalized().simpleString(10_000)} OF {text}"
-    for child, columns in zip(children, names, strict=True):
-        if len(children) > 1:
-            yield "SIDE" if kind == "Join" else f"SIDE OF {', '.join(columns)}"
-        yield from _computed(child)
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = (folder / "lock").open("a")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.close()
+        raise CannotGoOn(
+            f"Expected the checkpoint {checkpoint} to be free, but another process runs a query "
+            "on it, and two would overwrite each other's offsets. End that one first, or use a "
+            "checkpoint of its own for this one."
+        ) from None
+    except OSError:  # a file system without locks
+        pass
+    _HELD[folder] = lock
 
 
-def _sql(expression: Any) -> str:
-    """Return an expression as SQL, with what SQL hides: Python functions, subqueries, variables."""
-    return " ".join([expression.sql(), *_unseen(expression, [])])
+def release(checkpoint: Path) -> None:
+    """Let other processes have a checkpoint; harmless where it isn't held."""
+    lock = _HELD.pop(checkpoint.absolute(), None)
+    if lock is not None:
+        lock.close()
 
 
-def _unseen(expression: Any, variables: list[int]) -> Iterator[str]:
-    kind = expression.nodeName()
-    if kind in ("ListQuery", "ScalarSubquery", "Exists"):
-        yield f"FROM {list(_computed(expression.plan()))}"
-    elif kind == "NamedLambdaVariable":
-        number = expression.exprId().id()
-        variables.extend([number] if number not in variables else [])
-        yield f"VARIABLE {variables.index(number)}"
-    elif kind == "PythonUDF":
-        command = expression.func().command()
-        scala = SparkContext._active_spark_context._jvm.scala  # type: ignore[union-attr]
-        pickled = command.toArray(scala.reflect.ClassTag.Byte())
-        made = fingerprint(pickle.loads(bytes(pickled))[0])
-        yield f"BY {made} AS {expression.dataType().sql()}"
-    for child in _all(expression.children()):
-        yield from _unseen(child, variables)
+def _recorded(checkpoint: Path) -> dict[str, Any]:
+    try:
+        return dict(json.loads((checkpoint / FILE).read_text(encoding="utf-8")))
+    except (FileNotFoundError, ValueError, TypeError) as error:
+        came = "there is none" if isinstance(error, FileNotFoundError) else "it cannot be read"
+        raise CannotGoOn(
+            f"Expected {checkpoint / FILE} to say what this checkpoint was made for, but {came}: "
+            "it is of an older version, or was damaged, and might give wrong results. Use a new "
+            "folder for the checkpoint: its query starts as one without."
+        ) from None
 
 
-def _all(sequence: Any) -> Iterator[Any]:
-    """Iterate over a Scala sequence."""
-    return (sequence.apply(n) for n in range(sequence.size()))
+def _text(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} ({_text(of)})" for name, of in value.items()) or "nothing"
+    return "nothing" if value is None else str(value)
