@@ -31,6 +31,7 @@ os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
 from peers import kafka_streams
 from pyspark.sql import functions as F  # noqa: N812
 from views_per_second import Cost, cost, floor, peak_memory, report
+from workbook.pipelines.event_time_merge.readable import merged_sessions
 
 from workbook.decoding.visits import parse
 from workbook.events.merged import Merged
@@ -45,7 +46,6 @@ from workbook.kafka.stream_producer import generate
 from workbook.ledgers.merges import MergeLedger
 from workbook.pipelines.event_time_merge.by_hand import Limits
 from workbook.pipelines.event_time_merge.fast import merged_visits
-from workbook.pipelines.event_time_merge.readable import merged_sessions
 from workbook.sinks.merged import MergeSender, start_merging
 from workbook.spark import session
 from workbook.spark.source import kafka_stream

@@ -31,6 +31,7 @@ os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
 
 from peers import kafka_streams
 from views_per_second import Cost, cost, floor, peak_memory, report
+from workbook.spark.queries import start_table
 
 from workbook.decoding.positions import parse
 from workbook.generators.positions import PositionStream
@@ -42,7 +43,6 @@ from workbook.pipelines import share_holders
 from workbook.sinks.store import Store
 from workbook.sinks.table_topic import TableTopic
 from workbook.spark import session
-from workbook.spark.queries import start_table
 from workbook.spark.source import kafka_stream
 from workbook.stack.broker import kafka
 from workbook.tables.ktable import collect_set, count, sum_of

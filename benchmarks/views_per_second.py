@@ -30,6 +30,10 @@ from confluent_kafka import Consumer
 sys.path.insert(0, str(Path(__file__).parents[1]))
 os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
 
+from workbook.sinks.completed import start_completed
+from workbook.sinks.local_table import LocalTable
+from workbook.spark.queries import start_counting
+
 from workbook.decoding.clicks import parse
 from workbook.events.clicks import ClickType
 from workbook.generators.clicks import ClickStream
@@ -41,10 +45,7 @@ from workbook.kafka.readers import FAST_PLAIN, read_dead_letters
 from workbook.kafka.stream_producer import generate
 from workbook.pipelines.page_views.completed import completed_views
 from workbook.pipelines.page_views.counts import views_per_second
-from workbook.sinks.completed import start_completed
-from workbook.sinks.local_table import LocalTable
 from workbook.spark import session
-from workbook.spark.queries import start_counting
 from workbook.spark.source import kafka_stream
 from workbook.stack.broker import kafka
 from workbook.topics import Topic, new_topic

@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from test_consumer_offsets import bare_commit
 from test_group_records import OFFSET_KEY, commit, text
+from workbook.spark.queries import start_table
 
 from workbook.decoding.consumer_offsets import decode
 from workbook.events.client_details import from_json, to_json
@@ -32,7 +33,6 @@ from workbook.pipelines.active_groups import _active, active_groups
 from workbook.sinks.followed import Followed
 from workbook.sinks.store import Store
 from workbook.sinks.windowed_store import WindowedStore
-from workbook.spark.queries import start_table
 from workbook.spark.source import assigned_stream
 from workbook.stack import jars
 from workbook.stack.broker import Broker

@@ -18,6 +18,7 @@ from pyspark.errors import AnalysisException, PySparkException, StreamingQueryEx
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
+from workbook.systems.progress import _offsets
 
 from workbook.errors import TopicMissing
 from workbook.events.group_records import CONSUMER_OFFSETS
@@ -30,7 +31,6 @@ from workbook.sources.kafka_records import RecordsLost
 from workbook.spark.checkpoints import facts_of
 from workbook.spark.source import assigned_stream
 from workbook.stack import kafka
-from workbook.systems.progress import _offsets
 from workbook.topics import Topic, new_compacted_topic
 
 ALL = ReadAllAvailable()

@@ -17,6 +17,7 @@ import pandas as pd
 import pytest
 from clusters import Cluster, cluster, environment, unfit
 from labs import end, read_until, until, workbook
+from workbook.spark.queries import QueryGroup
 
 from workbook.errors import CannotGoOn
 from workbook.events.clicks import ClickType
@@ -33,7 +34,6 @@ from workbook.kafka.stream_producer import generate
 from workbook.ledgers.merges import MergeLedger, MergeVerdict
 from workbook.ledgers.tables import TableLedger
 from workbook.spark.cluster import settings
-from workbook.spark.queries import QueryGroup
 from workbook.spark.settings import settle_environment
 from workbook.stack.folders import ROOT
 from workbook.topics import Topic, new_compacted_topic, new_topic

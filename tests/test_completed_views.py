@@ -17,6 +17,9 @@ from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from labs import until
 from pyspark.sql import SparkSession
+from workbook.sinks.completed import start_completed
+from workbook.sinks.local_table import LocalTable
+from workbook.spark.queries import QueryGroup
 
 from workbook.buckets.packing import Tables
 from workbook.events.clicks import MAX_AHEAD_MS, Click, ClickType
@@ -37,9 +40,6 @@ from workbook.pipelines.page_views.completed import (
     nothing_came,
     per_second,
 )
-from workbook.sinks.completed import start_completed
-from workbook.sinks.local_table import LocalTable
-from workbook.spark.queries import QueryGroup
 from workbook.spark.source import kafka_stream
 from workbook.topics import Topic
 

@@ -24,6 +24,7 @@ from confluent_kafka.admin import (
 from labs import until
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
+from workbook.spark.queries import QueryGroup
 
 from workbook.errors import CannotGoOn, PartitionedApart
 from workbook.events.merged import Merged
@@ -41,7 +42,6 @@ from workbook.ledgers.merges import MergeLedger, MergeVerdict
 from workbook.pipelines.event_time_merge.by_hand import Limits
 from workbook.pipelines.event_time_merge.fast import merged_visits
 from workbook.sinks.merged import TOO_LARGE_VISIT, MergeSender, start_merging
-from workbook.spark.queries import QueryGroup
 from workbook.spark.source import clamped_stream, kafka_stream
 from workbook.systems import SYSTEMS
 from workbook.topics import Topic, new_topic

@@ -12,14 +12,14 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
+from workbook.spark.queries import QueryGroup, start_table
+from workbook.tables.state import state_of
 
 from workbook.buckets.packing import unpacked
 from workbook.errors import CannotGoOn, CannotSubtract, NoSuchState, QueryEnded
 from workbook.pipelines.share_holders import us_positions, us_share_holders
 from workbook.sinks.store import Store
-from workbook.spark.queries import QueryGroup, start_table
 from workbook.tables.ktable import KTable, collect_set, count, fold, ktable, max_of, sum_of
-from workbook.tables.state import state_of
 from workbook.tables.steps import DELETED, GROUP_BUCKET
 
 SCHEMA = (

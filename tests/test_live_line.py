@@ -6,10 +6,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from workbook.systems.progress import GroupsProgress
 
 from workbook.commands.live_line import Writes, follow
 from workbook.systems.base import Shown, Started
-from workbook.systems.progress import GroupsProgress
 
 
 class Dashboard:

@@ -14,6 +14,7 @@ import pytest
 from confluent_kafka import Producer
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
+from workbook.spark.queries import QueryGroup, start_metrics
 
 from workbook.decoding.clicks import parse
 from workbook.events.clicks import Click, ClickType
@@ -25,7 +26,6 @@ from workbook.kafka.metrics_reader import read_metrics
 from workbook.kafka.readers import read_dead_letters
 from workbook.pipelines.page_views.counts import views_per_second
 from workbook.pipelines.page_views.metrics import metric_records
-from workbook.spark.queries import QueryGroup, start_metrics
 from workbook.spark.source import kafka_stream
 from workbook.topics import Topic
 

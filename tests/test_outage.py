@@ -13,6 +13,8 @@ import pytest
 from brokers import OwnBroker
 from labs import until
 from pyspark.sql import SparkSession
+from workbook.sinks.completed import start_completed
+from workbook.spark.queries import QueryGroup, appender
 
 from workbook.events.clicks import Click, ClickType
 from workbook.generators.clicks import ClickStream
@@ -27,8 +29,6 @@ from workbook.kafka.stream_producer import StreamProducer
 from workbook.ledgers.events import Ledger, Verdict
 from workbook.pipelines.page_views.completed import completed_views
 from workbook.pipelines.page_views.metrics import Seconds, commit_on_delivery, metric_records
-from workbook.sinks.completed import start_completed
-from workbook.spark.queries import QueryGroup, appender
 from workbook.spark.source import kafka_stream
 from workbook.stack import jars
 from workbook.topics import Topic

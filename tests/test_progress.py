@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaException
 from pyspark.sql.streaming.listener import StreamingQueryProgress
+from workbook.systems.merge_progress import MergeProgress
+from workbook.systems.progress import Progress, SecondsProgress
 
 from workbook.errors import WorkbookError
 from workbook.kafka import end_offsets
 from workbook.systems import SYSTEMS
-from workbook.systems.merge_progress import MergeProgress
-from workbook.systems.progress import Progress, SecondsProgress
 
 START = 1_767_225_600.0  # 2026-01-01
 ID = "00000000-0000-0000-0000-000000000000"

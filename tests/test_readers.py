@@ -12,6 +12,8 @@ import pytest
 from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
 from labs import until
 from pyspark.sql import SparkSession
+from workbook.sinks.local_table import LocalTable
+from workbook.spark.queries import QueryGroup
 
 from workbook.errors import BrokerUnreachable, TopicMissing
 from workbook.kafka.broker import Broker
@@ -23,8 +25,6 @@ from workbook.kafka.readers import (
     read_all,
     read_messages,
 )
-from workbook.sinks.local_table import LocalTable
-from workbook.spark.queries import QueryGroup
 from workbook.spark.source import kafka_stream, kafka_table
 from workbook.topics import Topic, new_topic
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from py4j.protocol import Py4JNetworkError
-
 from workbook.spark.queries import QueryGroup
 
 

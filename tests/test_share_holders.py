@@ -18,6 +18,7 @@ import pandas as pd
 import pytest
 from confluent_kafka import Producer
 from pyspark.sql import SparkSession
+from workbook.spark.queries import QueryGroup, start_table
 
 from workbook.decoding.positions import parse
 from workbook.events.positions import Position
@@ -29,7 +30,6 @@ from workbook.pipelines.share_holders import REQUIRED_COLUMNS, us_share_holders
 from workbook.sinks.store import Store
 from workbook.sinks.table_topic import TableTopic
 from workbook.spark import session
-from workbook.spark.queries import QueryGroup, start_table
 from workbook.spark.source import kafka_stream
 from workbook.topics import Topic, compacted, new_compacted_topic
 

@@ -13,6 +13,8 @@ import pytest
 from confluent_kafka import Producer
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
+from workbook.sinks.local_table import LocalTable
+from workbook.spark.queries import QueryGroup, start_counting
 
 from workbook.decoding.clicks import parse
 from workbook.errors import BrokerUnreachable, Rejected
@@ -22,8 +24,6 @@ from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.producer import SETTINGS
 from workbook.kafka.readers import read_all, read_dead_letters
 from workbook.pipelines.page_views.counts import page_views
-from workbook.sinks.local_table import LocalTable
-from workbook.spark.queries import QueryGroup, start_counting
 from workbook.spark.source import kafka_stream
 from workbook.topics import Topic, new_topic
 

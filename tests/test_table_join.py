@@ -12,11 +12,11 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from test_ktable import Changes
+from workbook.spark.queries import QueryGroup, start_table
+from workbook.tables.state import state_of
 
 from workbook.errors import CannotGoOn, NoSuchState
-from workbook.spark.queries import QueryGroup, start_table
 from workbook.tables.ktable import KTable, ktable
-from workbook.tables.state import state_of
 
 SCHEMA = (
     "kind STRING, group STRING, topic STRING, partition INT, committed BIGINT, member STRING, "

@@ -12,6 +12,7 @@ import pytest
 from confluent_kafka import Producer
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
+from workbook.spark.queries import start_table
 
 from workbook.chapter import topologies
 from workbook.decoding.positions import parse
@@ -19,7 +20,6 @@ from workbook.errors import NoTopology
 from workbook.kafka.broker import Broker
 from workbook.pipelines.share_holders import us_share_holders
 from workbook.spark.graph import OPERATOR, SHUFFLE, SINK, SOURCE, STORE, Topology
-from workbook.spark.queries import start_table
 from workbook.spark.source import clamped_stream, kafka_stream
 from workbook.spark.topology import topology
 from workbook.topics import Topic

@@ -83,9 +83,8 @@ def stateful(
 ) -> DataFrame:
     """Take each bucket's packs of a micro-batch through ``step``, and pack what it emits.
 
-    ``tables`` are those that it keeps, by name. Nothing in the state says what they hold: mark what
-    comes out with that (``checkpoints.marked``), ``buckets`` and ``state.LAYOUT`` too, and no query
-    of another shape goes on with it.
+    ``tables`` are those that it keeps, by name. Nothing in the state says what they hold: a
+    pipeline of another shape needs another ``VERSION``, which a checkpoint remembers.
 
     With ``idle`` micro-batches come also where nothing was read, as often as the query's trigger
     says, and every ``WAKE_MS`` it gets the state and the time at which the micro-batch was planned

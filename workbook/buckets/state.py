@@ -20,9 +20,6 @@ from workbook.buckets.segments import HASH, YOUNG_ROWS, Keyed, Segment, Segments
 BUCKET = "__bucket"
 """The column with a row's bucket."""
 
-LAYOUT = {"state in": "segments, 2"}
-"""What a checkpoint is made for, beside the tables in it."""
-
 State = Mapping[str, Segments]
 """A bucket's tables by name."""
 

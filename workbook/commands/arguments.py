@@ -8,9 +8,10 @@ from difflib import get_close_matches
 from typing import Any
 
 from workbook.commands.console import typed
-from workbook.systems import CRASHES, STREAMS, SYSTEMS
+from workbook.systems import STREAMS, SYSTEMS
+from workbook.systems.crashes import CRASHES
 from workbook.systems.crashes.base import Variant
-from workbook.systems.options import FOREVER, add_run_options, path, positive, topic, whole
+from workbook.systems.options import FOREVER, path, positive, topic, whole
 
 _CHOICE = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)")
 
@@ -133,8 +134,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         made.set_defaults(system=name, parser=made)
         made.usage = f"{made.prog} [options]"
         _with_examples(made, *system.examples)
-        add_run_options(made, system.reads, rejects=system.rejects)
-        system.add_options(made)
+        system.fill(made)
     _with_examples(parser, *(system.examples[0] for system in SYSTEMS.values()))
 
 

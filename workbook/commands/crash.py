@@ -8,7 +8,7 @@ from workbook.commands.console import end_like_ctrl_c
 from workbook.crashlab.lab import crash as run_and_kill
 from workbook.stack.broker import kafka
 from workbook.stack.jars import prefetch
-from workbook.systems import CRASHES
+from workbook.systems.crashes import CRASHES
 
 
 def crash(options: Namespace) -> int:

@@ -8,9 +8,8 @@ import time
 from workbook.commands.console import Ending, Line, waiting_for
 from workbook.commands.screen import Screen
 from workbook.kafka.end_offsets import EndOffsets
-from workbook.spark.queries import QueryGroup
-from workbook.systems.base import OnPoint, Started
-from workbook.systems.progress import Progress
+from workbook.spark.runner import OnPoint, Running
+from workbook.systems.base import Started
 
 TICK_S = 0.2
 FINISH_S = 10.0
@@ -47,7 +46,7 @@ def follow(
     ending: Ending,
 ) -> None:
     """Show a system's progress until it's asked to end, and let its last micro-batch finish."""
-    running, progress = started.queries, started.progress
+    running, progress = started.running, started.running.progress
     line = Line()
     with Screen(full=started.full_screen) as screen:
         try:
@@ -59,18 +58,21 @@ def follow(
                 else:
                     line.show(str(progress))
             with waiting_for("Ending: the current micro-batch finishes first"):
-                _finish(running, writes, progress)
+                _finish(running, writes)
         finally:
             running.stop()
-        progress.ended.wait(2)  # what it hears comes a moment later
     with waiting_for("Waiting for the broker's answer", after=2):
-        progress.settle()
+        started.settle()
     line.show(f"{progress}", last=True)
 
 
-def _finish(running: QueryGroup, writes: Writes, progress: Progress) -> None:
+def _finish(running: Running, writes: Writes) -> None:
     """Let the micro-batch under way end, so that what it writes is counted too."""
     writes.close()
     deadline = time.monotonic() + FINISH_S
-    while running.is_active and progress.batches < writes.begun and time.monotonic() < deadline:
+    while (
+        running.is_active
+        and running.progress.batches < writes.begun
+        and time.monotonic() < deadline
+    ):
         time.sleep(0.05)

@@ -13,7 +13,7 @@ from workbook.commands.console import Ending, end_like_ctrl_c, typed, waiting_fo
 from workbook.commands.live_line import Writes, follow
 from workbook.errors import WorkbookError
 from workbook.kafka.end_offsets import EndOffsets
-from workbook.kafka.identity import topics_facts, written_facts
+from workbook.kafka.identity import topic_ids
 from workbook.kafka.probe import require_topic
 from workbook.spark import checkpoints, cluster, session
 from workbook.spark.failures import query_failed
@@ -21,6 +21,7 @@ from workbook.stack.broker import Broker, kafka
 from workbook.systems import SYSTEMS
 from workbook.systems.base import System, fill_in, letters_of
 from workbook.systems.refusals import require_folder
+from workbook.topics import Topic
 
 
 def run(options: Namespace) -> None:
@@ -57,16 +58,27 @@ def _prepare(broker: Broker, system: System, options: Namespace) -> None:
             "is written would be read again. Choose other names for --in, --out, --dead-letters."
         )
     checkpoint = Path(options.checkpoint) if options.checkpoint else None
-    written = [topic.name for topic in results]
     if checkpoint:
-        facts = {**topics_facts(config, sources), **system.made_for(options)}
-        checkpoints.require(checkpoint, facts)
-        checkpoints.require(checkpoint, written_facts(config, written), checkpoints.WRITES)
+        checkpoints.hold(checkpoint)
+        checkpoints.require(checkpoint, _identity(config, system, options, results))
     system.check_topics(broker, options)
     if letters or results:
         broker.create(*letters, *results)
     if checkpoint:
-        checkpoints.record(checkpoint, written_facts(config, written), checkpoints.WRITES)
+        checkpoints.record(checkpoint, _identity(config, system, options, results))
+
+
+def _identity(
+    config: dict[str, str], system: System, options: Namespace, results: list[Topic]
+) -> checkpoints.Identity:
+    """Return what a checkpoint is made for: offsets mean nothing in another topic or pipeline."""
+    return {
+        "system": system.name,
+        "version": system.version,
+        "reads": topic_ids(config, system.sources(options)),
+        "writes": topic_ids(config, [topic.name for topic in results], missing="isn't there"),
+        **system.remembers(options),
+    }
 
 
 def _run(broker: Broker, system: System, options: Namespace) -> None:
@@ -80,10 +92,9 @@ def _run(broker: Broker, system: System, options: Namespace) -> None:
             started = system.start(spark, broker, options, checkpoint, writes)
         if started.store is not None:
             print(f"Ask its store meanwhile: {typed()} store {shlex.quote(str(started.store))}")
-        progress = started.progress
         follow(started, writes, EndOffsets(config, *system.sources(options)), ending)
         read = " and ".join(system.sources(options))
-        print(f"Ended: {progress.messages:,} messages read from {read}.")
+        print(f"Ended: {started.running.progress.messages:,} messages read from {read}.")
         print("\n".join(started.summary()))
     finally:
         with waiting_for("Ending Spark"):

@@ -12,8 +12,9 @@ from workbook.crashlab.parcel import unpacked
 from workbook.crashlab.plan import Plan
 from workbook.crashlab.points import KillAt, die_with_parent, kill_after_commit
 from workbook.kafka.broker import Broker
-from workbook.systems import CRASHES, SYSTEMS
+from workbook.systems import SYSTEMS
 from workbook.systems.base import System
+from workbook.systems.crashes import CRASHES
 from workbook.systems.crashes.base import AFTER_COMMIT, ByHand, Crashes
 
 
@@ -29,8 +30,8 @@ def run_on_spark(plan: Plan, system: System, crashes: Crashes, options: Namespac
         shutil.rmtree(checkpoint, ignore_errors=True)
     if plan.point == AFTER_COMMIT:
         kill_after_commit(plan, checkpoint / "0" / "commits")
-    started = system.start(spark, broker, options, checkpoint, KillAt(plan))
-    with started.queries:
+    started = system.start(spark, broker, options, checkpoint, KillAt(plan, options))
+    with started.running:
         crashes.finish(started, plan.records)
 
 
@@ -49,7 +50,7 @@ def main() -> None:
             plan.variant, plan.config, options, plan.group, plan.records, plan.pace, own,
             on_read=Read(Path(plan.folder)),
         )  # fmt: skip
-        variant.by_hand(run, KillAt(plan))
+        variant.by_hand(run, KillAt(plan, options))
 
 
 if __name__ == "__main__":

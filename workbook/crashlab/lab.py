@@ -79,13 +79,12 @@ class CrashLab:
         self._folder.mkdir(parents=True)
         if replaces:
             self._replace_the_former()
-        self.material = Material(broker, system, seed, clean=own is not None)
+        self.material = Material(broker, system, seed, self._folder, clean=own is not None)
         self._plan = Plan(
             system=system,
             variant=self.variant.name,
             words=(*self.material.words, *self.variant.words),
             config=broker.client_config(),
-            target=self.material.target,
             folder=str(self._folder),
             group=self._name,
             records=self.material.filled.records,
@@ -149,7 +148,7 @@ class CrashLab:
             self.variant,
             self.seed,
             tuple(self.kills),
-            self.material.judge(self._folder / "checkpoint"),
+            self.material.judge(),
             recoveries(begun, self.material.written()),
             since,
             tuple(self._kept.pictures(killed, self._restarts)),

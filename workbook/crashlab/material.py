@@ -12,9 +12,9 @@ from confluent_kafka import KafkaException
 from workbook.errors import NoSuchCrash
 from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import PartitionOffsets, committed_offset, partition_offsets
-from workbook.kafka.readers import read_messages
-from workbook.systems import CRASHES, STREAMS, SYSTEMS
+from workbook.systems import STREAMS, SYSTEMS
 from workbook.systems.base import letters_of
+from workbook.systems.crashes import CRASHES
 from workbook.systems.crashes.base import Crashes, Traced, Variant, Verdict
 from workbook.topics import new_compacted_topic, new_topic
 
@@ -40,25 +40,28 @@ def variant_of(system: str, asked: object) -> Variant:
 class Material:
     """New topics for a system, with its input in them.
 
-    ``words`` are the options with which ``workbook run`` would read and write them. A ``clean``
-    input has no bad records.
+    ``words`` are the options with which ``workbook run`` would read and write them. ``folder`` is
+    the lab's, with the checkpoint in it. A ``clean`` input has no bad records.
     """
 
-    def __init__(self, broker: Broker, system: str, seed: int, *, clean: bool = False) -> None:
+    def __init__(
+        self, broker: Broker, system: str, seed: int, folder: Path, *, clean: bool = False
+    ) -> None:
         self._broker, self._crashes, declared = broker, crashes_of(system), SYSTEMS[system]
         stream = STREAMS.get(declared.reads)
         make = new_compacted_topic if stream and stream.compacted else new_topic
         name = stream.name if stream else system
         source = make(name, "crash", self._crashes.partitions)
-        self.target = f"{source.name}.results"
+        out = self._crashes.out(f"{source.name}.results", folder)
         more = self._crashes.beside(source.name)
         named = [word for option, topic in more.items() for word in (option, topic.name)]
-        self.words = ("--in", source.name, "--out", self.target, *named, *self._crashes.words)
+        self.words = ("--in", source.name, *out, *named, *self._crashes.words)
         self._options = declared.options(self.words)
         self.source = self._options.source  # the same, or a topic that the broker keeps
         results = declared.results(self._options, source.partitions)
         topics = [source, *more.values(), *letters_of(self._options), *results]
         broker.create(*topics)
+        self._checkpoint = folder / "checkpoint"
         self._topics = [topic.name for topic in topics]
         self.filled = self._crashes.fill(self._config, source.name, seed, clean=clean)
 
@@ -66,13 +69,13 @@ class Material:
     def _config(self) -> dict[str, str]:
         return self._broker.client_config()
 
-    def judge(self, checkpoint: Path) -> Verdict:
+    def judge(self) -> Verdict:
         """Compare what came out with what was expected."""
-        return self._crashes.judge(self.filled, self._config, self._options, checkpoint)
+        return self._crashes.judge(self.filled, self._config, self._options, self._checkpoint)
 
     def written(self) -> list[float]:
-        """Return when each record of the result topic was written (seconds since 1970)."""
-        return [m.timestamp()[1] / 1000 for m in read_messages(self._config, self.target)]
+        """Return when each result was written (seconds since 1970)."""
+        return self._crashes.came(self._config, self._options, self._checkpoint)
 
     def offsets(self, group: str) -> PartitionOffsets:
         """Return how far partition 0 of the input goes, and the group has committed."""
@@ -89,9 +92,9 @@ class Material:
         return self._crashes.traced(self.filled, self._config, self._options)
 
     def found(self, group: str) -> tuple[int | None, int]:
-        """Return the group's committed offset of partition 0, and how many results there are."""
+        """Return a loop's committed offset of partition 0, and the end of its result topic."""
         committed = committed_offset(self._config, self.source, group)
-        return committed, partition_offsets(self._config, self.target)[0].end
+        return committed, partition_offsets(self._config, self._options.out)[0].end
 
     def delete(self) -> None:
         """Remove the topics, from our own broker only; harmless when they are gone."""

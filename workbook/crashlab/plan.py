@@ -26,7 +26,6 @@ class Plan:
     variant: str
     words: tuple[str, ...]
     config: dict[str, str]
-    target: str
     folder: str
     group: str
     records: int

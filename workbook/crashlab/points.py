@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -15,7 +16,7 @@ from pyspark.sql import DataFrame
 
 from workbook.crashlab.plan import NOTE, Plan
 from workbook.kafka.offsets import partition_offsets
-from workbook.systems.base import OnPoint
+from workbook.spark.runner import OnPoint
 
 IN_TIME_S = 20.0
 
@@ -36,10 +37,11 @@ def kill_family(pid: int, folder: Path) -> None:
 class KillAt(OnPoint):
     """Kills this process at the chosen pass of the chosen point."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, options: Namespace) -> None:
         self._plan, self._passed = plan, 0
         self._first: str | None = None
-        self._in_task = IN_TASK[plan.point](plan) if plan.point in IN_TASK else None
+        inside = plan.point in IN_TASK
+        self._in_task = IN_TASK[plan.point](plan, options) if inside else None
 
     def __call__(self, point: str) -> None:
         """Count the passes; the first point of each micro-batch prepares a kill within it."""
@@ -78,8 +80,8 @@ class KillInTask:
     end. Spark must run in one machine.
     """
 
-    def __init__(self, plan: Plan) -> None:
-        self._plan, self._driver = plan, os.getpid()
+    def __init__(self, plan: Plan, options: Namespace) -> None:
+        self._plan, self._options, self._driver = plan, options, os.getpid()
         self._armed = Path(plan.folder) / "armed"
         self._batches = 0
         self._armed.unlink(missing_ok=True)  # of a former life
@@ -146,7 +148,7 @@ class KillMidWrite(KillInTask):
 
     def _end(self) -> int:
         """Return the sum of the result topic's end offsets."""
-        return sum(o.end for o in partition_offsets(self._plan.config, self._plan.target))
+        return sum(o.end for o in partition_offsets(self._plan.config, self._options.out))
 
 
 IN_TASK: dict[str | None, type[KillInTask]] = {"mid-batch": KillInTask, "mid-write": KillMidWrite}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from typing import Any
 
 from confluent_kafka import KafkaException, TopicCollection
@@ -12,57 +13,29 @@ from workbook.errors import TopicMissing
 from workbook.kafka.probe import ANSWER_S, LOOKING, require_topic, unreachable
 
 
-def topic_facts(config: Mapping[str, Any], topic: str, timeout: float = ANSWER_S) -> dict[str, str]:
-    """Return what a checkpoint must remember of a topic: ``topic``, ``topic id``, ``cluster``.
-
-    Offsets mean something only for the very topic, on the very cluster, that they were read from.
-    Raises ``BrokerUnreachable`` after ``timeout`` seconds, ``TopicMissing`` at once.
-    """
-    require_topic(config, topic, timeout)
-    admin = AdminClient(dict(config) | LOOKING)
-    try:
-        asked = admin.describe_topics(TopicCollection([topic]), request_timeout=timeout)
-        described = asked[topic].result()
-        cluster = admin.list_topics(topic, timeout=timeout).cluster_id
-    except KafkaException as failure:
-        raise unreachable(config, timeout) from failure
-    return {"topic": topic, "topic id": str(described.topic_id), "cluster": str(cluster)}
-
-
-def topics_facts(
-    config: Mapping[str, Any], topics: Sequence[str], timeout: float = ANSWER_S
-) -> dict[str, str]:
-    """Return the same of several topics, each fact with those of all: "tracking, orders"."""
-    each = [topic_facts(config, topic, timeout) for topic in topics]
-    joined = {name: ", ".join(facts[name] for facts in each) for name in ("topic", "topic id")}
-    return {**joined, "cluster": each[0]["cluster"]}
-
-
 def topic_ids(
-    config: Mapping[str, Any], topics: Sequence[str], timeout: float = ANSWER_S
+    config: Mapping[str, Any], topics: Sequence[str], *, missing: str | None = None
 ) -> dict[str, str]:
-    """Return the topics' ids, by one question; raise as ``topic_facts``."""
-    admin = AdminClient(dict(config) | LOOKING)
-    try:
-        asked = admin.describe_topics(TopicCollection(list(topics)), request_timeout=timeout)
-        return {topic: str(asked[topic].result().topic_id) for topic in topics}
-    except KafkaException as failure:
-        for topic in topics:
-            require_topic(config, topic, timeout)
-        raise unreachable(config, timeout) from failure
+    """Return the topics' ids, by one question: offsets mean nothing in a topic that was recreated.
 
-
-def written_facts(config: Mapping[str, Any], topics: Iterable[str]) -> dict[str, list[str]]:
-    """Return what a checkpoint must remember of the topics it writes: ``writes``, by their ids.
-
-    Another topic would get only what changes from now on. Raises as ``topic_facts``, but for a
-    topic that is missing.
+    Raises ``BrokerUnreachable``, and ``TopicMissing`` for a topic that isn't there, unless
+    ``missing`` says what stands for its id.
     """
-    return {"writes": [f"{topic} ({_id(config, topic)})" for topic in topics]}
+    if not topics:
+        return {}
+    admin = AdminClient(dict(config) | LOOKING)
+    asked = admin.describe_topics(TopicCollection(list(topics)), request_timeout=ANSWER_S)
+    return {topic: _id(config, topic, asked[topic], missing) for topic in topics}
 
 
-def _id(config: Mapping[str, Any], topic: str) -> str:
+def _id(config: Mapping[str, Any], topic: str, asked: Future[Any], missing: str | None) -> str:
     try:
-        return topic_facts(config, topic)["topic id"]
-    except TopicMissing:
-        return "which isn't there"
+        return str(asked.result().topic_id)
+    except KafkaException as failure:
+        try:
+            require_topic(config, topic)
+        except TopicMissing:
+            if missing is None:
+                raise
+            return missing
+        raise unreachable(config, ANSWER_S) from failure

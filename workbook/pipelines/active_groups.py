@@ -18,6 +18,9 @@ from workbook.decoding.consumer_offsets import COMMIT, METADATA
 from workbook.events.client_details import ClientDetails, to_json
 from workbook.tables.ktable import KTable, ktable
 
+VERSION = 1
+"""Of what its checkpoints hold and count; tests/test_versions.py says when to raise it."""
+
 SCHEMA = (
     "group STRING, details BINARY, "
     "offsets ARRAY<STRUCT<topic: STRING, partition: INT, offset: BIGINT, committed_at: BIGINT>>, "

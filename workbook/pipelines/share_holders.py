@@ -8,6 +8,9 @@ from pyspark.sql import functions as F  # noqa: N812
 from workbook.events.positions import US
 from workbook.tables.ktable import KTable, collect_set, ktable
 
+VERSION = 1
+"""Of what its checkpoints hold and count; tests/test_versions.py says when to raise it."""
+
 REQUIRED_COLUMNS = ("position", "client", "ticker", "exchange", "deleted", "offset")
 """What the pipeline needs of the parsed positions."""
 

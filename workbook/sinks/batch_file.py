@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import ClassVar
 
 from workbook.errors import CannotGoOn, NoSuchState
+from workbook.sinks.once import OnceSink
+from workbook.spark.runner import Batch
 
 _WRITTEN = """
 CREATE TABLE IF NOT EXISTS written (query TEXT PRIMARY KEY, batch INTEGER NOT NULL) WITHOUT ROWID;
 """
 
 
-class BatchFile:
+class BatchFile(OnceSink):
     """A file that belongs to one query; readers see whole micro-batches only.
 
     Each kind of file names its ``tables``, the first of which no other kind has, and creates them
@@ -39,38 +41,27 @@ class BatchFile:
             made.execute("PRAGMA journal_mode=WAL")
             made.executescript(self.schema + _WRITTEN)
 
-    def _once(self, query: str, batch_id: int, write: Callable[[sqlite3.Connection], None]) -> None:
-        """Write a micro-batch that isn't in the file yet, and note it in the same transaction.
-
-        Another query, as after a start with a fresh checkpoint, begins with empty tables. Raises
-        ``CannotGoOn`` where micro-batches before this one are missing.
-        """
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
         with closing(self._connect()) as connection, connection:
             connection.execute("BEGIN IMMEDIATE")
-            last_written = self._last(connection, query)
-            if batch_id <= last_written:
-                return
-            self._require_all_before(batch_id, last_written)
-            if batch_id == 0:
-                for table in (*self.tables, "written"):
-                    connection.execute(f"DELETE FROM {table}")
-            write(connection)
-            connection.execute("INSERT OR REPLACE INTO written VALUES (?, ?)", (query, batch_id))
+            yield connection
 
     def _last(self, connection: sqlite3.Connection, query: str) -> int:
-        """Return the last micro-batch of the query that is in the file; -1 for none."""
         asked = "SELECT batch FROM written WHERE query = ?"
         found = connection.execute(asked, (query,)).fetchone()
         return -1 if found is None else int(found[0])
 
-    def _require_all_before(self, batch_id: int, last_written: int) -> None:
-        if batch_id > last_written + 1:
-            raise CannotGoOn(
-                f"Expected the store {self.path} to have all micro-batches before {batch_id}, but "
-                f"it has them up to {last_written} only: it was deleted, moved, or filled by "
-                "another query meanwhile, and would stay wrong. Start with a fresh checkpoint, or "
-                "bring the file back."
-            )
+    def _empty(self, connection: sqlite3.Connection) -> None:
+        for table in (*self.tables, "written"):
+            connection.execute(f"DELETE FROM {table}")
+
+    def _note(self, connection: sqlite3.Connection, batch: Batch) -> None:
+        noted = (batch.query, batch.number)
+        connection.execute("INSERT OR REPLACE INTO written VALUES (?, ?)", noted)
+
+    def __str__(self) -> str:
+        return f"the store {self.path}"
 
     def _reader(self) -> sqlite3.Connection:
         """Return this thread's connection: SQLite wants one per thread."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache, partial
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -14,7 +13,7 @@ from confluent_kafka import KafkaError, Message
 from pyspark.sql import DataFrame
 
 from workbook.errors import BrokerUnreachable
-from workbook.events.merged import CLOCK, MERGED, STARTS
+from workbook.events.merged import MERGED, STARTS
 from workbook.events.reasons import Reason
 from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.identity import topic_ids
@@ -22,8 +21,7 @@ from workbook.kafka.partitioners import require_partitions
 from workbook.kafka.probe import require_topic
 from workbook.kafka.producer import TOO_LARGE, DeliveringProducer
 from workbook.kafka.start_offsets import headers
-from workbook.spark.queries import QueryGroup, facts_of_query
-from workbook.spark.state_store import in_rocksdb
+from workbook.spark.runner import ExecutorSink
 
 PATIENCE_S = 60.0
 TOO_LARGE_VISIT = "merged visit too large for a record of its topic"
@@ -31,7 +29,7 @@ FIELDS = ("ssid", "timestamp", "fragment", "tracking", "orders")
 """Of the record's value, in JSON; its key is the ssid."""
 
 
-class MergeSender:
+class MergedTopic(ExecutorSink):
     """Sends a task's merged visits to ``topic`` and passes on the rows of clocks.
 
     They're sent in order; those of a batch that the broker found too large come again, one by one,
@@ -45,6 +43,8 @@ class MergeSender:
     ``TopicMissing`` now, ``BrokerUnreachable`` when the broker doesn't take a record.
     """
 
+    kind = "topic"
+
     def __init__(
         self,
         config: Mapping[str, Any],
@@ -52,14 +52,18 @@ class MergeSender:
         sources: Sequence[str],
         dead_letters: DeadLetters,
     ) -> None:
-        require_topic(config, topic)
+        self._partitions = require_topic(config, topic)
         self.config, self.topic, self.dead_letters = dict(config), topic, dead_letters
         self.sources = topic_ids(config, sources)
 
-    def through(self, batch: DataFrame) -> DataFrame:
-        """Return the clocks of a micro-batch, whose visits are sent on their way."""
+    def through(self, rows: DataFrame) -> DataFrame:
+        """Return the clocks of a micro-batch, whose visits are sent on their way.
+
+        Raises ``PartitionedApart`` once a topic has another number of partitions.
+        """
+        require_partitions(self.config, list(self.sources), self._partitions, PATIENCE_S)
         send = _Send(self.config, self.topic, self.sources, self.dead_letters)
-        return batch.mapInArrow(send, batch.schema)
+        return rows.mapInArrow(send, rows.schema)
 
 
 class _Send:
@@ -160,35 +164,3 @@ def _producer(config: tuple[tuple[str, Any], ...], topic: str) -> DeliveringProd
     """Return this process's one producer for a topic: a Python worker has many tasks."""
     bulk = {"linger.ms": 5, "compression.type": "lz4"}
     return DeliveringProducer(dict(config), topic, bulk, patience=PATIENCE_S)
-
-
-def start_merging(
-    visits: DataFrame,
-    sender: MergeSender,
-    topics: Sequence[str],
-    partitions: int,
-    checkpoint: Path,
-    *,
-    every: str = "0 seconds",
-    at: Callable[[str], None] = lambda point: None,
-    within: Callable[[str, DataFrame], DataFrame] = lambda point, rows: rows,
-    on_clocks: Callable[[list[dict[str, Any]]], None] = lambda rows: None,
-) -> QueryGroup:
-    """Write each micro-batch of ``merged_visits``; its executors send, by ``sender``.
-
-    ``on_clocks`` gets the rows of kind clock. ``every`` is the least time between two
-    micro-batches. ``at`` is called at named points, ``within`` inside of tasks, for the crash lab.
-    The query ends with ``PartitionedApart`` once a topic has another number of partitions.
-    """
-
-    def write(batch: DataFrame, batch_id: int) -> None:
-        at("before-send")
-        require_partitions(sender.config, topics, partitions, PATIENCE_S)
-        clocks = within("mid-batch", sender.through(batch)).toArrow().to_pylist()
-        at("before-checkpoint")
-        on_clocks([row for row in clocks if row["kind"] == CLOCK])
-
-    with in_rocksdb(visits.sparkSession):
-        writer = visits.writeStream.outputMode("update").trigger(processingTime=every)
-        made_for = facts_of_query("merge", visits)
-        return QueryGroup([writer.foreachBatch(write)], checkpoint, made_for)

@@ -32,6 +32,8 @@ CREATE TABLE IF NOT EXISTS store (key TEXT PRIMARY KEY, value TEXT NOT NULL) WIT
     def __init__(self, path: Path, key: str, *, reading: bool = False) -> None:
         super().__init__(path, reading=reading)
         self.key = key
+        self.says = lambda: f"{len(self):,} rows in the store" if len(self) else ""
+        """What it says of itself in a status line."""
 
     # --- reading ------------------------------------------------------------------------------
 
@@ -64,23 +66,19 @@ CREATE TABLE IF NOT EXISTS store (key TEXT PRIMARY KEY, value TEXT NOT NULL) WIT
     def __len__(self) -> int:
         return int(self._reader().execute("SELECT count(*) FROM store").fetchone()[0])
 
+    def line(self) -> str:
+        """Say what ``says`` gives: by default the number of rows."""
+        return self.says()
+
     def _rows(self, asked: str, *values: str | int) -> list[dict[str, Any]]:
         return rows_of_json([value for (value,) in self._reader().execute(asked, values)])
 
     # --- writing ------------------------------------------------------------------------------
 
-    def apply(self, changes: pa.Table, query: str, batch_id: int) -> None:
-        """Bring in a micro-batch: rows, and ``deleted`` for keys that go; once per batch.
-
-        A store belongs to one query: another one, as after a start with a fresh checkpoint, begins
-        with an empty table. Raises ``CannotGoOn`` where micro-batches before this one are missing.
-        """
-        last = dict(keyed_json(changes, self.key))
+    def _put(self, connection: sqlite3.Connection, rows: pa.Table) -> None:
+        """Replace the rows of their keys, and delete those that are ``deleted``."""
+        last = dict(keyed_json(rows, self.key))
         kept = [(key, value) for key, value in last.items() if value is not None]
         gone = [(key,) for key, value in last.items() if value is None]
-
-        def write(connection: sqlite3.Connection) -> None:
-            connection.executemany("INSERT OR REPLACE INTO store VALUES (?, ?)", kept)
-            connection.executemany("DELETE FROM store WHERE key = ?", gone)
-
-        self._once(query, batch_id, write)
+        connection.executemany("INSERT OR REPLACE INTO store VALUES (?, ?)", kept)
+        connection.executemany("DELETE FROM store WHERE key = ?", gone)

@@ -7,18 +7,16 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.accumulators import Accumulator
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
 from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.probe import require_topic
 from workbook.sinks.row_sender import RowSender
+from workbook.spark.runner import Batch, ExecutorSink, Sink
 
 
-class TableTopic:
+class TableTopic(Sink):
     """Writes each micro-batch of a table's changes to a topic: key, and the row as JSON or null.
-
-    The driver writes it (``apply``), or Spark's executors, each the rows of its own tasks
-    (``through``). For the latter all rows of a key must come from one task, as those of a table do.
 
     Where the key is not that of the table, as in a topic that is partitioned by group, a null
     would not say which row goes: without ``tombstones`` the JSON has ``deleted`` in it.
@@ -29,11 +27,8 @@ class TableTopic:
     ``tombstones`` it is the row without its long columns, ``deleted``.) The next change of the
     row is written as ever.
 
-    At least once: a micro-batch may come again, or one of its tasks, whose executor was lost. The
-    last record of a key counts, so that does no harm. A task that Spark has given up for lost
-    isn't fenced, though: should its machine wake after more than a minute, it may still write.
-
-    Raises ``TopicMissing`` now, and ``BrokerUnreachable`` when the broker does not take a
+    At least once: a micro-batch may come again. The last record of a key counts, so that does no
+    harm. Raises ``TopicMissing`` now, and ``BrokerUnreachable`` when the broker does not take a
     batch within ``patience`` seconds.
     """
 
@@ -50,36 +45,54 @@ class TableTopic:
         dead_letters: DeadLetters | None = None,
     ) -> None:
         require_topic(config, topic)
-        self.topic, self.key = topic, key
+        self.topic, self.key, self.written = topic, key, 0
         self._sender = RowSender(config, topic, key, tombstones, patience, dead_letters)
-        self._by_us = 0
-        self._by_executors: Accumulator[int] | None = None
+
+    def write(self, rows: pa.Table, batch: Batch) -> None:
+        """Send a micro-batch from this process; all of it is delivered on return."""
+        self.written += self._sender.send(rows)
+
+    def line(self) -> str:
+        """Count the records that the broker has taken, for a status line."""
+        return f"out {self.written:,}" if self.written else ""
+
+    def on_executors(self) -> ExecutorTableTopic:
+        """Return the sink that writes the same from Spark's executors."""
+        return ExecutorTableTopic(self._sender)
+
+
+class ExecutorTableTopic(ExecutorSink):
+    """Writes as ``TableTopic``, by executors; all rows of a key come from one task.
+
+    A task comes again where its executor was lost. One that Spark has given up for lost isn't
+    fenced, though: should its machine wake after more than a minute, it may still write.
+    """
+
+    kind = "topic"
+
+    def __init__(self, sender: RowSender) -> None:
+        self._sender = sender
+        self._delivered: Accumulator[int] | None = None
 
     @property
     def written(self) -> int:
-        """So many records the broker has taken."""
-        return self._by_us + (self._by_executors.value if self._by_executors else 0)
+        """The number of records that the broker has taken."""
+        return self._delivered.value if self._delivered else 0
 
-    def apply(self, changes: pa.Table, query: str, batch_id: int) -> None:
-        """Send a micro-batch from this process; all of it is delivered on return."""
-        self._by_us += self._sender.send(changes)
-
-    def through(self, batch: DataFrame) -> DataFrame:
-        """Return the rows of a micro-batch, which are sent on their way, by the executors.
-
-        A task hands its rows on once all of them are delivered.
-        """
-        sender, delivered = self._sender, self._counter(batch.sparkSession)
+    def through(self, rows: DataFrame) -> DataFrame:
+        """Return the same rows; a task hands its own on once all of them are delivered."""
+        if self._delivered is None:
+            self._delivered = rows.sparkSession.sparkContext.accumulator(0)
+        sender, delivered = self._sender, self._delivered
 
         def send(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            rows = list(batches)  # a key's rows may lie in several
-            if rows:
-                delivered.add(sender.send(pa.Table.from_batches(rows)))
-            yield from rows
+            taken = list(batches)  # a key's rows may lie in several
+            if taken:
+                delivered.add(sender.send(pa.Table.from_batches(taken)))
+            yield from taken
 
-        return batch.mapInArrow(send, batch.schema)
+        return rows.mapInArrow(send, rows.schema)
 
-    def _counter(self, spark: SparkSession) -> Accumulator[int]:
-        if self._by_executors is None:
-            self._by_executors = spark.sparkContext.accumulator(0)
-        return self._by_executors
+    def line(self) -> str:
+        """Count the records that the broker has taken, for a status line."""
+        return f"out {self.written:,}" if self.written else ""

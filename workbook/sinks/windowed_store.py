@@ -130,23 +130,15 @@ CREATE TABLE IF NOT EXISTS window_size (ms INTEGER NOT NULL);
 
     # --- writing ------------------------------------------------------------------------------
 
-    def apply(self, changes: pa.Table, query: str, batch_id: int) -> None:
-        """Bring in a micro-batch, once: each row replaces its window's, unless that is newer.
-
-        A file belongs to one query, as with ``Store``. Raises ``CannotGoOn`` where micro-batches
-        before this one are missing, or were put into windows of another length.
-        """
+    def _put(self, connection: sqlite3.Connection, rows: pa.Table) -> None:
+        """Replace each row's window by it, unless that is newer; forget the oldest windows."""
         left_out: Counter[str] = Counter()
-        entries = self._entries(changes, left_out)
-
-        def write(connection: sqlite3.Connection) -> None:
-            self._require_size(connection)
-            connection.executemany(_UPSERT, self._in_time(connection, entries, left_out))
-            connection.execute("DELETE FROM windows WHERE start < ?", (self._oldest(connection),))
-            added = "ON CONFLICT (reason) DO UPDATE SET rows = rows + excluded.rows"
-            connection.executemany(f"INSERT INTO left_out VALUES (?, ?) {added}", left_out.items())
-
-        self._once(query, batch_id, write)
+        entries = self._entries(rows, left_out)
+        self._require_size(connection)
+        connection.executemany(_UPSERT, self._in_time(connection, entries, left_out))
+        connection.execute("DELETE FROM windows WHERE start < ?", (self._oldest(connection),))
+        added = "ON CONFLICT (reason) DO UPDATE SET rows = rows + excluded.rows"
+        connection.executemany(f"INSERT INTO left_out VALUES (?, ?) {added}", left_out.items())
 
     def _entries(self, changes: pa.Table, left_out: Counter[str]) -> list[Entry]:
         latest, entries = self.clock() + AHEAD_MS, []

@@ -13,11 +13,12 @@ from typing import ClassVar
 import pyarrow as pa
 from py4j.protocol import Py4JNetworkError
 from pyspark.errors import StreamingQueryException
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from workbook.errors import BrokerUnreachable, QueryEnded
 from workbook.spark import checkpoints, cluster
+from workbook.spark.progress import Progress
 from workbook.spark.state_store import in_rocksdb
 
 # What Kafka's Java client says when nobody answers, and what our dead letters say.
@@ -99,7 +100,8 @@ def start_query(
     happens; then the driver collects what they return, once for all other sinks. Without one of
     those nothing is collected. ``every`` is the least time between two micro-batches: what Kafka
     Streams calls the commit interval. State is kept in RocksDB. ``at`` is called with
-    ``before-compute``, ``mid-batch`` (in tasks), ``before-KIND`` of each sink, ``before-checkpoint``.
+    ``before-compute``, ``mid-batch`` (in tasks), ``before-KIND`` of each sink and
+    ``before-checkpoint``.
 
     A micro-batch that ended in a crash comes again, so what sinks write is written at least once;
     a sink that notes the batch in the transaction of its rows writes it exactly once.
@@ -122,9 +124,9 @@ def start_query(
             context = frame.sparkSession.sparkContext
             batch = Batch(context.getLocalProperty("sql.streaming.queryId") or "", number)
             table = frame.toArrow()
-            for sink in then:
-                passes(f"before-{sink.kind}")
-                sink.write(table, batch)
+            for writer in then:
+                passes(f"before-{writer.kind}")
+                writer.write(table, batch)
         else:
             frame.write.format("noop").mode("overwrite").save()
         passes("before-checkpoint")
@@ -134,14 +136,16 @@ def start_query(
     if former is not None:
         former.stop()
     checkpoints.hold(checkpoint)
-    writer = rows.writeStream.outputMode(mode).trigger(processingTime=every).foreachBatch(write)
+    stream = rows.writeStream.outputMode(mode).trigger(processingTime=every).foreachBatch(write)
+    progress = Progress(*(sink.line for sink in sinks))
+    rows.sparkSession.streams.addListener(progress)
     with in_rocksdb(rows.sparkSession):
-        query = writer.option("checkpointLocation", str(checkpoint / "0")).start()
-    return Running(query, checkpoint)
+        query = stream.option("checkpointLocation", str(checkpoint / "0")).start()
+    return Running(query, rows.sparkSession, checkpoint, progress)
 
 
 class Running:
-    """A query that runs; it ends with the block whose context manager it is.
+    """A query that runs, and its ``progress``; it ends with the block that it manages.
 
     Starting again in the same checkpoint folder or in one beside it, as ``session.checkpoint``
     makes them, ends it: so a cell may be run twice.
@@ -149,8 +153,12 @@ class Running:
 
     by_folder: ClassVar[dict[Path, Running]] = {}
 
-    def __init__(self, query: StreamingQuery, checkpoint: Path) -> None:
-        self.query, self._checkpoint = query, checkpoint
+    def __init__(
+        self, query: StreamingQuery, spark: SparkSession, checkpoint: Path, progress: Progress
+    ) -> None:
+        self.query, self.progress = query, progress
+        self._spark, self._checkpoint = spark, checkpoint
+        progress.query = str(query.id)
         Running.by_folder[checkpoint.parent] = self
 
     @property
@@ -189,7 +197,7 @@ class Running:
     def wait(self, seconds: float) -> bool:
         """Wait for the end, ``seconds`` at most; True if it came. Raises as ``check``."""
         with suppress(StreamingQueryException, *_GONE):
-            self.query.awaitTermination(seconds)
+            self.query.awaitTermination(seconds)  # type: ignore[arg-type]
         self.check()
         return not self.is_active
 
@@ -197,6 +205,8 @@ class Running:
         """End it; harmless when it has ended."""
         with suppress(*_GONE):  # as by "Close down", and then the notebook run again
             self.query.stop()
+            self.progress.ended.wait(2)  # what it hears comes a moment later
+            self._spark.streams.removeListener(self.progress)
         checkpoints.release(self._checkpoint)
 
     def __enter__(self) -> Running:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 
-from workbook.kafka.identity import topics_facts
 from workbook.kafka.probe import require_readable, require_topic
 from workbook.sources import assigned, clamped
-from workbook.spark.checkpoints import OPTION, marked
 
 PATIENCE_S = 60.0
 """How long a running query retries a silent broker before it gives up."""
@@ -54,15 +52,14 @@ def kafka_stream(
     ``TopicMissing`` and ``BrokerUnreachable`` now, not when the query runs.
     """
     topics = [topic] if isinstance(topic, str) else list(topic)
-    facts: dict[str, Any] = topics_facts(broker.client_config(), topics)
+    for name in topics:
+        require_topic(broker.client_config(), name)
     asked = {"subscribe": ",".join(topics)}
     if partitions is not None:
         asked = {"assign": json.dumps({name: list(partitions) for name in topics})}
-        facts |= {"partitions": list(partitions)}
     options = {
         **FAST, **waiting(patience), **broker.spark_options(), **asked,
         "startingOffsets": starting, "maxOffsetsPerTrigger": str(max_per_batch),
-        OPTION: json.dumps(facts),
     }  # fmt: skip
     return spark.readStream.format("kafka").options(**options).load()
 
@@ -81,7 +78,8 @@ def clamped_stream(
     The columns are those of ``kafka_stream``; docs/clamped-source.md has the rest. Raises as that.
     """
     config = broker.client_config()
-    facts = {**topics_facts(config, topics), "clamp": clamped.ClampedKafka.name()}
+    for name in topics:
+        require_topic(config, name)
     idle = {} if idle_timeout is None else {"idleTimeout": idle_timeout}
     options = {
         **{f"kafka.{name}": value for name, value in config.items()}, **idle, "maxLead": max_lead,
@@ -89,8 +87,7 @@ def clamped_stream(
         "maxOffsetsPerTrigger": str(max_per_batch),
     }  # fmt: skip
     clamped.register(spark)
-    rows = spark.readStream.format(clamped.ClampedKafka.name()).options(**options).load()
-    return marked(rows, facts)
+    return spark.readStream.format(clamped.ClampedKafka.name()).options(**options).load()
 
 
 def assigned_stream(
@@ -109,7 +106,6 @@ def assigned_stream(
     """
     config = broker.client_config()
     require_readable(config, topic)
-    facts = topics_facts(config, [topic])
     options = {
         **{f"kafka.{name}": value for name, value in config.items()}, "subscribe": topic,
         "kafka.isolation.level": "read_committed", "failOnDataLoss": "false",
@@ -117,8 +113,7 @@ def assigned_stream(
         "tasks": str(spark.sparkContext.defaultParallelism),
     }  # fmt: skip
     assigned.register(spark)
-    rows = spark.readStream.format(assigned.AssignedKafka.name()).options(**options).load()
-    return marked(rows, facts)
+    return spark.readStream.format(assigned.AssignedKafka.name()).options(**options).load()
 
 
 def kafka_table(spark: SparkSession, broker: Kafka, topic: str) -> DataFrame:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbook.events.group_records import CONSUMER_OFFSETS
-from workbook.systems.base import OnPoint, Started, System
-from workbook.systems.crashes.active_groups import ActiveGroupCrashes
+from workbook.systems.base import Started, System
 from workbook.systems.options import path, topic
 from workbook.topics import Topic, compacted
 
@@ -19,6 +17,7 @@ if TYPE_CHECKING:
     from workbook.kafka.groups import Dashboard
     from workbook.sinks.store import Store
     from workbook.sinks.windowed_store import WindowedStore
+    from workbook.spark.runner import OnPoint
     from workbook.spark.source import Kafka
 
 SHOWN = 10
@@ -36,7 +35,6 @@ class ActiveGroups(System):
     reads = CONSUMER_OFFSETS
     examples = ("run active_groups",)
     rejects = False
-    crashes = ActiveGroupCrashes()
 
     def add_options(self, parser: ArgumentParser) -> None:
         parser.add_argument(
@@ -70,9 +68,6 @@ class ActiveGroups(System):
         if options.out:
             require_whole(config, options.out, options.checkpoint)
 
-    def made_for(self, options: Namespace) -> Mapping[str, Any]:
-        return {"query": "table"}
-
     def results(self, options: Namespace, partitions: int) -> list[Topic]:
         return [compacted(options.out)] if options.out else []
 
@@ -93,31 +88,33 @@ class ActiveGroups(System):
         from workbook.pipelines.active_groups import active_groups
         from workbook.sinks.followed import Followed
         from workbook.sinks.table_topic import TableTopic
-        from workbook.spark.queries import TableSink, start_table
+        from workbook.spark.runner import start_query
         from workbook.spark.source import assigned_stream
         from workbook.systems.groups_table import groups_table
-        from workbook.systems.progress import LEFT_OUT, GroupsProgress
 
         config = broker.client_config()
         raw = assigned_stream(spark, broker, options.source, max_per_batch=options.max_per_batch)
-        decoded = decode(raw).observe(LEFT_OUT, *(_count(kind) for kind in (UNKNOWN, UNREADABLE)))
+        decoded = decode(raw).observe("left out", *(_count(kind) for kind in (UNKNOWN, UNREADABLE)))
         groups = active_groups(decoded).withColumn("details", F.col("details").cast("string"))
-        groups = on_point.within("mid-batch", groups)
         store, windows = _stores(options, checkpoint)
         out = [TableTopic(config, options.out, "group")] if options.out else []
         dashboard = Dashboard(Followed(store), EndSampler(config, EndSamples()))
-        progress = GroupsProgress(dashboard)
-        spark.streams.addListener(progress)
-        sinks: list[TableSink] = [*out, store, windows]
-        queries = start_table(groups, sinks, checkpoint, f"{options.every or 1} seconds", on_point)
 
+        def look() -> str:
+            dashboard.look()
+            return str(dashboard)
+
+        store.says = look
+        sinks = [*out, store, windows]
+        every = f"{options.every or 1} seconds"
         return Started(
-            queries,
-            progress,
+            start_query(groups, sinks, checkpoint, every=every, at=on_point),
+            sinks,
             lambda: groups_table(dashboard.rows()),
             lambda: _summary(dashboard),
             store.path,
             full_screen=True,
+            settle=dashboard.settle,
         )
 
 

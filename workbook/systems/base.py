@@ -9,6 +9,8 @@ from abc import ABC, abstractmethod
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,27 +18,11 @@ from workbook.systems.options import add_run_options
 from workbook.topics import Topic
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
     from workbook.kafka.stream_producer import Stream
-    from workbook.spark.queries import QueryGroup
+    from workbook.spark.runner import ExecutorSink, OnPoint, Running, Sink
     from workbook.spark.source import Kafka
-    from workbook.systems.crashes.base import Crashes
-    from workbook.systems.progress import Progress
-
-
-class OnPoint:
-    """Called with each point that a micro-batch passes; it may end the query by raising.
-
-    This one does nothing. The crash lab's kills the process.
-    """
-
-    def __call__(self, point: str) -> None:
-        """Pass a point of the driver."""
-
-    def within(self, point: str, rows: DataFrame) -> DataFrame:
-        """Pass rows through a point that lies inside the tasks of a micro-batch."""
-        return rows
 
 
 @dataclass(frozen=True)
@@ -84,18 +70,20 @@ class Shown:
 
 @dataclass(frozen=True)
 class Started:
-    """A running system: its queries, their progress, and a table to show meanwhile.
+    """A running system: its query with its ``sinks``, and a table to show meanwhile.
 
-    ``summary`` says at the end what came out. ``store`` is the file in which its table can be
-    asked for. With ``full_screen`` the table takes the whole terminal.
+    ``summary`` says at the end what came out, once ``settle`` has waited a few seconds at most for
+    what is yet to be known. ``store`` is the file in which its table can be asked for. With
+    ``full_screen`` the table takes the whole terminal.
     """
 
-    queries: QueryGroup
-    progress: Progress
+    running: Running
+    sinks: Sequence[Sink | ExecutorSink]
     shown: Callable[[], Shown]
     summary: Callable[[], list[str]]
     store: Path | None = None
     full_screen: bool = False
+    settle: Callable[[], None] = lambda: None
 
 
 class System(ABC):
@@ -115,15 +103,15 @@ class System(ABC):
     rejects: ClassVar[bool] = True
     """Whether it sends what it can't read to dead letters."""
 
-    crashes: ClassVar[Crashes | None] = None
-    """Where it can be killed, and how it's judged after that; None where it can't be."""
+    def fill(self, parser: ArgumentParser) -> ArgumentParser:
+        """Add all options of ``workbook run NAME``, the common ones and its own."""
+        add_run_options(parser, self.reads, rejects=self.rejects)
+        self.add_options(parser)
+        return parser
 
     def options(self, words: Sequence[str]) -> Namespace:
         """Parse the words behind ``workbook run NAME``."""
-        parser = ArgumentParser(prog=self.name)
-        add_run_options(parser, self.reads, rejects=self.rejects)
-        self.add_options(parser)
-        return fill_in(parser.parse_args(words))
+        return fill_in(self.fill(ArgumentParser(prog=self.name)).parse_args(words))
 
     @abstractmethod
     def add_options(self, parser: ArgumentParser) -> None:
@@ -143,9 +131,14 @@ class System(ABC):
     def check_topics(self, broker: Kafka, options: Namespace) -> None:  # noqa: B027
         """Refuse topics that don't fit, before one is made and before Spark starts."""
 
-    @abstractmethod
-    def made_for(self, options: Namespace) -> Mapping[str, Any]:
-        """Return what the checkpoint must remember of the options; a query adds more."""
+    @property
+    def version(self) -> int:
+        """Return the ``VERSION`` of its pipeline, which bears its name."""
+        return int(import_module(f"workbook.pipelines.{self.name}").VERSION)
+
+    def remembers(self, options: Namespace) -> Mapping[str, Any]:
+        """Return the options that change the result: a checkpoint is made for one value of each."""
+        return {}
 
     @abstractmethod
     def results(self, options: Namespace, partitions: int) -> list[Topic]:
@@ -173,3 +166,10 @@ def fill_in(options: Namespace) -> Namespace:
 def letters_of(options: Namespace) -> list[Topic]:
     """Return the topic of dead letters, if the system has one."""
     return [Topic(options.dead_letters)] if "dead_letters" in options else []
+
+
+def utc(time_ms: int) -> str:
+    """Format a time as ``2026-01-01 00:00:05 UTC``."""
+    if not time_ms:
+        return "no second yet"
+    return f"{datetime.fromtimestamp(time_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any
 from workbook.errors import WorkbookError
 from workbook.systems.base import (
     GeneratedStream,
-    OnPoint,
     Started,
     StreamOption,
     System,
     share,
 )
-from workbook.systems.crashes.event_time_merge import EventTimeMergeCrashes
 from workbook.systems.options import (
     offsets_in_json,
     seconds_in,
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
 
     from workbook.kafka.stream_producer import Stream
     from workbook.pipelines.event_time_merge.by_hand import Limits
+    from workbook.spark.runner import ExecutorSink, OnPoint, Sink
     from workbook.spark.source import Kafka
 
 TIMEOUT, MAX_AGE, HORIZON = "2 minutes", "1 hour", "1 hour"
@@ -104,7 +103,6 @@ class EventTimeMerge(System):
         "--checkpoint state/event_time_merge",
     )
     streams = STREAMS
-    crashes = EventTimeMergeCrashes()
 
     def add_options(self, parser: ArgumentParser) -> None:
         parser.add_argument(
@@ -199,11 +197,10 @@ class EventTimeMerge(System):
         except TopicMissing:
             return
 
-    def made_for(self, options: Namespace) -> Mapping[str, Any]:
-        from workbook.pipelines.event_time_merge.by_hand import facts
-
-        clamp = "kafka-clamped" if options.max_lead else None
-        return {"query": "merge", "clamp": clamp, **facts(limits(options))}
+    def remembers(self, options: Namespace) -> Mapping[str, Any]:
+        """Return the times that decide when a visit is complete, and the kind of source."""
+        times = ("timeout", "max_age", "horizon")
+        return {"clamped": bool(options.max_lead), **{name: vars(options)[name] for name in times}}
 
     def results(self, options: Namespace, partitions: int) -> list[Topic]:
         return [Topic(options.out, partitions)]
@@ -219,8 +216,9 @@ class EventTimeMerge(System):
         from workbook.kafka.dead_letters import DeadLetters
         from workbook.kafka.probe import require_topic
         from workbook.pipelines.event_time_merge.fast import merged_visits
-        from workbook.sinks.merged import MergeSender, start_merging
-        from workbook.systems.merge_progress import MergeProgress
+        from workbook.sinks.merged import MergedTopic
+        from workbook.spark.runner import start_query
+        from workbook.systems.merge_clocks import Clocks
         from workbook.systems.merge_start import where_to_start
 
         config, topics = broker.client_config(), self.sources(options)
@@ -229,24 +227,16 @@ class EventTimeMerge(System):
         starting = where_to_start(config, options, topics, number, checkpoint)
         raw = _read(spark, broker, options, topics, starting)
         idle = options.idle_timeout and _milliseconds(options.idle_timeout)
-        progress = MergeProgress(topics)
-        spark.streams.addListener(progress)
-        queries = start_merging(
-            merged_visits(raw, letters, topics, number, limits(options), idle),
-            MergeSender(config, options.out, topics, letters),
-            topics,
-            number,
-            checkpoint,
-            every=f"{options.every or 0} seconds",
-            at=on_point,
-            within=on_point.within,
-            on_clocks=progress.know_clocks,
-        )
+        visits = merged_visits(raw, letters, topics, number, limits(options), idle)
+        clocks = Clocks(topics)
+        topic = MergedTopic(config, options.out, topics, letters)
+        sinks: list[Sink | ExecutorSink] = [topic, clocks]
+        every = f"{options.every or 0} seconds"
         return Started(
-            queries,
-            progress,
-            lambda: progress.shown(options.timeout),
-            lambda: progress.summary(options.out, options.dead_letters),
+            start_query(visits, sinks, checkpoint, every=every, at=on_point),
+            sinks,
+            lambda: clocks.shown(options.timeout),
+            lambda: clocks.summary(options.out, options.dead_letters),
         )
 
 

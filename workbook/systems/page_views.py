@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Any
 from workbook.errors import WorkbookError
 from workbook.systems.base import (
     GeneratedStream,
-    OnPoint,
     Shown,
     Started,
     StreamOption,
     System,
     share,
 )
-from workbook.systems.crashes.page_views import PageViewCrashes
 from workbook.systems.options import span, topic, whole
 from workbook.topics import Topic
 
@@ -26,12 +24,12 @@ if TYPE_CHECKING:
 
     from workbook.kafka.dead_letters import DeadLetters
     from workbook.kafka.stream_producer import Stream
+    from workbook.spark.runner import OnPoint
     from workbook.spark.source import Kafka
 
 LATENESS = "5 seconds"
-
-PAGES = {"table of": "the views of each page"}
-"""What the checkpoint of a table of pages is made for."""
+EVERY_S = 2
+"""Seconds between two micro-batches with --out."""
 
 
 def _click_stream(**options: Any) -> Stream:
@@ -77,7 +75,6 @@ class PageViews(System):
         "run page_views --in clicks --out metrics --checkpoint state/page_views",
     )
     streams = (CLICKS,)
-    crashes = PageViewCrashes()
 
     def add_options(self, parser: ArgumentParser) -> None:
         parser.add_argument(
@@ -121,16 +118,16 @@ class PageViews(System):
                 f"by --out, or leave {given} out."
             )
 
-    def made_for(self, options: Namespace) -> Mapping[str, Any]:
-        from workbook.pipelines.page_views import completed as completed_views
-
+    def remembers(self, options: Namespace) -> Mapping[str, Any]:
+        """Return what is counted, and by which rules."""
         if not options.out:
-            return {"query": "table", **PAGES}
-        lateness = options.lateness or LATENESS
-        facts = completed_views.facts(
-            lateness, by_partition=options.by_partition, with_events=options.with_events
-        )
-        return {"query": "seconds", **facts}
+            return {"counts": "the views of each page"}
+        return {
+            "counts": "the views of each second",
+            "lateness": options.lateness or LATENESS,
+            "by partition": options.by_partition,
+            "with events": options.with_events,
+        }
 
     def results(self, options: Namespace, partitions: int) -> list[Topic]:
         return [Topic(options.out)] if options.out else []
@@ -161,15 +158,16 @@ def _start_seconds(
     on_point: OnPoint,
 ) -> Started:
     """Write completed seconds to the topic."""
+    from workbook.events.metrics import COMPLETE
     from workbook.kafka.offsets import Unread
     from workbook.pipelines.page_views.completed import completed_views
     from workbook.pipelines.page_views.metrics import metric_records
-    from workbook.sinks.completed import EVERY, start_completed
-    from workbook.spark.queries import appender
-    from workbook.systems.progress import SecondsProgress
+    from workbook.sinks.late_letters import LateLetters
+    from workbook.sinks.spark_topic import SparkTopic
+    from workbook.spark.runner import start_query
+    from workbook.systems.view_sums import Sums
 
-    config, progress = broker.client_config(), SecondsProgress()
-    raw.sparkSession.streams.addListener(progress)
+    config, sums = broker.client_config(), Sums()
     views = completed_views(
         raw,
         letters,
@@ -180,27 +178,22 @@ def _start_seconds(
     )
     columns = ["second", "views", *(["partition"] if options.by_partition else [])]
     columns += ["event_ids"] if options.with_events else []
-    append = appender(broker, options.out)
-    queries = start_completed(
-        views,
-        lambda rows: append(on_point.within("mid-write", metric_records(rows.select(columns)))),
-        letters,
-        config,
-        options.source,
-        checkpoint,
-        every=f"{options.every} seconds" if options.every else EVERY,
-        at=on_point,
-        on_sums=progress.know_sums,
-    )
+
+    def records(rows: DataFrame) -> DataFrame:
+        return on_point.within("mid-write", metric_records(rows.select(columns)))
+
+    sinks = [
+        LateLetters(config, options.source, letters),
+        SparkTopic(raw.sparkSession, broker, options.out, records, COMPLETE),
+        sums,
+    ]
+    # Each micro-batch takes half a second of a core, also one that reads nothing.
+    every = f"{options.every or EVERY_S} seconds"
     return Started(
-        queries,
-        progress,
-        lambda: Shown(("since the checkpoint began", "messages"), progress.parts()),
-        lambda: [
-            f"Since the checkpoint began: {progress.balance()}."
-            if progress.batches or progress.sums["read"]
-            else "No micro-batch ended in this run."
-        ],
+        start_query(views, sinks, checkpoint, every=every, at=on_point),
+        sinks,
+        lambda: Shown(("since the checkpoint began", "messages"), sums.parts()),
+        sums.summary,
     )
 
 
@@ -218,17 +211,11 @@ def _start_pages(
     from workbook.decoding import clicks
     from workbook.pipelines.page_views.counts import page_views
     from workbook.sinks.store import Store
-    from workbook.spark import checkpoints
-    from workbook.spark.queries import start_table
-    from workbook.systems.progress import ViewsProgress
+    from workbook.spark.runner import start_query
 
     store = Store(checkpoint / "page_views.db", "name")
-    progress = ViewsProgress(store)
-    raw.sparkSession.streams.addListener(progress)
     parsed = clicks.parse(raw, letters, ("click_type", "name", "timestamp", "partition", "reason"))
     counts = page_views(parsed).withColumn("deleted", lit(False))
-    every = f"{options.every or 0} seconds"
-    queries = start_table(checkpoints.marked(counts, PAGES), [store], checkpoint, every, on_point)
 
     def pages() -> list[dict[str, Any]]:
         return sorted(store.all(), key=lambda row: (-row["views"], row["name"]))
@@ -241,4 +228,11 @@ def _start_pages(
         lines = [f"  {row['name']:<24} {row['views']:>9,}" for row in pages()]
         return ["Views of each page since the checkpoint began:", *(lines or ["  none yet"])]
 
-    return Started(queries, progress, shown, summary, store.path)
+    def says() -> str:
+        views = [row["views"] for row in store.all()]
+        return f"{sum(views):,} page views on {len(views):,} pages" if views else ""
+
+    store.says = says
+    every = f"{options.every or 0} seconds"
+    running = start_query(counts, [store], checkpoint, every=every, at=on_point)
+    return Started(running, [store], shown, summary, store.path)

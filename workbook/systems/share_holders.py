@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbook.errors import WorkbookError
 from workbook.systems.base import (
     GeneratedStream,
-    OnPoint,
     Shown,
     Started,
     StreamOption,
     System,
     share,
 )
-from workbook.systems.crashes.share_holders import ShareHolderCrashes
 from workbook.systems.options import path, topic, whole
 from workbook.topics import Topic, compacted
 
@@ -26,6 +23,7 @@ if TYPE_CHECKING:
 
     from workbook.kafka.stream_producer import Stream
     from workbook.sinks.store import Store
+    from workbook.spark.runner import OnPoint
     from workbook.spark.source import Kafka
 
 SHOWN = 10
@@ -62,7 +60,6 @@ class ShareHolders(System):
     reads = "positions"
     examples = ("run share_holders --in positions --checkpoint state/share_holders",)
     streams = (POSITIONS,)
-    crashes = ShareHolderCrashes()
 
     def add_options(self, parser: ArgumentParser) -> None:
         parser.add_argument(
@@ -107,9 +104,6 @@ class ShareHolders(System):
         if options.out:
             require_whole(config, options.out, options.checkpoint)
 
-    def made_for(self, options: Namespace) -> Mapping[str, Any]:
-        return {"query": "table"}
-
     def results(self, options: Namespace, partitions: int) -> list[Topic]:
         return [compacted(options.out, partitions)] if options.out else []
 
@@ -126,9 +120,8 @@ class ShareHolders(System):
         from workbook.pipelines import share_holders
         from workbook.sinks.store import Store
         from workbook.sinks.table_topic import TableTopic
-        from workbook.spark.queries import TableSink, start_table
+        from workbook.spark.runner import start_query
         from workbook.spark.source import kafka_stream
-        from workbook.systems.progress import TableProgress
 
         config = broker.client_config()
         letters = DeadLetters(config, options.dead_letters)
@@ -136,25 +129,17 @@ class ShareHolders(System):
         holders = share_holders.us_share_holders(
             positions.parse(raw, letters, share_holders.REQUIRED_COLUMNS)
         )
-        holders = on_point.within("mid-batch", holders)
-        store = None if options.no_store else Store(_store(options, checkpoint), "client")
-        out = (
-            TableTopic(config, options.out, "client", dead_letters=letters) if options.out else None
-        )
-        progress = TableProgress(store, out)
-        spark.streams.addListener(progress)
-        sinks: list[TableSink] = [sink for sink in (out, store) if sink is not None]
+        topic = options.out and TableTopic(config, options.out, "client", dead_letters=letters)
         every = f"{options.every or 0} seconds"
-        queries = start_table(holders, sinks, checkpoint, every, on_point)
-        if store is None:
-            return Started(queries, progress, _nothing, lambda: [f"Who holds what: {options.out}."])
-        return Started(
-            queries, progress, lambda: _shown(store), lambda: _summary(store), store.path
-        )
-
-
-def _nothing() -> Shown:
-    return Shown((), ())
+        if options.no_store:
+            sink = topic.on_executors()
+            running = start_query(holders, [sink], checkpoint, every=every, at=on_point)
+            said = f"Who holds what: {options.out}."
+            return Started(running, [sink], lambda: Shown((), ()), lambda: [said])
+        store = Store(_store(options, checkpoint), "client")
+        sinks = [topic, store] if topic else [store]
+        running = start_query(holders, sinks, checkpoint, every=every, at=on_point)
+        return Started(running, sinks, lambda: _shown(store), lambda: _summary(store), store.path)
 
 
 def _shown(store: Store) -> Shown:

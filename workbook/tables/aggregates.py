@@ -17,7 +17,6 @@ from pyspark.sql.types import ArrayType, DataType, IntegralType, LongType, Struc
 
 from workbook.buckets.segments import Keyed, Segments
 from workbook.errors import CannotSubtract, SumTooLarge
-from workbook.spark.fingerprints import fingerprint, plain
 
 GROUP, OP, RESULT = "__group", "__op", "__result"
 _ELEMENT, _TIMES = "element", "times"
@@ -59,9 +58,6 @@ class Count:
         """Return how its table is kept."""
         return Keyed((GROUP,))
 
-    def __str__(self) -> str:
-        return "count"
-
     def returns(self, schema: StructType) -> DataType:
         """Return bigint."""
         return LongType()
@@ -84,9 +80,6 @@ class Total:
     def keyed(self) -> Keyed:
         """Return how its table is kept."""
         return Keyed((GROUP,))
-
-    def __str__(self) -> str:
-        return f"sum_of({self.column})"
 
     def returns(self, schema: StructType) -> DataType:
         """Return bigint; raise ``CannotSubtract`` for what isn't a whole number."""
@@ -142,9 +135,6 @@ class Elements:
         """Return how its table is kept."""
         return Keyed((GROUP,), also=(_ELEMENT,))
 
-    def __str__(self) -> str:
-        return f"{self.name}({self.column})"
-
     def returns(self, schema: StructType) -> DataType:
         """Return the type of the column, or an array of it."""
         kind = schema[self.column].dataType
@@ -187,10 +177,6 @@ class Fold:
     def keyed(self) -> Keyed:
         """Return how its table is kept."""
         return Keyed((GROUP,))
-
-    def __str__(self) -> str:
-        by = f"{fingerprint(self.adder)}, {fingerprint(self.subtractor)}"
-        return f"fold({by}, from {plain(self.start)}, returns {self.kind})"
 
     def returns(self, schema: StructType) -> DataType:
         """Return the type given as ``returns``."""

@@ -84,13 +84,7 @@ class GroupedTable:
             buckets,
         )
         reduce = steps.reducer(self.column, aggregates, keys, per_update=per_update)
-        reduced = self.table._marked(
-            stateful(changes, reduce, steps.groups_of(aggregates), buckets),
-            columns,
-            gives="groups, per update" if per_update else "groups",
-            group=self.column,
-            aggregates=[f"{name} = {how}" for name, how in aggregates.items()],
-        )
+        reduced = stateful(changes, reduce, steps.groups_of(aggregates), buckets)
         return unpack(reduced, self._schema(aggregates, per_update), pickled=folds)
 
     def changelog(self, *columns: str) -> DataFrame:
@@ -108,7 +102,6 @@ class GroupedTable:
             steps.table_of(keys),
             self.table.buckets,
         )
-        changes = self.table._marked(changes, wanted, gives="changelog by group", group=group)
         fields = [self.table.changelog.schema[name] for name in wanted]
         return unpack(changes, StructType([*fields, StructField("deleted", BooleanType())]))
 

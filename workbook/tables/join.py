@@ -14,8 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import ArrayType, BooleanType, LongType, StructField, StructType
 
 from workbook.buckets.packing import pack, stateful, unpack
-from workbook.buckets.state import BUCKET, LAYOUT
-from workbook.spark.checkpoints import Facts, marked
+from workbook.buckets.state import BUCKET
 from workbook.tables.grouped import require_groups
 from workbook.tables.join_steps import Side, joiner, squeezed, tables_of
 from workbook.tables.steps import DELETED, ORDER
@@ -36,7 +35,6 @@ def joined(
     sides = tuple(_side(table, by, name) for name, table in tables.items())
     packs = pack(_rows(tables, by), left.buckets, lambda batch: squeezed(batch, by, sides))
     emitted = stateful(packs, joiner(by, sides, newest), tables_of(by, sides), left.buckets)
-    emitted = marked(emitted, _facts(tables, by, newest))
     arrays = [
         StructField(name, ArrayType(_fields(table, by), containsNull=False))
         for name, table in tables.items()
@@ -94,18 +92,7 @@ def _none(table: KTable, by: str) -> Column:
     return F.lit(None).cast(StructType([*_fields(table, by), *added]))
 
 
-# --- what it's made for, and what is refused --------------------------------------------------
-
-
-def _facts(tables: dict[str, KTable], by: str, newest: str | None) -> Facts:
-    """Return the facts of both tables by side, so that a table of another shape is refused."""
-    shared = ("buckets", *LAYOUT)
-    facts = {"gives": f"join by {by}", "newest": newest, "tables": list(tables)}
-    for side, table in zip(("left", "right"), tables.values(), strict=True):
-        own = {name: fact for name, fact in table.facts.items() if name not in shared}
-        own["columns"] = table.kinds(table.columns)
-        facts |= {f"{side} {name}": fact for name, fact in own.items()}
-    return facts | {name: table.facts[name] for name in shared}
+# --- what is refused --------------------------------------------------------------------------
 
 
 def _require_common(left: KTable, right: KTable, by: str) -> None:

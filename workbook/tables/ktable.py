@@ -21,9 +21,8 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import BooleanType, StructField, StructType
 
 from workbook.buckets.packing import pack, stateful, unpack
-from workbook.buckets.state import BUCKET, LAYOUT
+from workbook.buckets.state import BUCKET
 from workbook.errors import CannotSubtract
-from workbook.spark.checkpoints import Facts, computed, condition_text, marked
 from workbook.tables import steps
 from workbook.tables.aggregates import Aggregate, Count, Elements, Fold, Total
 from workbook.tables.grouped import GroupedTable, require_groups
@@ -109,14 +108,12 @@ class KTable:
     buckets: int
     held: Column
     gone: Column
-    facts: Facts
 
     def filter(self, condition: str | Column) -> KTable:
         """Keep rows for which the condition holds; a row that no longer does becomes a delete."""
         holds = F.expr(condition) if isinstance(condition, str) else condition
         gone = self.gone | ~F.coalesce(holds, F.lit(False))
-        filters = [*self.facts["filters"], condition_text(self.changelog, holds)]
-        return replace(self, gone=gone, facts={**self.facts, "filters": filters})
+        return replace(self, gone=gone)
 
     def changes(self) -> DataFrame:
         """Return the table's changes, at most a row per key and micro-batch.
@@ -132,7 +129,6 @@ class KTable:
             steps.table_of(keys),
             self.buckets,
         )
-        emitted = self._marked(emitted, columns, gives="changes")
         fields = [self.changelog.schema[name] for name in columns]
         return unpack(emitted, StructType([*fields, StructField("deleted", BooleanType())]))
 
@@ -172,14 +168,6 @@ class KTable:
         """
         return joined(self, right, by, (left_rows, right_rows), newest)
 
-    def kinds(self, columns: Sequence[str]) -> list[str]:
-        """Return columns with their types, as a checkpoint's facts have them."""
-        return [f"{c} {self.changelog.schema[c].dataType.simpleString()}" for c in columns]
-
-    def _marked(self, rows: DataFrame, columns: Sequence[str], **more: Any) -> DataFrame:
-        """Mark rows with what their query is made for: see ``checkpoints``."""
-        return marked(rows, {**self.facts, "columns": self.kinds(columns), **more})
-
     def _packed(
         self, columns: Sequence[str], group: Column, deleted: Column, *, squeeze: bool
     ) -> DataFrame:
@@ -212,7 +200,7 @@ def ktable(
     tombstone), ``order`` (bigint, rising per key as a partition's offsets do) and the columns of
     the table. Rows without a key are left out, as in Kafka Streams. ``buckets`` divide the state
     and are fixed for a checkpoint: at least as many as the cluster has cores. Its queries need
-    Spark's RocksDB state store (``spark.queries.start_table`` sees to it).
+    Spark's RocksDB state store (``spark.runner.start_query`` sees to it).
 
     A changelog of several tables is branched by ``where``: other rows aren't this table's, and
     delete nothing in it. ``columns`` are those that it has beside its key; without, it has all.
@@ -229,15 +217,6 @@ def ktable(
     if not keys or buckets < 1:
         raise ValueError(f"Expected a key and at least one bucket, got {key!r} and {buckets}.")
     some = changelog.columns if columns is None else [*keys, *columns]
-    facts = {
-        "keys": list(keys),
-        "order": order,
-        "deleted": deleted,
-        "changelog": computed(changelog if where is None else changelog.where(where)),
-        "filters": [],
-        "buckets": buckets,
-        **LAYOUT,
-    }
     return KTable(
         changelog,
         keys,
@@ -246,7 +225,6 @@ def ktable(
         buckets,
         _held(keys, where),
         F.coalesce(F.col(deleted), F.lit(False)),
-        facts,
     )
 
 

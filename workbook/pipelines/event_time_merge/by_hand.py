@@ -7,7 +7,7 @@ with Spark", their session of two topics.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 
 from workbook.events.merged import Merged, combine, merged
 from workbook.events.visits import Heartbeat, VisitMessage
@@ -28,11 +28,6 @@ class Limits:
     def due(self, visit: Merged) -> int:
         """Return the event time which the clock must have passed for the visit to be complete."""
         return min(visit.newest + self.timeout, visit.oldest + self.max_age)
-
-
-def facts(limits: Limits) -> dict[str, int]:
-    """Return what a checkpoint must remember of the limits."""
-    return {f"{name} in ms": value for name, value in asdict(limits).items()}
 
 
 @dataclass

@@ -9,13 +9,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType, StructType
 
 from workbook.buckets.packing import PACKED, packing, stateful, unpack
-from workbook.buckets.state import LAYOUT
 from workbook.decoding.records import DeadLetterSink, Then
 from workbook.decoding.visits import parse
 from workbook.events.merged import STARTS
-from workbook.pipelines.event_time_merge.by_hand import Limits, facts
+from workbook.pipelines.event_time_merge.by_hand import Limits
 from workbook.pipelines.event_time_merge.columns import SUMS, TABLES, Idle, merge, squeeze
-from workbook.spark.checkpoints import marked
 
 DEFAULT = Limits()
 
@@ -75,13 +73,4 @@ def merged_visits(
     packs = parse(raw, dead_letters, READS, Then(packing(partitions, squeeze), PACKED))
     idle = None if idle_timeout is None else Idle(idle_timeout)
     step = partial(merge, limits=limits, topics=tuple(topics), idle=idle)
-    rows = unpack(stateful(packs, step, TABLES, partitions), _schema())
-    made_for = {
-        "merged": list(topics),
-        "knows offsets": True,
-        "knows when records came": True,
-        "partitions": partitions,
-        **facts(limits),
-        **LAYOUT,
-    }
-    return marked(rows, made_for)
+    return unpack(stateful(packs, step, TABLES, partitions), _schema())

@@ -21,14 +21,12 @@ from pyspark.sql.types import ArrayType, IntegerType, LongType, StringType, Stru
 
 from workbook.buckets.packing import PACKED, Tables, packing, stateful, unpack, whole
 from workbook.buckets.segments import Keyed
-from workbook.buckets.state import LAYOUT
 from workbook.decoding.clicks import parse
 from workbook.decoding.records import DeadLetterSink, Then
 from workbook.events.clicks import ClickType
 from workbook.events.metrics import COMPLETE
 from workbook.events.reasons import Reason
 from workbook.pipelines.page_views.clocks import RECENT, Clock, Unread, advance, slowest
-from workbook.spark.checkpoints import marked
 
 FIELDS = ("click_type", "timestamp", "partition", "offset", "arrival", "reason", "now")
 
@@ -86,19 +84,7 @@ def completed_views(
     step = whole(partial(complete, behind=behind, unread=unread, by_partition=by_partition))
     tables = dict.fromkeys(_TABLES, Keyed())
     idle = stateful(packs, step, tables, 1, lambda state, now: step(state, nothing_came(now)))
-    emitted = unpack(idle, RESULT)
-    made_for = facts(lateness, by_partition=by_partition, with_events=with_events)
-    return marked(emitted, made_for)
-
-
-def facts(lateness: str, *, by_partition: bool, with_events: bool) -> dict[str, Any]:
-    """Return what a checkpoint must remember of these options."""
-    return {
-        "lateness in ms": milliseconds(lateness),
-        "by partition": by_partition,
-        "events": with_events,
-        **LAYOUT,
-    }
+    return unpack(idle, RESULT)
 
 
 def milliseconds(lateness: str) -> int:

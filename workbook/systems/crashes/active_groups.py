@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from workbook.events.group_records import CONSUMER_OFFSETS
-from workbook.systems.crashes.base import AFTER_COMMIT, Crashes, Filled, Point, Variant, Verdict
+from workbook.systems.crashes.base import (
+    AFTER_COMMIT,
+    Filled,
+    Point,
+    TopicCrashes,
+    Variant,
+    Verdict,
+)
 
 NOTHING = {"topic": "", "partition": -1, "offset": -1}
 """A row without a commit, so that a group that should be gone is seen."""
@@ -17,7 +24,7 @@ NOTHING = {"topic": "", "partition": -1, "offset": -1}
 COLUMNS = ["group", "topic", "partition", "offset", "described"]
 
 
-class ActiveGroupCrashes(Crashes):
+class ActiveGroupCrashes(TopicCrashes):
     """70 groups that commit in three partitions of a topic, six times each.
 
     Some have members, in either protocol, some commit in transactions, of which some are aborted,

@@ -15,7 +15,8 @@ from workbook.topics import Topic
 if TYPE_CHECKING:
     import pandas as pd
 
-    from workbook.systems.base import OnPoint, Started
+    from workbook.spark.runner import OnPoint
+    from workbook.systems.base import Started
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ class Verdict(Protocol):
 
 
 class Crashes(ABC):
-    """How a system is crashed. It takes ``--out``, and is run with these ``words`` beside it."""
+    """How a system is crashed: it's run with these ``words``, and with those of ``out``."""
 
     variants: ClassVar[tuple[Variant, ...]]
     """The first one is taken where none is named."""
@@ -145,12 +146,23 @@ class Crashes(ABC):
         return {}
 
     @abstractmethod
+    def out(self, name: str, folder: Path) -> tuple[str, ...]:
+        """Return the words that say where results go: a topic of this name, a file, a database.
+
+        ``folder`` is the lab's and outlives a kill; the checkpoint is in there.
+        """
+
+    @abstractmethod
+    def came(self, config: dict[str, Any], options: Namespace, checkpoint: Path) -> list[float]:
+        """Return when each result was written (seconds since 1970)."""
+
+    @abstractmethod
     def fill(self, config: dict[str, Any], topic: str, seed: int, *, clean: bool = False) -> Filled:
         """Send the input, which the seed draws; a ``clean`` one has no bad records."""
 
     def finish(self, started: Started, records: int) -> None:
-        """Wait until a query has processed the input; raise as ``QueryGroup.check``."""
-        started.queries.process_all()
+        """Wait until a query has processed the input; raise as ``Running.check``."""
+        started.running.process_all()
 
     @abstractmethod
     def judge(
@@ -161,6 +173,18 @@ class Crashes(ABC):
     def traced(self, filled: Filled, config: dict[str, Any], options: Namespace) -> Traced | None:
         """Follow each record to its result, where a run by hand can be drawn; else None."""
         return None
+
+
+class TopicCrashes(Crashes):
+    """How a system is crashed whose results are in a topic, named by ``--out``."""
+
+    def out(self, name: str, folder: Path) -> tuple[str, ...]:
+        return ("--out", name)
+
+    def came(self, config: dict[str, Any], options: Namespace, checkpoint: Path) -> list[float]:
+        from workbook.kafka.readers import read_messages
+
+        return [m.timestamp()[1] / 1000 for m in read_messages(config, options.out)]
 
 
 def _named(name: str, among: tuple[Any, ...], otherwise: str) -> Any:

@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbook.systems.crashes.base import AFTER_COMMIT, Crashes, Filled, Point, Variant, Verdict
+from workbook.systems.crashes.base import (
+    AFTER_COMMIT,
+    Filled,
+    Point,
+    TopicCrashes,
+    Variant,
+    Verdict,
+)
 from workbook.topics import Topic
 
 if TYPE_CHECKING:
@@ -22,7 +29,7 @@ FAULTS = ("lost", "unexpected", "foreign", "changed", "misrouted", "disordered",
 LETTERS = "dead letters lost"
 
 POINTS = (
-    Point("before-send", "a micro-batch has been planned, nothing of it computed"),
+    Point("before-compute", "a micro-batch has been planned, nothing of it computed"),
     Point("mid-batch", "one task of a micro-batch has written its visits"),
     Point("before-checkpoint", "a micro-batch is in the topic, not committed"),
     Point(AFTER_COMMIT, "a micro-batch has been committed to the checkpoint"),
@@ -57,7 +64,7 @@ class MergeCrashVerdict:
         return self.merged._repr_html_()
 
 
-class EventTimeMergeCrashes(Crashes):
+class EventTimeMergeCrashes(TopicCrashes):
     """3,000 tracking messages of 600 visits and 600 orders, in two partitions each.
 
     3 % of them are bad, 5 % of the orders belong to no visit, and 2 % come twice. They span five

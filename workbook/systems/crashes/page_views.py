@@ -12,22 +12,24 @@ from typing import TYPE_CHECKING, Any
 from workbook.systems.crashes.base import (
     AFTER_COMMIT,
     ByHand,
-    Crashes,
     Filled,
     Point,
+    TopicCrashes,
     Traced,
     Variant,
     Verdict,
 )
 
 if TYPE_CHECKING:
-    from workbook.systems.base import OnPoint, Started
+    from workbook.spark.runner import OnPoint
+    from workbook.systems.base import Started
 
 EVENTS, SECONDS = 2000, 40
 """The clicks that wait in the topic before anything starts, and the span of all but the last."""
 
 _ON_SPARK = {
-    "before-send": "a micro-batch is about to write",
+    "before-compute": "a micro-batch has been planned, nothing of it computed",
+    "before-topic": "a micro-batch has changed its state, and isn't written",
     "mid-write": "some metrics of a micro-batch have been written, others not",
     "before-checkpoint": "a micro-batch has been written, but not committed",
     AFTER_COMMIT: "a micro-batch has been committed to the checkpoint",
@@ -75,7 +77,7 @@ def _own(run: ByHand, at: OnPoint) -> None:
     run_own(run, at)
 
 
-class PageViewCrashes(Crashes):
+class PageViewCrashes(TopicCrashes):
     """2,000 clicks in 40 s of event time, 1 % of them bad; none for somebody's own loop.
 
     Lost are page views that a reader misses who keeps the last value of each key; duplicated are
@@ -148,10 +150,11 @@ class PageViewCrashes(Crashes):
 
     def finish(self, started: Started, records: int) -> None:
         """Wait until all seconds are complete but that of the click that comes last."""
-        sums: dict[str, int] = {"read": 0, "open": 0}
-        while sums["read"] < records or sums["open"] > 1:
-            started.queries.wait(0.1)
-            sums = started.progress.sums  # type: ignore[attr-defined]
+        from workbook.systems.view_sums import Sums
+
+        [sums] = [sink for sink in started.sinks if isinstance(sink, Sums)]
+        while sums.now["read"] < records or sums.now["open"] > 1:
+            started.running.wait(0.1)
 
     def judge(
         self, filled: Filled, config: dict[str, Any], options: Namespace, checkpoint: Path

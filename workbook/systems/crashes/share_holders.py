@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbook.systems.crashes.base import AFTER_COMMIT, Crashes, Filled, Point, Variant, Verdict
+from workbook.systems.crashes.base import (
+    AFTER_COMMIT,
+    Filled,
+    Point,
+    TopicCrashes,
+    Variant,
+    Verdict,
+)
 
 if TYPE_CHECKING:
     from workbook.ledgers.tables import TableVerdict
@@ -55,7 +62,7 @@ def _brief(verdict: TableVerdict) -> str:
     return str(verdict).splitlines()[0] if verdict.clean else str(verdict)
 
 
-class ShareHolderCrashes(Crashes):
+class ShareHolderCrashes(TopicCrashes):
     """2,000 records of 120 positions of 30 clients in two partitions, 5 % tombstones, 3 % bad ones.
 
     Store and result topic are compared with a recomputation, and rejected records with the dead

@@ -1,32 +1,38 @@
-"""Follows the progress of a merge of two topics, and shows where each partition stands."""
+"""Shows where each partition of a merge of two topics stands."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from workbook.systems.base import Shown
-from workbook.systems.progress import Progress, readable
+import pyarrow as pa
+
+from workbook.events.merged import CLOCK
+from workbook.spark.runner import Batch, Sink
+from workbook.systems.base import Shown, utc
 
 
-class MergeProgress(Progress):
-    """Follows a merge: where each partition stands, by the rows of kind clock."""
+class Clocks(Sink):
+    """Notes where each partition of a merge stands, by its rows of kind clock."""
+
+    kind = "clocks"
 
     def __init__(self, topics: Sequence[str]) -> None:
-        super().__init__()
         self._topics = tuple(topics)
         self.partitions: dict[int, Mapping[str, Any]] = {}
 
-    def know_clocks(self, rows: Iterable[Mapping[str, Any]]) -> None:
+    def write(self, rows: pa.Table, batch: Batch) -> None:
         """Note where the partitions of a micro-batch stand."""
-        self.partitions = {**self.partitions, **{row["partition"]: row for row in rows}}
+        clocks = (row for row in rows.to_pylist() if row["kind"] == CLOCK)
+        self.partitions = {**self.partitions, **{row["partition"]: row for row in clocks}}
 
     def sum_of(self, name: str) -> int:
         """Add up one of ``columns.SUMS`` over the partitions."""
         return sum(row[name] for row in self.partitions.values())
 
-    def _results(self) -> str:
+    def line(self) -> str:
+        """Count the visits, and name the slowest partition."""
         if not self.partitions:
             return ""
         visits = f"{self.sum_of('open'):,} visits open, {self.sum_of('emitted'):,} emitted"
@@ -51,9 +57,7 @@ class MergeProgress(Progress):
         last = min(rows, key=lambda row: row["timestamp"])
         newest, number = min((_or_before(last[f"newest_{n}"]), n) for n in (0, 1))
         by = "by" if newest >= last["timestamp"] else "without"
-        return (
-            f"clock {readable(last['timestamp'])} {by} {self._topics[number]}[{last['partition']}]"
-        )
+        return f"clock {utc(last['timestamp'])} {by} {self._topics[number]}[{last['partition']}]"
 
     def shown(self, timeout: str) -> Shown:
         """Return a row per partition: its newest event times, its clock (UTC), its visits."""
