@@ -32,11 +32,11 @@ from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.readers import read_messages
 from workbook.pipelines.active_groups import active_groups
 from workbook.spark import session
+from workbook.spark.runner import OnPoint
 from workbook.spark.source import assigned_stream
 from workbook.spark.state_store import in_rocksdb
 from workbook.stack.broker import kafka
 from workbook.systems.active_groups import ActiveGroups
-from workbook.systems.base import OnPoint
 from workbook.topics import Topic, new_topic
 
 PARTITIONS = 50

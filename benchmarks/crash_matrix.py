@@ -33,7 +33,7 @@ from workbook.errors import WorkbookError
 from workbook.kafka.broker import Broker
 from workbook.stack import jars
 from workbook.stack.broker import kafka
-from workbook.systems import CRASHES
+from workbook.systems.crashes import CRASHES
 from workbook.systems.crashes.base import Variant
 
 PAGE = Path(__file__).parents[1] / "docs" / "crash-matrix.md"

@@ -28,6 +28,7 @@ from workbook.kafka.groups import Dashboard
 from workbook.kafka.lag import EndSamples
 from workbook.sinks.followed import Followed
 from workbook.sinks.store import Store
+from workbook.spark.runner import Batch
 
 TOPICS, PARTITIONS, CHANGED, MARK_MS = 300, 6, 500, 150.0
 
@@ -74,13 +75,13 @@ def rows(numbers: list[int], offset: int) -> pa.Table:
 def measure(folder: Path, groups: int, looks: int, changed: int) -> list[float]:
     """Return the CPU time of each look, in ms."""
     store, ends, now = Store(folder / f"{changed}.db", "group"), Growing(), [time.time()]
-    store.apply(rows(list(range(groups)), 100), "bench", 0)
+    store.write(rows(list(range(groups)), 100), Batch("bench", 0))
     dashboard = Dashboard(Followed(store), ends, clock=lambda: now[0])
     took, draw = [], random.Random(1)
     for turn in range(looks + 2):
         if changed and turn:
             some = rows(sorted(draw.sample(range(groups), changed)), 100 + turn)
-            store.apply(some, "bench", turn)
+            store.write(some, Batch("bench", turn))
         now[0] += 1
         ends.grow(now[0], 1000 + turn)
         began = time.process_time()

@@ -109,7 +109,7 @@ def fast(spark: Any, broker: Broker, given: Input, per_batch: int) -> Callable[[
     sender = MergeSender(config, visits.name, given.names, letters)
     with start_merging(rows, sender, given.names, PARTITIONS, place) as running:
         running.process_all()
-        batches = [json.loads(p.json) for p in running.queries[0].recentProgress]
+        batches = [json.loads(p.json) for p in running.query.recentProgress]
 
     def check() -> list[Any]:
         lone = read_no_visits(config, given.tracking.dead_letters.name)

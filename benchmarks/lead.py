@@ -104,7 +104,7 @@ def merge(spark: Any, broker: Broker, streams: Streams, lead: str | None) -> tup
     began = time.monotonic()
     with start_merging(rows, sender, streams.names, PARTITIONS, place, on_clocks=note) as running:
         running.process_all()
-        kept = _kept(running.queries[0])
+        kept = _kept(running.query)
         streams.go_on()
         running.process_all()
         seconds = time.monotonic() - began

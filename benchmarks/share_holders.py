@@ -31,7 +31,6 @@ os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
 
 from peers import kafka_streams
 from views_per_second import Cost, cost, floor, peak_memory, report
-from workbook.spark.queries import start_table
 
 from workbook.decoding.positions import parse
 from workbook.generators.positions import PositionStream
@@ -43,6 +42,7 @@ from workbook.pipelines import share_holders
 from workbook.sinks.store import Store
 from workbook.sinks.table_topic import TableTopic
 from workbook.spark import session
+from workbook.spark.runner import start_query
 from workbook.spark.source import kafka_stream
 from workbook.stack.broker import kafka
 from workbook.tables.ktable import collect_set, count, sum_of
@@ -94,9 +94,9 @@ class Table:
         )
         holders = share_holders.us_positions(parsed).group_by("client").aggregate(**aggregates)
         sinks = [TableTopic(config, out.name, "client"), *([store] if stored else [])]
-        with start_table(holders, sinks, place) as running:
+        with start_query(holders, sinks, place) as running:
             running.process_all()
-            batches = [json.loads(p.json) for p in running.queries[0].recentProgress]
+            batches = [json.loads(p.json) for p in running.query.recentProgress]
 
         def check() -> list[dict[str, Any]]:
             if stored:

@@ -28,6 +28,7 @@ import pyarrow as pa
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from workbook.sinks.windowed_store import MINUTE_MS, WindowedStore
+from workbook.spark.runner import Batch
 
 CHANGED = 1000
 P50_MS, P99_MS = 2.0, 20.0
@@ -68,7 +69,7 @@ def fill(store: WindowedStore, groups: int, windows: int) -> int:
     now = store.clock()
     for batch in range(windows):
         at = now - (windows - 1 - batch) * MINUTE_MS
-        store.apply(rows(list(range(groups)), at), "bench", batch)
+        store.write(rows(list(range(groups)), at), Batch("bench", batch))
     return windows
 
 

@@ -15,7 +15,6 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from test_consumer_offsets import bare_commit
 from test_group_records import OFFSET_KEY, commit, text
-from workbook.spark.queries import start_table
 
 from workbook.decoding.consumer_offsets import decode
 from workbook.events.client_details import from_json, to_json
@@ -33,12 +32,12 @@ from workbook.pipelines.active_groups import _active, active_groups
 from workbook.sinks.followed import Followed
 from workbook.sinks.store import Store
 from workbook.sinks.windowed_store import WindowedStore
+from workbook.spark.runner import OnPoint, start_query
 from workbook.spark.source import assigned_stream
 from workbook.stack import jars
 from workbook.stack.broker import Broker
 from workbook.stack.kafka_tools import consumer_groups
 from workbook.systems.active_groups import ActiveGroups
-from workbook.systems.base import OnPoint
 from workbook.topics import Topic
 
 NOTHING = {"topic": "", "partition": -1, "offset": -1}
@@ -54,7 +53,7 @@ class Table:
         groups = active_groups(decode(raw)).withColumn("details", F.col("details").cast("string"))
         self.store = Store(folder / "groups.db", "group")
         self.windows = WindowedStore(folder / "windows.db", "group")
-        self.query = start_table(groups, [self.store, self.windows], folder / "checkpoint")
+        self.query = start_query(groups, [self.store, self.windows], folder / "checkpoint")
 
     def rows(self, prefix: str) -> pd.DataFrame:
         """A row per group and partition, as the ledger wants them."""
@@ -217,7 +216,7 @@ def test_ten_thousand_groups(spark: SparkSession, broker: Broker, tmp_path: Path
             producer.produce(bare_commit(number, 1_700_000_000_000), key)
     raw = assigned_stream(spark, broker, copy.name)
     store = Store(tmp_path / "groups.db", "group")
-    with start_table(active_groups(decode(raw)), [store], tmp_path / "checkpoint") as query:
+    with start_query(active_groups(decode(raw)), [store], tmp_path / "checkpoint") as query:
         query.process_all()
     assert [row["offsets"][0]["offset"] for row in store.all()] == [*range(10_000)]
     dashboard = Dashboard(Followed(store), EndSampler(config, EndSamples()))

@@ -17,7 +17,6 @@ import pandas as pd
 import pytest
 from clusters import Cluster, cluster, environment, unfit
 from labs import end, read_until, until, workbook
-from workbook.spark.queries import QueryGroup
 
 from workbook.errors import CannotGoOn
 from workbook.events.clicks import ClickType
@@ -34,6 +33,7 @@ from workbook.kafka.stream_producer import generate
 from workbook.ledgers.merges import MergeLedger, MergeVerdict
 from workbook.ledgers.tables import TableLedger
 from workbook.spark.cluster import settings
+from workbook.spark.runner import Running
 from workbook.spark.settings import settle_environment
 from workbook.stack.folders import ROOT
 from workbook.topics import Topic, new_compacted_topic, new_topic
@@ -76,10 +76,10 @@ def test_a_query_whose_checkpoint_executors_cannot_reach_is_refused(
     monkeypatch.setenv("SPARK_MASTER", "spark://far:7077")
     monkeypatch.setenv("WORKBOOK_SHARED", str(tmp_path / "shared"))
     with pytest.raises(CannotGoOn, match="/mine isn't below it"):
-        QueryGroup([], tmp_path / "mine")
+        Running([], tmp_path / "mine")
     assert not (tmp_path / "mine").exists()
     monkeypatch.setenv("SPARK_MASTER", "local[2]")
-    QueryGroup([], tmp_path / "mine").stop()
+    Running([], tmp_path / "mine").stop()
 
 
 def test_a_fresh_checkpoint_is_in_the_shared_folder_and_goes_with_the_process(

@@ -13,13 +13,11 @@ from typing import Any
 
 import polars as pl
 import pytest
+from collected import Collected
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from labs import until
 from pyspark.sql import SparkSession
-from workbook.sinks.completed import start_completed
-from workbook.sinks.local_table import LocalTable
-from workbook.spark.queries import QueryGroup
 
 from workbook.buckets.packing import Tables
 from workbook.events.clicks import MAX_AHEAD_MS, Click, ClickType
@@ -40,7 +38,10 @@ from workbook.pipelines.page_views.completed import (
     nothing_came,
     per_second,
 )
+from workbook.sinks.late_letters import LateLetters
+from workbook.spark.runner import Running, start_query
 from workbook.spark.source import kafka_stream
+from workbook.systems.view_sums import Sums
 from workbook.topics import Topic
 
 YESTERDAY, MINUTE = 1_767_225_600_000, 60_000
@@ -492,29 +493,25 @@ class Life:
     """A query over a topic of two partitions; started again it goes on."""
 
     def __init__(self, spark: Any, broker: Any, topic: Topic, checkpoint: Path) -> None:
-        self.sums: dict[str, int] = {}
-        self.table = LocalTable("second")
+        self.sums, self.table = Sums(), Collected("second", "kind")
         config = broker.client_config()
         letters = DeadLetters(config, topic.dead_letters.name)
         raw = kafka_stream(spark, broker, topic.name, max_per_batch=300)
         views = completed_views(raw, letters, unread=Unread(config, topic.name))
-        self.running: QueryGroup = start_completed(
-            views,
-            lambda seconds: self.table.write(seconds, 0),
-            letters,
-            config,
-            topic.name,
-            checkpoint,
-            every="1 second",
-            on_sums=self.sums.update,
-        )
+        sinks = [LateLetters(config, topic.name, letters), self.table, self.sums]
+        self.running: Running = start_query(views, sinks, checkpoint, every="1 second")
+
+    def views(self) -> dict[int, int]:
+        """The views of each complete second."""
+        rows = self.table.rows.values()
+        return {row["second"]: row["views"] for row in rows if row["kind"] == COMPLETE}
 
     def end(self, read: int) -> None:
         """Wait until so many records have been read and no second is open any more."""
 
         def done() -> bool:
             self.running.check()
-            return self.sums.get("read", 0) >= read and self.sums["open"] == 0
+            return self.sums.now["read"] >= read and self.sums.now["open"] == 0
 
         with self.running:
             until(done, "all seconds")
@@ -540,11 +537,11 @@ def test_a_backlog_of_uneven_density_with_clocks_ahead_is_exact_across_a_restart
     send(*dense, *sparse, (2000, 0, ahead), (2001, 1, ahead))
     life = Life(spark, broker, made, tmp_path / "mine")
     life.end(1002)
-    assert {name: life.sums[name] for name in SUMS} == {
+    assert {name: life.sums.now[name] for name in SUMS} == {
         "read": 1002, "counted": 1000, "open": 0, TOO_LATE: 0, "rejected": 2, "others": 0,
     }  # fmt: skip
     seconds = Counter(timestamp // 1000 for _, _, timestamp in (*dense, *sparse))
-    assert {row["second"]: row["views"] for row in life.table.rows()} == seconds
+    assert life.views() == seconds
 
     send((3000, 0, start + 7), (3001, 1, start + 8), (3002, 1, int(time.time() * 1000)))
     assert SparkSession.getActiveSession() is spark, "a micro-batch has a session of its own"

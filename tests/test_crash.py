@@ -24,7 +24,7 @@ from workbook.crashlab.report import KILL, Kill, Outcome
 from workbook.errors import CrashFailed, NoSuchCrash
 from workbook.kafka.broker import Broker
 from workbook.ledgers.seconds import SecondsVerdict
-from workbook.systems import CRASHES
+from workbook.systems.crashes import CRASHES
 from workbook.views.picture import Picture
 
 SEED = 4

@@ -23,7 +23,8 @@ from workbook.sinks.row_json import row_json
 from workbook.sinks.store import Store
 from workbook.sinks.table_topic import TableTopic
 from workbook.sinks.windowed_store import MINUTE_MS, WindowedStore
-from workbook.systems import CRASHES
+from workbook.spark.runner import Batch
+from workbook.systems.crashes import CRASHES
 from workbook.systems.crashes.active_groups import COLUMNS
 from workbook.systems.crashes.base import Filled
 from workbook.topics import compacted
@@ -64,7 +65,7 @@ class Run:
         )
         for number, rows in enumerate(batches):
             for sink in sinks:
-                sink.apply(pa.Table.from_pylist(rows, SCHEMA), "query", number)
+                sink.write(pa.Table.from_pylist(rows, SCHEMA), Batch("query", number))
 
     def row(self, name: str, offset: int, later: int = 0, of: str = "") -> dict[str, Any]:
         """The row of a group that has committed this offset."""

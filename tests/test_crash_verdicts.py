@@ -7,7 +7,7 @@ import pytest
 
 from workbook.crashlab.report import Outcome
 from workbook.ledgers.tables import TableLedger
-from workbook.systems import CRASHES
+from workbook.systems.crashes import CRASHES
 from workbook.systems.crashes.share_holders import HoldersVerdict
 
 LEDGER = TableLedger(

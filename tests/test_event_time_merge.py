@@ -12,8 +12,10 @@ from threading import Timer
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 from brokers import OwnBroker
+from collected import Calls
 from confluent_kafka.admin import (
     AdminClient,
     AlterConfigOpType,
@@ -24,10 +26,9 @@ from confluent_kafka.admin import (
 from labs import until
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
-from workbook.spark.queries import QueryGroup
 
-from workbook.errors import CannotGoOn, PartitionedApart
-from workbook.events.merged import Merged
+from workbook.errors import PartitionedApart
+from workbook.events.merged import CLOCK, Merged
 from workbook.events.reasons import Reason
 from workbook.events.visits import Heartbeat, OrderMessage, TrackingMessage, VisitMessage
 from workbook.generators.visits import Kind, VisitStream
@@ -41,7 +42,8 @@ from workbook.kafka.stream_producer import generate
 from workbook.ledgers.merges import MergeLedger, MergeVerdict
 from workbook.pipelines.event_time_merge.by_hand import Limits
 from workbook.pipelines.event_time_merge.fast import merged_visits
-from workbook.sinks.merged import TOO_LARGE_VISIT, MergeSender, start_merging
+from workbook.sinks.merged import TOO_LARGE_VISIT, MergedTopic
+from workbook.spark.runner import Batch, Running, Sink, start_query
 from workbook.spark.source import clamped_stream, kafka_stream
 from workbook.systems import SYSTEMS
 from workbook.topics import Topic, new_topic
@@ -49,6 +51,16 @@ from workbook.topics import Topic, new_topic
 LIMITS = Limits(timeout=60_000, max_age=600_000, horizon=600_000)
 NOW = int(time.time() * 1000)
 AWAY_S = 10.0
+
+
+class Seen(Sink):
+    """Notes the rows of kind clock."""
+
+    def __init__(self, clocks: list[dict[str, Any]]) -> None:
+        self.clocks = clocks
+
+    def write(self, rows: pa.Table, batch: Batch) -> None:
+        self.clocks.extend(row for row in rows.to_pylist() if row["kind"] == CLOCK)
 
 
 @dataclass
@@ -97,24 +109,23 @@ class Streams:
         self.facts.append(placed.expected(0, count))
 
     @contextmanager
-    def merging(self, spark: SparkSession, **options: Any) -> Iterator[QueryGroup]:
+    def merging(self, spark: SparkSession, **options: Any) -> Iterator[Running]:
         """Run the query on the checkpoint, from the beginning or from where it was."""
         letters = DeadLetters(self.config, self.tracking.dead_letters.name)
         limits, idle = options.pop("limits", LIMITS), options.pop("idle_timeout", None)
-        at = options.pop("at", lambda point: None)
+        at = options.pop("at", None)
         if "max_lead" in options:
             after = None if idle is None else f"{idle} ms"
             raw = clamped_stream(spark, self.broker, self.topics, idle_timeout=after, **options)
         else:
             raw = kafka_stream(spark, self.broker, self.topics, **options)
         rows = merged_visits(raw, letters, self.topics, self.partitions, limits, idle)
-        sender = MergeSender(self.config, self.visits.name, self.topics, letters)
-        with start_merging(
-            *(rows, sender, self.topics, self.partitions, self.checkpoint),
-            at=at,
-            on_clocks=self.clocks.extend,
-        ) as queries:
-            yield queries
+        sinks = [
+            MergedTopic(self.config, self.visits.name, self.topics, letters),
+            Seen(self.clocks),
+        ]
+        with start_query(rows, sinks, self.checkpoint, at=at) as running:
+            yield running
 
     def emitted(self) -> list[tuple[int, Merged]]:
         return read_merged(self.config, self.visits.name)
@@ -286,7 +297,7 @@ def test_a_broker_that_is_away_when_a_batch_begins_is_waited_for(
                 away.append(Timer(AWAY_S, server.start))
                 away[0].start()
 
-        with streams.merging(spark, at=kill) as queries:
+        with streams.merging(spark, at=Calls(kill)) as queries:
             queries.process_all()
         away[0].join()
         assert [visit for _, visit in streams.emitted()] == [Merged("a", (A,))]
@@ -333,14 +344,6 @@ def test_a_silent_topic_that_counts_as_idle_holds_nobody_back(
         queries.process_all()
     parts = [Merged("a", (A,)), Merged("a", (), (order,), 1)]
     assert [visit for _, visit in streams.emitted()] == parts
-
-
-def test_a_checkpoint_of_another_source_is_refused(spark: SparkSession, streams: Streams) -> None:
-    streams.send(streams.tracking, A)
-    with streams.merging(spark, max_lead="10 seconds") as queries:
-        queries.process_all()
-    with pytest.raises(CannotGoOn, match="clamp: made for kafka-clamped, came nothing"):
-        streams.merging(spark).__enter__()
 
 
 # --- bad input --------------------------------------------------------------------------------
@@ -480,14 +483,3 @@ def test_partitions_that_are_added_later_end_the_query(
 def _size(streams: Streams) -> int:
     found = AdminClient(streams.config).list_topics(streams.orders.name, timeout=10)
     return len(found.topics[streams.orders.name].partitions)
-
-
-def test_another_time_out_is_another_query(spark: SparkSession, streams: Streams) -> None:
-    beats(streams, NOW)
-    with streams.merging(spark) as queries:
-        queries.process_all()
-    with (
-        pytest.raises(CannotGoOn, match="timeout in ms"),
-        streams.merging(spark, limits=Limits(timeout=1)),
-    ):
-        pass

@@ -11,6 +11,7 @@ import pytest
 
 from workbook.kafka.groups import HISTORY_MOST, LEFT_MS, Dashboard
 from workbook.kafka.lag import EndSamples
+from workbook.spark.runner import Batch
 from workbook.systems.groups_table import COLUMNS, MOST, ago, groups_table
 
 START = 1_700_000_000.0
@@ -469,7 +470,7 @@ def test_it_reads_a_store_and_another_serialiser(tmp_path: Path, world: World) -
             }
         ]
     )
-    store.apply(changes, "query", 0)
+    store.write(changes, Batch("query", 0))
 
     def read(text: str) -> dict[str, Any]:
         return {"members": [{"client_id": text, "topics": ["orders"], "assigned": []}]}

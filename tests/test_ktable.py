@@ -12,13 +12,12 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
-from workbook.spark.queries import QueryGroup, start_table
-from workbook.tables.state import state_of
 
 from workbook.buckets.packing import unpacked
-from workbook.errors import CannotGoOn, CannotSubtract, NoSuchState, QueryEnded
+from workbook.errors import CannotSubtract, QueryEnded
 from workbook.pipelines.share_holders import us_positions, us_share_holders
 from workbook.sinks.store import Store
+from workbook.spark.runner import Batch, Running, start_query
 from workbook.tables.ktable import KTable, collect_set, count, fold, ktable, max_of, sum_of
 from workbook.tables.steps import DELETED, GROUP_BUCKET
 
@@ -54,7 +53,7 @@ class Feed:
     def __init__(self, spark: SparkSession, folder: Path) -> None:
         self.spark, self.folder, self.sink = spark, folder, Changes()
         self.offset = self.files = 0
-        self.running: QueryGroup | None = None
+        self.running: Running | None = None
         (folder / "in").mkdir()
 
     @property
@@ -64,7 +63,7 @@ class Feed:
     def start(self, make: Callable[[DataFrame], DataFrame]) -> None:
         reader = self.spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
         changes = make(reader.json(str(self.folder / "in")))
-        self.running = start_table(changes, [self.sink], self.checkpoint)
+        self.running = start_query(changes, [self.sink], self.checkpoint)
 
     def send(self, *rows: tuple[Any, ...]) -> list[dict[str, Any]]:
         """Rows of a position, or of its id alone for a tombstone; what changed, sorted."""
@@ -202,7 +201,7 @@ def test_a_fold_may_hold_a_map(feed: Feed) -> None:
         ("deleted", pa.bool_()),
     ]))  # fmt: skip
     store = Store(feed.folder / "store.db", "client")
-    store.apply(row, "query", 0)
+    store.write(row, Batch("query", 0))
     assert store.get("Bob") == {"client": "Bob", "shares": {"AAPL": 15}}
     (told,) = feed.send(("1",), ("4", "Bob", "IBM", 3, "NYSE"))
     assert dict(told["shares"]) == {"AAPL": 5, "IBM": 3}
@@ -268,63 +267,6 @@ def test_a_query_goes_on_where_it_stopped(feed: Feed) -> None:
     feed.stop()
     feed.start(us_share_holders)
     assert holdings(feed.send(("1",))) == {"Bob": ["2"]}
-
-
-def test_a_table_of_another_shape_does_not_go_on_with_a_checkpoint(feed: Feed) -> None:
-    """Also where the bucket, or the group, that it would meet first has no state yet."""
-
-    def table(rows: DataFrame, **how: Any) -> KTable:
-        return ktable(rows, **{"key": "position", "buckets": 2, **how})
-
-    feed.start(lambda rows: table(rows).group_by("client").aggregate(n=count()))
-    feed.send(BOB_1)
-    feed.stop()
-    others: dict[str, Callable[[DataFrame], DataFrame]] = {
-        "buckets: made for 2, came 3": lambda rows: (
-            table(rows, buckets=3).group_by("client").aggregate(n=count())
-        ),
-        "keys: made for position, came position; exchange": lambda rows: (
-            table(rows, key=["position", "exchange"]).group_by("client").aggregate(n=count())
-        ),
-        r"filters: made for nothing, came \(exchange = 'NYSE'\)": lambda rows: (
-            table(rows).filter("exchange = 'NYSE'").group_by("client").aggregate(n=count())
-        ),
-        "n = count, came n = sum_of": lambda rows: (
-            table(rows).group_by("client").aggregate(n=sum_of("amount"))
-        ),
-    }
-    for says, other in others.items():
-        with pytest.raises(CannotGoOn, match=says):
-            feed.start(other)
-    feed.start(lambda rows: table(rows).group_by("client").aggregate(n=count()))
-    assert [row["n"] for row in feed.send(BOB_2)] == [2]
-
-
-def test_a_refused_start_leaves_the_running_query_alone(feed: Feed) -> None:
-    feed.start(us_share_holders)
-    feed.send(BOB_1)
-    running = feed.running
-    with pytest.raises(CannotGoOn, match="gives: made for groups, came changes"):
-        feed.start(lambda rows: us_positions(rows).changes())
-    assert feed.running is running
-    assert holdings(feed.send(BOB_2)) == {"Bob": ["1", "2"]}
-
-
-def test_the_state_can_be_looked_into(feed: Feed, spark: SparkSession) -> None:
-    with pytest.raises(NoSuchState, match="none yet"):
-        state_of(spark, feed.checkpoint)
-    feed.start(us_share_holders)
-    feed.send(BOB_1, BOB_2, AL_3)
-    rows = state_of(spark, feed.checkpoint)
-    assert sorted(rows["position"]) == ["1", "2"]  # what the filter left out is not kept
-    groups = state_of(spark, feed.checkpoint, "groups")
-    assert groups[["group", "value"]].to_numpy().tolist() == [["Bob", 2]]
-    tickers = state_of(spark, feed.checkpoint, "tickers")
-    assert tickers[["group", "element", "times"]].to_numpy().tolist() == [["Bob", "AAPL", 2]]
-    with pytest.raises(NoSuchState, match=r"has .*'groups'"):
-        state_of(spark, feed.checkpoint, "exchanges")
-    feed.send(("1",), ("2",))
-    assert state_of(spark, feed.checkpoint).empty  # nothing is kept of what is gone
 
 
 # --- without a stream -------------------------------------------------------------------------

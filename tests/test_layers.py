@@ -23,8 +23,8 @@ LEFT_OF: dict[str, set[str]] = {
     "stack": {"errors", "kafka"},
     "spark": {"errors", "kafka", "sources", "stack"},
     "sinks": {"errors", "events", "kafka", "spark"},
-    "tables": {"buckets", "errors", "spark"},
-    "pipelines": {"buckets", "decoding", "errors", "events", "spark", "tables"},
+    "tables": {"buckets", "errors"},
+    "pipelines": {"buckets", "decoding", "errors", "events", "tables"},
     "systems": {
         "decoding",
         "errors",

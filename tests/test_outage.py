@@ -12,11 +12,10 @@ import pandas as pd
 import pytest
 from brokers import OwnBroker
 from labs import until
-from pyspark.sql import SparkSession
-from workbook.sinks.completed import start_completed
-from workbook.spark.queries import QueryGroup, appender
+from pyspark.sql import DataFrame, SparkSession
 
 from workbook.events.clicks import Click, ClickType
+from workbook.events.metrics import COMPLETE
 from workbook.generators.clicks import ClickStream
 from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import DeadLetters
@@ -29,8 +28,12 @@ from workbook.kafka.stream_producer import StreamProducer
 from workbook.ledgers.events import Ledger, Verdict
 from workbook.pipelines.page_views.completed import completed_views
 from workbook.pipelines.page_views.metrics import Seconds, commit_on_delivery, metric_records
+from workbook.sinks.late_letters import LateLetters
+from workbook.sinks.spark_topic import SparkTopic
+from workbook.spark.runner import Running, start_query
 from workbook.spark.source import kafka_stream
 from workbook.stack import jars
+from workbook.systems.view_sums import Sums
 from workbook.topics import Topic
 
 OUTAGE_S = 20
@@ -73,20 +76,23 @@ def start_loop(config: dict[str, str], at: Callable[[str], None]) -> Loop:
     return Loop(count_by_hand, consumer(own, CLICKS.name, GROUP))
 
 
-def start_query(
-    spark: SparkSession, broker: Broker, place: Path, tell: Callable[[dict[str, int]], None]
-) -> QueryGroup:
+def counting(spark: SparkSession, broker: Broker, place: Path, sums: Sums) -> Running:
     """The Spark query; small micro-batches, so that the outage comes between two of them."""
     config = broker.client_config()
     letters = DeadLetters(config, BY_SPARK.dead_letters.name)
     clicks = kafka_stream(spark, broker, CLICKS.name, max_per_batch=HALF // 10)
     waiting = Unread(config, CLICKS.name)
     views = completed_views(clicks, letters, unread=waiting, with_events=True)
-    append = appender(broker, BY_SPARK.name)
-    return start_completed(
-        views, lambda seconds: append(metric_records(seconds.drop("partition"))),
-        letters, config, CLICKS.name, place, every="1 second", on_sums=tell,
-    )  # fmt: skip
+    sinks = [
+        LateLetters(config, CLICKS.name, letters),
+        SparkTopic(spark, broker, BY_SPARK.name, records, COMPLETE),
+        sums,
+    ]
+    return start_query(views, sinks, place, every="1 second")
+
+
+def records(seconds: DataFrame) -> DataFrame:
+    return metric_records(seconds.select("second", "views", "event_ids"))
 
 
 def verdict(config: dict[str, str], stream: ClickStream, metrics: Topic) -> Verdict:
@@ -120,9 +126,9 @@ def test_a_broker_away_for_twenty_seconds_costs_no_event(
             stopped.set()
 
     send_clicks(config, stream, 0, HALF)
-    sums: dict[str, int] = {}
-    query = start_query(spark, broker, tmp_path / "checkpoint", sums.update)
-    until(lambda: query.queries[0].lastProgress, "a first micro-batch")
+    sums = Sums()
+    query = counting(spark, broker, tmp_path / "checkpoint", sums)
+    until(lambda: query.query.lastProgress, "a first micro-batch")
     loop = start_loop(config, at)
     assert stopped.wait(30)
     began = time.monotonic()
@@ -142,10 +148,10 @@ def test_a_broker_away_for_twenty_seconds_costs_no_event(
 
     def counted() -> bool:
         query.check()
-        return sums["read"] == end and sums["open"] <= 1
+        return sums.now["read"] == end and sums.now["open"] <= 1
 
     until(counted, "the query to count all but the last click")
-    assert sums["too late"] == 0
+    assert sums.now["too late"] == 0
     print(f"the query has processed all after {time.monotonic() - began:.1f} s")
     query.stop()
     for metrics in (BY_HAND, BY_SPARK):

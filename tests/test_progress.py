@@ -10,15 +10,18 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from confluent_kafka import KafkaException
 from pyspark.sql.streaming.listener import StreamingQueryProgress
-from workbook.systems.merge_progress import MergeProgress
-from workbook.systems.progress import Progress, SecondsProgress
 
 from workbook.errors import WorkbookError
 from workbook.kafka import end_offsets
+from workbook.spark.progress import Progress
+from workbook.spark.runner import Batch
 from workbook.systems import SYSTEMS
+from workbook.systems.merge_clocks import Clocks
+from workbook.systems.view_sums import Sums
 
 START = 1_767_225_600.0  # 2026-01-01
 ID = "00000000-0000-0000-0000-000000000000"
@@ -57,7 +60,8 @@ def batch(began: float, messages: int, read: int, end: int, **more: Any) -> Stre
 
 def test_the_line_before_and_after_the_first_sums() -> None:
     clock = Clock()
-    progress = SecondsProgress(clock)
+    sums = Sums()
+    progress = Progress(sums.line, clock=clock)
     clock.now += 2
     assert str(progress) == "waiting for the first micro-batch, for 2 s"
     progress.take(batch(0, 1000, 1000, 1200))
@@ -65,7 +69,9 @@ def test_the_line_before_and_after_the_first_sums() -> None:
     clock.now += 1
     progress.take(batch(2, 200, 1200, 1200))
     told = {"read": 1200, "rejected": 3, "others": 400, "counted": 700, "too late": 7, "open": 90}
-    progress.know_sums({**told, "clock": int(START + 5) * 1000, "slowest": 3})
+    told |= {"clock": int(START + 5) * 1000, "slowest": 3}
+    rows = [{"kind": name, "views": n, "offsets": None} for name, n in told.items()]
+    sums.write(pa.Table.from_pylist(rows), Batch("q", 0))
     assert str(progress) == (
         "400 messages/s, lag 5, 1,200 read = 700 counted + 90 in open seconds + 7 too late "
         "+ 3 rejected + 400 no page views, complete up to 2026-01-01 00:00:05 UTC, "
@@ -75,7 +81,7 @@ def test_the_line_before_and_after_the_first_sums() -> None:
 
 
 def test_lag_is_that_of_now_and_an_old_one_while_the_broker_is_silent() -> None:
-    progress = Progress(Clock())
+    progress = Progress(clock=Clock())
     progress.know({("c", 0): 900, ("c", 1): 5})
     assert progress.lag is None
     progress.take(batch(0, 1000, 1000, 1000))
@@ -124,22 +130,26 @@ def test_a_broker_that_does_not_answer_is_silent_until_it_does(
 
 def test_a_rate_is_that_of_the_last_seconds_and_nothing_when_idle() -> None:
     clock = Clock()
-    progress = Progress(clock)
+    progress = Progress(clock=clock)
     clock.now += 1
     progress.take(batch(0, 100_000, 0, 0))
     clock.now += 20
     progress.take(batch(19, 40, 0, 0))
     assert progress.rate == pytest.approx(20)
-    progress.onQueryIdle(None)
+    progress.onQueryIdle(SimpleNamespace(id="1"))
     assert progress.rate == 0
 
 
 # --- a merge ----------------------------------------------------------------------------------
 
 
+def noted(clocks: Clocks, row: dict[str, Any]) -> None:
+    clocks.write(pa.Table.from_pylist([{"kind": "clock", **row}]), Batch("q", 0))
+
+
 def test_a_merge_says_what_a_visit_waits_for_until_one_is_complete() -> None:
-    progress = MergeProgress(("tracking", "orders"))
-    assert not progress.shown("2 minutes").notes
+    clocks = Clocks(("tracking", "orders"))
+    assert not clocks.shown("2 minutes").notes
     row = {
         "partition": 0,
         "timestamp": 5000,
@@ -148,11 +158,11 @@ def test_a_merge_says_what_a_visit_waits_for_until_one_is_complete() -> None:
         "open": 3,
         "emitted": 0,
     }
-    progress.know_clocks([row])
-    [note] = progress.shown("2 minutes").notes
+    noted(clocks, row)
+    [note] = clocks.shown("2 minutes").notes
     assert "must pass its newest message by 2 minutes (--timeout)" in note
-    progress.know_clocks([{**row, "emitted": 1}])
-    shown = progress.shown("2 minutes")
+    noted(clocks, {**row, "emitted": 1})
+    shown = clocks.shown("2 minutes")
     assert not shown.notes
     assert shown.columns == ("partition", "tracking", "orders", "clock", "open", "emitted")
     five, nine = "01-01 00:00:05", "01-01 00:00:09"
@@ -173,17 +183,17 @@ def test_a_merge_says_what_a_visit_waits_for_until_one_is_complete() -> None:
 def test_a_merge_says_whose_clock_it_is(
     newest: tuple[int, int | None], clock: int | None, says: str
 ) -> None:
-    progress = MergeProgress(("tracking", "orders"))
+    clocks = Clocks(("tracking", "orders"))
     times = {"timestamp": clock, "newest_0": newest[0], "newest_1": newest[1]}
     other = {"timestamp": 7000, "newest_0": 7000, "newest_1": 9000} if clock is None else times
     for number, row in enumerate((times, other) if clock is None and newest[1] else (times,)):
-        progress.know_clocks([{"partition": number, "open": 1, "emitted": 0, **row}])
-    assert progress._results().endswith(f" emitted, {says}")
+        noted(clocks, {"partition": number, "open": 1, "emitted": 0, **row})
+    assert clocks.line().endswith(f" emitted, {says}")
 
 
 def test_a_merge_that_read_nothing_counts_nothing() -> None:
     """After a restart, say, whose checkpoint has counts that no micro-batch has given yet."""
-    [said] = MergeProgress(("tracking", "orders")).summary("visits", "letters")
+    [said] = Clocks(("tracking", "orders")).summary("visits", "letters")
     assert said == "No micro-batch has ended: visits holds what was there before."
 
 

@@ -9,11 +9,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from collected import Collected
 from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
 from labs import until
 from pyspark.sql import SparkSession
-from workbook.sinks.local_table import LocalTable
-from workbook.spark.queries import QueryGroup
 
 from workbook.errors import BrokerUnreachable, TopicMissing
 from workbook.kafka.broker import Broker
@@ -25,6 +24,7 @@ from workbook.kafka.readers import (
     read_all,
     read_messages,
 )
+from workbook.spark.runner import start_query
 from workbook.spark.source import kafka_stream, kafka_table
 from workbook.topics import Topic, new_topic
 
@@ -85,11 +85,11 @@ def test_spark_reads_the_topic_as_table_and_stream(
     send(broker, topic, 10)
     rows = kafka_table(spark, broker, topic.name).collect()
     assert sorted(int(row.value) for row in rows) == list(range(10))
-    collected = LocalTable("partition", "offset")
+    collected = Collected("partition", "offset")
     stream = kafka_stream(spark, broker, topic.name, max_per_batch=4)
-    with QueryGroup([stream.writeStream.foreachBatch(collected.write)], tmp_path) as running:
+    with start_query(stream, [collected], tmp_path / "1") as running:
         running.process_all()
-    assert sorted(int(row["value"]) for row in collected.rows()) == list(range(10))
+    assert sorted(int(row["value"]) for row in collected.rows.values()) == list(range(10))
 
 
 def test_a_group_goes_on_where_it_committed(broker: Any, topic: Topic) -> None:

@@ -20,6 +20,7 @@ from workbook.kafka.readers import latest_rows, read_dead_letters, read_messages
 from workbook.kafka.stream_producer import StreamProducer, generate
 from workbook.ledgers.tables import TableLedger
 from workbook.sinks.store import Store
+from workbook.spark.runner import Batch
 from workbook.topics import Topic, new_compacted_topic, new_topic
 
 COUNT = 4000
@@ -140,7 +141,7 @@ def store(tmp_path: Path) -> Path:
 
     rows = {"client": ["Al", "Bob"], "tickers": [["F"], ["IBM"]], "deleted": [False, False]}
     path = tmp_path / "store.db"
-    Store(path, "client").apply(pa.table(rows), "query", 0)
+    Store(path, "client").write(pa.table(rows), Batch("query", 0))
     return path
 
 

@@ -2,55 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from py4j.protocol import Py4JNetworkError
-from workbook.spark.queries import QueryGroup
+
+from workbook.spark.progress import Progress
+from workbook.spark.runner import Running
 
 
-@dataclass
-class Query:
-    """A query, and whether its Java process has ended."""
+class Gone:
+    """A query whose Java process has ended."""
 
-    gone: Exception | None = None
-    active: bool = True
+    id = "1"
 
-    def option(self, name: str, value: str) -> Query:
-        return self
+    def __init__(self, error: Exception) -> None:
+        self.error = error
 
-    def start(self) -> Query:
-        return self
+    def stop(self) -> None:
+        raise self.error
 
     @property
     def isActive(self) -> bool:  # noqa: N802
-        self._ask()
-        return self.active
-
-    def stop(self) -> None:
-        self._ask()
-        self.active = False
-
-    def exception(self) -> None:
-        self._ask()
-
-    def _ask(self) -> None:
-        if self.gone:
-            raise self.gone
+        raise self.error
 
 
 @pytest.mark.parametrize(
     "gone", [ConnectionRefusedError("refused"), Py4JNetworkError("Gateway is not connected.")]
 )
-def test_a_cell_runs_again_after_spark_has_ended(gone: Exception, tmp_path: Path) -> None:
-    first, second = Query(), Query()
-    before = QueryGroup([first], tmp_path / "name" / "1")
-    first.gone = gone
-    again = QueryGroup([second], tmp_path / "name" / "2")
-    assert not before.is_active
-    before._watcher.join(5)
-    assert not before._watcher.is_alive()
-    assert again.is_active
-    again.stop()
-    assert not second.active
+def test_a_query_can_be_stopped_after_spark_has_ended(gone: Exception, tmp_path: Path) -> None:
+    spark: Any = None
+    running = Running(Gone(gone), spark, tmp_path / "name" / "1", Progress())  # type: ignore
+    assert not running.is_active
+    running.stop()

@@ -18,7 +18,6 @@ import pandas as pd
 import pytest
 from confluent_kafka import Producer
 from pyspark.sql import SparkSession
-from workbook.spark.queries import QueryGroup, start_table
 
 from workbook.decoding.positions import parse
 from workbook.events.positions import Position
@@ -30,6 +29,7 @@ from workbook.pipelines.share_holders import REQUIRED_COLUMNS, us_share_holders
 from workbook.sinks.store import Store
 from workbook.sinks.table_topic import TableTopic
 from workbook.spark import session
+from workbook.spark.runner import Running, start_query
 from workbook.spark.source import kafka_stream
 from workbook.topics import Topic, compacted, new_compacted_topic
 
@@ -101,7 +101,7 @@ class Market:
         self.bad = 0
         self.place = session.checkpoint(self.out.name)
         self.store = Store(self.place / "store.db", "client")
-        self.running: QueryGroup | None = None
+        self.running: Running | None = None
         # Without idempotence a batch that is sent again may come after its successor.
         settings = {"linger.ms": 5, "enable.idempotence": True}
         self.producer = Producer({**broker.client_config(), **settings})
@@ -117,7 +117,7 @@ class Market:
         raw = kafka_stream(self.spark, self.broker, self.topic.name, max_per_batch=per_batch)
         out = TableTopic(self.broker.client_config(), self.out.name, "client")
         holders = us_share_holders(parse(raw, dead_letters, REQUIRED_COLUMNS))
-        self.running = start_table(holders, [out, self.store], self.place)
+        self.running = start_query(holders, [out, self.store], self.place)
 
     def quiet(self) -> None:
         self.producer.flush()

@@ -1,20 +1,18 @@
-"""Sinks on a real broker and a real Spark: dead letters, tables, queries that live together."""
+"""Sinks on a real broker and a real Spark: dead letters, a table, a query that fails."""
 
 from __future__ import annotations
 
 import pickle
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from collected import Collected
 from confluent_kafka import Producer
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
-from workbook.sinks.local_table import LocalTable
-from workbook.spark.queries import QueryGroup, start_counting
 
 from workbook.decoding.clicks import parse
 from workbook.errors import BrokerUnreachable, Rejected
@@ -24,6 +22,7 @@ from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.producer import SETTINGS
 from workbook.kafka.readers import read_all, read_dead_letters
 from workbook.pipelines.page_views.counts import page_views
+from workbook.spark.runner import start_query
 from workbook.spark.source import kafka_stream
 from workbook.topics import Topic, new_topic
 
@@ -84,21 +83,21 @@ def assert_letters(letters: pd.DataFrame, topic: Topic) -> None:
 def test_spark_sends_dead_letters_and_counts_on(
     broker: Any, spark: SparkSession, clicks: Topic, tmp_path: Path
 ) -> None:
-    table = LocalTable("name")
+    table = Collected("name")
     where = clicks.dead_letters.name
     parsed = parse(
         kafka_stream(spark, broker, clicks.name, max_per_batch=5),
         DeadLetters(broker.client_config(), where),
     )
-    with start_counting(page_views(parsed), table, tmp_path) as running:
+    with start_query(page_views(parsed), [table], tmp_path / "1") as running:
         running.process_all()
-        assert {row["name"]: row["views"] for row in table.rows()} == COUNTS
-        before = table.version
+        assert table.of("views") == COUNTS
+        before = table.batches
         send(broker, clicks, [click("late")])
         running.process_all()
-        assert {row["name"]: row["views"] for row in table.rows()} == {**COUNTS, "late": 1}
-        assert table.version == before + 1
-    assert not any(query.isActive for query in running.queries)
+        assert table.of("views") == {**COUNTS, "late": 1}
+        assert table.batches == before + 1
+    assert not running.is_active
     assert_letters(read_dead_letters(broker.client_config(), where), clicks)
 
 
@@ -108,13 +107,13 @@ def test_an_empty_topic_gives_no_counts_and_no_letters(
     topic = new_topic("clicks", "test-empty", 2)
     broker.create(topic)
     broker.create(topic.dead_letters)
-    table = LocalTable("name")
+    table = Collected("name")
     where = topic.dead_letters.name
     dead_letters = DeadLetters(broker.client_config(), where)
     parsed = parse(kafka_stream(spark, broker, topic.name), dead_letters)
-    with start_counting(page_views(parsed), table, tmp_path) as running:
+    with start_query(page_views(parsed), [table], tmp_path / "1") as running:
         running.process_all()
-    assert (table.rows(), table.version) == ([], 0)
+    assert table.rows == {}
     assert read_dead_letters(broker.client_config(), where).empty
 
 
@@ -173,22 +172,16 @@ def test_letters_are_delivered_also_where_something_else_goes_wrong(broker: Any)
     assert letters.sent == 1
 
 
-# --- queries that live together ---------------------------------------------------------------
+# --- a query's end, and its start again -------------------------------------------------------
 
 
-def ticking(spark: SparkSession) -> Any:
-    return spark.readStream.format("rate").option("rowsPerSecond", 5).load()
-
-
-def test_a_failing_query_ends_the_others_and_its_error_surfaces(
-    spark: SparkSession, tmp_path: Path
-) -> None:
-    fine = ticking(spark).writeStream.format("noop")
-    bad = ticking(spark).select(F.raise_error(F.lit("boom")).alias("x")).writeStream.format("noop")
-    running = QueryGroup([fine, bad], tmp_path)
+def test_the_error_of_a_failing_query_surfaces(spark: SparkSession, tmp_path: Path) -> None:
+    ticking = spark.readStream.format("rate").option("rowsPerSecond", 5).load()
+    bad = ticking.select(F.raise_error(F.lit("boom")).alias("x"))
+    running = start_query(bad, [Collected("x")], tmp_path / "1")
     with pytest.raises(Exception, match="boom"):
-        running.wait(30)
-    assert not any(query.isActive for query in running.queries)
+        running.wait(60)
+    assert not running.is_active
 
 
 def test_with_its_checkpoint_a_count_goes_on_after_a_restart(
@@ -197,70 +190,13 @@ def test_with_its_checkpoint_a_count_goes_on_after_a_restart(
     dead_letters = DeadLetters(broker.client_config(), clicks.dead_letters.name)
     parsed, table = (
         parse(kafka_stream(spark, broker, clicks.name), dead_letters),
-        LocalTable("name"),
+        Collected("name"),
     )
     for name in ("before", "after"):
         send(broker, clicks, [click("home"), click(name)])
-        with start_counting(page_views(parsed), table, tmp_path) as running:
+        with start_query(page_views(parsed), [table], tmp_path / "1") as running:
             running.process_all()
-    assert {row["name"]: row["views"] for row in table.rows()} == {
+    assert table.of("views") == {
         **COUNTS, "home": COUNTS.get("home", 0) + 2, "before": 1, "after": 1,
     }  # fmt: skip
     assert_letters(read_dead_letters(broker.client_config(), clicks.dead_letters.name), clicks)
-
-
-def test_a_table_keeps_the_last_row_per_key() -> None:
-    table = LocalTable("name")
-    table.upsert([{"name": "a", "n": 1}, {"name": "b", "n": 1}])
-    table.upsert([{"name": "a", "n": 2}])
-    table.upsert([])
-    assert table.rows() == [{"name": "a", "n": 2}, {"name": "b", "n": 1}]
-    assert (table.version, len(table)) == (2, 2)
-    assert list(table.to_pandas().n) == [2, 1]
-    single = LocalTable()
-    single.upsert([{"views": 1}])
-    single.upsert([{"views": 2}])
-    assert single.rows() == [{"views": 2}]
-
-
-def test_a_table_shares_its_rows_with_nobody() -> None:
-    table, row = LocalTable("name"), {"name": "a", "n": 1}
-    table.upsert([row])
-    row["n"] = 2
-    table.rows()[0]["n"] = 3
-    assert table.rows() == [{"name": "a", "n": 1}]
-
-
-def test_readers_of_a_table_see_whole_batches() -> None:
-    table = LocalTable("key")
-
-    def write() -> None:
-        for n in range(300):
-            table.upsert([{"key": key, "n": n} for key in range(20)])
-
-    writer = threading.Thread(target=write)
-    writer.start()
-    while writer.is_alive():
-        assert len({row["n"] for row in table.rows()}) <= 1
-    assert table.version == 300
-
-
-def test_nobody_reads_a_table_in_the_middle_of_a_batch() -> None:
-    """A key that is compared while the batch is written: at this moment another thread reads."""
-    table, seen = LocalTable("key"), list[set[int]]()
-    reader = threading.Thread(target=lambda: seen.append({row["n"] for row in table.rows()}))
-
-    class Key:
-        def __hash__(self) -> int:
-            return 1
-
-        def __eq__(self, other: object) -> bool:
-            if reader.ident is None:
-                reader.start()
-                reader.join(0.2)  # it has to wait for the rest of the batch
-            return True
-
-    table.upsert([{"key": "first", "n": 1}, {"key": Key(), "n": 1}])
-    table.upsert([{"key": "first", "n": 2}, {"key": Key(), "n": 2}])
-    reader.join(10)
-    assert seen == [{2}]

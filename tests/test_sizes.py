@@ -30,6 +30,7 @@ from workbook.pipelines.page_views.metrics import commit_on_delivery
 from workbook.sinks import row_sender, table_topic
 from workbook.sinks.row_sender import ROW_TOO_LARGE
 from workbook.sinks.table_topic import TableTopic
+from workbook.spark.runner import Batch
 from workbook.topics import Topic, compacted, new_topic
 
 ARRIVAL = 1_700_000_000_000
@@ -235,7 +236,7 @@ def told(broker: Broker, topic: str) -> list[tuple[str, int | None]]:
 def test_a_hundred_thousand_positions_fit_into_a_record(broker: Broker, out: Topic) -> None:
     tickers = [[f"SHARE{number:06d}" for number in range(100_000)]]
     rows = pa.table({"client": ["Bob"], "tickers": tickers, "deleted": [False]})
-    TableTopic(broker.client_config(), out.name, "client").apply(rows, "query", 0)
+    TableTopic(broker.client_config(), out.name, "client").write(rows, Batch("query", 0))
     [message] = read_messages(broker.client_config(), out.name)
     assert len(message.value() or b"") > 1_400_000
     assert json.loads(message.value() or b"")["tickers"] == tickers[0]
@@ -245,8 +246,8 @@ def test_where_a_row_is_too_large_the_former_one_does_not_stay(broker: Broker, o
     config, huge = broker.client_config(), words(6_000_000)
     letters = DeadLetters(config, out.dead_letters.name)
     topic = TableTopic(config, out.name, "client", dead_letters=letters)
-    topic.apply(table(("Bob", "fine"), ("Al", "fine")), "query", 0)
-    topic.apply(table(("Bob", huge), ("Al", "good")), "query", 1)
+    topic.write(table(("Bob", "fine"), ("Al", "fine")), Batch("query", 0))
+    topic.write(table(("Bob", huge), ("Al", "good")), Batch("query", 1))
     assert topic.written == 4, "all of it is delivered on return"
     assert told(broker, out.name) == [("Bob", 4), ("Al", 4), ("Al", 4), ("Bob", None)]
     row = json.dumps({"client": "Bob", "note": huge}, separators=(",", ":")).encode()
@@ -260,7 +261,7 @@ def test_where_a_row_is_too_large_the_former_one_does_not_stay(broker: Broker, o
     assert (letter.reason, letter.topic, letter.key) == (ROW_TOO_LARGE, out.name, b"Bob")
     assert letter.length == len(row)
     assert row.startswith(letter.value)
-    topic.apply(table(("Bob", "small again")), "query", 2)
+    topic.write(table(("Bob", "small again")), Batch("query", 2))
     assert told(broker, out.name)[-1] == ("Bob", 11)
 
 
@@ -271,7 +272,7 @@ def test_executors_send_a_row_that_is_too_large_to_the_dead_letters(
     letters = DeadLetters(config, out.dead_letters.name)
     topic = TableTopic(config, name, "client", dead_letters=letters)
     rows = table(("Bob", words(20_000)), ("Al", "fine"))
-    topic.through(spark.createDataFrame(rows).coalesce(1)).collect()
+    topic.on_executors().through(spark.createDataFrame(rows).coalesce(1)).collect()
     assert set(told(broker, name)) == {("Al", 4), ("Bob", None)}
     [letter] = read_dead_letters(config, out.dead_letters.name).itertuples()
     assert (letter.reason, letter.topic, letter.key) == (ROW_TOO_LARGE, name, b"Bob")
@@ -280,7 +281,7 @@ def test_executors_send_a_row_that_is_too_large_to_the_dead_letters(
 def test_the_last_step_of_a_key_stays_the_last(broker: Broker, out: Topic) -> None:
     huge = words(6_000_000)
     rows = table(("Bob", "a"), ("Bob", huge), ("Al", "c"), ("Bob", "de"), step=[0, 1, 0, 2])
-    TableTopic(broker.client_config(), out.name, "client").apply(rows, "query", 0)
+    TableTopic(broker.client_config(), out.name, "client").write(rows, Batch("query", 0))
     found = told(broker, out.name)
     assert [note for client, note in found if client == "Bob"][-3:] == [1, None, 2]
     assert [note for client, note in found if client == "Al"] == [1]
@@ -288,7 +289,7 @@ def test_the_last_step_of_a_key_stays_the_last(broker: Broker, out: Topic) -> No
 
 def test_where_no_tombstone_is_the_row_says_that_it_goes(broker: Broker, out: Topic) -> None:
     topic = TableTopic(broker.client_config(), out.name, "client", tombstones=False)
-    topic.apply(table(("Bob", words(6_000_000)), id=[7]), "query", 0)
+    topic.write(table(("Bob", words(6_000_000)), id=[7]), Batch("query", 0))
     [message] = read_messages(broker.client_config(), out.name)
     assert json.loads(message.value() or b"") == {"client": "Bob", "id": 7, "deleted": True}
 
@@ -300,7 +301,7 @@ def test_a_tombstone_in_a_batch_that_is_too_large_is_sent_again(
     rows = [(f"c{number}", words(600, number)) for number in range(30)]
     gone = [(f"gone{number}", None) for number in range(30)]
     mixed = [row for pair in zip(rows, gone, strict=True) for row in pair]
-    TableTopic(broker.client_config(), name, "client").apply(table(*mixed), "query", 0)
+    TableTopic(broker.client_config(), name, "client").write(table(*mixed), Batch("query", 0))
     assert sorted(told(broker, name), key=str) == sorted(
         [*gone, *((client, 600) for client, _ in rows)], key=str
     )
@@ -311,7 +312,7 @@ def test_a_batch_of_rows_that_is_too_large_is_sent_row_by_row(
 ) -> None:
     name = limited(3000)
     rows = [(f"c{number}", words(600, number)) for number in range(30)]
-    TableTopic(broker.client_config(), name, "client").apply(table(*rows), "query", 0)
+    TableTopic(broker.client_config(), name, "client").write(table(*rows), Batch("query", 0))
     assert sorted(told(broker, name)) == sorted((client, 600) for client, _ in rows)
 
 
@@ -345,8 +346,8 @@ def test_a_row_that_is_not_delivered_is_an_error_until_the_broker_takes_it(
     topic = TableTopic({"bootstrap.servers": "b:9"}, "holders", "client", patience=2)
     why = "no answer" if code is None else ".*authorization failed"
     with pytest.raises(BrokerUnreachable, match=rf"b:9 to take .* within 2 s \({why}\)\. Check"):
-        topic.apply(table(("Bob", "fine")), "query", 0)
+        topic.write(table(("Bob", "fine")), Batch("query", 0))
     assert topic.written == 0
     client.code = 0
-    topic.apply(table(("Bob", "fine")), "query", 0)
+    topic.write(table(("Bob", "fine")), Batch("query", 0))
     assert topic.written == 1

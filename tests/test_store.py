@@ -26,6 +26,7 @@ from workbook.kafka.readers import read_messages
 from workbook.sinks.followed import Followed
 from workbook.sinks.store import Store
 from workbook.sinks.table_topic import TableTopic
+from workbook.spark.runner import Batch
 from workbook.topics import Topic
 
 Row = tuple[str, list[str] | None]
@@ -48,8 +49,8 @@ def store(tmp_path: Path) -> Store:
 
 
 def test_rows_come_are_replaced_and_go(store: Store) -> None:
-    store.apply(changes(("Bob", ["IBM"]), ("Al", ["AAPL", "IBM"])), "query", 0)
-    store.apply(changes(("Bob", None), ("Al", ["AAPL"]), ("Zoë", ["F"])), "query", 1)
+    store.write(changes(("Bob", ["IBM"]), ("Al", ["AAPL", "IBM"])), Batch("query", 0))
+    store.write(changes(("Bob", None), ("Al", ["AAPL"]), ("Zoë", ["F"])), Batch("query", 1))
     assert store.get("Al") == {"client": "Al", "tickers": ["AAPL"]}
     assert store.get("Bob") is None
     assert [row["client"] for row in store.all()] == ["Al", "Zoë"]
@@ -59,44 +60,46 @@ def test_rows_come_are_replaced_and_go(store: Store) -> None:
 
 
 def test_a_micro_batch_that_comes_again_is_left_out(store: Store) -> None:
-    store.apply(changes(("Bob", ["IBM"])), "query", 0)
-    store.apply(changes(("Bob", None)), "query", 1)
-    store.apply(changes(("Bob", ["IBM"])), "query", 0)
-    store.apply(changes(("Al", ["F"])), "query", 1)  # the last one, whatever it says this time
+    store.write(changes(("Bob", ["IBM"])), Batch("query", 0))
+    store.write(changes(("Bob", None)), Batch("query", 1))
+    store.write(changes(("Bob", ["IBM"])), Batch("query", 0))
+    store.write(
+        changes(("Al", ["F"])), Batch("query", 1)
+    )  # the last one, whatever it says this time
     assert len(store) == 0
 
 
 def test_a_followed_store_gives_the_same_objects_for_what_has_not_changed(store: Store) -> None:
     follow = Followed(store)
     assert follow() == []
-    store.apply(changes(("Bob", ["IBM"]), ("Al", ["AAPL"])), "query", 0)
+    store.write(changes(("Bob", ["IBM"]), ("Al", ["AAPL"])), Batch("query", 0))
     before = follow()
     assert before == follow() == store.all()
-    store.apply(changes(("Bob", ["F"]), ("Zoë", ["F"])), "query", 1)
+    store.write(changes(("Bob", ["F"]), ("Zoë", ["F"])), Batch("query", 1))
     after = follow()
     assert after == store.all()
     assert [row is before[0] for row in after] == [True, False, False]
-    store.apply(changes(("Al", None)), "query", 2)
+    store.write(changes(("Al", None)), Batch("query", 2))
     assert follow() == after[1:]
     with ThreadPoolExecutor(1) as another:  # its connection counts by itself
         assert another.submit(follow).result() == after[1:]
 
 
 def test_another_query_begins_with_an_empty_table(store: Store) -> None:
-    store.apply(changes(("Bob", ["IBM"]), ("Al", ["F"])), "query", 0)
-    store.apply(changes(("Al", ["F"])), "another", 0)
+    store.write(changes(("Bob", ["IBM"]), ("Al", ["F"])), Batch("query", 0))
+    store.write(changes(("Al", ["F"])), Batch("another", 0))
     assert store.all() == [{"client": "Al", "tickers": ["F"]}]
 
 
 def test_the_first_micro_batch_of_another_query_may_come_again(store: Store) -> None:
     """It empties the table once: not what came after it, and not at its own repetition."""
-    store.apply(changes(("Al", ["F"])), "query", 0)
-    store.apply(changes(("Bob", ["IBM"])), "another", 0)
-    store.apply(changes(("Cy", ["GE"])), "another", 1)
-    store.apply(changes(("Bob", ["IBM"])), "another", 0)
+    store.write(changes(("Al", ["F"])), Batch("query", 0))
+    store.write(changes(("Bob", ["IBM"])), Batch("another", 0))
+    store.write(changes(("Cy", ["GE"])), Batch("another", 1))
+    store.write(changes(("Bob", ["IBM"])), Batch("another", 0))
     assert [row["client"] for row in store.all()] == ["Bob", "Cy"]
     with pytest.raises(CannotGoOn, match="up to -1 only"):
-        store.apply(changes(("Al", ["F"])), "query", 1)  # its table is not here any more
+        store.write(changes(("Al", ["F"])), Batch("query", 1))  # its table is not here any more
 
 
 def test_a_reader_makes_no_file_and_writes_nothing(store: Store) -> None:
@@ -106,48 +109,48 @@ def test_a_reader_makes_no_file_and_writes_nothing(store: Store) -> None:
     assert not missing.exists()
     reader = Store(store.path, "client", reading=True)
     with pytest.raises(sqlite3.OperationalError, match="readonly"):
-        reader.apply(changes(("Bob", ["IBM"])), "query", 0)
-    store.apply(changes(("Bob", ["IBM"])), "query", 0)
+        reader.write(changes(("Bob", ["IBM"])), Batch("query", 0))
+    store.write(changes(("Bob", ["IBM"])), Batch("query", 0))
     assert reader.get("Bob") == {"client": "Bob", "tickers": ["IBM"]}
 
 
 def test_a_store_may_lie_anywhere(tmp_path: Path) -> None:
     path = tmp_path / "100 % größer? #1" / "store.db"
-    Store(path, "client").apply(changes(("Bob", ["IBM"])), "query", 0)
+    Store(path, "client").write(changes(("Bob", ["IBM"])), Batch("query", 0))
     assert len(Store(path, "client", reading=True)) == 1
     assert path.is_file()
 
 
 def test_what_is_no_number_is_valid_json(store: Store) -> None:
     rows = {"client": ["Bob"], "least": [math.nan], "all": [[1.5, math.inf, -math.inf]]}
-    store.apply(pa.table({**rows, "deleted": [False]}), "query", 0)
+    store.write(pa.table({**rows, "deleted": [False]}), Batch("query", 0))
     [text] = sqlite3.connect(store.path).execute("SELECT value FROM store").fetchone()
     assert text == '{"client":"Bob","least":"NaN","all":[1.5,"Infinity","-Infinity"]}'
 
 
 def test_a_store_that_has_missed_a_micro_batch_is_refused(store: Store) -> None:
     with pytest.raises(CannotGoOn, match=r"before 5.*up to -1 only"):
-        store.apply(changes(("Bob", ["IBM"])), "query", 5)  # as if its file had been deleted
-    store.apply(changes(("Bob", ["IBM"])), "query", 0)
+        store.write(changes(("Bob", ["IBM"])), Batch("query", 5))  # as if its file had been deleted
+    store.write(changes(("Bob", ["IBM"])), Batch("query", 0))
     with pytest.raises(CannotGoOn, match="fresh checkpoint"):
-        store.apply(changes(("Bob", None)), "query", 2)
+        store.write(changes(("Bob", None)), Batch("query", 2))
     assert len(store) == 1
 
 
 def test_the_last_step_of_a_key_counts(store: Store) -> None:
     """As with per_update, where a micro-batch has many rows of a client."""
     rows = changes(("Bob", ["F"]), ("Bob", None), ("Al", None), ("Al", ["IBM"]))
-    store.apply(rows.append_column("step", pa.array([1, 0, 0, 1])), "query", 0)
+    store.write(rows.append_column("step", pa.array([1, 0, 0, 1])), Batch("query", 0))
     assert {row["client"]: row["tickers"] for row in store.all()} == {"Bob": ["F"], "Al": ["IBM"]}
 
 
 def test_a_batch_that_fails_halfway_leaves_nothing(store: Store) -> None:
-    store.apply(changes(("Bob", ["IBM"])), "query", 0)
+    store.write(changes(("Bob", ["IBM"])), Batch("query", 0))
     unfit = changes(("Al", ["F"])).append_column("made", pa.array([date(2026, 1, 1)]))
     with pytest.raises(TypeError):
-        store.apply(unfit, "query", 1)
+        store.write(unfit, Batch("query", 1))
     assert [row["client"] for row in store.all()] == ["Bob"]
-    store.apply(changes(("Al", ["F"])), "query", 1)  # was not noted as written
+    store.write(changes(("Al", ["F"])), Batch("query", 1))  # was not noted as written
     assert len(store) == 2
 
 
@@ -155,14 +158,14 @@ def test_a_reader_in_the_middle_keeps_no_writer_waiting(store: Store) -> None:
     with closing(sqlite3.connect(store.path, isolation_level=None)) as reader:
         reader.execute("BEGIN")
         assert reader.execute("SELECT count(*) FROM store").fetchone() == (0,)
-        store.apply(changes(("Bob", ["IBM"])), "query", 0)
+        store.write(changes(("Bob", ["IBM"])), Batch("query", 0))
         assert reader.execute("SELECT count(*) FROM store").fetchone() == (0,)
     assert len(store) == 1
 
 
 def test_of_two_writers_of_a_micro_batch_one_waits_and_leaves_it_out(store: Store) -> None:
     """As the former life of a query may still write when the next one begins."""
-    store.apply(changes(("Bob", ["IBM"])), "query", 0)
+    store.write(changes(("Bob", ["IBM"])), Batch("query", 0))
     with ThreadPoolExecutor() as pool, closing(sqlite3.connect(store.path)) as former:
         former.execute("BEGIN IMMEDIATE")
         former.execute("UPDATE written SET batch = 1")
@@ -174,7 +177,7 @@ def test_of_two_writers_of_a_micro_batch_one_waits_and_leaves_it_out(store: Stor
 
 
 def test_each_thread_may_read(store: Store) -> None:
-    store.apply(changes(("Bob", ["IBM"])), "query", 0)
+    store.write(changes(("Bob", ["IBM"])), Batch("query", 0))
     with ThreadPoolExecutor() as pool:
         assert len(store) == pool.submit(len, store).result(20) == 1
 
@@ -196,7 +199,7 @@ print(wrong, reads)
 
 def test_a_reader_in_another_process_sees_whole_micro_batches(store: Store) -> None:
     clients = [f"c{number}" for number in range(200)]
-    store.apply(changes(*((client, ["0"]) for client in clients)), "query", 0)
+    store.write(changes(*((client, ["0"]) for client in clients)), Batch("query", 0))
     reader = subprocess.Popen(
         [sys.executable, "-c", READER, str(store.path)],
         stdout=subprocess.PIPE,
@@ -214,7 +217,7 @@ def test_a_reader_in_another_process_sees_whole_micro_batches(store: Store) -> N
 
 
 def test_a_row_of_many_is_found_in_two_milliseconds(store: Store) -> None:
-    store.apply(changes(*((f"c{n:05d}", ["IBM", "F"]) for n in range(10_000))), "query", 0)
+    store.write(changes(*((f"c{n:05d}", ["IBM", "F"]) for n in range(10_000))), Batch("query", 0))
     times = []
     for number in range(0, 10_000, 50):
         began = time.perf_counter()
@@ -234,8 +237,8 @@ def records(broker: Broker, topic: str) -> list[tuple[bytes | None, object]]:
 def test_a_row_that_goes_is_a_tombstone(broker: Broker, topic: Callable[..., Topic]) -> None:
     name = topic("holders").name
     out = TableTopic(broker.client_config(), name, "client")
-    out.apply(changes(("Bob", ["IBM"])), "query", 0)
-    out.apply(changes(("Bob", None)), "query", 1)
+    out.write(changes(("Bob", ["IBM"])), Batch("query", 0))
+    out.write(changes(("Bob", None)), Batch("query", 1))
     assert records(broker, name) == [
         (b"Bob", {"client": "Bob", "tickers": ["IBM"]}),
         (b"Bob", None),
@@ -247,7 +250,7 @@ def test_the_rows_of_a_micro_batch_are_sent_by_spark_and_handed_on(
     broker: Broker, spark: SparkSession, topic: Callable[..., Topic]
 ) -> None:
     name = topic("holders").name
-    out = TableTopic(broker.client_config(), name, "client")
+    out = TableTopic(broker.client_config(), name, "client").on_executors()
     rows = changes(("Bob", ["IBM"]), ("Al", None), ("Zoë", ["F", "IBM"]))
     batch = spark.createDataFrame(rows).repartition(2)
     handed_on = out.through(batch)
@@ -274,7 +277,7 @@ def test_a_keys_rows_keep_their_order_across_what_a_task_is_given_at_a_time(
     usual = spark.conf.get(setting)
     spark.conf.set(setting, 1)
     try:
-        assert out.through(batch).count() == 3
+        assert out.on_executors().through(batch).count() == 3
     finally:
         spark.conf.set(setting, usual)
     assert records(broker, name) == [
@@ -291,7 +294,7 @@ def test_a_row_that_the_broker_does_not_take_fails_the_micro_batch(
     out = TableTopic(broker.client_config(), name, "client", patience=2)
     broker.delete([name])
     with pytest.raises(PythonException, match=f"BrokerUnreachable.* into '{name}'"):
-        out.through(spark.createDataFrame(changes(("Bob", ["IBM"])))).toArrow()
+        out.on_executors().through(spark.createDataFrame(changes(("Bob", ["IBM"])))).toArrow()
 
 
 def test_where_the_key_is_not_the_tables_the_value_says_what_goes(
@@ -299,7 +302,7 @@ def test_where_the_key_is_not_the_tables_the_value_says_what_goes(
 ) -> None:
     name = topic("moves").name
     out = TableTopic(broker.client_config(), name, "client", tombstones=False)
-    out.apply(changes(("Bob", None)), "query", 0)
+    out.write(changes(("Bob", None)), Batch("query", 0))
     assert records(broker, name) == [(b"Bob", {"client": "Bob", "tickers": None, "deleted": True})]
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from argparse import Namespace
+from argparse import ArgumentParser
 from pathlib import Path
 
 import pytest
 
-from workbook.systems import CRASHES, STREAMS, SYSTEMS, by_name
+from workbook.systems import STREAMS, SYSTEMS, by_name
 from workbook.systems.base import System
+from workbook.systems.crashes import CRASHES, complete
 from workbook.systems.crashes.base import Crashes, Point, Variant
 from workbook.systems.crashes.page_views import PageViewCrashes
 from workbook.systems.page_views import PageViews
@@ -32,8 +33,8 @@ def test_a_system_that_declares_too_little_is_named() -> None:
 
 def test_a_system_that_cannot_start_is_named() -> None:
     class Unfinished(System):
-        def made_for(self, options: Namespace) -> dict[str, str]:
-            return {}
+        def add_options(self, parser: ArgumentParser) -> None:
+            pass
 
     with pytest.raises(TypeError, match=r"Unfinished .*abstract methods? .*'?start"):
         Unfinished()
@@ -52,20 +53,17 @@ def test_crashes_without_points_are_named(variants: tuple[Variant, ...], says: s
     class Half(PageViewCrashes):
         pass
 
-    class Crashed(PageViews):
-        crashes = Half()
-
     Half.variants = variants
     with pytest.raises(ValueError, match=says):
-        by_name([Crashed()])
+        complete({"half": Half()})
 
 
-@pytest.mark.parametrize("missing", ["fill", "judge"])
-def test_crashes_without_an_input_or_a_judge_are_named(missing: str) -> None:
+@pytest.mark.parametrize("missing", ["fill", "judge", "out", "came"])
+def test_crashes_without_an_input_results_or_a_judge_are_named(missing: str) -> None:
     def done(self: Crashes) -> None:
         pass
 
-    there = {name: done for name in ("fill", "judge") if name != missing}
+    there = {name: done for name in ("fill", "judge", "out", "came") if name != missing}
     with pytest.raises(TypeError, match=rf"Unjudged .*abstract method '?{missing}"):
         type("Unjudged", (Crashes,), there)()
 

@@ -12,10 +12,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from test_ktable import Changes
-from workbook.spark.queries import QueryGroup, start_table
-from workbook.tables.state import state_of
 
-from workbook.errors import CannotGoOn, NoSuchState
+from workbook.spark.runner import Running, start_query
 from workbook.tables.ktable import KTable, ktable
 
 SCHEMA = (
@@ -45,7 +43,7 @@ class Feed:
     def __init__(self, spark: SparkSession, folder: Path) -> None:
         self.spark, self.folder, self.sink = spark, folder, Changes()
         self.offset = self.files = 0
-        self.running: QueryGroup | None = None
+        self.running: Running | None = None
         self.checkpoint = folder / "checkpoint"
         (folder / "in").mkdir()
 
@@ -54,7 +52,7 @@ class Feed:
         return reader.json(str(self.folder / "in"))
 
     def start(self, make: Callable[[DataFrame], DataFrame]) -> None:
-        self.running = start_table(make(self.stream()), [self.sink], self.checkpoint)
+        self.running = start_query(make(self.stream()), [self.sink], self.checkpoint)
 
     def send(self, *rows: Row) -> dict[str, Row]:
         """Send rows as a micro-batch; return by group what it emits."""
@@ -208,49 +206,6 @@ def test_a_join_goes_on_where_it_stopped(feed: Feed) -> None:
     feed.start(of_branches)
     assert feed.send(member("a", "m", b"m")) == {}
     assert seen(feed.send(commit("a", 1, 2))) == {"a": ([(0, 1), (1, 2)], [("m", b"m")])}
-
-
-def test_a_join_of_another_shape_does_not_go_on_with_a_checkpoint(feed: Feed) -> None:
-    feed.start(of_branches)
-    feed.send(commit("a", 0, 1))
-    feed.stop()
-    others: dict[str, Callable[[DataFrame], DataFrame]] = {
-        r"right filters: made for nothing, came \(data IS NULL\)": lambda rows: joined(
-            (branches(rows)[0], branches(rows)[1].filter("data IS NULL"))
-        ),
-        "tables: made for offsets; members, came left; right": lambda rows: branches(rows)[0].join(
-            branches(rows)[1], by="group"
-        ),
-        "left keys: made for group; topic; partition, came group; member": lambda rows: joined(
-            branches(rows)[::-1]
-        ),
-        "buckets: made for 8, came 2": lambda rows: joined(branches(rows, buckets=2)),
-        "gives: made for join by group, came changes": lambda rows: branches(rows)[0].changes(),
-        "newest: made for nothing, came committed": lambda rows: branches(rows)[0].join(
-            branches(rows)[0], "group", "offsets", "members", newest="committed"
-        ),
-    }
-    for says, other in others.items():
-        with pytest.raises(CannotGoOn, match=says):
-            feed.start(other)
-    feed.start(of_branches)
-    assert seen(feed.send(commit("a", 1, 2))) == {"a": ([(0, 1), (1, 2)], [])}
-
-
-def test_the_state_of_both_sides_can_be_looked_into(feed: Feed, spark: SparkSession) -> None:
-    feed.start(of_branches)
-    feed.send(commit("a", 0, 1), commit("b", 1, 2), member("a", "m", b"m"))
-    offsets = state_of(spark, feed.checkpoint, "offsets").sort_values("group")
-    assert offsets[["group", "partition", "committed"]].to_numpy().tolist() == [
-        ["a", 0, 1],
-        ["b", 1, 2],
-    ]
-    assert {"bucket", "state_partition"} < set(offsets)
-    assert state_of(spark, feed.checkpoint, "members")["data"].tolist() == [b"m"]
-    with pytest.raises(NoSuchState, match=r"has \['members', 'offsets'\]"):
-        state_of(spark, feed.checkpoint)
-    feed.send(commit("a", 0, None), commit("b", 1, None), member("a", "m", None))
-    assert state_of(spark, feed.checkpoint, "offsets").empty  # nothing is kept of what is gone
 
 
 def test_ten_thousand_groups_at_once(feed: Feed) -> None:

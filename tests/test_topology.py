@@ -12,7 +12,6 @@ import pytest
 from confluent_kafka import Producer
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
-from workbook.spark.queries import start_table
 
 from workbook.chapter import topologies
 from workbook.decoding.positions import parse
@@ -20,6 +19,7 @@ from workbook.errors import NoTopology
 from workbook.kafka.broker import Broker
 from workbook.pipelines.share_holders import us_share_holders
 from workbook.spark.graph import OPERATOR, SHUFFLE, SINK, SOURCE, STORE, Topology
+from workbook.spark.runner import start_query
 from workbook.spark.source import clamped_stream, kafka_stream
 from workbook.spark.topology import topology
 from workbook.topics import Topic
@@ -163,10 +163,10 @@ def test_a_table_from_kafka_has_two_states_and_as_many_partitions_as_its_topic(
         producer.produce(positions.name, key=f"p{number}", value=json.dumps(share).encode())
     producer.flush()
     changes = us_share_holders(parse(kafka_stream(spark, broker, positions.name)))
-    with start_table(changes, [Nowhere()], tmp_path) as running:
+    with start_query(changes, [Nowhere()], tmp_path) as running:
         running.process_all()
-        graph = topology(running.queries[0])
-        picture = topologies.drawn(running.queries[0])
+        graph = topology(running.query)
+        picture = topologies.drawn(running.query)
     [source] = graph.of_kind(SOURCE)
     assert (source.name, source.detail, source.partitions) == (positions.name, "kafka", 3)
     assert [node.detail for node in graph.of_kind(STORE)] == ["RocksDB", "RocksDB"]

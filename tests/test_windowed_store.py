@@ -23,6 +23,7 @@ from workbook.errors import CannotGoOn, NoSuchState, NoSuchTime, NoSuchWindow
 from workbook.kafka.group_partition import offsets_partition
 from workbook.sinks.store import Store
 from workbook.sinks.windowed_store import AHEAD, AHEAD_MS, EXPIRED, NO_TIME, WindowedStore
+from workbook.spark.runner import Batch
 
 NOW = 1_790_000_040_000  # a minute begins
 MINUTE = 60_000
@@ -59,8 +60,10 @@ def found(store: WindowedStore) -> list[tuple[int, str, bytes]]:
 
 
 def test_the_latest_row_of_a_group_is_in_each_window(store: WindowedStore) -> None:
-    store.apply(changes(("b", NOW, b"1"), ("a", NOW + 1, b"1"), ("b", NOW + 59_999, b"2")), "q", 0)
-    store.apply(changes(("b", NOW + MINUTE, b"3")), "q", 1)
+    store.write(
+        changes(("b", NOW, b"1"), ("a", NOW + 1, b"1"), ("b", NOW + 59_999, b"2")), Batch("q", 0)
+    )
+    store.write(changes(("b", NOW + MINUTE, b"3")), Batch("q", 1))
     assert found(store) == [(0, "a", b"1"), (0, "b", b"2"), (1, "b", b"3")]
     assert store.all()[0] == (NOW, {"group": "a", "changed_at": NOW + 1, "details": b"1"})
     assert store.windows() == [(NOW, 2), (NOW + MINUTE, 1)]
@@ -69,50 +72,50 @@ def test_the_latest_row_of_a_group_is_in_each_window(store: WindowedStore) -> No
 
 
 def test_a_late_row_replaces_no_newer_one_but_one_of_the_same_time(store: WindowedStore) -> None:
-    store.apply(changes(("a", NOW + 5, b"new"), ("a", NOW + 4, b"late")), "q", 0)
-    store.apply(changes(("a", NOW + 3, b"later"), ("a", NOW - 1, b"its own window")), "q", 1)
+    store.write(changes(("a", NOW + 5, b"new"), ("a", NOW + 4, b"late")), Batch("q", 0))
+    store.write(changes(("a", NOW + 3, b"later"), ("a", NOW - 1, b"its own window")), Batch("q", 1))
     assert found(store) == [(-1, "a", b"its own window"), (0, "a", b"new")]
-    store.apply(changes(("a", NOW + 5, b"again")), "q", 2)
+    store.write(changes(("a", NOW + 5, b"again")), Batch("q", 2))
     assert found(store)[-1] == (0, "a", b"again")
 
 
 def test_a_group_that_is_deleted_stays_in_the_windows_where_it_was(store: WindowedStore) -> None:
-    store.apply(changes(("a", NOW, b"1")), "q", 0)
-    store.apply(changes(("a", NOW + 1, None), ("a", None, None)), "q", 1)
+    store.write(changes(("a", NOW, b"1")), Batch("q", 0))
+    store.write(changes(("a", NOW + 1, None), ("a", None, None)), Batch("q", 1))
     assert found(store) == [(0, "a", b"1")]
     assert store.left_out() == {}
 
 
 def test_the_steps_of_a_group_are_taken_in_their_order(store: WindowedStore) -> None:
     rows = changes(("a", NOW, b"last"), ("a", NOW, b"first"))
-    store.apply(rows.append_column("step", pa.array([1, 0])), "q", 0)
+    store.write(rows.append_column("step", pa.array([1, 0])), Batch("q", 0))
     assert found(store) == [(0, "a", b"last")]
 
 
 def test_rows_without_a_time_are_left_out_and_counted_once(store: WindowedStore) -> None:
     rows = changes(("a", None, b"1"), ("b", -1, b"1"), ("c", -(2**63), b"1"), ("d", NOW, b"1"))
-    store.apply(rows, "q", 0)
-    store.apply(rows, "q", 0)
+    store.write(rows, Batch("q", 0))
+    store.write(rows, Batch("q", 0))
     assert found(store) == [(0, "d", b"1")]
     assert store.left_out() == {NO_TIME: 3}
 
 
 def test_a_row_from_the_far_future_expires_nothing(store: WindowedStore) -> None:
-    store.apply(changes(("a", NOW, b"1")), "q", 0)
-    store.apply(changes(("b", NOW + AHEAD_MS + 1, b"1"), ("b", 2**63 - 1, b"1")), "q", 1)
+    store.write(changes(("a", NOW, b"1")), Batch("q", 0))
+    store.write(changes(("b", NOW + AHEAD_MS + 1, b"1"), ("b", 2**63 - 1, b"1")), Batch("q", 1))
     assert found(store) == [(0, "a", b"1")]
     assert store.left_out() == {AHEAD: 2}
-    store.apply(changes(("b", NOW + AHEAD_MS, b"1")), "q", 2)
+    store.write(changes(("b", NOW + AHEAD_MS, b"1")), Batch("q", 2))
     assert found(store) == [(0, "a", b"1"), (5, "b", b"1")]
 
 
 def test_windows_are_forgotten_that_end_before_the_retention(store: WindowedStore) -> None:
     ages = (12, 11, 10, 1)
-    store.apply(changes(*(("a", NOW - age * MINUTE, b"") for age in ages)), "q", 0)
+    store.write(changes(*(("a", NOW - age * MINUTE, b"") for age in ages)), Batch("q", 0))
     assert [start for start, _, _ in found(store)] == [-12, -11, -10, -1]
-    store.apply(changes(("b", NOW, b"")), "q", 1)  # what ends at -10 min is just kept
+    store.write(changes(("b", NOW, b"")), Batch("q", 1))  # what ends at -10 min is just kept
     assert [start for start, _, _ in found(store)] == [-11, -10, -1, 0]
-    store.apply(changes(("c", NOW - 12 * MINUTE, b"")), "q", 2)
+    store.write(changes(("c", NOW - 12 * MINUTE, b"")), Batch("q", 2))
     assert len(store) == 4
     assert store.left_out() == {EXPIRED: 1}
 
@@ -121,7 +124,7 @@ def test_the_file_stays_bounded(tmp_path: Path) -> None:
     store, sizes = made(tmp_path / "w.db", retention_ms=5 * MINUTE, clock=lambda: 2**50), []
     for minute in range(40):
         rows = ((f"g{n}", NOW + minute * MINUTE, b"x" * 500) for n in range(50))
-        store.apply(changes(*rows), "q", minute)
+        store.write(changes(*rows), Batch("q", minute))
         sizes.append(store.path.stat().st_size)
     assert len(store.windows()) == 7
     assert sizes[-1] <= sizes[15]
@@ -131,43 +134,43 @@ def test_the_file_stays_bounded(tmp_path: Path) -> None:
 
 
 def test_a_micro_batch_that_comes_again_is_left_out(store: WindowedStore) -> None:
-    store.apply(changes(("a", NOW, b"1")), "q", 0)
-    store.apply(changes(("a", NOW, b"2")), "q", 1)
-    store.apply(changes(("a", NOW, b"1")), "q", 0)
-    store.apply(changes(("a", NOW, b"other")), "q", 1)
+    store.write(changes(("a", NOW, b"1")), Batch("q", 0))
+    store.write(changes(("a", NOW, b"2")), Batch("q", 1))
+    store.write(changes(("a", NOW, b"1")), Batch("q", 0))
+    store.write(changes(("a", NOW, b"other")), Batch("q", 1))
     assert found(store) == [(0, "a", b"2")]
 
 
 def test_a_gap_is_refused(store: WindowedStore) -> None:
-    store.apply(changes(("a", NOW, b"1")), "q", 0)
+    store.write(changes(("a", NOW, b"1")), Batch("q", 0))
     with pytest.raises(CannotGoOn, match=r"before 2.*up to 0 only.*fresh checkpoint"):
-        store.apply(changes(("a", NOW, b"2")), "q", 2)
+        store.write(changes(("a", NOW, b"2")), Batch("q", 2))
     assert found(store) == [(0, "a", b"1")]
 
 
 def test_another_query_begins_with_no_windows_and_counts_anew(store: WindowedStore) -> None:
-    store.apply(changes(("a", NOW, b"1"), ("b", None, b"1")), "q", 0)
-    store.apply(changes(("c", NOW - 60 * MINUTE, b"1")), "another", 0)
+    store.write(changes(("a", NOW, b"1"), ("b", None, b"1")), Batch("q", 0))
+    store.write(changes(("c", NOW - 60 * MINUTE, b"1")), Batch("another", 0))
     assert [group for _, group, _ in found(store)] == ["c"]
     assert store.left_out() == {}
     with pytest.raises(CannotGoOn, match="up to -1 only"):
-        store.apply(changes(("a", NOW, b"2")), "q", 1)
+        store.write(changes(("a", NOW, b"2")), Batch("q", 1))
 
 
 def test_windows_of_another_length_need_another_query(store: WindowedStore) -> None:
-    store.apply(changes(("a", NOW, b"1")), "q", 0)
+    store.write(changes(("a", NOW, b"1")), Batch("q", 0))
     other = made(store.path, window_ms=1000)
     with pytest.raises(CannotGoOn, match="take 1000 ms, but it has some of 60000 ms"):
-        other.apply(changes(("a", NOW, b"1")), "q", 1)
-    other.apply(changes(("a", NOW + 1500, b"1")), "another", 0)
+        other.write(changes(("a", NOW, b"1")), Batch("q", 1))
+    other.write(changes(("a", NOW + 1500, b"1")), Batch("another", 0))
     assert [start for start, _ in other.all()] == [NOW + 1000]
 
 
 def test_a_batch_that_fails_halfway_leaves_nothing(store: WindowedStore) -> None:
     unfit = changes(("a", NOW, b"1")).append_column("on", pa.array([datetime(2026, 1, 1)]))
     with pytest.raises(TypeError, match="got datetime"):
-        store.apply(unfit, "q", 0)
-    store.apply(changes(("b", NOW, b"1")), "q", 0)
+        store.write(unfit, Batch("q", 0))
+    store.write(changes(("b", NOW, b"1")), Batch("q", 0))
     assert [group for _, group, _ in found(store)] == ["b"]
 
 
@@ -232,7 +235,7 @@ def test_bytes_come_back_as_they_were(tmp_path: Path, details: bytes) -> None:
     rows = changes(("a", NOW, details)).append_column("more", nested)
     windows, table = made(tmp_path / "windows.db"), Store(tmp_path / "store.db", "group")
     for sink in (windows, table):
-        sink.apply(rows, "q", 0)
+        sink.write(rows, Batch("q", 0))
     expected = {"raw": [details], "text": '{"$base64":"YQ=="}'}
     [(_, row)] = windows.all()
     assert table.get("a") == row
@@ -242,7 +245,7 @@ def test_bytes_come_back_as_they_were(tmp_path: Path, details: bytes) -> None:
 def test_a_map_that_only_looks_like_bytes_stays_a_map(tmp_path: Path) -> None:
     table = Store(tmp_path / "store.db", "key")
     row = {"key": "a", "like": {"$base64": "no base64"}, "more": {"$base64": "YQ==", "b": "c"}}
-    table.apply(pa.Table.from_pylist([{**row, "deleted": False}]), "q", 0)
+    table.write(pa.Table.from_pylist([{**row, "deleted": False}]), Batch("q", 0))
     assert table.get("a") == row
 
 
@@ -251,7 +254,7 @@ def test_a_group_is_asked_of_the_instance_that_has_its_partition(tmp_path: Path)
     groups = [f"group-{n}" for n in range(40)]
     for number, instance in enumerate(instances):
         own = [group for group in groups if offsets_partition(group) % 2 == number]
-        instance.apply(changes(*((group, NOW, b"") for group in own)), "q", 0)
+        instance.write(changes(*((group, NOW, b"") for group in own)), Batch("q", 0))
     assert sorted(map(len, instances)) != [0, 40]
     for group in groups:
         right = offsets_partition(group) % 2
@@ -269,8 +272,8 @@ def test_a_reader_makes_no_file_and_writes_nothing(store: WindowedStore) -> None
     assert not missing.exists()
     reader = made(store.path, reading=True)
     with pytest.raises(sqlite3.OperationalError, match="readonly"):
-        reader.apply(changes(("a", NOW, b"1")), "q", 0)
-    store.apply(changes(("a", NOW, b"1")), "q", 0)
+        reader.write(changes(("a", NOW, b"1")), Batch("q", 0))
+    store.write(changes(("a", NOW, b"1")), Batch("q", 0))
     assert found(reader) == [(0, "a", b"1")]
 
 
@@ -280,9 +283,9 @@ def batch(number: int) -> pa.Table:
 
 
 def test_a_thread_that_reads_sees_whole_micro_batches(store: WindowedStore) -> None:
-    store.apply(batch(0), "q", 0)
+    store.write(batch(0), Batch("q", 0))
     with ThreadPoolExecutor() as pool:
-        writing = pool.submit(lambda: [store.apply(batch(n), "q", n) for n in range(1, 30)])
+        writing = pool.submit(lambda: [store.write(batch(n), Batch("q", n)) for n in range(1, 30)])
         seen = []
         while not writing.done():
             seen.append({row["details"] for _, row in store.fetch_all(NOW, NOW)})
@@ -304,7 +307,7 @@ print(max(map(len, seen)), len(seen))
 
 
 def test_a_process_that_reads_sees_whole_micro_batches(store: WindowedStore) -> None:
-    store.apply(batch(0), "q", 0)
+    store.write(batch(0), Batch("q", 0))
     reader = subprocess.Popen(
         [sys.executable, "-c", READER, str(store.path)],
         stdout=subprocess.PIPE,
@@ -314,7 +317,7 @@ def test_a_process_that_reads_sees_whole_micro_batches(store: WindowedStore) -> 
     assert reader.stdout is not None
     assert reader.stdout.readline() == "ready\n"
     for number in range(1, 21):
-        store.apply(batch(number), "q", number)
+        store.write(batch(number), Batch("q", number))
     most, reads = map(int, reader.communicate(timeout=60)[0].split())
     assert (most, reads > 2) == (1, True)
 
@@ -368,7 +371,7 @@ def test_whatever_comes_it_equals_a_dict(
     with TemporaryDirectory() as folder:
         store = made(Path(folder) / "windows.db", retention_ms=retention)
         for number, rows in enumerate(batches):
-            store.apply(changes(*rows), "q", number)
+            store.write(changes(*rows), Batch("q", number))
         expected = model(batches, retention)
         rows = [
             (start, row["group"], row["changed_at"], row["details"]) for start, row in store.all()

@@ -91,7 +91,6 @@ def start_query(
     checkpoint: Path,
     *,
     every: str = "0 seconds",
-    mode: str = "update",
     at: OnPoint | None = None,
 ) -> Running:
     """Start a query that brings each micro-batch of ``rows`` into each of the sinks, in order.
@@ -136,7 +135,7 @@ def start_query(
     if former is not None:
         former.stop()
     checkpoints.hold(checkpoint)
-    stream = rows.writeStream.outputMode(mode).trigger(processingTime=every).foreachBatch(write)
+    stream = rows.writeStream.outputMode("update").trigger(processingTime=every).foreachBatch(write)
     progress = Progress(*(sink.line for sink in sinks))
     rows.sparkSession.streams.addListener(progress)
     with in_rocksdb(rows.sparkSession):
