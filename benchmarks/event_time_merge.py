@@ -29,11 +29,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
 
 from peers import kafka_streams
-from pyspark.sql import functions as F  # noqa: N812
 from views_per_second import Cost, cost, floor, peak_memory, report
-from workbook.pipelines.event_time_merge.readable import merged_sessions
 
-from workbook.decoding.visits import parse
 from workbook.events.merged import Merged
 from workbook.events.visits import Heartbeat, OrderMessage, TrackingMessage
 from workbook.generators.visits import Kind, VisitStream
@@ -46,11 +43,12 @@ from workbook.kafka.stream_producer import generate
 from workbook.ledgers.merges import MergeLedger
 from workbook.pipelines.event_time_merge.by_hand import Limits
 from workbook.pipelines.event_time_merge.fast import merged_visits
-from workbook.sinks.merged import MergeSender, start_merging
+from workbook.sinks.merged import MergedTopic
 from workbook.spark import session
+from workbook.spark.runner import start_query
 from workbook.spark.source import kafka_stream
-from workbook.spark.state_store import in_rocksdb
 from workbook.stack.broker import kafka
+from workbook.systems.merge_clocks import Clocks
 from workbook.topics import Topic, new_topic
 
 PARTITIONS, PAGES = 4, 4
@@ -106,8 +104,8 @@ def fast(spark: Any, broker: Broker, given: Input, per_batch: int) -> Callable[[
     letters = DeadLetters(config, given.tracking.dead_letters.name)
     raw = kafka_stream(spark, broker, given.names, max_per_batch=per_batch)
     rows = merged_visits(raw, letters, given.names, PARTITIONS, LIMITS)
-    sender = MergeSender(config, visits.name, given.names, letters)
-    with start_merging(rows, sender, given.names, PARTITIONS, place) as running:
+    out = MergedTopic(config, visits.name, given.names, letters)
+    with start_query(rows, [out, Clocks(given.names)], place) as running:
         running.process_all()
         batches = [json.loads(p.json) for p in running.query.recentProgress]
 
@@ -118,36 +116,6 @@ def fast(spark: Any, broker: Broker, given: Input, per_batch: int) -> Callable[[
         broker.delete([visits.name])
         shutil.rmtree(place)
         return batches
-
-    return check
-
-
-def readable(spark: Any, broker: Broker, given: Input) -> Callable[[], None]:
-    """Merge by one state per ssid; return a function that compares."""
-    place = session.checkpoint("readable")
-    sides = []
-    for topic in given.names:
-        raw = kafka_stream(spark, broker, topic, max_per_batch=50_000)
-        fields = ("type", "timestamp", "event_id", "ssid", "page", "order_id", "cents")
-        rows = parse(raw, None, fields).withColumn("time", F.timestamp_millis("timestamp"))
-        sides.append(rows.withWatermark("time", "0 seconds"))
-    found: list[Any] = []
-    with in_rocksdb(spark):
-        query = (
-            merged_sessions(sides[0].unionByName(sides[1]), LIMITS)
-            .writeStream.outputMode("append")
-            .option("checkpointLocation", str(place))
-            .foreachBatch(lambda batch, _: found.extend(batch.collect()))
-            .start()
-        )
-    wanted = len(given.ledger.ssids)
-    while len(found) < wanted and query.isActive:
-        time.sleep(0.05)
-    query.stop()
-
-    def check() -> None:
-        assert query.exception() is None
-        _judge_all(given, [(0, _merged(row)) for row in found])
 
     return check
 
@@ -198,7 +166,7 @@ def main() -> None:
     parser.add_argument("--no-peer", dest="peer", action="store_false")
     options = parser.parse_args()
     broker = kafka("bench")
-    given, small = filled(broker, options.messages), filled(broker, options.messages // 10)
+    given = filled(broker, options.messages)
     visits = len(given.ledger.ssids)
     print(f"{options.messages:,} messages of {visits:,} visits in {PARTITIONS} partitions\n")
     print("| | messages/s, best | median | CPU µs per message |\n| --- | --- | --- | --- |")
@@ -221,13 +189,10 @@ def main() -> None:
             batches = check()
             figures.setdefault(f"fast engine, {name}", []).append(spent)
             state = _most_state(batches)
-        spent, check = cost(lambda: readable(spark, broker, small))  # noqa: B023
-        check()
-        figures.setdefault("readable engine, a tenth", []).append(spent)
         print(f"<!-- Spark's Java: {peak_memory():.1f} GB at its peak -->")
         session.stop_spark(spark)
     for name, costs in figures.items():
-        report(name, costs, given.messages if "fast" in name else small.messages)
+        report(name, costs, given.messages)
     print("\nState of the fast engine, at most:", state)
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
@@ -34,10 +35,12 @@ from workbook.kafka.stream_producer import StreamProducer, generate
 from workbook.ledgers.merges import MergeLedger
 from workbook.pipelines.event_time_merge.by_hand import Limits
 from workbook.pipelines.event_time_merge.fast import merged_visits
-from workbook.sinks.merged import MergeSender, start_merging
+from workbook.sinks.merged import MergedTopic
 from workbook.spark import session
+from workbook.spark.runner import Batch, start_query
 from workbook.spark.source import clamped_stream, kafka_stream
 from workbook.stack.broker import kafka
+from workbook.systems.merge_clocks import Clocks
 from workbook.topics import Topic, new_topic
 
 PARTITIONS, PER_BATCH = 4, 20_000
@@ -81,6 +84,16 @@ class Streams:
                     producer.produce(beat, None, partition, timestamp=self.now)
 
 
+class Most(Clocks):
+    """The clocks, and the ``most`` visits that were open after a micro-batch."""
+
+    most = 0
+
+    def write(self, rows: pa.Table, batch: Batch) -> None:
+        super().write(rows, batch)
+        self.most = max(self.most, self.sum_of("open"))
+
+
 def merge(spark: Any, broker: Broker, streams: Streams, lead: str | None) -> tuple[int, int, float]:
     """Return the most visits open, the state's bytes then, and the seconds for all."""
     visits = Topic(new_topic("visits", "bench").name, PARTITIONS)
@@ -93,16 +106,9 @@ def merge(spark: Any, broker: Broker, streams: Streams, lead: str | None) -> tup
     else:
         raw = clamped_stream(*shared, lead, max_per_batch=PER_BATCH)
     rows = merged_visits(raw, letters, streams.names, PARTITIONS, LIMITS)
-    sender = MergeSender(config, visits.name, streams.names, letters)
-    latest: dict[int, int] = {}
-    most = [0]
-
-    def note(clocks: list[dict[str, Any]]) -> None:
-        latest.update({row["partition"]: row["open"] for row in clocks})
-        most[0] = max(most[0], sum(latest.values()))
-
+    out, clocks = MergedTopic(config, visits.name, streams.names, letters), Most(streams.names)
     began = time.monotonic()
-    with start_merging(rows, sender, streams.names, PARTITIONS, place, on_clocks=note) as running:
+    with start_query(rows, [out, clocks], place) as running:
         running.process_all()
         kept = _kept(running.query)
         streams.go_on()
@@ -113,7 +119,7 @@ def merge(spark: Any, broker: Broker, streams: Streams, lead: str | None) -> tup
     assert verdict.whole, str(verdict)
     broker.delete([visits.name])
     shutil.rmtree(place)
-    return most[0], kept, seconds
+    return clocks.most, kept, seconds
 
 
 def _kept(query: Any) -> int:

@@ -25,17 +25,17 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import pyarrow as pa
+import pyarrow.compute as pc
 from confluent_kafka import Consumer
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
 
-from workbook.sinks.completed import start_completed
-from workbook.sinks.local_table import LocalTable
-from workbook.spark.queries import start_counting
 
 from workbook.decoding.clicks import parse
 from workbook.events.clicks import ClickType
+from workbook.events.metrics import COMPLETE
 from workbook.generators.clicks import ClickStream
 from workbook.kafka.background_stream import BackgroundStream
 from workbook.kafka.broker import Broker
@@ -45,14 +45,31 @@ from workbook.kafka.readers import FAST_PLAIN, read_dead_letters
 from workbook.kafka.stream_producer import generate
 from workbook.pipelines.page_views.completed import completed_views
 from workbook.pipelines.page_views.counts import views_per_second
+from workbook.sinks.late_letters import LateLetters
 from workbook.spark import session
+from workbook.spark.runner import Batch, Sink, start_query
 from workbook.spark.source import kafka_stream
 from workbook.stack.broker import kafka
+from workbook.systems.view_sums import Sums
 from workbook.topics import Topic, new_topic
 
 BLOCK = 500_000
 PARTITIONS = 8
 REQUIRED_COLUMNS = ("click_type", "timestamp", "reason")
+
+
+class Views(Sink):
+    """The last number of page views of each second, and how often some came."""
+
+    def __init__(self) -> None:
+        self.views: dict[int, int] = {}
+        self.version = 0
+
+    def write(self, rows: pa.Table, batch: Batch) -> None:
+        if "kind" in rows.column_names:
+            rows = rows.filter(pc.equal(rows["kind"], COMPLETE))
+        self.version += len(rows) > 0
+        self.views |= zip(rows["second"].to_pylist(), rows["views"].to_pylist(), strict=True)
 
 
 @dataclass
@@ -93,14 +110,14 @@ def floor(broker: Broker, topic: Topic, messages: int) -> None:
 
 def native(spark: Any, broker: Broker, topic: Topic, right: Expected) -> Callable[[], None]:
     """Count the topic with a new checkpoint; what comes back compares with the expectation."""
-    letters, table = new_topic("clicks.dead-letters", "bench"), LocalTable("second")
+    letters, table = new_topic("clicks.dead-letters", "bench"), Views()
     broker.create(letters)
     dead_letters = DeadLetters(broker.client_config(), letters.name)
     parsed = parse(kafka_stream(spark, broker, topic.name), dead_letters, REQUIRED_COLUMNS)
     place = session.checkpoint(letters.name)
     # In a replay the partitions run apart, so the lateness must be as long as the stream.
     counts = views_per_second(parsed, "1 day")
-    with start_counting(counts, table, place) as running:
+    with start_query(counts, [table], place) as running:
         running.process_all()
 
     def check() -> None:
@@ -112,33 +129,31 @@ def native(spark: Any, broker: Broker, topic: Topic, right: Expected) -> Callabl
 
 def by_clocks(spark: Any, broker: Broker, topic: Topic, right: Expected) -> Callable[[], None]:
     """The same with a clock per partition, until all has been read; then the check lets it end."""
-    letters, table = new_topic("clicks.dead-letters", "bench"), LocalTable("second")
+    letters, table = new_topic("clicks.dead-letters", "bench"), Views()
     broker.create(letters)
-    config, sums = broker.client_config(), dict[str, int]()
+    config, sums = broker.client_config(), Sums()
     dead_letters = DeadLetters(config, letters.name)
     raw = kafka_stream(spark, broker, topic.name)
     place = session.checkpoint(letters.name)
     # Late clicks are up to 30 seconds behind.
     views = completed_views(raw, dead_letters, "30 seconds", unread=Unread(config, topic.name))
-    running = start_completed(
-        views, lambda rows: table.write(rows, 0), dead_letters, config, topic.name, place,
-        on_sums=sums.update,
-    )  # fmt: skip
-    wait_for(lambda: running.is_active and sums.get("read") == right.messages)
+    sinks = [LateLetters(config, topic.name, dead_letters), table, sums]
+    running = start_query(views, sinks, place, every="2 seconds")
+    wait_for(lambda: running.is_active and sums.now["read"] == right.messages)
 
     def check() -> None:
-        wait_for(lambda: sums["open"] == 0)
+        wait_for(lambda: sums.now["open"] == 0)
         running.stop()
-        assert sums["too late"] == 0
+        assert sums.now["too late"] == 0
         compare(table, broker, letters, right)
         shutil.rmtree(place)
 
     return check
 
 
-def compare(table: LocalTable, broker: Broker, letters: Topic, right: Expected) -> None:
+def compare(table: Views, broker: Broker, letters: Topic, right: Expected) -> None:
     """Compare the counted and the rejected records with the expectation."""
-    assert {row["second"]: row["views"] for row in table.rows()} == right.views
+    assert table.views == right.views
     rejected = read_dead_letters(broker.client_config(), letters.name)
     assert Counter(rejected.reason) == right.reasons
 
@@ -202,7 +217,7 @@ def chart(spark: Any, broker: Broker, seconds: float) -> None:
     from workbook.views.charts import per_second
     from workbook.views.live import Live
 
-    topic, table = new_topic("clicks", "bench", PARTITIONS), LocalTable("second")
+    topic, table = new_topic("clicks", "bench", PARTITIONS), Views()
     broker.create(topic, topic.dead_letters)
     events = int(20_000 * (seconds + 60))
     stream = ClickStream(rate=20_000, partitions=PARTITIONS, bad_share=0.001)
@@ -216,13 +231,12 @@ def chart(spark: Any, broker: Broker, seconds: float) -> None:
     place = session.checkpoint(topic.name)
 
     def draw() -> str:
-        counts = {row["second"]: row["views"] for row in table.rows()}
-        return per_second({"Spark": counts}, "Page views per second")
+        return per_second({"Spark": dict(table.views)}, "Page views per second")
 
     counts = views_per_second(parsed)
-    with start_counting(counts, table, place) as running:
+    with start_query(counts, [table], place) as running:
         view = Live(draw, running=running, every=0.3)
-        wait_for(lambda: len(table) > 3)
+        wait_for(lambda: len(table.views) > 3)
         frames, versions, sent = view.frames, table.version, visitors.sent.messages
         began = time.monotonic()
         wait_for(lambda: time.monotonic() - began > seconds)

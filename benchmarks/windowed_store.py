@@ -79,7 +79,7 @@ def write(path: Path, groups: int, batch: int, seconds: float) -> None:
     for number in range(int(seconds)):
         time.sleep(max(0.0, began + number - time.monotonic()))
         changed = rows(sorted(draw.sample(range(groups), CHANGED)), store.clock())
-        print(*timed(partial(store.apply, changed, "bench", batch + number)), flush=True)
+        print(*timed(partial(store.write, changed, Batch("bench", batch + number))), flush=True)
 
 
 def timed(ask: Callable[[], object]) -> tuple[float, float]:

@@ -169,7 +169,7 @@ def test_of_two_writers_of_a_micro_batch_one_waits_and_leaves_it_out(store: Stor
     with ThreadPoolExecutor() as pool, closing(sqlite3.connect(store.path)) as former:
         former.execute("BEGIN IMMEDIATE")
         former.execute("UPDATE written SET batch = 1")
-        second = pool.submit(store.apply, changes(("Al", ["F"])), "query", 1)
+        second = pool.submit(store.write, changes(("Al", ["F"])), Batch("query", 1))
         assert not wait([second], timeout=0.3).done
         former.commit()
         second.result(20)
@@ -209,7 +209,7 @@ def test_a_reader_in_another_process_sees_whole_micro_batches(store: Store) -> N
     batch = 0
     while reader.poll() is None:
         batch += 1
-        store.apply(changes(*((client, [str(batch)]) for client in clients)), "query", batch)
+        store.write(changes(*((client, [str(batch)]) for client in clients)), Batch("query", batch))
     wrong, reads = map(int, reader.communicate()[0].split())
     assert reads > 5
     assert batch > 5

@@ -193,8 +193,9 @@ def test_windows_of_no_length_are_refused(tmp_path: Path, wrong: dict[str, int])
 
 @pytest.fixture
 def filled(store: WindowedStore) -> WindowedStore:
-    store.apply(
-        changes(*((group, NOW + n * MINUTE, b"") for n in range(4) for group in "ba")), "q", 0
+    store.write(
+        changes(*((group, NOW + n * MINUTE, b"") for n in range(4) for group in "ba")),
+        Batch("q", 0),
     )
     return store
 
