@@ -5,8 +5,7 @@
 Two topics of 4 partitions are written once: tracking messages and orders of 200,000 visits at
 2,500 a second of event time, so that visits are opened and emitted all the time. In one run: a raw
 consumer that parses nothing is the floor; the same merge in Kafka Streams (see benchmarks/peers);
-the fast engine in a fresh session (cold), and again in the same one (warm); the readable engine on
-a tenth of the messages. No figure is printed before the ledger has found each visit whole and once.
+ours in a fresh session (cold), and again in the same one (warm). No figure is printed before the ledger has found each visit whole and once.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from peers import kafka_streams
 from views_per_second import Cost, cost, floor, peak_memory, report
 
 from workbook.events.merged import Merged
-from workbook.events.visits import Heartbeat, OrderMessage, TrackingMessage
+from workbook.events.visits import Heartbeat
 from workbook.generators.visits import Kind, VisitStream
 from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import DeadLetters
@@ -148,15 +147,6 @@ def _judge_all(given: Input, merged: list[tuple[int, Merged]]) -> None:
     verdict = given.ledger.judge(merged)
     wrong = {name for name, n in verdict.counts.items() if n}
     assert wrong <= {"misjudged", "misrouted", "disordered"}, str(verdict)
-
-
-def _merged(row: Any) -> Merged:
-    return Merged(
-        row.ssid,
-        tuple(TrackingMessage(m[0], row.ssid, *m[1:]) for m in row.tracking),
-        tuple(OrderMessage(m[0], row.ssid, *m[1:]) for m in row.orders),
-        row.fragment,
-    )
 
 
 def main() -> None:

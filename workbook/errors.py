@@ -31,10 +31,6 @@ class SumTooLarge(WorkbookError, OverflowError):
     """A sum no longer fits into its type."""
 
 
-class CannotFingerprint(WorkbookError, ValueError):
-    """A function refers to more objects than can be compared at a restart."""
-
-
 class NoSuchState(WorkbookError):
     """The state of a query has no such table, or not yet."""
 
