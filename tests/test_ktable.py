@@ -17,7 +17,7 @@ from workbook.buckets.packing import unpacked
 from workbook.errors import CannotSubtract, QueryEnded
 from workbook.pipelines.share_holders import us_positions, us_share_holders
 from workbook.sinks.store import Store
-from workbook.spark.runner import Batch, Running, start_query
+from workbook.spark.runner import Batch, Running, Sink, start_query
 from workbook.tables.ktable import KTable, collect_set, count, fold, ktable, max_of, sum_of
 from workbook.tables.steps import DELETED, GROUP_BUCKET
 
@@ -31,7 +31,7 @@ BOB_2 = ("2", "Bob", "AAPL", 5, "NASDAQ")
 AL_3 = ("3", "Al", "SAP", 7, "XETRA")
 
 
-class Changes:
+class Changes(Sink):
     """A sink that keeps each micro-batch."""
 
     kind = "list"
@@ -39,8 +39,8 @@ class Changes:
     def __init__(self) -> None:
         self.batches: list[list[dict[str, Any]]] = []
 
-    def apply(self, changes: pa.Table, query: str, batch_id: int) -> None:
-        self.batches.append(changes.to_pylist())
+    def write(self, rows: pa.Table, batch: Batch) -> None:
+        self.batches.append(rows.to_pylist())
 
     @property
     def last(self) -> list[dict[str, Any]]:

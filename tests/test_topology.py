@@ -19,18 +19,18 @@ from workbook.errors import NoTopology
 from workbook.kafka.broker import Broker
 from workbook.pipelines.share_holders import us_share_holders
 from workbook.spark.graph import OPERATOR, SHUFFLE, SINK, SOURCE, STORE, Topology
-from workbook.spark.runner import start_query
+from workbook.spark.runner import Batch, Sink, start_query
 from workbook.spark.source import clamped_stream, kafka_stream
 from workbook.spark.topology import topology
 from workbook.topics import Topic
 
 
-class Nowhere:
+class Nowhere(Sink):
     """A sink that takes all."""
 
     kind = "nowhere"
 
-    def apply(self, changes: pa.Table, query: str, batch_id: int) -> None:
+    def write(self, rows: pa.Table, batch: Batch) -> None:
         """Take the rows."""
 
 

@@ -46,7 +46,7 @@ def topology(query: StreamingQuery | DataFrame) -> Topology:
         came = "a batch DataFrame" if isinstance(query, DataFrame) else type(query).__name__
         raise NoTopology(
             f"Expected a streaming query or a streaming DataFrame, but got {came}. Pass what "
-            "writeStream...start() returned (of a QueryGroup one of its queries), or a DataFrame "
+            "writeStream...start() returned (of a ``Running`` its ``query``), or a DataFrame "
             "that was made from readStream."
         )
     frame: Any = query
