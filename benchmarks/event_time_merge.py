@@ -5,7 +5,8 @@
 Two topics of 4 partitions are written once: tracking messages and orders of 200,000 visits at
 2,500 a second of event time, so that visits are opened and emitted all the time. In one run: a raw
 consumer that parses nothing is the floor; the same merge in Kafka Streams (see benchmarks/peers);
-ours in a fresh session (cold), and again in the same one (warm). No figure is printed before the ledger has found each visit whole and once.
+ours in a fresh session (cold), and again in the same one (warm). No figure is printed before the
+ledger has found each visit whole and once.
 """
 
 from __future__ import annotations

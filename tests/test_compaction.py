@@ -14,8 +14,8 @@ from workbook.events.positions import Position
 from workbook.generators.positions import PositionStream
 from workbook.kafka.background_stream import BackgroundStream
 from workbook.kafka.compaction import MARKER, roll, wait_until_compacted
-from workbook.kafka.positions import PositionProducer
 from workbook.kafka.readers import read_all
+from workbook.kafka.record_producer import RecordProducer
 from workbook.kafka.stream_producer import generate
 from workbook.ledgers.tables import TableLedger, records_of
 from workbook.topics import FOREVER, Topic, new_compacted_topic
@@ -32,8 +32,8 @@ def topic(broker: Any) -> Topic:
 
 
 @pytest.fixture
-def producer(broker: Any, topic: Topic) -> Iterator[PositionProducer]:
-    with PositionProducer(broker.client_config(), topic.name) as opened:
+def producer(broker: Any, topic: Topic) -> Iterator[RecordProducer]:
+    with RecordProducer(broker.client_config(), topic.name) as opened:
         yield opened
 
 
@@ -42,11 +42,11 @@ def keys(records: pd.DataFrame) -> list[str]:
 
 
 def test_of_each_key_the_latest_stays_and_offsets_keep_their_numbers(
-    broker: Any, topic: Topic, producer: PositionProducer, capsys: pytest.CaptureFixture[str]
+    broker: Any, topic: Topic, producer: RecordProducer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for position in (BOB, ALICE, BOB):
         for name in ("1", "2"):
-            producer.send(name, position)
+            producer.send_bytes(position.to_json(), name.encode())
     config = broker.client_config()
     before = read_all(config, topic.name)
     rolled, began = roll(config, topic.name), time.monotonic()
@@ -60,12 +60,12 @@ def test_of_each_key_the_latest_stays_and_offsets_keep_their_numbers(
 
 
 def test_a_tombstone_takes_the_older_records_and_then_goes_itself(
-    broker: Any, topic: Topic, producer: PositionProducer, capsys: pytest.CaptureFixture[str]
+    broker: Any, topic: Topic, producer: RecordProducer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    producer.send("1", BOB)
-    producer.send("2", ALICE)
-    producer.send("1", None)
-    producer.send("3", None)  # for a key that never was
+    producer.send_bytes(BOB.to_json(), b"1")
+    producer.send_bytes(ALICE.to_json(), b"2")
+    producer.send_bytes(None, b"1")
+    producer.send_bytes(None, b"3")  # for a key that never was
     config = broker.client_config()
     rolled, began = roll(config, topic.name), time.monotonic()
     after = wait_until_compacted(config, topic.name, rolled, tombstones=True)
@@ -75,9 +75,9 @@ def test_a_tombstone_takes_the_older_records_and_then_goes_itself(
 
 
 def test_the_active_segment_is_not_compacted(
-    broker: Any, topic: Topic, producer: PositionProducer
+    broker: Any, topic: Topic, producer: RecordProducer
 ) -> None:
-    producer.send("1", BOB)
+    producer.send_bytes(BOB.to_json(), b"1")
     config = broker.client_config()
     rolled = roll(config, topic.name, b"1", ALICE.to_json())
     after = wait_until_compacted(config, topic.name, rolled)
@@ -87,9 +87,9 @@ def test_the_active_segment_is_not_compacted(
     assert list(after["value"]) == [ALICE.to_json()]
 
 
-def test_a_reader_may_wait_in_vain(broker: Any, topic: Topic, producer: PositionProducer) -> None:
-    producer.send("1", BOB)
-    producer.send("1", ALICE)
+def test_a_reader_may_wait_in_vain(broker: Any, topic: Topic, producer: RecordProducer) -> None:
+    producer.send_bytes(BOB.to_json(), b"1")
+    producer.send_bytes(ALICE.to_json(), b"1")
     with pytest.raises(TimeoutError, match="1 records that should go are still there"):
         # Nothing was rolled: both are in the active segment.
         wait_until_compacted(broker.client_config(), topic.name, {0: 2}, deadline=0.5)
@@ -114,11 +114,11 @@ def test_the_settings_say_what_is_kept() -> None:
 
 
 def test_a_compacted_topic_refuses_a_record_without_a_key_but_not_an_odd_one(
-    broker: Any, topic: Topic, producer: PositionProducer
+    broker: Any, topic: Topic, producer: RecordProducer
 ) -> None:
     with pytest.raises(BrokerUnreachable, match="not delivered"):
         producer.send_bytes(BOB.to_json(), None)
-    with PositionProducer(broker.client_config(), topic.name) as again:
+    with RecordProducer(broker.client_config(), topic.name) as again:
         assert again.send_bytes(BOB.to_json(), b"").partition == 0
         again.send_bytes(BOB.to_json(), b"\xff\xfe")
     assert list(read_all(broker.client_config(), topic.name)["key"]) == [b"", b"\xff\xfe"]
@@ -150,9 +150,12 @@ def test_a_position_sent_by_hand_lands_where_the_stream_puts_it(broker: Any) -> 
     broker.create(topic)
     stream = PositionStream(partitions=5, positions=40)
     placed = stream.expected(0, 200).set_index("position")["partition"]
-    with PositionProducer(broker.client_config(), topic.name) as producer:
+    with RecordProducer(broker.client_config(), topic.name) as producer:
         for position in placed.index.unique():
-            assert producer.send(position, BOB).partition == placed.loc[[position]].iloc[0]
+            assert (
+                producer.send_bytes(BOB.to_json(), position.encode()).partition
+                == placed.loc[[position]].iloc[0]
+            )
 
 
 def test_traders_keep_coming_until_they_are_stopped(broker: Any) -> None:

@@ -379,7 +379,7 @@ def test_what_another_process_cannot_have_is_refused(broker: Broker) -> None:
         ("orders", "spark", "after-commit", "page_views, event_time_merge, share_holders"),
         ("page_views", "autocommit", "after-poll", "Choose one of: spark, auto-commit, after-poll"),
         ("page_views", "auto-commit", "before-commit", "does not pass 'before-commit'"),
-        ("page_views", "spark", "after-send", "Choose one of: before-send, mid-write"),
+        ("page_views", "spark", "after-send", "Choose one of: before-compute, before-topic"),
         ("share_holders", "spark", "before-send", r"does not pass 'before-send'.*before-store"),
     ],
 )

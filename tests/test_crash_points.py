@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from argparse import Namespace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -26,13 +27,13 @@ def killed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def plan(folder: Path, point: str, passes: int) -> Plan:
-    return Plan("page_views", "spark", (), {}, "out", str(folder), "g", 9, 0, point, passes)
+    return Plan("page_views", "spark", (), {}, str(folder), "g", 9, 0, point, passes)
 
 
 def test_the_kill_comes_at_the_chosen_pass_of_the_chosen_point(
     tmp_path: Path, killed: list[int]
 ) -> None:
-    at = KillAt(plan(tmp_path, "before-send", 2))
+    at = KillAt(plan(tmp_path, "before-send", 2), Namespace())
     for point in ("before-send", "before-checkpoint", "before-checkpoint"):
         at(point)
     assert not killed
@@ -64,10 +65,10 @@ def test_commits_are_counted_from_the_last_one_of_a_former_life(
 
 
 def test_a_kill_within_a_micro_batch_is_armed_by_its_number_in_this_life(tmp_path: Path) -> None:
-    former = KillInTask(plan(tmp_path, "mid-batch", 1))
+    former = KillInTask(plan(tmp_path, "mid-batch", 1), Namespace())
     former.arm()
     assert former._is_time()
-    at = KillAt(plan(tmp_path, "mid-batch", 2))
+    at = KillAt(plan(tmp_path, "mid-batch", 2), Namespace())
     task = at._in_task
     assert task is not None
     assert not task._is_time(), "what was armed in a former life is forgotten"

@@ -292,7 +292,7 @@ def test_a_broker_that_is_away_when_a_batch_begins_is_waited_for(
         away: list[Timer] = []
 
         def kill(point: str) -> None:
-            if point == "before-send" and not away:
+            if point == "before-compute" and not away:
                 server.kill()
                 away.append(Timer(AWAY_S, server.start))
                 away[0].start()

@@ -19,7 +19,7 @@ from workbook.events.positions import Position
 from workbook.kafka.broker import Broker
 from workbook.kafka.compaction import DAY_MS, roll, tombstones_kept, wait_until_compacted
 from workbook.kafka.offsets import first_since
-from workbook.kafka.positions import PositionProducer
+from workbook.kafka.record_producer import RecordProducer
 from workbook.sinks.store import Store
 from workbook.spark.offset_log import last_read
 from workbook.systems.active_groups import ActiveGroups
@@ -178,12 +178,12 @@ def test_run_refuses_to_go_on_behind_a_tombstone_that_is_gone(
         end(running, signal.SIGINT)
         return [row["client"] for row in Store(folder / "store.db", "client", reading=True).all()]
 
-    with PositionProducer(config, topic.name) as producer:
-        producer.send("1", Position("Bob", "IBM", 10, "NYSE"))
-        producer.send("2", Position("Alice", "IBM", 10, "NYSE"))
+    with RecordProducer(config, topic.name) as producer:
+        producer.send_bytes(Position("Bob", "IBM", 10, "NYSE").to_json(), b"1")
+        producer.send_bytes(Position("Alice", "IBM", 10, "NYSE").to_json(), b"2")
         assert holders(state) == ["Alice", "Bob"]
         assert holders(state) == ["Alice", "Bob"]  # nothing has come since
-        producer.send("1", None)
+        producer.send_bytes(None, b"1")
     wait_until_compacted(config, topic.name, roll(config, topic.name), tombstones=True)
 
     refused = workbook(*words, str(state))

@@ -12,7 +12,7 @@ import pytest
 
 from workbook.buckets import local_copies, segments, state
 from workbook.buckets.segments import Keyed, Segments
-from workbook.buckets.state import closed, opened, table_names, whole_table
+from workbook.buckets.state import closed, opened
 
 SCHEMA = {"key": pl.String, "part": pl.Int64, "due": pl.Int64, "offset": pl.Int64}
 KEYED = Keyed(("key",), also=("part",), expires="due", least=("offset",))
@@ -118,8 +118,7 @@ def test_it_is_a_dictionary(seed: int, monkeypatch: pytest.MonkeyPatch, tmp_path
         least = table.least("offset")
         assert not truth or (least is not None and least <= min(n for _, n in truth.values()))
         bucket.close(table)
-        whole = whole_table(bucket.list, "rows", bucket.store.__getitem__) if bucket.list else None
-        assert read(whole) == truth
+        assert read(bucket.open().all()) == truth
         assert bucket.list is None or set(bucket.store) <= {
             each.name for each in bucket.open().segments
         }
@@ -171,8 +170,6 @@ def test_what_has_expired_goes_without_being_rewritten() -> None:
         bucket.close(table)
         assert len(read(table.all())) == 100 * min(batch + 1, 5)
         assert table.rows < 100 * 5 * 5  # what is kept of the dead is bounded
-    assert bucket.list is not None
-    assert table_names(bucket.list) == ["rows"]
 
 
 def test_what_has_expired_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:

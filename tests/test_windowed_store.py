@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 
 from workbook.cli import main
 from workbook.errors import CannotGoOn, NoSuchState, NoSuchTime, NoSuchWindow
-from workbook.kafka.group_partition import offsets_partition
 from workbook.sinks.store import Store
 from workbook.sinks.windowed_store import AHEAD, AHEAD_MS, EXPIRED, NO_TIME, WindowedStore
 from workbook.spark.runner import Batch
@@ -248,19 +247,6 @@ def test_a_map_that_only_looks_like_bytes_stays_a_map(tmp_path: Path) -> None:
     row = {"key": "a", "like": {"$base64": "no base64"}, "more": {"$base64": "YQ==", "b": "c"}}
     table.write(pa.Table.from_pylist([{**row, "deleted": False}]), Batch("q", 0))
     assert table.get("a") == row
-
-
-def test_a_group_is_asked_of_the_instance_that_has_its_partition(tmp_path: Path) -> None:
-    instances = [made(tmp_path / f"{number}.db") for number in range(2)]
-    groups = [f"group-{n}" for n in range(40)]
-    for number, instance in enumerate(instances):
-        own = [group for group in groups if offsets_partition(group) % 2 == number]
-        instance.write(changes(*((group, NOW, b"") for group in own)), Batch("q", 0))
-    assert sorted(map(len, instances)) != [0, 40]
-    for group in groups:
-        right = offsets_partition(group) % 2
-        assert len(instances[right].fetch(group, NOW, NOW)) == 1
-        assert instances[1 - right].fetch(group, NOW, NOW) == []
 
 
 # --- readers --------------------------------------------------------------------------------------

@@ -96,24 +96,6 @@ def closed(state: State) -> tuple[bytes | None, dict[str, bytes], list[str]]:
     return pickle.dumps((pl.__version__, kept)) if some else None, stored, removed
 
 
-def table_names(data: bytes) -> list[str]:
-    """Return the tables in a list that ``closed`` wrote."""
-    return list(pickle.loads(data)[1])
-
-
-def whole_table(data: bytes, name: str, read: Read) -> pl.DataFrame | None:
-    """Return all rows of a table in a list that ``closed`` wrote; None if there are none.
-
-    It makes no copies of segments, and looks for none.
-    """
-    _, kept = pickle.loads(data)
-    if name not in kept:
-        return None
-    columns, floor, written = kept[name]
-    segments, keyed = [_segment(each) for each in written], Keyed(*columns)
-    return Segments(keyed, segments, floor, lambda each: _loaded(read(each), keyed)).all()
-
-
 Written = tuple[str, int, int | None, int | None, tuple[int | None, ...], bytes | None]
 
 Kept = tuple[tuple[object, ...], int | None, list[Written]]
