@@ -547,7 +547,7 @@ def test_a_backlog_of_uneven_density_with_clocks_ahead_is_exact_across_a_restart
     assert SparkSession.getActiveSession() is spark, "a micro-batch has a session of its own"
     again = Life(spark, broker, made, tmp_path / "mine")
     again.end(1005)
-    assert (again.sums["counted"], again.sums[TOO_LATE]) == (1001, 2)
+    assert (again.sums.now["counted"], again.sums.now[TOO_LATE]) == (1001, 2)
     letters = read_dead_letters(config, made.dead_letters.name)
     once = letters.drop_duplicates(["partition", "offset", "reason"])
     assert Counter(once["reason"]) == {Reason.AHEAD: 2, Reason.TOO_LATE: 2}
