@@ -31,9 +31,9 @@ EARLIEST = -2
 """As in Spark's ``startingOffsets``."""
 
 _FIRST_STEP, _AT_ONCE = 500, 10_000
-_COMMITTED = {"isolation.level": "read_committed"}
-_ALONE = _COMMITTED | {
+_ALONE = {
     "group.id": "workbook-start-offsets",
+    "isolation.level": "read_committed",
     "enable.auto.commit": False,
     "enable.partition.eof": True,
     "fetch.wait.max.ms": 5,
