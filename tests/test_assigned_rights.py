@@ -81,7 +81,7 @@ def test_a_user_who_may_not_even_describe_lacks_that_right(users: Users) -> None
 def test_a_merge_that_may_not_read_its_sink_lacks_that_right(users: Users) -> None:
     """It looks there where to begin; without the right it waited for a minute, for a broker."""
     with pytest.raises(RightMissing, match=r"right to READ .*clicks.*user watcher"):
-        look_up(users["watcher"], "clicks", ["clicks"], 1)
+        look_up(users["watcher"], "clicks", ["clicks"])
 
 
 def test_a_topic_that_is_missing_is_no_question_of_rights(users: Users) -> None:

@@ -16,8 +16,8 @@ Placed = tuple[int, Merged]
 def read_merged(config: dict[str, str], topic: str) -> list[Placed]:
     """Read every merged visit of a topic, each with its partition; raise as ``read_messages``.
 
-    Records without a value are markers (``start_offsets``), and what is no visit is somebody
-    else's. Raises ValueError for a visit with a wrong timestamp (``Merged.from_json``).
+    Records of somebody else are skipped. Raises ValueError for a visit with a wrong timestamp
+    (``Merged.from_json``).
     """
     found = []
     for message in read_messages(config, topic):

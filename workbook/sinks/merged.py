@@ -110,7 +110,7 @@ class _Send:
         for row in visits.select(["partition", *STARTS, *FIELDS]).to_pylist():
             partition, key = row.pop("partition"), row["ssid"].encode()
             offsets = [row.pop(name) for name in STARTS]
-            starts = headers(list(self._sources), offsets, self._sources)
+            starts = headers(self._sources, offsets)
             value = msgspec.json.encode(row)
             if row["tracking"] or row["fragment"]:
                 refused.send(producer, value, key, partition, row["timestamp"], starts)

@@ -224,7 +224,7 @@ class EventTimeMerge(System):
         config, topics = broker.client_config(), self.sources(options)
         letters = DeadLetters(config, options.dead_letters)
         number = require_topic(config, options.source)
-        starting = where_to_start(config, options, topics, number, checkpoint)
+        starting = where_to_start(config, options, checkpoint)
         raw = _read(spark, broker, options, topics, starting)
         idle = options.idle_timeout and _milliseconds(options.idle_timeout)
         visits = merged_visits(raw, letters, topics, number, limits(options), idle)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,26 +12,17 @@ from confluent_kafka import Message
 from workbook.errors import Rejected, WorkbookError
 from workbook.events.visits import Heartbeat, read_message
 from workbook.kafka.offsets import partition_offsets
-from workbook.kafka.start_offsets import EARLIEST, begin, look_up
+from workbook.kafka.start_offsets import EARLIEST, look_up
 from workbook.spark import checkpoints
 
 
-def where_to_start(
-    config: dict[str, str],
-    options: Namespace,
-    topics: list[str],
-    partitions: int,
-    checkpoint: Path,
-) -> str:
+def where_to_start(config: dict[str, str], options: Namespace, checkpoint: Path) -> str:
     """Return where to begin without a checkpoint: as asked, or as the last merged visits say."""
     if checkpoints.begun(checkpoint):
         return "earliest"  # not asked: the checkpoint says where
-    found = look_up(config, options.out, topics, partitions)
-    asked = options.from_offsets
-    if asked:
-        found.offsets, found.notes = {topic: dict(of) for topic, of in asked.items()}, []
-    if found.pin_ends() or asked or found.new:  # the sink says something else, or nothing yet
-        begin(config, options.out, partitions, found.known())
+    if options.from_offsets:
+        return json.dumps(options.from_offsets)
+    found = look_up(config, options.out, [options.source, options.orders])
     for note in found.notes:
         print(f"Something may be lost. {note}", flush=True)
     return found.to_json()
@@ -48,7 +40,7 @@ def is_of_a_visit(record: Message) -> bool:
 def require_offsets(
     config: dict[str, str], given: Mapping[str, Mapping[int, int]], partitions: int
 ) -> None:
-    """Refuse offsets that no query can begin with, before a marker in the results says them."""
+    """Refuse offsets that no query can begin with, before Spark starts."""
     for name, offsets in given.items():
         if {*offsets} != {*range(partitions)}:
             raise WorkbookError(

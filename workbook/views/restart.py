@@ -118,7 +118,7 @@ class _Sheet:
             self.drawing.text(LEFT, SINK + HEIGHT + 30, note, size=11)
         for place, (visit, offsets, said) in enumerate(written[self.first_written :]):
             x = LEFT + self.box * place
-            its = ", ".join(map(str, offsets)) or "a marker"
+            its = ", ".join(map(str, offsets))
             self.drawing.box(x + 1, SINK, self.box - 2, HEIGHT, title=f"{visit}: offsets {its}")
             self._label(x + self.box / 2, SINK + 19, visit, False)
             says = "–" if said is None else str(said)

@@ -53,9 +53,7 @@ _CASES = [
         "The sink says 11, but the source ends at 10: somebody has deleted the topic and created "
         "it again. Its records are new: -2.",
     ),
-    _case(
-        None, 0, 10, "No record in the sink says where to begin: latest, -1, which is reported."
-    ),
+    _case(None, 0, 10, "No record in the sink says where to begin: latest, -1."),
     _case(None, 5, 10, "Nothing is said, whatever was deleted: latest, -1."),
     _case(
         -2, 0, 10, "-2 says: nothing of this topic had come yet. So begin with the first record."
@@ -99,8 +97,11 @@ where_to_start = Problem(
     reference=begin_at,
     discussion="`end` isn't too far: a partition that was read to its end, with nothing open, says "
     "just that.\n\n"
-    "A topic made anew is noticed only as long as it's shorter than before. Once it has grown past "
-    "the old offset, an offset alone can't know; a topic id could (Kafka has one since 2.8).\n\n"
-    "Latest passes over records that perhaps nobody has merged. It's what OTTO chose for a sink "
-    "that says nothing, and somebody has to look at it; `look_up` reports it.",
+    "A recreated topic is noticed only as long as it's shorter than before. Once it has grown past "
+    "the old offset, an offset alone can't show it. So `run` writes the ids of the topics beside "
+    "the offsets, and a record with another id doesn't count.\n\n"
+    "*Latest* is what OTTO chose for a sink in which no record says where to begin. It loses every "
+    "visit that is open by then: a release that is killed before it has emitted anything leaves "
+    "such a sink. `run` begins at the earliest record instead. It reads too much and emits old "
+    "visits again, but it loses nothing.",
 )

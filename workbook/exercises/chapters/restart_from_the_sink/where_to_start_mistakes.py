@@ -78,7 +78,7 @@ MISTAKES += same_idea(
     lambda said, first, end: said if said is not None and first <= said <= end else -2,
     lambda said, first, end: -2 if said is None else _right(said, first, end),
     cause="A sink that says nothing makes it read all again, and emit again what was emitted in "
-    "years. The task asks for latest, -1, and somebody is told.",
+    "years. `run` does that; the task asks for latest, -1.",
 )
 MISTAKES += same_idea(
     lambda said, first, end: -2 if said is None else said if first <= said <= end else -1,
@@ -105,7 +105,7 @@ MISTAKES += same_idea(
 MISTAKES += same_idea(
     lambda said, first, end: end if said is None else _right(said, first, end),
     cause="Where nothing is said, it names the end of now. The task asks for -1, the latest when "
-    "the query starts: by that `look_up` knows that it must be reported.",
+    "the query starts.",
 )
 MISTAKES += same_idea(
     lambda said, first, end: 0 if _right(said, first, end) == -2 else _right(said, first, end),
