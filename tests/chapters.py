@@ -11,8 +11,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from workbook.exercises.engine.choice import ChoiceProblem
-from workbook.exercises.engine.core import Problem
+from workbook.classroom.choice import ChoiceProblem
+from workbook.classroom.core import Problem
 
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 

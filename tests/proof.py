@@ -13,10 +13,10 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass
 from typing import Any
 
-from workbook.exercises.engine.choice import NO_LETTER, NO_OPTION, Choice
-from workbook.exercises.engine.core import Problem
-from workbook.exercises.engine.judging import Mistake
-from workbook.exercises.engine.render import State
+from workbook.classroom.choice import NO_LETTER, NO_OPTION, Choice
+from workbook.classroom.core import Problem
+from workbook.classroom.judging import Mistake
+from workbook.classroom.render import State
 
 CAUSE = "Likely cause"
 

@@ -10,9 +10,9 @@ import pytest
 from chapters import NOTEBOOKS, problems, stem
 from proof import Catalogue, catalogue_of, prove
 
-from workbook.exercises.engine.choice import Choice
-from workbook.exercises.engine.core import Problem
-from workbook.exercises.engine.mistakes import cause_of_rows, named
+from workbook.classroom.choice import Choice
+from workbook.classroom.core import Problem
+from workbook.classroom.mistakes import cause_of_rows, named
 
 CHAPTERS = Path(__file__).parents[1] / "workbook" / "exercises" / "chapters"
 FOLDERS = sorted(file.parent for file in CHAPTERS.glob("*/__init__.py"))

@@ -10,11 +10,11 @@ import psutil
 import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
+from workbook.classroom import frames
+from workbook.classroom.calls import Attempt
+from workbook.classroom.spark_errors import spark_cause
+from workbook.classroom.streams import cause_on_a_stream, stream_like
 from workbook.exercises.chapters.page_view_counter.on_spark import on_spark, views_per_name
-from workbook.exercises.engine import frames
-from workbook.exercises.engine.calls import Attempt
-from workbook.exercises.engine.spark_errors import spark_cause
-from workbook.exercises.engine.streams import cause_on_a_stream, stream_like
 
 CAUSE = "Likely cause"
 

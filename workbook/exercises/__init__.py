@@ -1,5 +1,4 @@
-"""Exercises: a task, a check that diagnoses, hints, a reference, a discussion.
+"""Exercises of the form before ``lessons``, and each chapter's problems and recall questions.
 
-``engine`` judges answers and knows no chapter. ``chapters`` has a folder for each notebook, which
-bears its name without the number.
+``chapters`` has a folder for each notebook, which bears its name without the number.
 """

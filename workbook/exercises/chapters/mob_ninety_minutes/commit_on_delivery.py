@@ -7,6 +7,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from workbook.classroom.drawn import one_after_another, smallest_first
+from workbook.classroom.judging import Case, by_cases
+from workbook.classroom.step import Step
 from workbook.exercises.chapters.mob_ninety_minutes.bookmarks import bookmarks_of
 from workbook.exercises.chapters.mob_ninety_minutes.commit_on_delivery_mistakes import MISTAKES
 from workbook.exercises.chapters.mob_ninety_minutes.helpers import commit_behind, page_second
@@ -17,9 +20,6 @@ from workbook.exercises.chapters.mob_ninety_minutes.publish_seconds import (
     publish_seconds,
 )
 from workbook.exercises.chapters.mob_ninety_minutes.rehearsal import published_by, rehearsed
-from workbook.exercises.engine.drawn import one_after_another, smallest_first
-from workbook.exercises.engine.judging import Case, by_cases
-from workbook.exercises.engine.step import Step
 
 
 def mob(reader: Any, producer: Any, metrics: str, until: Callable[[], bool]) -> None:

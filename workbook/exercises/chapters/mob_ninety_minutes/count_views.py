@@ -10,13 +10,13 @@ from typing import Any
 
 from confluent_kafka import KafkaException
 
+from workbook.classroom.drawn import one_after_another, smallest_first
+from workbook.classroom.judging import Case, by_cases
+from workbook.classroom.step import Step
 from workbook.exercises.chapters.mob_ninety_minutes.count_views_mistakes import MISTAKES
 from workbook.exercises.chapters.mob_ninety_minutes.on_paper import ERROR, Entry
 from workbook.exercises.chapters.mob_ninety_minutes.print_records import print_records
 from workbook.exercises.chapters.mob_ninety_minutes.rehearsal import numbers, rehearsed, shown_by
-from workbook.exercises.engine.drawn import one_after_another, smallest_first
-from workbook.exercises.engine.judging import Case, by_cases
-from workbook.exercises.engine.step import Step
 
 
 def mob(reader: Any, show: Callable[..., None], until: Callable[[], bool]) -> None:

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from workbook.classroom.drawn import one_after_another, smallest_first
+from workbook.classroom.judging import Case, by_cases
+from workbook.classroom.step import Step
 from workbook.exercises.chapters.mob_ninety_minutes.count_views import count_views
 from workbook.exercises.chapters.mob_ninety_minutes.helpers import page_second
 from workbook.exercises.chapters.mob_ninety_minutes.on_paper import ERROR, Entry
 from workbook.exercises.chapters.mob_ninety_minutes.per_second_mistakes import MISTAKES
 from workbook.exercises.chapters.mob_ninety_minutes.rehearsal import numbers, rehearsed, shown_by
-from workbook.exercises.engine.drawn import one_after_another, smallest_first
-from workbook.exercises.engine.judging import Case, by_cases
-from workbook.exercises.engine.step import Step
 
 
 def mob(reader: Any, show: Callable[..., None], until: Callable[[], bool]) -> None:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import Any
 
+from workbook.classroom.mistakes import Mistake, Mistakes
 from workbook.exercises.chapters.mob_ninety_minutes.helpers import page_second
 from workbook.exercises.chapters.mob_ninety_minutes.print_records_mistakes import Show, Until, each
-from workbook.exercises.engine.mistakes import Mistake, Mistakes
 
 Seconds = Iterator[int]
 """The seconds of the page views, as they come."""

@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from workbook.classroom.drawn import one_after_another, smallest_first
+from workbook.classroom.judging import Case, by_cases
+from workbook.classroom.step import Step
 from workbook.exercises.chapters.mob_ninety_minutes.helpers import page_second
 from workbook.exercises.chapters.mob_ninety_minutes.on_paper import ERROR, Entry
 from workbook.exercises.chapters.mob_ninety_minutes.per_second import drawn_records, per_second
 from workbook.exercises.chapters.mob_ninety_minutes.publish_seconds_mistakes import MISTAKES
 from workbook.exercises.chapters.mob_ninety_minutes.rehearsal import published_by, rehearsed
-from workbook.exercises.engine.drawn import one_after_another, smallest_first
-from workbook.exercises.engine.judging import Case, by_cases
-from workbook.exercises.engine.step import Step
 
 
 def mob(reader: Any, producer: Any, metrics: str, until: Callable[[], bool]) -> None:

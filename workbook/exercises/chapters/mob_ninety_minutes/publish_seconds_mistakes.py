@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+from workbook.classroom.mistakes import Mistake, Mistakes, same_idea
 from workbook.exercises.chapters.mob_ninety_minutes import per_second_mistakes as before
 from workbook.exercises.chapters.mob_ninety_minutes.helpers import page_second
 from workbook.exercises.chapters.mob_ninety_minutes.print_records_mistakes import Until, each
-from workbook.exercises.engine.mistakes import Mistake, Mistakes, same_idea
 
 Send = Callable[[int, int], None]
 

@@ -11,14 +11,14 @@ from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException
 
+from workbook.classroom.imports import import_for
+from workbook.classroom.judging import NotYet, not_callable_so
 from workbook.exercises.chapters.mob_ninety_minutes.on_paper import (
     Entry,
     Message,
     Producer,
     Reader,
 )
-from workbook.exercises.engine.imports import import_for
-from workbook.exercises.engine.judging import NotYet, not_callable_so
 
 Program = Callable[..., Any]
 Check = Callable[[Any], NotYet | None]

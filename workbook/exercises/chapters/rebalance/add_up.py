@@ -6,13 +6,13 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from workbook.exercises.chapters.rebalance.add_up_mistakes import MISTAKES, SHORTCUTS, Record
-from workbook.exercises.engine.core import Problem
-from workbook.exercises.engine.drawn import (
+from workbook.classroom.core import Problem
+from workbook.classroom.drawn import (
     one_after_another,
     smallest_first,
 )
-from workbook.exercises.engine.judging import Case, by_cases
+from workbook.classroom.judging import Case, by_cases
+from workbook.exercises.chapters.rebalance.add_up_mistakes import MISTAKES, SHORTCUTS, Record
 
 SECOND = 1_700_000_000
 

@@ -7,8 +7,8 @@ import time
 from datetime import UTC, datetime
 from typing import Any
 
-from workbook.exercises.engine.frames import Row
-from workbook.exercises.engine.mistakes import Mistake
+from workbook.classroom.frames import Row
+from workbook.classroom.mistakes import Mistake
 from workbook.exercises.models.rows import count, name, second, without_duplicates
 
 

@@ -13,9 +13,9 @@ from enum import Enum
 from itertools import islice
 from typing import Any
 
+from workbook.classroom.bounds import Large, bounded, length
+from workbook.classroom.guard import guarded
 from workbook.events.clicks import Click
-from workbook.exercises.engine.bounds import Large, bounded, length
-from workbook.exercises.engine.guard import guarded
 
 LONGEST = 2_000
 """How many characters of what was printed a card shows."""

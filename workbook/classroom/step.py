@@ -10,9 +10,9 @@ from typing import Any
 
 from IPython import get_ipython
 
-from workbook.exercises.engine.core import Problem
-from workbook.exercises.engine.render import Card, Part, State
-from workbook.exercises.engine.solution import stub_name
+from workbook.classroom.core import Problem
+from workbook.classroom.render import Card, Part, State
+from workbook.classroom.solution import stub_name
 
 UNTOUCHED = (State.NOT_ATTEMPTED, State.SOLVED_BEFORE)
 TAKEN_OVER = (

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from workbook.exercises.engine.calls import Attempt
-from workbook.exercises.engine.spark_errors import spark_cause
+from workbook.classroom.calls import Attempt
+from workbook.classroom.spark_errors import spark_cause
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

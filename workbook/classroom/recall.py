@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import ipywidgets as widgets
 
-from workbook.exercises.engine.choice import Option
+from workbook.classroom.choice import Option
 
 
 @dataclass(frozen=True)

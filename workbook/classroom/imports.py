@@ -15,7 +15,7 @@ from contextlib import redirect_stderr, redirect_stdout, suppress
 from types import CodeType
 from typing import Any
 
-from workbook.exercises.engine.guard import guarded
+from workbook.classroom.guard import guarded
 
 IMPORT_SECONDS = 60.0
 """How long one import may take. What fails here is reported when the answer runs."""

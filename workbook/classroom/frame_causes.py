@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from workbook.exercises.engine.calls import Attempt
-from workbook.exercises.engine.judging import NotYet, usual_cause
-from workbook.exercises.engine.showing import place
-from workbook.exercises.engine.spark_errors import spark_cause, worker_line
+from workbook.classroom.calls import Attempt
+from workbook.classroom.judging import NotYet, usual_cause
+from workbook.classroom.showing import place
+from workbook.classroom.spark_errors import spark_cause, worker_line
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

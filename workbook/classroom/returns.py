@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any
 
-from workbook.exercises.engine.guard import guarded
+from workbook.classroom.guard import guarded
 
 
 def returned_at(function: Callable[..., Any], args: tuple[Any, ...]) -> ast.Return | None:

@@ -11,19 +11,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from workbook.exercises.engine.calls import Attempt
-from workbook.exercises.engine.frame_causes import (
+from workbook.classroom.calls import Attempt
+from workbook.classroom.frame_causes import (
     broken,
     cause_of_no_frame,
     cause_of_no_rows,
     other_column_type,
     other_columns,
 )
-from workbook.exercises.engine.jobs import attempt_on_spark, without_new_queries
-from workbook.exercises.engine.judging import NotYet, not_callable_so
-from workbook.exercises.engine.mistakes import Mistake, cause_of_rows
-from workbook.exercises.engine.render import Rows
-from workbook.exercises.engine.streams import (
+from workbook.classroom.jobs import attempt_on_spark, without_new_queries
+from workbook.classroom.judging import NotYet, not_callable_so
+from workbook.classroom.mistakes import Mistake, cause_of_rows
+from workbook.classroom.render import Rows
+from workbook.classroom.streams import (
     STARTS,
     cause_of_luck,
     cause_of_running,

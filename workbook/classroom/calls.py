@@ -12,9 +12,9 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from itertools import islice
 from typing import Any
 
-from workbook.exercises.engine.bounds import MOST, Large, bounded, oversize, parts
-from workbook.exercises.engine.guard import LIMIT_SECONDS, guarded
-from workbook.exercises.engine.showing import LONGEST, error_line, in_full, show
+from workbook.classroom.bounds import MOST, Large, bounded, oversize, parts
+from workbook.classroom.guard import LIMIT_SECONDS, guarded
+from workbook.classroom.showing import LONGEST, error_line, in_full, show
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from workbook.exercises.engine.apart import Say, apart
-from workbook.exercises.engine.guard import guarded
-from workbook.exercises.engine.judging import NotYet
-from workbook.exercises.engine.showing import error_line, show
+from workbook.classroom.apart import Say, apart
+from workbook.classroom.guard import guarded
+from workbook.classroom.judging import NotYet
+from workbook.classroom.showing import error_line, show
 
 AT_THE_END = (
     "The pairs are right, but they only come once the input has ended, and a topic never ends: "

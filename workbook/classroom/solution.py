@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from types import CodeType
 from typing import Any
 
-from workbook.exercises.engine.showing import show
+from workbook.classroom.showing import show
 
 
 def as_a_cell(reference: Any, stub: str) -> str:

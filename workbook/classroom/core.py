@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
+from workbook.classroom.judging import NotYet
+from workbook.classroom.render import Card, Part, State
+from workbook.classroom.replaced import warning
+from workbook.classroom.solution import as_a_cell
+from workbook.classroom.solved import recall, remember
 from workbook.errors import CheckBroke
-from workbook.exercises.engine.judging import NotYet
-from workbook.exercises.engine.render import Card, Part, State
-from workbook.exercises.engine.replaced import warning
-from workbook.exercises.engine.solution import as_a_cell
-from workbook.exercises.engine.solved import recall, remember
 
 
 @dataclass

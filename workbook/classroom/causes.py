@@ -8,13 +8,13 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
-from workbook.exercises.engine.apart import ROOM
-from workbook.exercises.engine.bounds import MOST, Large, parts
-from workbook.exercises.engine.calls import Attempt, Endless, same
-from workbook.exercises.engine.containers import numbers_as_text, other_container
-from workbook.exercises.engine.raised import cause_of_error
-from workbook.exercises.engine.returns import returned_at
-from workbook.exercises.engine.showing import type_name
+from workbook.classroom.apart import ROOM
+from workbook.classroom.bounds import MOST, Large, parts
+from workbook.classroom.calls import Attempt, Endless, same
+from workbook.classroom.containers import numbers_as_text, other_container
+from workbook.classroom.raised import cause_of_error
+from workbook.classroom.returns import returned_at
+from workbook.classroom.showing import type_name
 
 
 def usual_cause(tried: Attempt) -> str:

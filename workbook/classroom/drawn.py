@@ -10,8 +10,8 @@ import random
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from workbook.classroom.judging import Case, NotYet
 from workbook.events.clicks import Click, ClickType
-from workbook.exercises.engine.judging import Case, NotYet
 
 Check = Callable[[Any], NotYet | None]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from typing import Any
 
-from workbook.exercises.engine.render import Part
+from workbook.classroom.render import Part
 
 SPARKS = "pyspark.sql.functions"
 

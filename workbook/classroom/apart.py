@@ -27,8 +27,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from workbook.classroom.guard import LIMIT_SECONDS
 from workbook.errors import CheckBroke
-from workbook.exercises.engine.guard import LIMIT_SECONDS
 
 ROOM = 2**30
 """How much more memory a check may take than the notebook has."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from workbook.exercises.engine.judging import NotYet
+from workbook.classroom.judging import NotYet
 
 Check = Callable[[Any], NotYet | None]
 

@@ -10,10 +10,10 @@ from typing import Any
 import ipywidgets as widgets
 from IPython.display import HTML, display
 
-from workbook.exercises.engine.core import Problem
-from workbook.exercises.engine.judging import NotYet
-from workbook.exercises.engine.render import Card, Part, State
-from workbook.exercises.engine.showing import show
+from workbook.classroom.core import Problem
+from workbook.classroom.judging import NotYet
+from workbook.classroom.render import Card, Part, State
+from workbook.classroom.showing import show
 
 NO_LETTER = "Answer with a letter in quotes"
 NO_OPTION = "There is no such option"

@@ -13,12 +13,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbook.exercises.engine.jobs import attempt_on_spark
+from workbook.classroom.jobs import attempt_on_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from workbook.exercises.engine.calls import Attempt
+    from workbook.classroom.calls import Attempt
 
 LIMIT_SECONDS = 60.0
 """How long all micro-batches may take together."""

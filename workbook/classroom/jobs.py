@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from workbook.exercises.engine.calls import Attempt, attempt
+from workbook.classroom.calls import Attempt, attempt
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

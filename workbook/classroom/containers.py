@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Set
 from typing import Any
 
-from workbook.exercises.engine.calls import same
-from workbook.exercises.engine.showing import type_name
+from workbook.classroom.calls import same
+from workbook.classroom.showing import type_name
 
 
 def numbers_as_text(value: Any, expected: Any) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbook.exercises.engine.showing import type_name
+from workbook.classroom.showing import type_name
 
 
 def numpy_number(value: Any) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import starmap
 from typing import Any, TypeVar
 
-from workbook.exercises.engine.calls import alike, attempt
+from workbook.classroom.calls import alike, attempt
 
 Model = TypeVar("Model", bound=Callable[..., Any])
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import ipywidgets as widgets
 
-from workbook.exercises.engine.render import Card, Part, State
+from workbook.classroom.render import Card, Part, State
 
 
 class Prediction(widgets.VBox):

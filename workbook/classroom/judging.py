@@ -12,15 +12,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from workbook.exercises.engine.apart import Say, apart
-from workbook.exercises.engine.calls import (
+from workbook.classroom.apart import Say, apart
+from workbook.classroom.calls import (
     Attempt,
     Classes,
     attempt_twice,
     collected,
     same,
 )
-from workbook.exercises.engine.causes import (
+from workbook.classroom.causes import (
     LEFT_BEHIND,
     MEANT_NONE,
     NO_RETURN,
@@ -29,12 +29,12 @@ from workbook.exercises.engine.causes import (
     other_numbers,
     other_type,
 )
-from workbook.exercises.engine.causes import usual_cause as usual_cause
-from workbook.exercises.engine.guard import guarded
-from workbook.exercises.engine.imports import import_for
-from workbook.exercises.engine.mistakes import Mistake, find_mistake
-from workbook.exercises.engine.render import Part, Rows
-from workbook.exercises.engine.showing import arguments, place, show
+from workbook.classroom.causes import usual_cause as usual_cause
+from workbook.classroom.guard import guarded
+from workbook.classroom.imports import import_for
+from workbook.classroom.mistakes import Mistake, find_mistake
+from workbook.classroom.render import Part, Rows
+from workbook.classroom.showing import arguments, place, show
 
 WHOLE_SECONDS = 5.0
 """After so many seconds no further case is tried."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from workbook.exercises.engine.showing import error_line
+from workbook.classroom.showing import error_line
 
 _HINTS: Sequence[tuple[type[BaseException], str, str]] = (
     (
