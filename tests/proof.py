@@ -60,6 +60,17 @@ def prove(problem: Problem, catalogue: Catalogue, **given: Any) -> None:
     prove_same(problem, catalogue, given)
 
 
+def prove_lesson(problem: Problem, **given: Any) -> None:
+    """All that must hold for an exercise in one declaration, which has its own answers."""
+    catalogue = Catalogue(right=problem.right, wrong=(), models=problem.wrong)
+    prove_words(problem)
+    prove_hints(problem)
+    prove_stub(problem, given)
+    prove_right(problem, catalogue, given)
+    assert len({idea.cause for idea in problem.wrong}) >= 5
+    prove_models(problem, catalogue, given)
+
+
 def prove_words(problem: Problem) -> None:
     """There is a task, and a discussion that shows once an answer passes."""
     assert problem.task.strip()

@@ -112,7 +112,7 @@ def test_a_stream_cannot_count_distinct_values(spark):
 def test_a_check_says_what_it_waits_for_once_it_takes_long(monkeypatch, capsys, patience, said):
     monkeypatch.setattr(frames, "PATIENCE_SECONDS", patience)
     printed, until = "", time.monotonic() + 5
-    with frames._waiting_aloud(), redirect_stdout(io.StringIO()):  # as an answer's own output is
+    with frames.waiting_aloud(), redirect_stdout(io.StringIO()):  # as an answer's own output is
         while said and not printed and time.monotonic() < until:
             time.sleep(0.005)
             printed = capsys.readouterr().out

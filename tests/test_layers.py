@@ -51,17 +51,7 @@ LEFT_OF: dict[str, set[str]] = {
         "systems",
         "topics",
     },
-    "chapter": {
-        "classroom",
-        "errors",
-        "exercises",
-        "generators",
-        "kafka",
-        "spark",
-        "stack",
-        "topics",
-        "views",
-    },
+    "chapter": {"classroom", "errors", "generators", "kafka", "spark", "stack", "topics", "views"},
     "kernel_start": {"chapter", "views"},
     "cli": {"commands", "errors", "spark", "stack"},
 }

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import dis
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
 from workbook.classroom.judging import NotYet
+from workbook.classroom.mistakes import Mistake
 from workbook.classroom.render import Card, Part, State
 from workbook.classroom.replaced import warning
 from workbook.classroom.solution import as_a_cell
@@ -29,7 +30,7 @@ class Problem:
     body, or ``answer = ...``. ``diagnose`` takes the answer (and what ``check`` is given besides)
     and returns ``None`` if it is right. Of up to three ``hints`` each comes closer, and the first
     two hold no line of the solution. ``reference`` is a right answer, and ``discussion`` names its
-    weaknesses.
+    weaknesses. ``right`` and ``wrong`` are more answers: an exercise in one declaration has them.
     """
 
     name: str
@@ -39,6 +40,8 @@ class Problem:
     hints: tuple[str, ...]
     reference: Any
     discussion: str
+    right: Sequence[Any] = ()
+    wrong: Sequence[Mistake] = ()
     _hints_shown: int = field(default=0, init=False, repr=False)
     _checked: Any = field(default=..., init=False, repr=False)
     _passed: bool = field(default=False, init=False, repr=False)

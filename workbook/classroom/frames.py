@@ -94,10 +94,10 @@ class _ByRows:
             return NotYet("This check needs Spark: write `check(answer, spark=spark)`.")
         if misuse := not_callable_so(answer, (None,)):
             return misuse
-        with _waiting_aloud(), without_new_queries(spark):
+        with waiting_aloud(), without_new_queries(spark):
             table = spark.createDataFrame(list(self.rows), self.schema)
-            _warm_up(table)
-            found = _collect(answer, table, list(self.types))
+            warm_up(table)
+            found = collect_rows(answer, table, list(self.types))
             if isinstance(found, NotYet):
                 return found
             result, rows = found
@@ -136,7 +136,7 @@ class _ByRows:
         if self.renamed is None:
             return None
         table = spark.createDataFrame([self.renamed(row) for row in self.rows], self.schema)
-        found = _collect(answer, table, list(self.types))
+        found = collect_rows(answer, table, list(self.types))
         if isinstance(found, NotYet):
             return found
         asked = [self.renamed(row) for row in self.expected]
@@ -177,7 +177,7 @@ def described(answer: Callable[..., Any], frame: DataFrame) -> Attempt:
 _warm: set[str] = set()
 
 
-def _warm_up(frame: DataFrame) -> None:
+def warm_up(frame: DataFrame) -> None:
     """Run the first query of a session, which is slow, outside the time of an answer."""
     session = frame.sparkSession.sparkContext.applicationId
     if session not in _warm:
@@ -185,7 +185,7 @@ def _warm_up(frame: DataFrame) -> None:
         _warm.add(session)
 
 
-def _collect(
+def collect_rows(
     answer: Callable[..., Any], frame: DataFrame, columns: Sequence[str]
 ) -> tuple[DataFrame, list[Row]] | NotYet:
     """Return the answer's frame and its rows in the order of ``columns``, or what is wrong."""
@@ -211,7 +211,7 @@ def _hashable(value: Any) -> Any:
 
 
 @contextmanager
-def _waiting_aloud() -> Iterator[None]:
+def waiting_aloud() -> Iterator[None]:
     """Say what a check waits for, once it takes longer than somebody likes to wait in silence."""
     out = sys.stdout  # an answer's own output is caught elsewhere meanwhile
 

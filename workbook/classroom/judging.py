@@ -37,7 +37,7 @@ from workbook.classroom.render import Part, Rows
 from workbook.classroom.showing import arguments, place, show
 
 WHOLE_SECONDS = 5.0
-"""After so many seconds no further case is tried."""
+"""After so many seconds no further case is tried; one that would be next counts as endless."""
 
 Form = Callable[..., str]
 """Takes a value and its case's arguments; returns what is wrong with the value's form, or ''."""
@@ -163,6 +163,8 @@ def _judged(
     for number, case in enumerate(cases):
         say(number)
         slow = time.monotonic() - began > WHOLE_SECONDS
+        if slow and not all(map(_passes, cases, attempts)):  # what is wrong shows already
+            break
         late = Attempt(timed_out=True)
         attempts.append(late if slow else attempt_twice(answer, case.args, classes))
         if attempts[-1].too_much:

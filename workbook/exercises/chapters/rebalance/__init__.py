@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from workbook.classroom.choice import Option
 from workbook.classroom.recall import Question, Recall
-from workbook.exercises.chapters.rebalance.add_up import add_up
 from workbook.exercises.chapters.rebalance.open_seconds import open_seconds
+from workbook.lessons.rebalance.add_up import add_up
 
 problems = (add_up, open_seconds)
 

@@ -13,7 +13,7 @@ from confluent_kafka import KafkaError, KafkaException
 
 from workbook.classroom.imports import import_for
 from workbook.classroom.judging import NotYet, not_callable_so
-from workbook.exercises.chapters.mob_ninety_minutes.on_paper import (
+from workbook.lessons.mob_ninety_minutes.on_paper import (
     Entry,
     Message,
     Producer,
