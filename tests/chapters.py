@@ -32,6 +32,13 @@ def cells(path: Path) -> list[str]:
     return texts(path, "code")
 
 
+def folded(path: Path) -> list[bool]:
+    """Whether each code cell, in order, is folded: nobody has to read it."""
+    found = json.loads(path.read_text())["cells"]
+    cells = [cell["metadata"] for cell in found if cell["cell_type"] == "code"]
+    return [cell.get("jupyter", {}).get("source_hidden", False) for cell in cells]
+
+
 def texts(path: Path, kind: str) -> list[str]:
     """The cells of a kind, "code" or "markdown", in order."""
     found = json.loads(path.read_text())["cells"]

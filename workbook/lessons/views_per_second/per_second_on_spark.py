@@ -73,22 +73,22 @@ SCHEMA = (
 )
 
 
-def click(ms, kind="Page", name="/home", event=None, late=40):
+def click(ms, kind="Page", name="/home", event=None, late=40, tab="t1", browser="Firefox"):
     """Make a row; times are in ms since the first second, and ``late`` is the way to the broker."""
     at = FIRST + ms
     arrival = datetime.fromtimestamp((at + late) / 1000, UTC)
-    return event or at, kind, name, at, "Firefox", "t1", arrival
+    return event or at, kind, name, at, browser, tab, arrival
 
 
 def draw(random, size):
-    kinds, names = ("Page", "Page", "Action", "PageLeave"), ("/home", "hats", "Page", "buy")
     return tuple(
         click(
             random.choice((0, 60_000, 3_600_000)) + random.randrange(3_000),
-            random.choice(kinds),
-            random.choice(names),
-            random.randrange(10**6),
-            random.choice((0, 40, 1_500, 700_000)),
+            kind=random.choice(("Page", "Page", "Action", "PageLeave")),
+            name=random.choice(("/home", "hats", "Page", "buy")),
+            late=random.choice((0, 40, 1_500, 700_000)),
+            tab=random.choice(("t1", "t2", None)),
+            browser=random.choice(("Firefox", "Safari")),
         )
         for _ in range(size)
     )
@@ -122,7 +122,8 @@ per_second_on_spark = frame_exercise(
         case("An action, a scroll and the end of a view are no page views.",
              click(20_000), click(20_100, "Action", "/buy"), click(20_200, "PageLeave"),
              click(20_300, "Scroll"), click(21_000, "Action", "buy")),
-        case("A page's name need not begin with a slash.", click(30_000, name="hats")),
+        case("A page's name need not begin with a slash, and a view may have no tab.",
+             click(30_000, name="hats"), click(30_100, tab=None)),
         case("Event 7 was delivered twice, and each row counts.",
              click(40_100, event=7), click(40_100, event=7)),
         case("The second view needed two minutes to arrive. It happened in second 50 all the same.",
