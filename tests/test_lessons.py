@@ -7,14 +7,20 @@ from inspect import signature
 from typing import Any
 
 import pytest
-from chapters import NOTEBOOKS, problems
+from chapters import NOTEBOOKS, problems, stem
 from proof import CAUSE, prove_lesson
 
 from workbook.classroom import frames
 from workbook.classroom.core import Problem
 from workbook.classroom.render import State
 
-LESSONS = {each.name: each for path in NOTEBOOKS for each in problems(path) if each.wrong}
+LESSONS = {
+    f"{stem(path)}: {each.name}": each
+    for path in NOTEBOOKS
+    for each in problems(path)
+    if each.wrong
+}
+ADD_UP = "rebalance: Add up the partitions"
 
 
 def given_to(problem: Problem, request: pytest.FixtureRequest) -> dict[str, Any]:
@@ -75,16 +81,16 @@ EVERYWHERE = {
     leaves: "It raised SystemExit",
 }
 OWN = {
-    "Add up the partitions": {
+    ADD_UP: {
         prints_megabytes: "It prints the value",
         changes_its_input: "It changes the input",
         yields: "It has a `yield`",
     },
-    "3. Count per second": {
+    "mob_ninety_minutes: 3. Count per second": {
         polls_for_ever: "It raised NeverEnds",
         shows_megabytes: "far more than is asked for",
     },
-    "Views per second on Spark": {
+    "views_per_second: Views per second on Spark": {
         prints_megabytes: "It prints the value",
         yields: "It has a `yield`",
         collects: "A DataFrame is asked for",
@@ -108,6 +114,6 @@ def test_a_bad_answer_gets_one_card_in_time_and_the_notebook_goes_on(
 
 
 def test_a_spark_frame_is_no_dictionary(spark: Any) -> None:
-    card = LESSONS["Add up the partitions"].check(lambda records: spark.range(len(records)))
+    card = LESSONS[ADD_UP].check(lambda records: spark.range(len(records)))
     assert "of type pyspark.DataFrame, where one of type dict" in card.part(CAUSE)
     assert spark.range(3).count() == 3

@@ -1,9 +1,10 @@
-"""An exercise in one declaration: a reference, cases to read, cases drawn, and wrong ideas.
+"""Build an exercise from one declaration: a reference, cases to read, random cases, wrong ideas.
 
-An answer passes where it gives what the reference gives, in ``cases`` (each with its sentence) and
-in those that ``draw`` makes. One that fails as a ``wrong`` idea does, in every case, gets that
-idea's cause; any other one the sentence of the first case that fails. ``tests/test_lessons.py``
-needs nothing else: each wrong idea must get its own cause, and each ``right`` answer pass.
+An answer passes if it returns the reference's value in each of the ``cases``, which have a sentence
+each, and in the random cases of ``draw``. If a wrong answer returns the values of a ``wrong`` idea
+in every case, the card names that idea's cause; otherwise the card shows the first case that fails,
+with its sentence. The declaration is also the proof: ``tests/test_lessons.py`` checks that each
+``right`` answer passes and each wrong idea gets its own cause.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ Read = tuple[str, tuple[Any, ...]]
 
 
 def case(why: str, *args: Any) -> Read:
-    """Return a case to be read: what to say of it, and its arguments (or the rows of a table)."""
+    """Return a case to read: the sentence for a card, and the arguments (or a table's rows)."""
     return why, args
 
 
 def wrong(cause: str, *models: Answer) -> list[Mistake]:
-    """Return one wrong idea, written in one way or in several."""
+    """Return one wrong idea under its cause, written in one way or in several."""
     return [Mistake(model, cause) for model in models]
 
 
@@ -49,9 +50,9 @@ def exercise(
 ) -> Any:
     """Build an exercise of a ``kind``; ``words`` are its name, task, hints and discussion.
 
-    ``draw`` gets a size that grows from 0. ``rehearse`` makes of an answer that needs a reader or
-    a screen a function of a case's arguments. Without a ``stub``, there's one with the reference's
-    parameters and an empty body.
+    ``draw`` gets a random generator and a size from 0 to 39, and returns a case's arguments. An
+    answer that takes a reader and a screen is turned into a function of a case's arguments by
+    ``rehearse``. Unless ``words`` contain a ``stub``, it's ``stub_of(reference)``.
     """
     chance, mistakes = random.Random(SEED), [each for idea in wrong for each in idea]
     drawn = [case(BY_CHANCE, *draw(chance, size)) for size in range(DRAWN)]

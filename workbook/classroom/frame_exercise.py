@@ -1,10 +1,11 @@
-"""An exercise whose answer goes from DataFrame to DataFrame, in one declaration.
+"""Build an exercise whose answer goes from DataFrame to DataFrame, from one declaration.
 
-As ``exercise``, with tables for cases: an answer gets one table of the rows of all ``cases`` and
-of those that ``draw`` makes. Where its rows differ from the reference's, it has the wrong idea
-that gives the same rows, else the sentence of the first case whose rows alone differ. What is
-right on a table has to work on a stream: Spark must accept it there, its state must end, and it
-must emit what the reference emits in each of the ``micro_batches``, which have a sentence each.
+As in ``exercise``, but a case is a table. An answer is called once with all rows: those of the
+``cases`` and the random ones of ``draw``. If its rows or their types differ from the reference's,
+the card names the wrong idea that gives the same rows, or shows the first case that fails when the
+answer is called with that case's rows alone. An answer that is right on a table is then described
+on a stream: Spark must accept the query, and its state must end. Last, it runs on the
+``micro_batches``, which have a sentence each, and must emit the reference's rows in each of them.
 """
 
 from __future__ import annotations
@@ -58,9 +59,10 @@ def frame_exercise(
     right: Sequence[Answer],
     **words: Any,
 ) -> Problem:
-    """Build an exercise; a case's arguments are rows of the ``schema``, and ``draw`` gives rows.
+    """Build an exercise; a case's arguments are rows of the ``schema``, and ``draw`` returns rows.
 
-    What is ``wrong_on_a_stream`` is right on a table, and its cause is Spark's or a micro-batch's.
+    Ideas that are ``wrong_on_a_stream`` are right on a table: their cause is one of ``streams`` or
+    the sentence of a micro-batch. ``words`` are the name, task, hints and discussion.
     """
     mistakes = [each for idea in wrong for each in idea]
     drawn = case(BY_CHANCE, *draw(random.Random(SEED), DRAWN))
@@ -75,9 +77,9 @@ def frame_exercise(
 
 @dataclass
 class _OnFrames:
-    """Diagnoses an answer by what the reference gives for the same rows.
+    """Diagnoses an answer by comparing its rows with the reference's.
 
-    ``_ours`` keeps what the reference and the wrong ideas gave, since each costs a job of Spark.
+    ``_ours`` caches the rows of the reference and the wrong ideas: each of them costs a Spark job.
     """
 
     reference: Answer
@@ -101,7 +103,7 @@ class _OnFrames:
         return spark.createDataFrame(list(rows), self.schema)
 
     def _on_tables(self, answer: Answer, table: DataFrame) -> NotYet | None:
-        """Compare on the table of all rows, and look for the cause where that differs."""
+        """Compare the rows of the whole table; where they differ, look for the cause."""
         types = {name: kind.upper() for name, kind in self.reference(table).dtypes}
         found = collect_rows(answer, table, list(types))
         if isinstance(found, NotYet):
@@ -128,7 +130,7 @@ class _OnFrames:
         return () if Counter(rows) == Counter(asked) else difference(columns, rows, asked)
 
     def _rows(self, ours: Answer, table: DataFrame, name: str = "") -> list[Row]:
-        """Return what one of ours gives for a table, which has a name of its own."""
+        """Return the rows of the reference or a wrong idea for a table, cached by its name."""
         if (ours, name) not in self._ours:
             columns = self.reference(table).columns
             self._ours[ours, name] = [tuple(r) for r in ours(table).select(*columns).collect()]
