@@ -11,8 +11,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from workbook.exercises.engine.choice import ChoiceProblem
-from workbook.exercises.engine.core import Problem
+from workbook.classroom.choice import ChoiceProblem
+from workbook.classroom.core import Problem
 
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 
@@ -30,6 +30,13 @@ class Place:
 def cells(path: Path) -> list[str]:
     """The code cells of a notebook, in order."""
     return texts(path, "code")
+
+
+def folded(path: Path) -> list[bool]:
+    """Whether each code cell, in order, is folded: nobody has to read it."""
+    found = json.loads(path.read_text())["cells"]
+    cells = [cell["metadata"] for cell in found if cell["cell_type"] == "code"]
+    return [cell.get("jupyter", {}).get("source_hidden", False) for cell in cells]
 
 
 def texts(path: Path, kind: str) -> list[str]:

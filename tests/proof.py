@@ -13,10 +13,10 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass
 from typing import Any
 
-from workbook.exercises.engine.choice import NO_LETTER, NO_OPTION, Choice
-from workbook.exercises.engine.core import Problem
-from workbook.exercises.engine.judging import Mistake
-from workbook.exercises.engine.render import State
+from workbook.classroom.choice import NO_LETTER, NO_OPTION, Choice
+from workbook.classroom.core import Problem
+from workbook.classroom.judging import Mistake
+from workbook.classroom.render import State
 
 CAUSE = "Likely cause"
 
@@ -58,6 +58,17 @@ def prove(problem: Problem, catalogue: Catalogue, **given: Any) -> None:
     prove_wrong(problem, catalogue, given)
     prove_models(problem, catalogue, given)
     prove_same(problem, catalogue, given)
+
+
+def prove_lesson(problem: Problem, **given: Any) -> None:
+    """All that must hold for an exercise in one declaration, which has its own answers."""
+    catalogue = Catalogue(right=problem.right, wrong=(), models=problem.wrong)
+    prove_words(problem)
+    prove_hints(problem)
+    prove_stub(problem, given)
+    prove_right(problem, catalogue, given)
+    assert len({idea.cause for idea in problem.wrong}) >= 5
+    prove_models(problem, catalogue, given)
 
 
 def prove_words(problem: Problem) -> None:

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from workbook.chapter import Chapter
+from workbook.classroom.choice import Option
+from workbook.classroom.prediction import Prediction
+from workbook.classroom.recall import Question, Recall
+from workbook.classroom.render import State
 from workbook.errors import BrokerUnreachable, TopicMissing
-from workbook.exercises.engine.choice import Option
-from workbook.exercises.engine.prediction import Prediction
-from workbook.exercises.engine.recall import Question, Recall
-from workbook.exercises.engine.render import State
 from workbook.kafka.offsets import partition_offsets
 from workbook.kafka.readers import consumer, read_all
 

@@ -14,12 +14,12 @@ import psutil
 import pytest
 from jupyter_client.manager import start_new_kernel
 
+from workbook.classroom import apart as module
+from workbook.classroom.apart import apart
+from workbook.classroom.calls import attempt
+from workbook.classroom.judging import Case, NotYet, by_cases
 from workbook.errors import CheckBroke
 from workbook.events.clicks import Click, ClickType
-from workbook.exercises.engine import apart as module
-from workbook.exercises.engine.apart import apart
-from workbook.exercises.engine.calls import attempt
-from workbook.exercises.engine.judging import Case, NotYet, by_cases
 
 CLICKS = [Click(1, ClickType.PAGE, "/home", 10_200, "Firefox")]
 diagnose = by_cases(

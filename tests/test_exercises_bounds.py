@@ -10,11 +10,11 @@ from collections import Counter, deque
 import pandas as pd
 import pytest
 
-from workbook.exercises.engine.bounds import Large, bounded
-from workbook.exercises.engine.calls import alike, attempt, attempt_twice, collected, same
-from workbook.exercises.engine.judging import Case, by_cases
-from workbook.exercises.engine.mistakes import Mistake
-from workbook.exercises.engine.showing import MOST_LINES, WIDTH, show
+from workbook.classroom.bounds import Large, bounded
+from workbook.classroom.calls import alike, attempt, attempt_twice, collected, same
+from workbook.classroom.judging import Case, by_cases
+from workbook.classroom.mistakes import Mistake
+from workbook.classroom.showing import MOST_LINES, WIDTH, show
 
 
 def nested(levels):

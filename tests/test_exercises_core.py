@@ -10,15 +10,15 @@ from enum import StrEnum
 import pytest
 from proof import Catalogue, prove, stub_of
 
+from workbook.classroom import judging
+from workbook.classroom.calls import attempt
+from workbook.classroom.core import Problem
+from workbook.classroom.frames import difference
+from workbook.classroom.judging import Case, NotYet, by_cases
+from workbook.classroom.mistakes import Mistake
+from workbook.classroom.render import Card, Part, State
+from workbook.classroom.showing import show
 from workbook.exercises.chapters.us_share_holders import changes_of_an_update
-from workbook.exercises.engine import judging
-from workbook.exercises.engine.calls import attempt
-from workbook.exercises.engine.core import Problem
-from workbook.exercises.engine.frames import difference
-from workbook.exercises.engine.judging import Case, NotYet, by_cases
-from workbook.exercises.engine.mistakes import Mistake
-from workbook.exercises.engine.render import Card, Part, State
-from workbook.exercises.engine.showing import show
 
 
 class Word(StrEnum):

@@ -10,11 +10,11 @@ import psutil
 import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
+from workbook.classroom import frames
+from workbook.classroom.calls import Attempt
+from workbook.classroom.spark_errors import spark_cause
+from workbook.classroom.streams import cause_on_a_stream, stream_like
 from workbook.exercises.chapters.page_view_counter.on_spark import on_spark, views_per_name
-from workbook.exercises.engine import frames
-from workbook.exercises.engine.calls import Attempt
-from workbook.exercises.engine.spark_errors import spark_cause
-from workbook.exercises.engine.streams import cause_on_a_stream, stream_like
 
 CAUSE = "Likely cause"
 
@@ -112,7 +112,7 @@ def test_a_stream_cannot_count_distinct_values(spark):
 def test_a_check_says_what_it_waits_for_once_it_takes_long(monkeypatch, capsys, patience, said):
     monkeypatch.setattr(frames, "PATIENCE_SECONDS", patience)
     printed, until = "", time.monotonic() + 5
-    with frames._waiting_aloud(), redirect_stdout(io.StringIO()):  # as an answer's own output is
+    with frames.waiting_aloud(), redirect_stdout(io.StringIO()):  # as an answer's own output is
         while said and not printed and time.monotonic() < until:
             time.sleep(0.005)
             printed = capsys.readouterr().out

@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from workbook.exercises.engine.guard import LIMIT_SECONDS
-from workbook.exercises.engine.imports import import_for
-from workbook.exercises.engine.judging import Case, by_cases
+from workbook.classroom.guard import LIMIT_SECONDS
+from workbook.classroom.imports import import_for
+from workbook.classroom.judging import Case, by_cases
 
 diagnose = by_cases([Case((1,), 2, "One more.")])
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from workbook.exercises.engine.core import Problem
-from workbook.exercises.engine.judging import NotYet
-from workbook.exercises.engine.render import Card
+from workbook.classroom.core import Problem
+from workbook.classroom.judging import NotYet
+from workbook.classroom.render import Card
 
 
 def checked(cell: str, verdict: NotYet | None) -> Card:

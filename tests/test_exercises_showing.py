@@ -9,10 +9,10 @@ from functools import partial
 import pytest
 from IPython.core.compilerop import CachingCompiler
 
+from workbook.classroom.calls import alike, attempt
+from workbook.classroom.showing import arguments, place, show
 from workbook.events.clicks import Click, ClickType
 from workbook.exercises.chapters.page_view_counter import one_step
-from workbook.exercises.engine.calls import alike, attempt
-from workbook.exercises.engine.showing import arguments, place, show
 
 # --- where an error came from -------------------------------------------------------------------
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from chapters import NOTEBOOKS, problems
 
-from workbook.exercises.engine.choice import ChoiceProblem
-from workbook.exercises.engine.core import Problem
-from workbook.exercises.engine.solution import as_a_cell, stub_name, without_annotations
+from workbook.classroom.choice import ChoiceProblem
+from workbook.classroom.core import Problem
+from workbook.classroom.solution import as_a_cell, stub_name, without_annotations
 
 EXERCISES = [
     pytest.param(path, problem, id=f"{path.stem} {problem.name}")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from workbook.classroom.render import State
 from workbook.exercises.chapters.page_view_counter import one_step
 from workbook.exercises.chapters.start_here import next_offset
-from workbook.exercises.engine.render import State
 
 
 @pytest.fixture

@@ -19,7 +19,9 @@ LEFT_OF: dict[str, set[str]] = {
     "generators": {"errors", "events", "kafka"},
     "ledgers": {"errors", "events"},
     "views": {"errors", "events"},
-    "exercises": {"errors", "events", "views"},
+    "classroom": {"errors", "events"},
+    "lessons": {"classroom"},
+    "exercises": {"classroom", "events", "lessons", "views"},
     "stack": {"errors", "kafka"},
     "spark": {"errors", "kafka", "sources", "stack"},
     "sinks": {"errors", "events", "kafka", "spark"},
@@ -49,7 +51,7 @@ LEFT_OF: dict[str, set[str]] = {
         "systems",
         "topics",
     },
-    "chapter": {"errors", "exercises", "generators", "kafka", "spark", "stack", "topics", "views"},
+    "chapter": {"classroom", "errors", "generators", "kafka", "spark", "stack", "topics", "views"},
     "kernel_start": {"chapter", "views"},
     "cli": {"commands", "errors", "spark", "stack"},
 }
@@ -88,11 +90,3 @@ def test_every_import_points_left() -> None:
     for number, (name, imports) in enumerate(LEFT_OF.items()):
         right = imports - set(order[:number])
         assert not right, f"{name} imports {sorted(right)}, which stand right of it"
-
-
-ENGINE = sorted((PACKAGE / "exercises" / "engine").glob("*.py"))
-
-
-@pytest.mark.parametrize("path", ENGINE, ids=lambda path: path.name)
-def test_the_engine_of_the_exercises_knows_no_chapter(path: Path) -> None:
-    assert "workbook.exercises.chapters" not in path.read_text()

@@ -20,6 +20,9 @@ from nbclient.exceptions import CellExecutionError
 from test_notebook_pace import Kernel, kernel
 
 from workbook.chapter import reopen
+from workbook.classroom import step as step_module
+from workbook.classroom.render import State
+from workbook.classroom.solution import as_a_cell, without_annotations
 from workbook.errors import WorkbookError
 from workbook.exercises.chapters.mob_ninety_minutes import (
     commit_on_delivery,
@@ -32,9 +35,6 @@ from workbook.exercises.chapters.mob_ninety_minutes import (
 )
 from workbook.exercises.chapters.mob_ninety_minutes.bookmarks import bookmarks_of
 from workbook.exercises.chapters.mob_ninety_minutes.commit_on_delivery import SIX
-from workbook.exercises.engine import step as step_module
-from workbook.exercises.engine.render import State
-from workbook.exercises.engine.solution import as_a_cell, without_annotations
 from workbook.generators.clicks import ClickStream
 from workbook.kafka.broker import Broker
 from workbook.kafka.readers import read_all

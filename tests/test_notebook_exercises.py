@@ -10,7 +10,7 @@ from pathlib import Path
 from types import CodeType
 
 import pytest
-from chapters import NOTEBOOKS, Place, cells, places, problems, shown_choices
+from chapters import NOTEBOOKS, Place, cells, folded, places, problems, shown_choices
 
 from workbook.chapter.cells import bound
 
@@ -31,8 +31,9 @@ def test_every_exercise_has_its_place(path: Path) -> None:
 
 
 def bound_before(path: Path, cell: int) -> set[str]:
-    """The names that the cells above have imported, defined or assigned."""
-    return {name for above in cells(path)[:cell] for name in bound(ast.parse(above))}
+    """The names that the cells above, save folded ones, have imported, defined or assigned."""
+    above = zip(cells(path)[:cell], folded(path), strict=False)
+    return {name for text, hidden in above if not hidden for name in bound(ast.parse(text))}
 
 
 def needed(code: CodeType) -> set[str]:

@@ -21,7 +21,7 @@ from labs import until
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell
 
-from workbook.exercises.engine.render import State
+from workbook.classroom.render import State
 from workbook.stack import jars
 
 pytestmark = pytest.mark.slow

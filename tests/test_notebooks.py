@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from chapters import NOTEBOOKS, number_of, places, stem, texts, turns
 
-from workbook.exercises.engine.recall import Recall
+from workbook.classroom.recall import Recall
 
 SESSION = 90
 """Minutes of the mob's session at most; its timetable is a clock, and no estimate."""

@@ -17,7 +17,7 @@ from workbook.chapter.source import Source
 from workbook.chapter.tapes import LoopAt, Tape, click_name
 from workbook.chapter.waiting import Waiting
 from workbook.chapter.watched import watched
-from workbook.exercises.engine.prediction import Prediction
+from workbook.classroom.prediction import Prediction
 from workbook.generators.clicks import ClickStream
 from workbook.generators.visits import Kind, VisitStream
 from workbook.kafka.background_stream import BackgroundStream

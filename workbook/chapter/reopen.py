@@ -11,8 +11,8 @@ from typing import Any
 from IPython import get_ipython
 
 from workbook.chapter import cells
+from workbook.classroom.solution import stub_name
 from workbook.errors import WorkbookError
-from workbook.exercises.engine.solution import stub_name
 
 SETUP = "recover"
 """The tag of the cells that a session in steps needs at the start of any of them."""

@@ -8,7 +8,7 @@ from confluent_kafka import KafkaException, TopicPartition
 from proof import Catalogue
 
 from workbook.exercises.chapters.mob_ninety_minutes.commit_on_delivery_mistakes import MISTAKES
-from workbook.exercises.chapters.mob_ninety_minutes.helpers import commit_behind, page_second
+from workbook.lessons.mob_ninety_minutes.helpers import commit_behind, page_second
 
 
 def complete(reader, producer, until):

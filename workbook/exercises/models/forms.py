@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from workbook.exercises.engine.mistakes import Mistake
+from workbook.classroom.mistakes import Mistake
 
 _FORMS: dict[str, Callable[[Any], Any]] = {
     "swapped": lambda pairs: [(second, first) for first, second in pairs],

@@ -12,11 +12,6 @@ Key = Callable[[Any], Any]
 name = attrgetter("name")
 
 
-def second(click: Any) -> int | None:
-    """Return the second of a click; None where the record could not be read."""
-    return None if click.timestamp is None else click.timestamp // 1000
-
-
 def count(clicks: Iterable[Any], *keys: Key) -> list[tuple[Any, ...]]:
     """Return a row for each group: its keys, and how many clicks there are."""
     groups = Counter(tuple(key(click) for key in keys) for click in clicks)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from workbook.classroom.choice import Option
+from workbook.classroom.recall import Question, Recall
 from workbook.exercises.chapters.active_groups.two_tables import two_tables
 from workbook.exercises.chapters.active_groups.windows_on_spark import windows_on_spark
-from workbook.exercises.engine.choice import Option
-from workbook.exercises.engine.recall import Question, Recall
 
 problems = (two_tables, windows_on_spark)
 

@@ -6,10 +6,10 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from workbook.classroom.core import Problem
+from workbook.classroom.drawn import one_after_another, smallest_first
+from workbook.classroom.judging import Case, by_cases
 from workbook.exercises.chapters.active_groups.two_tables_mistakes import MISTAKES
-from workbook.exercises.engine.core import Problem
-from workbook.exercises.engine.drawn import one_after_another, smallest_first
-from workbook.exercises.engine.judging import Case, by_cases
 
 Row = Mapping[str, Any]
 """A decoded record: kind, topic, partition, committed, member, details, deleted."""

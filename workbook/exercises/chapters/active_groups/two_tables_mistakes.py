@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from workbook.classroom.mistakes import Mistakes, same_idea
 from workbook.exercises.chapters.active_groups.two_tables_steps import (
     STEPS,
     Group,
@@ -16,7 +17,6 @@ from workbook.exercises.chapters.active_groups.two_tables_steps import (
     tables_of,
     value_of,
 )
-from workbook.exercises.engine.mistakes import Mistakes, same_idea
 
 MISTAKES = Mistakes(STEPS)
 """The answers of learners, as models; the first that gives the same names the cause."""

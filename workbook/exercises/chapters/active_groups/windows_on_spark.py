@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F  # noqa: N812
 
+from workbook.classroom.core import Problem
+from workbook.classroom.frames import Row, by_rows
 from workbook.exercises.chapters.active_groups.windows_on_spark_mistakes import MISTAKES
 from workbook.exercises.chapters.active_groups.windows_on_spark_stream import on_a_real_stream
-from workbook.exercises.engine.core import Problem
-from workbook.exercises.engine.frames import Row, by_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from workbook.exercises.engine.judging import NotYet
+    from workbook.classroom.judging import NotYet
 
 MINUTE = 1_700_000_040_000
 """A full minute (ms): the first one of the check."""

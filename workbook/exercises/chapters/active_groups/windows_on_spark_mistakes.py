@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from operator import attrgetter
 
+from workbook.classroom.mistakes import Mistake, Mistakes, same_idea
 from workbook.exercises.chapters.active_groups.windows_on_spark_queries import (
     ORDERS,
     by_column,
@@ -23,7 +24,6 @@ from workbook.exercises.chapters.active_groups.windows_on_spark_queries import (
     window,
     with_tombstones,
 )
-from workbook.exercises.engine.mistakes import Mistake, Mistakes, same_idea
 
 MISTAKES = Mistakes()
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import Any
 
-from workbook.exercises.engine.frames import Row
+from workbook.classroom.frames import Row
 
 Commits = Iterable[Any]
 By = Callable[[Any], Any]

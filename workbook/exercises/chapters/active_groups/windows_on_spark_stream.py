@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from workbook.exercises.engine.frame_causes import broken
-from workbook.exercises.engine.frames import described, difference
-from workbook.exercises.engine.judging import NotYet
-from workbook.exercises.engine.micro_batches import Row, run_batches
-from workbook.exercises.engine.streams import cause_of_endless_state
+from workbook.classroom.frame_causes import broken
+from workbook.classroom.frames import described, difference
+from workbook.classroom.judging import NotYet
+from workbook.classroom.micro_batches import Row, run_batches
+from workbook.classroom.streams import cause_of_endless_state
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

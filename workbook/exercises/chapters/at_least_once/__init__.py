@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from workbook.classroom.choice import Option
+from workbook.classroom.recall import Question, Recall
 from workbook.exercises.chapters.at_least_once.after_the_kill import after_the_kill
 from workbook.exercises.chapters.at_least_once.offset_to_commit import offset_to_commit
 from workbook.exercises.chapters.at_least_once.offset_to_commit_mistakes import Send
-from workbook.exercises.engine.choice import Option
-from workbook.exercises.engine.recall import Question, Recall
 
 __all__ = ["Send", "after_the_kill", "offset_to_commit", "problems", "recall"]
 

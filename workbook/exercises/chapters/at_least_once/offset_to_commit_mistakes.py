@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-from workbook.exercises.engine.mistakes import Mistake, same_idea
+from workbook.classroom.mistakes import Mistake, same_idea
 
 
 @dataclass

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from workbook.classroom.choice import Option
+from workbook.classroom.recall import Question, Recall
 from workbook.exercises.chapters.clamp.four_cases import four_cases
 from workbook.exercises.chapters.clamp.pause_and_resume import pause_and_resume
-from workbook.exercises.engine.choice import Option
-from workbook.exercises.engine.recall import Question, Recall
 
 problems = (four_cases, pause_and_resume)
 

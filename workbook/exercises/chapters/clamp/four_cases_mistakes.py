@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from workbook.exercises.engine.mistakes import Mistakes, same_idea
+from workbook.classroom.mistakes import Mistakes, same_idea
 
 Top = int | None
 Leads = Callable[[Any, Any, Any], bool]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 
+from workbook.classroom.core import Problem
+from workbook.classroom.drawn import one_after_another, smallest_first
+from workbook.classroom.judging import Case, by_cases
 from workbook.exercises.chapters.clamp.four_cases import goes_on
 from workbook.exercises.chapters.clamp.pause_and_resume_form import form_of
 from workbook.exercises.chapters.clamp.pause_and_resume_mistakes import MISTAKES
-from workbook.exercises.engine.core import Problem
-from workbook.exercises.engine.drawn import one_after_another, smallest_first
-from workbook.exercises.engine.judging import Case, by_cases
 
 
 def steer(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from workbook.exercises.engine.judging import Form
-from workbook.exercises.engine.showing import type_name
+from workbook.classroom.judging import Form
+from workbook.classroom.showing import type_name
 
 PAIR = "`return pause, resume` gives a pair of lists."
 

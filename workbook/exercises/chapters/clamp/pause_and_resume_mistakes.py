@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from workbook.exercises.engine.mistakes import Mistakes, same_idea
+from workbook.classroom.mistakes import Mistakes, same_idea
 
 Tops = Mapping[str, int | None]
 Rule = Callable[[Any, Any, int], bool]

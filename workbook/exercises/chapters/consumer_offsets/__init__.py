@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from workbook.classroom.choice import Option
+from workbook.classroom.recall import Question, Recall
 from workbook.exercises.chapters.consumer_offsets.client_details_serde import (
     client_details_serde,
     example,
 )
 from workbook.exercises.chapters.consumer_offsets.offset_key import offset_key
-from workbook.exercises.engine.choice import Option
-from workbook.exercises.engine.recall import Question, Recall
 
 __all__ = ["client_details_serde", "example", "offset_key", "problems", "recall"]
 

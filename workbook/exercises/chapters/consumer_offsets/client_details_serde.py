@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
+from workbook.classroom.core import Problem
+from workbook.classroom.drawn import smallest_first
+from workbook.classroom.judging import Case
 from workbook.events.client_details import Assignment, ClientDetails, ClientMember
 from workbook.exercises.chapters.consumer_offsets.client_details_serde_check import check_serde
-from workbook.exercises.engine.core import Problem
-from workbook.exercises.engine.drawn import smallest_first
-from workbook.exercises.engine.judging import Case
 
 
 def details_serde() -> tuple[Callable[[ClientDetails], bytes], Callable[[bytes], ClientDetails]]:

@@ -8,6 +8,8 @@ from typing import Any
 
 import msgspec
 
+from workbook.classroom.apart import Say, apart
+from workbook.classroom.judging import Case, NotYet
 from workbook.events.client_details import ClientDetails, from_json, to_json
 from workbook.exercises.chapters.consumer_offsets.client_details_serde_elsewhere import (
     EXPRESSION,
@@ -23,8 +25,6 @@ from workbook.exercises.chapters.consumer_offsets.client_details_serde_pair impo
     Pair,
     judge,
 )
-from workbook.exercises.engine.apart import Say, apart
-from workbook.exercises.engine.judging import Case, NotYet
 
 Check = Callable[[Any], NotYet | None]
 

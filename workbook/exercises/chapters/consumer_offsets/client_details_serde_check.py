@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from workbook.classroom.calls import attempt, same
+from workbook.classroom.imports import import_for
+from workbook.classroom.judging import Case, NotYet, not_callable_so
+from workbook.classroom.showing import error_line, place, show
 from workbook.events.client_details import ClientDetails
 from workbook.exercises.chapters.consumer_offsets.client_details_serde_bytes import (
     ELSEWHERE,
@@ -23,10 +27,6 @@ from workbook.exercises.chapters.consumer_offsets.client_details_serde_pair impo
     Pair,
     judge,
 )
-from workbook.exercises.engine.calls import attempt, same
-from workbook.exercises.engine.imports import import_for
-from workbook.exercises.engine.judging import Case, NotYet, not_callable_so
-from workbook.exercises.engine.showing import error_line, place, show
 
 RAISES = "raises an error"
 _WRITER_ONLY = "only the pair that wrote the bytes can read them"

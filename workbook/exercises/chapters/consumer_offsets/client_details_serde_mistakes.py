@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
+from workbook.classroom.mistakes import Mistake, Mistakes, same_idea
 from workbook.events.client_details import Assignment, ClientDetails, ClientMember
-from workbook.exercises.engine.mistakes import Mistake, Mistakes, same_idea
 
 Details = dict[str, Any]
 

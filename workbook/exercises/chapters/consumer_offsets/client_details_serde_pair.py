@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any
 
-from workbook.exercises.engine.judging import Case, NotYet, by_cases
-from workbook.exercises.engine.mistakes import Mistake
-from workbook.exercises.engine.showing import error_line, place, show, type_name
+from workbook.classroom.judging import Case, NotYet, by_cases
+from workbook.classroom.mistakes import Mistake
+from workbook.classroom.showing import error_line, place, show, type_name
 
 Answer = Callable[[], Any]
 Drive = Callable[[Answer], Callable[..., Any]]

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from workbook.classroom.causes import MEANT_NONE
+from workbook.classroom.core import Problem
+from workbook.classroom.drawn import one_after_another, smallest_first
+from workbook.classroom.judging import Case, NotYet, by_cases
 from workbook.exercises.chapters.consumer_offsets.offset_key_mistakes import MISTAKES
-from workbook.exercises.engine.causes import MEANT_NONE
-from workbook.exercises.engine.core import Problem
-from workbook.exercises.engine.drawn import one_after_another, smallest_first
-from workbook.exercises.engine.judging import Case, NotYet, by_cases
 
 
 def commit_of(key: bytes | None) -> tuple[str, str, int] | None:

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from workbook.exercises.engine.mistakes import Mistakes, same_idea
+from workbook.classroom.mistakes import Mistakes, same_idea
 
 MISTAKES = Mistakes()
 """The answers of learners, as they write them; the first that gives the same names the cause."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from workbook.classroom.choice import Option
+from workbook.classroom.recall import Question, Recall
 from workbook.exercises.chapters.event_time_timeout.both_clocks import both_clocks
 from workbook.exercises.chapters.event_time_timeout.timed_out import timed_out
-from workbook.exercises.engine.choice import Option
-from workbook.exercises.engine.recall import Question, Recall
 
 problems = (both_clocks, timed_out)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from workbook.exercises.engine.mistakes import Mistakes, same_idea
+from workbook.classroom.mistakes import Mistakes, same_idea
 
 Newest = Mapping[str, int]
 Topics = Sequence[str]

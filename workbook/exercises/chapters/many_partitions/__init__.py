@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from workbook.classroom.choice import Option
+from workbook.classroom.recall import Question, Recall
 from workbook.exercises.chapters.many_partitions.slow_partition import slow_partition
 from workbook.exercises.chapters.many_partitions.slowest_clock import slowest_clock
-from workbook.exercises.engine.choice import Option
-from workbook.exercises.engine.recall import Question, Recall
 
 problems = (slowest_clock, slow_partition)
 

@@ -8,16 +8,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from workbook.events.clicks import Click, ClickType
-from workbook.exercises.chapters.many_partitions.slowest_clock_mistakes import MISTAKES, SHORTCUTS
-from workbook.exercises.engine.core import Problem
-from workbook.exercises.engine.drawn import (
+from workbook.classroom.core import Problem
+from workbook.classroom.drawn import (
     Check,
     drawn_click,
     one_after_another,
     smallest_first,
 )
-from workbook.exercises.engine.judging import Case, NotYet, by_cases
+from workbook.classroom.judging import Case, NotYet, by_cases
+from workbook.events.clicks import Click, ClickType
+from workbook.exercises.chapters.many_partitions.slowest_clock_mistakes import MISTAKES, SHORTCUTS
 from workbook.exercises.models.clocks import Arrival
 
 SECOND = 1_700_000_000

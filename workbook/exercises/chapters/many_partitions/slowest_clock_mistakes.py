@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
-from workbook.exercises.engine.mistakes import Mistake, Mistakes, same_idea
+from workbook.classroom.mistakes import Mistake, Mistakes, same_idea
 from workbook.exercises.models import clicks as by_second
 from workbook.exercises.models.clocks import (
     Arrivals,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from workbook.classroom.choice import Option
+from workbook.classroom.recall import Question, Recall
 from workbook.exercises.chapters.merge_by_key.combine_parts import combine_parts
 from workbook.exercises.chapters.merge_by_key.totals_on_spark import totals_on_spark
-from workbook.exercises.engine.choice import Option
-from workbook.exercises.engine.recall import Question, Recall
 
 problems = (combine_parts, totals_on_spark)
 

@@ -6,15 +6,15 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
+from workbook.classroom.core import Problem
+from workbook.classroom.drawn import one_after_another, smallest_first
+from workbook.classroom.judging import Case, by_cases
 from workbook.exercises.chapters.merge_by_key.combine_parts_mistakes import (
     MISTAKES,
     SIDES,
     Visit,
     form,
 )
-from workbook.exercises.engine.core import Problem
-from workbook.exercises.engine.drawn import one_after_another, smallest_first
-from workbook.exercises.engine.judging import Case, by_cases
 
 
 def combine(one: Visit, other: Visit) -> Visit:

@@ -6,8 +6,8 @@ from collections.abc import Callable, ValuesView
 from itertools import pairwise
 from typing import Any
 
-from workbook.exercises.engine.mistakes import Mistakes, same_idea
-from workbook.exercises.engine.showing import type_name
+from workbook.classroom.mistakes import Mistakes, same_idea
+from workbook.classroom.showing import type_name
 
 Visit = dict[str, Any]
 SIDES = ("tracking", "orders")

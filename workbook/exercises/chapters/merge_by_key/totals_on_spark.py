@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812
 
+from workbook.classroom.core import Problem
+from workbook.classroom.frames import Row, by_rows
 from workbook.exercises.chapters.merge_by_key.totals_on_spark_mistakes import MISTAKES
-from workbook.exercises.engine.core import Problem
-from workbook.exercises.engine.frames import Row, by_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from workbook.exercises.engine.frames import Row
-from workbook.exercises.engine.mistakes import Mistake, same_idea
+from workbook.classroom.frames import Row
+from workbook.classroom.mistakes import Mistake, same_idea
 
 Rows = list[Any]
 

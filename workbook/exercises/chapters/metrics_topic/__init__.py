@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from workbook.classroom.choice import Option
+from workbook.classroom.recall import Question, Recall
 from workbook.exercises.chapters.metrics_topic.publish_a_count import publish_a_count
 from workbook.exercises.chapters.metrics_topic.records_on_spark import records_on_spark
-from workbook.exercises.engine.choice import Option
-from workbook.exercises.engine.recall import Question, Recall
 
 problems = (publish_a_count, records_on_spark)
 

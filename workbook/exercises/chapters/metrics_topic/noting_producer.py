@@ -9,7 +9,7 @@ from typing import Any
 
 from confluent_kafka import KafkaError
 
-from workbook.exercises.models.wire import report_of, wire
+from workbook.classroom.wire import report_of, wire
 
 Report = Callable[[Any, Any], Any]
 

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from workbook.classroom.core import Problem
+from workbook.classroom.imports import import_for
+from workbook.classroom.judging import Case, NotYet, by_cases, not_callable_so
 from workbook.exercises.chapters.metrics_topic.noting_producer import (
     KEPT,
     calls_of,
     with_a_full_queue,
 )
 from workbook.exercises.chapters.metrics_topic.publish_a_count_mistakes import MISTAKES
-from workbook.exercises.engine.core import Problem
-from workbook.exercises.engine.imports import import_for
-from workbook.exercises.engine.judging import Case, NotYet, by_cases, not_callable_so
 
 
 def publish(producer: Any, topic: str, second: int, views: int, report: Callable[..., Any]) -> None:

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from workbook.exercises.engine.mistakes import Mistake, Mistakes, same_idea
+from workbook.classroom.mistakes import Mistake, Mistakes, same_idea
 
 Report = Callable[..., Any]
 Given = tuple[Any, Any]

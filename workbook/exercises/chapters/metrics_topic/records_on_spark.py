@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from workbook.classroom.core import Problem
+from workbook.classroom.frames import Row, by_rows
 from workbook.exercises.chapters.metrics_topic.records_on_spark_mistakes import MISTAKES
-from workbook.exercises.engine.core import Problem
-from workbook.exercises.engine.frames import Row, by_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from workbook.exercises.engine.frames import Row
-from workbook.exercises.engine.mistakes import Mistake, same_idea
+from workbook.classroom.frames import Row
+from workbook.classroom.mistakes import Mistake, same_idea
 
 
 def _second(count: Any) -> int:

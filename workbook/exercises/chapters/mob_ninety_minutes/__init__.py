@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from workbook.exercises.chapters.mob_ninety_minutes.commit_on_delivery import commit_on_delivery
 from workbook.exercises.chapters.mob_ninety_minutes.count_views import count_views
-from workbook.exercises.chapters.mob_ninety_minutes.per_second import per_second
 from workbook.exercises.chapters.mob_ninety_minutes.print_records import print_records
 from workbook.exercises.chapters.mob_ninety_minutes.publish_seconds import publish_seconds
+from workbook.lessons.mob_ninety_minutes.per_second import per_second
 
 __all__ = [
     "commit_on_delivery",
@@ -18,3 +20,6 @@ __all__ = [
 ]
 
 problems = (print_records, count_views, per_second, publish_seconds, commit_on_delivery)
+
+for _former, _step in pairwise(problems):
+    _step.before = _former

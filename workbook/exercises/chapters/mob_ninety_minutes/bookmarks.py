@@ -6,14 +6,14 @@ import functools
 import inspect
 from collections.abc import Callable, Sequence
 
-from workbook.exercises.chapters.mob_ninety_minutes.on_paper import (
+from workbook.lessons.mob_ninety_minutes.on_paper import (
     CLICKS,
     Entry,
     Message,
     Producer,
     Reader,
 )
-from workbook.exercises.chapters.mob_ninety_minutes.rehearsal import Program, run
+from workbook.lessons.mob_ninety_minutes.rehearsal import Program, run
 
 MOVED = "while it ran, its bookmark moved"
 STOOD = "while it ran, its bookmark never moved"

@@ -7,19 +7,18 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from workbook.classroom.drawn import one_after_another, smallest_first
+from workbook.classroom.judging import Case, by_cases
+from workbook.classroom.step import Step
 from workbook.exercises.chapters.mob_ninety_minutes.bookmarks import bookmarks_of
 from workbook.exercises.chapters.mob_ninety_minutes.commit_on_delivery_mistakes import MISTAKES
-from workbook.exercises.chapters.mob_ninety_minutes.helpers import commit_behind, page_second
-from workbook.exercises.chapters.mob_ninety_minutes.on_paper import Entry
-from workbook.exercises.chapters.mob_ninety_minutes.per_second import drawn_records, seconds_in
 from workbook.exercises.chapters.mob_ninety_minutes.publish_seconds import (
     PUBLISHES,
-    publish_seconds,
+    drawn_records,
 )
-from workbook.exercises.chapters.mob_ninety_minutes.rehearsal import published_by, rehearsed
-from workbook.exercises.engine.drawn import one_after_another, smallest_first
-from workbook.exercises.engine.judging import Case, by_cases
-from workbook.exercises.engine.step import Step
+from workbook.lessons.mob_ninety_minutes.helpers import commit_behind, page_second
+from workbook.lessons.mob_ninety_minutes.on_paper import Entry
+from workbook.lessons.mob_ninety_minutes.rehearsal import published_by, rehearsed
 
 
 def mob(reader: Any, producer: Any, metrics: str, until: Callable[[], bool]) -> None:
@@ -45,6 +44,12 @@ def _case(records: Sequence[Entry], cause: str, late: int = 1, refused: int | No
 
 def _pages(*times: int) -> list[Entry]:
     return [("Page", at) for at in times]
+
+
+def _seconds_in(records: Sequence[Entry]) -> set[int]:
+    """Return the seconds that have a page view."""
+    clicks = [entry for entry in records if isinstance(entry, tuple)]
+    return {at // 1000 for kind, at, *_ in clicks if kind == "Page"}
 
 
 SIX = _pages(10_100, 10_600, 11_200, 11_500, 11_900, 12_300)
@@ -96,7 +101,7 @@ _DRAWN = smallest_first(
     )
     for late in (1, 4)
     for records in drawn_records(5 + late)
-    if len(seconds_in(records)) > 2
+    if len(_seconds_in(records)) > 2
 )
 
 _MODELS = [replace(m, model=bookmarks_of(m.model)) for m in MISTAKES]
@@ -143,6 +148,5 @@ commit_on_delivery = Step(
     "nothing is lost, and what was published and not committed comes again. The program ends at "
     "the first metric that fails, and its restart sends that second again.\n\n"
     "Its weakness is the one partition: `n0` is the record before, whichever partition it's of.",
-    before=publish_seconds,
     called="commit_on_delivery",
 )

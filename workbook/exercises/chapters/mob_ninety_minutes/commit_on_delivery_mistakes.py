@@ -8,9 +8,9 @@ from typing import Any
 
 from confluent_kafka import KafkaException, TopicPartition
 
-from workbook.exercises.chapters.mob_ninety_minutes.helpers import commit_behind, page_second
+from workbook.classroom.mistakes import Mistake, Mistakes, same_idea
 from workbook.exercises.chapters.mob_ninety_minutes.print_records_mistakes import Until
-from workbook.exercises.engine.mistakes import Mistake, Mistakes, same_idea
+from workbook.lessons.mob_ninety_minutes.helpers import commit_behind, page_second
 
 MISTAKES = Mistakes()
 

@@ -10,13 +10,12 @@ from typing import Any
 
 from confluent_kafka import KafkaException
 
+from workbook.classroom.drawn import one_after_another, smallest_first
+from workbook.classroom.judging import Case, by_cases
+from workbook.classroom.step import Step
 from workbook.exercises.chapters.mob_ninety_minutes.count_views_mistakes import MISTAKES
-from workbook.exercises.chapters.mob_ninety_minutes.on_paper import ERROR, Entry
-from workbook.exercises.chapters.mob_ninety_minutes.print_records import print_records
-from workbook.exercises.chapters.mob_ninety_minutes.rehearsal import numbers, rehearsed, shown_by
-from workbook.exercises.engine.drawn import one_after_another, smallest_first
-from workbook.exercises.engine.judging import Case, by_cases
-from workbook.exercises.engine.step import Step
+from workbook.lessons.mob_ninety_minutes.on_paper import ERROR, Entry
+from workbook.lessons.mob_ninety_minutes.rehearsal import numbers, rehearsed, shown_by
 
 
 def mob(reader: Any, show: Callable[..., None], until: Callable[[], bool]) -> None:
@@ -114,6 +113,5 @@ count_views = Step(
     discussion="One variable has made the program stateful: what it shows depends on all that "
     "came before. State and place in the topic are two things, kept in two places. And half a "
     "click ends this program by an error: chapter 03 puts such records aside.",
-    before=print_records,
     called="count_views",
 )

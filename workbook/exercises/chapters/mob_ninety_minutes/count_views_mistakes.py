@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from workbook.classroom.mistakes import Mistake, Mistakes
 from workbook.exercises.chapters.mob_ninety_minutes.print_records_mistakes import Show, Until, each
-from workbook.exercises.engine.mistakes import Mistake, Mistakes
 
 MISTAKES = Mistakes()
 

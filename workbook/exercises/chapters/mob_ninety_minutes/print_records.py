@@ -9,12 +9,12 @@ from typing import Any
 
 from confluent_kafka import KafkaException
 
-from workbook.exercises.chapters.mob_ninety_minutes.on_paper import ERROR, Entry
+from workbook.classroom.drawn import one_after_another, smallest_first
+from workbook.classroom.judging import Case, by_cases
+from workbook.classroom.step import Step
 from workbook.exercises.chapters.mob_ninety_minutes.print_records_mistakes import MISTAKES
-from workbook.exercises.chapters.mob_ninety_minutes.rehearsal import raw, rehearsed, shown_by
-from workbook.exercises.engine.drawn import one_after_another, smallest_first
-from workbook.exercises.engine.judging import Case, by_cases
-from workbook.exercises.engine.step import Step
+from workbook.lessons.mob_ninety_minutes.on_paper import ERROR, Entry
+from workbook.lessons.mob_ninety_minutes.rehearsal import raw, rehearsed, shown_by
 
 
 def mob(reader: Any, show: Callable[..., None], until: Callable[[], bool]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from confluent_kafka import KafkaException
 
-from workbook.exercises.engine.mistakes import Mistake, Mistakes
+from workbook.classroom.mistakes import Mistake, Mistakes
 
 Show = Callable[..., None]
 Until = Callable[[], bool]

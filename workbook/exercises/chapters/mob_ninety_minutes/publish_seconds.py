@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import random
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from workbook.exercises.chapters.mob_ninety_minutes.helpers import page_second
-from workbook.exercises.chapters.mob_ninety_minutes.on_paper import ERROR, Entry
-from workbook.exercises.chapters.mob_ninety_minutes.per_second import drawn_records, per_second
+from workbook.classroom.drawn import one_after_another, smallest_first
+from workbook.classroom.judging import Case, by_cases
+from workbook.classroom.step import Step
 from workbook.exercises.chapters.mob_ninety_minutes.publish_seconds_mistakes import MISTAKES
-from workbook.exercises.chapters.mob_ninety_minutes.rehearsal import published_by, rehearsed
-from workbook.exercises.engine.drawn import one_after_another, smallest_first
-from workbook.exercises.engine.judging import Case, by_cases
-from workbook.exercises.engine.step import Step
+from workbook.lessons.mob_ninety_minutes.helpers import page_second
+from workbook.lessons.mob_ninety_minutes.on_paper import ERROR, Entry
+from workbook.lessons.mob_ninety_minutes.per_second import draw
+from workbook.lessons.mob_ninety_minutes.rehearsal import published_by, rehearsed
 
 
 def mob(reader: Any, producer: Any, metrics: str, until: Callable[[], bool]) -> None:
@@ -55,6 +56,12 @@ _CASES = [
         "Second 10 has 99 page views, second 11 has 100: all of them count.",
     ),
 ]
+
+
+def drawn_records(seed: int) -> Iterator[list[Entry]]:
+    """Draw clicks in the order of their time, up to fifteen."""
+    chance = random.Random(seed)
+    yield from (draw(chance, size)[0] for size in range(1, 16))
 
 
 _DRAWN = smallest_first(
@@ -104,6 +111,5 @@ publish_seconds = Step(
     "the last value of each: published twice it does no harm. A weakness stays: nobody looks "
     "whether the broker has taken the record. And this program remembers no place: started again, "
     "it reads and publishes everything once more.",
-    before=per_second,
     called="publish_seconds",
 )

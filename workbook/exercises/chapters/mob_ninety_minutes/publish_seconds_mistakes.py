@@ -7,12 +7,10 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from workbook.exercises.chapters.mob_ninety_minutes import per_second_mistakes as before
-from workbook.exercises.chapters.mob_ninety_minutes.helpers import page_second
+from workbook.classroom.mistakes import Mistake, Mistakes, same_idea
 from workbook.exercises.chapters.mob_ninety_minutes.print_records_mistakes import Until, each
-from workbook.exercises.engine.mistakes import Mistake, Mistakes, same_idea
-
-Send = Callable[[int, int], None]
+from workbook.lessons.mob_ninety_minutes import per_second as before
+from workbook.lessons.mob_ninety_minutes.helpers import page_second
 
 
 def seconds_of(reader: Any, until: Until) -> Iterator[int]:
@@ -23,16 +21,9 @@ def seconds_of(reader: Any, until: Until) -> Iterator[int]:
             yield second
 
 
-def complete(seconds: Iterator[int], send: Send) -> None:
-    """Send each second when it's complete: the right rule."""
-    views: dict[int, int] = {}
-    for second in seconds:
-        if views and second not in views:
-            send(*views.popitem())
-        views[second] = views.get(second, 0) + 1
+Rule = Callable[[Iterator[int]], Iterator[tuple[int, int]]]
+"""Yields lines of second and page views; without changes ``before.in_two_variables`` is right."""
 
-
-Rule = Callable[[Iterator[int], Send], None]
 Record = Callable[[int, int], dict[str, Any]]
 
 
@@ -40,14 +31,14 @@ def _text(second: Any, views: Any, **more: Any) -> dict[str, Any]:
     return {"key": str(second), "value": str(views), **more}
 
 
-def _both(cause: str, record: Record = _text, rule: Rule = complete) -> list[Mistake]:
+def _both(
+    cause: str, record: Record = _text, rule: Rule = before.in_two_variables
+) -> list[Mistake]:
     """Build a mistake in what is sent, or when: with a flush behind the loop, and without one."""
 
     def model(reader: Any, producer: Any, metrics: str, until: Until) -> None:
-        def send(second: int, views: int) -> None:
+        for second, views in rule(seconds_of(reader, until)):
             producer.produce(**{"topic": metrics, **record(second, views)})
-
-        rule(seconds_of(reader, until), send)
 
     def and_flushes(reader: Any, producer: Any, metrics: str, until: Until) -> None:
         model(reader, producer, metrics, until)
@@ -109,11 +100,11 @@ MISTAKES = Mistakes(
         ),
         *_rule(before.shows_the_new, "It publishes the second that begins. Complete is the other."),
         *_rule(
-            before.never_removes,
+            partial(before.in_two_variables, removes=False),
             "Its count goes on from second to second: remove what has been published.",
         ),
         *_rule(
-            before.nothing,
+            lambda seconds: (pair for pair in before.shows_each(seconds) if not pair),
             "Nothing is produced. Is `producer.produce` reached when the second changes?",
         ),
     ]
@@ -125,7 +116,7 @@ MISTAKES = Mistakes(
     "the program ends is lost. `flush()` once, behind the loop."
 )
 def forgets_to_flush(reader: Any, producer: Any, metrics: str, until: Until) -> None:
-    complete(seconds_of(reader, until), partial(_produce, producer, metrics))
+    _publish(seconds_of(reader, until), producer, metrics)
 
 
 @MISTAKES.add(
@@ -133,15 +124,15 @@ def forgets_to_flush(reader: Any, producer: Any, metrics: str, until: Until) -> 
     "lost. Leave out the 0."
 )
 def flushes_without_a_wait(reader: Any, producer: Any, metrics: str, until: Until) -> None:
-    complete(seconds_of(reader, until), partial(_produce, producer, metrics))
+    _publish(seconds_of(reader, until), producer, metrics)
     producer.flush(0)
 
 
 @MISTAKES.add("It never asks `until()`, so nobody can end it: keep `while not until():`.")
 def never_ends(reader: Any, producer: Any, metrics: str, until: Until) -> None:
-    seconds = seconds_of(reader, lambda: False)
-    complete(seconds, partial(_produce, producer, metrics))
+    _publish(seconds_of(reader, lambda: False), producer, metrics)
 
 
-def _produce(producer: Any, metrics: str, second: int, views: int) -> None:
-    producer.produce(metrics, key=str(second), value=str(views))
+def _publish(seconds: Iterator[int], producer: Any, metrics: str) -> None:
+    for second, views in before.in_two_variables(seconds):
+        producer.produce(metrics, key=str(second), value=str(views))

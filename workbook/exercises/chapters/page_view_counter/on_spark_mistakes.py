@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from workbook.exercises.engine.mistakes import Mistake, same_idea
+from workbook.classroom.mistakes import Mistake, same_idea
 from workbook.exercises.models.rows import count, name, without_duplicates
 
 

@@ -8,15 +8,15 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from workbook.classroom.core import Problem
+from workbook.classroom.drawn import drawn_click, one_after_another, smallest_first
+from workbook.classroom.judging import Case, NotYet, by_cases
 from workbook.events.clicks import Click, ClickType
 from workbook.exercises.chapters.page_view_counter.one_step_mistakes import (
     AS_PYTHON,
     MISTAKES,
     OTHERWISE_WRITTEN,
 )
-from workbook.exercises.engine.core import Problem
-from workbook.exercises.engine.drawn import drawn_click, one_after_another, smallest_first
-from workbook.exercises.engine.judging import Case, NotYet, by_cases
 
 NOON = 1_700_000_000_000
 

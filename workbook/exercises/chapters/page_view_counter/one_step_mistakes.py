@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 
-from workbook.exercises.engine.mistakes import Mistake, same_idea
+from workbook.classroom.mistakes import Mistake, same_idea
 
 
 def _kind(value: bytes) -> str:

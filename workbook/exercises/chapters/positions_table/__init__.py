@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from workbook.classroom.choice import Option
+from workbook.classroom.recall import Question, Recall
 from workbook.exercises.chapters.positions_table.filtered_table import filtered_table
 from workbook.exercises.chapters.positions_table.latest_on_spark import latest_on_spark
 from workbook.exercises.chapters.positions_table.one_record import one_record
-from workbook.exercises.engine.choice import Option
-from workbook.exercises.engine.recall import Question, Recall
 
 problems = (one_record, latest_on_spark, filtered_table)
 

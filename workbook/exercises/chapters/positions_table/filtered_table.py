@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from workbook.classroom.core import Problem
+from workbook.classroom.drawn import one_after_another, smallest_first
+from workbook.classroom.judging import Case, by_cases
 from workbook.events.positions import US
 from workbook.exercises.chapters.positions_table.filtered_table_mistakes import MISTAKES, SHORTCUTS
-from workbook.exercises.engine.core import Problem
-from workbook.exercises.engine.drawn import one_after_another, smallest_first
-from workbook.exercises.engine.judging import Case, by_cases
 
 Fields = Mapping[str, Any]
 """The fields of a position, as its record's value holds them."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from workbook.classroom.mistakes import Mistake, Mistakes, same_idea
 from workbook.events.positions import US
-from workbook.exercises.engine.mistakes import Mistake, Mistakes, same_idea
 
 Row = Mapping[str, Any] | None
 Keeps = Callable[[Any], bool]

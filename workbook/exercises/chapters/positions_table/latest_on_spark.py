@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from workbook.classroom.core import Problem
+from workbook.classroom.frames import Row, by_rows, described
+from workbook.classroom.judging import NotYet
 from workbook.exercises.chapters.positions_table.latest_on_spark_mistakes import MISTAKES
-from workbook.exercises.engine.core import Problem
-from workbook.exercises.engine.frames import Row, by_rows, described
-from workbook.exercises.engine.judging import NotYet
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

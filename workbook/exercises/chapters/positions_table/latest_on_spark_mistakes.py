@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import Any
 
-from workbook.exercises.engine.frames import Row
-from workbook.exercises.engine.mistakes import Mistake, Mistakes, same_idea
+from workbook.classroom.frames import Row
+from workbook.classroom.mistakes import Mistake, Mistakes, same_idea
 
 Changelog = Iterable[Any]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from workbook.exercises.engine.mistakes import Mistake, Mistakes, same_idea
+from workbook.classroom.mistakes import Mistake, Mistakes, same_idea
 
 Value = Mapping[str, Any] | None
 Table = dict[str, Any]

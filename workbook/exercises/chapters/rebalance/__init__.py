@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from workbook.exercises.chapters.rebalance.add_up import add_up
+from workbook.classroom.choice import Option
+from workbook.classroom.recall import Question, Recall
 from workbook.exercises.chapters.rebalance.open_seconds import open_seconds
-from workbook.exercises.engine.choice import Option
-from workbook.exercises.engine.recall import Question, Recall
+from workbook.lessons.rebalance.add_up import add_up
 
 problems = (add_up, open_seconds)
 

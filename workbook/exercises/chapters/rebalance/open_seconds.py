@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 
+from workbook.classroom.core import Problem
+from workbook.classroom.drawn import one_after_another, smallest_first
+from workbook.classroom.judging import Case, by_cases
 from workbook.exercises.chapters.rebalance.open_seconds_mistakes import MISTAKES, Open
-from workbook.exercises.engine.core import Problem
-from workbook.exercises.engine.drawn import one_after_another, smallest_first
-from workbook.exercises.engine.judging import Case, by_cases
 
 SECOND = 1_700_000_000
 

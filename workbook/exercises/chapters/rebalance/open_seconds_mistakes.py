@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from workbook.exercises.engine.mistakes import Mistake, Mistakes, same_idea
+from workbook.classroom.mistakes import Mistake, Mistakes, same_idea
 
 Open = dict[str, int]
 """The open second of a partition: second, first (offset), next (offset), views."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from workbook.classroom.choice import Option
+from workbook.classroom.recall import Question, Recall
 from workbook.exercises.chapters.restart_from_the_sink.what_to_carry import what_to_carry
 from workbook.exercises.chapters.restart_from_the_sink.where_to_start import where_to_start
-from workbook.exercises.engine.choice import Option
-from workbook.exercises.engine.recall import Question, Recall
 
 problems = (what_to_carry, where_to_start)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from workbook.classroom.core import Problem
+from workbook.classroom.drawn import one_after_another, smallest_first
+from workbook.classroom.judging import Case, by_cases
+from workbook.classroom.parameters import in_order_of
 from workbook.exercises.chapters.restart_from_the_sink.what_to_carry_mistakes import MISTAKES, form
-from workbook.exercises.engine.core import Problem
-from workbook.exercises.engine.drawn import one_after_another, smallest_first
-from workbook.exercises.engine.judging import Case, by_cases
-from workbook.exercises.engine.parameters import in_order_of
 
 
 def carried(

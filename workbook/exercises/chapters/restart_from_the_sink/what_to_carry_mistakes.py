@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from workbook.exercises.engine.mistakes import Mistakes, same_idea
-from workbook.exercises.engine.numpy_numbers import numpy_number
+from workbook.classroom.mistakes import Mistakes, same_idea
+from workbook.classroom.numpy_numbers import numpy_number
 
 Visits = Mapping[str, Sequence[int]]
 Done = Sequence[str]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbook.exercises.engine.mistakes import Mistake, Mistakes, same_idea
-from workbook.exercises.engine.numpy_numbers import numpy_number
+from workbook.classroom.mistakes import Mistake, Mistakes, same_idea
+from workbook.classroom.numpy_numbers import numpy_number
 
 MISTAKES = Mistakes()
 

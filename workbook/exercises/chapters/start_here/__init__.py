@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from workbook.classroom.choice import Option, choice
 from workbook.exercises.chapters.start_here.tab_as_key import tab_as_key
-from workbook.exercises.engine.choice import Option, choice
 
 next_offset = choice(
     name="The next offset",

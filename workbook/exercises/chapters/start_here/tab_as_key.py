@@ -7,11 +7,11 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from workbook.exercises.engine.core import Problem
-from workbook.exercises.engine.drawn import one_after_another, smallest_first
-from workbook.exercises.engine.judging import Case, NotYet, by_cases
-from workbook.exercises.engine.mistakes import Mistake, same_idea
-from workbook.exercises.engine.showing import show
+from workbook.classroom.core import Problem
+from workbook.classroom.drawn import one_after_another, smallest_first
+from workbook.classroom.judging import Case, NotYet, by_cases
+from workbook.classroom.mistakes import Mistake, same_idea
+from workbook.classroom.showing import show
 
 Fields = dict[str, Any]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from workbook.classroom.choice import Option
+from workbook.classroom.recall import Question, Recall
 from workbook.exercises.chapters.stores_and_instances.ask_the_right_one import ask_the_right_one
 from workbook.exercises.chapters.stores_and_instances.one_letter import one_letter
-from workbook.exercises.engine.choice import Option
-from workbook.exercises.engine.recall import Question, Recall
 
 problems = (ask_the_right_one, one_letter)
 

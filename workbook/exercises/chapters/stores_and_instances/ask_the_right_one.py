@@ -6,10 +6,10 @@ import random
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 
+from workbook.classroom.core import Problem
+from workbook.classroom.drawn import one_after_another, smallest_first
+from workbook.classroom.judging import Case, by_cases
 from workbook.exercises.chapters.stores_and_instances.ask_the_right_one_mistakes import MISTAKES
-from workbook.exercises.engine.core import Problem
-from workbook.exercises.engine.drawn import one_after_another, smallest_first
-from workbook.exercises.engine.judging import Case, by_cases
 
 
 def ask(client: str, stores: Sequence[Mapping[str, int]]) -> int:

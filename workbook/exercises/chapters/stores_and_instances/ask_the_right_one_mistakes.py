@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 
-from workbook.exercises.engine.mistakes import Mistake, same_idea
+from workbook.classroom.mistakes import Mistake, same_idea
 
 Stores = Sequence[Mapping[str, int]]
 

@@ -11,10 +11,10 @@ from dataclasses import replace
 from functools import wraps
 from typing import Any
 
+from workbook.classroom.core import Problem
+from workbook.classroom.drawn import one_after_another, smallest_first
+from workbook.classroom.judging import Case, NotYet, by_cases, not_callable_so
 from workbook.exercises.chapters.stores_and_instances.one_letter_mistakes import MISTAKES
-from workbook.exercises.engine.core import Problem
-from workbook.exercises.engine.drawn import one_after_another, smallest_first
-from workbook.exercises.engine.judging import Case, NotYet, by_cases, not_callable_so
 
 Rows = Sequence[tuple[str, int]]
 MicroBatches = Sequence[tuple[Rows, int]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
-from workbook.exercises.engine.mistakes import Mistakes
+from workbook.classroom.mistakes import Mistakes
 
 Rows = Sequence[tuple[str, int]]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from workbook.classroom.choice import Option
+from workbook.classroom.recall import Question, Recall
 from workbook.exercises.chapters.us_share_holders.changes_of_an_update import changes_of_an_update
 from workbook.exercises.chapters.us_share_holders.set_with_counts import set_with_counts
-from workbook.exercises.engine.choice import Option
-from workbook.exercises.engine.recall import Question, Recall
 
 problems = (changes_of_an_update, set_with_counts)
 

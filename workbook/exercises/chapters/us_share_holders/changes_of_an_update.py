@@ -6,13 +6,13 @@ import random
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from workbook.classroom.core import Problem
+from workbook.classroom.drawn import one_after_another, smallest_first
+from workbook.classroom.judging import Case, by_cases
 from workbook.exercises.chapters.us_share_holders.changes_of_an_update_mistakes import (
     LEFT_OUT,
     MISTAKES,
 )
-from workbook.exercises.engine.core import Problem
-from workbook.exercises.engine.drawn import one_after_another, smallest_first
-from workbook.exercises.engine.judging import Case, by_cases
 
 Fields = Mapping[str, Any]
 """The fields of a position, as its record's value holds them."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
 
+from workbook.classroom.mistakes import Mistake, Mistakes, same_idea
 from workbook.events.positions import US
-from workbook.exercises.engine.mistakes import Mistake, Mistakes, same_idea
 from workbook.exercises.models.forms import in_other_forms
 
 Row = Mapping[str, Any] | None

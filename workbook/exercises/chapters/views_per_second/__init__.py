@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from workbook.classroom.choice import Option
+from workbook.classroom.recall import Question, Recall
 from workbook.exercises.chapters.views_per_second.by_rule import by_rule
-from workbook.exercises.chapters.views_per_second.per_second_on_spark import per_second_on_spark
-from workbook.exercises.engine.choice import Option
-from workbook.exercises.engine.recall import Question, Recall
+from workbook.lessons.views_per_second.per_second_on_spark import per_second_on_spark
 
 problems = (by_rule, per_second_on_spark)
 

@@ -6,15 +6,15 @@ import random
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from workbook.exercises.chapters.views_per_second.by_rule_mistakes import MISTAKES, SHORTCUTS
-from workbook.exercises.engine.arriving import as_they_arrive, with_little_kept
-from workbook.exercises.engine.core import Problem
-from workbook.exercises.engine.drawn import (
+from workbook.classroom.arriving import as_they_arrive, with_little_kept
+from workbook.classroom.core import Problem
+from workbook.classroom.drawn import (
     drawn_click,
     one_after_another,
     smallest_first,
 )
-from workbook.exercises.engine.judging import Case, by_cases
+from workbook.classroom.judging import Case, by_cases
+from workbook.exercises.chapters.views_per_second.by_rule_mistakes import MISTAKES, SHORTCUTS
 
 SECOND = 1_700_000_000
 

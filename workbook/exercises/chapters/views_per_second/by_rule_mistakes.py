@@ -8,8 +8,8 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+from workbook.classroom.mistakes import Mistake, Mistakes, same_idea
 from workbook.events.clicks import Click, ClickType
-from workbook.exercises.engine.mistakes import Mistake, Mistakes, same_idea
 from workbook.exercises.models.clicks import (
     Clicks,
     Pairs,

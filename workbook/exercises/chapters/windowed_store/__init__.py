@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from workbook.classroom.choice import Option
+from workbook.classroom.recall import Question, Recall
 from workbook.exercises.chapters.windowed_store.compare_windows import compare_windows
 from workbook.exercises.chapters.windowed_store.who_has_it import who_has_it
-from workbook.exercises.engine.choice import Option
-from workbook.exercises.engine.recall import Question, Recall
 
 problems = (compare_windows, who_has_it)
 

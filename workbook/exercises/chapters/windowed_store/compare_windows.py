@@ -6,12 +6,12 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from workbook.classroom.core import Problem
+from workbook.classroom.drawn import one_after_another, smallest_first
+from workbook.classroom.judging import Case, by_cases
+from workbook.classroom.parameters import in_order_of
 from workbook.exercises.chapters.windowed_store.compare_windows_mistakes import MISTAKES
 from workbook.exercises.chapters.windowed_store.compare_windows_parts import shape, wrong_part
-from workbook.exercises.engine.core import Problem
-from workbook.exercises.engine.drawn import one_after_another, smallest_first
-from workbook.exercises.engine.judging import Case, by_cases
-from workbook.exercises.engine.parameters import in_order_of
 
 Rows = Sequence[dict[str, Any]]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from workbook.classroom.mistakes import Mistake, Mistakes, same_idea
 from workbook.exercises.chapters.windowed_store.compare_windows_sets import (
     SETS,
     Rate,
@@ -12,7 +13,6 @@ from workbook.exercises.chapters.windowed_store.compare_windows_sets import (
     by,
     rates_of,
 )
-from workbook.exercises.engine.mistakes import Mistake, Mistakes, same_idea
 
 MISTAKES = Mistakes(SETS)
 """The answers of learners, as models; the first that gives the same names the cause."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from workbook.exercises.engine.mistakes import Mistakes, same_idea
+from workbook.classroom.mistakes import Mistakes, same_idea
 
 Row = dict[str, Any]
 Rows = dict[str, Row]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import reduce
 from typing import Any
 
-from workbook.exercises.engine.mistakes import Mistake, same_idea
+from workbook.classroom.mistakes import Mistake, same_idea
 
 Instances = Mapping[str, Collection[int]]
 Answer = Callable[[str, Instances, int], Any]

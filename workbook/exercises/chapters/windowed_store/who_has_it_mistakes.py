@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from operator import mod
 from typing import Any
 
+from workbook.classroom.mistakes import Mistake, same_idea
 from workbook.exercises.chapters.windowed_store.who_has_it_hashes import (
     HASHED,
     Answer,
@@ -16,7 +17,6 @@ from workbook.exercises.chapters.windowed_store.who_has_it_hashes import (
     positive_hash,
     signed,
 )
-from workbook.exercises.engine.mistakes import Mistake, same_idea
 
 
 def _where(find: Callable[[int, Instances], Any]) -> Answer:

@@ -1,0 +1,155 @@
+"""Runs a check in a process of its own, which can be killed whatever the answer does.
+
+A loop inside C code (``sum(itertools.count())``) hears no signal, and ``os._exit``, a crash or a
+class that was changed would reach the notebook. So the check runs in a fork of it, which has the
+answer and all that it needs, and only words come back.
+
+A fork of a process with threads has one thread, and a lock that another one held just then stays
+held. So the child does nothing but the check, and one that stands still without using the
+processor proves nothing: it's tried once more. Only Linux forks here (macOS warns of it in a
+process like a notebook's, Windows can't): elsewhere the check runs in the notebook itself, and an
+answer that loops in C needs a restart of the kernel.
+"""
+
+from __future__ import annotations
+
+import builtins
+import gc
+import io
+import json
+import os
+import select
+import signal
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from workbook.classroom.guard import LIMIT_SECONDS
+from workbook.errors import CheckBroke
+
+ROOM = 2**30
+"""How much more memory a check may take than the notebook has."""
+
+SILENCE = LIMIT_SECONDS + 1.5
+"""After so many seconds without a word a child hangs: it stops its own calls before that."""
+
+_MOST_CPU = 60
+
+Say = Callable[[int], None]
+Work = Callable[[Say], dict[str, Any] | None]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The outcome of a job: its result, or that it hung or died, and its last progress message."""
+
+    result: dict[str, Any] | None = None
+    at: int = 0
+    hung: bool = False
+    died: str = ""
+
+
+def apart(work: Work) -> Ended:
+    """Do a piece of work in a child; it calls what it is given with the number of each step.
+
+    Its result must fit into JSON. An error of the work itself comes back as ``CheckBroke``.
+    """
+    if sys.platform != "linux":
+        return Ended(work(lambda step: None))
+    ended, worked = _in_child(work)
+    return ended if worked or not ended.hung else _in_child(work)[0]
+
+
+def _in_child(work: Work) -> tuple[Ended, bool]:
+    """Run the work in a child; return how it ended, and whether it used a processor."""
+    from_child, to_parent = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of threads: see above
+        child = os.fork()
+    if child == 0:
+        _as_child(work, to_parent)
+    os.close(to_parent)
+    try:
+        ended = _listen(from_child)
+    finally:
+        os.close(from_child)
+        os.kill(child, signal.SIGKILL)
+        _, status, used = os.wait4(child, 0)
+    worked = used.ru_utime + used.ru_stime > 0.2
+    return ended or Ended(died=_in_words(status)), worked
+
+
+def _as_child(work: Work, to_parent: int) -> None:
+    """Do the work and report it; whatever happens, this never returns."""
+
+    def say(**report: Any) -> None:
+        message = json.dumps(report).encode() + b"\n"
+        while message:
+            message = message[os.write(to_parent, message) :]
+
+    try:
+        _become_harmless()
+        lift = _limit_memory()
+        try:
+            result = work(lambda step: say(at=step))
+        except Exception as error:
+            say(broke=f"{type(error).__name__}: {error}")
+        else:
+            lift()
+            say(result=result)
+    finally:
+        os._exit(1)
+
+
+def _become_harmless() -> None:
+    """Leave Ctrl-C to the parent; write to, ask for and destroy nothing of the parent's."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.freeze()
+    sys.stdout, sys.stderr = io.StringIO(), io.StringIO()
+    builtins.input = _no_input
+
+
+def _no_input(*_: Any) -> str:
+    raise EOFError("an answer can't ask for input")
+
+
+def _limit_memory() -> Callable[[], None]:
+    """Let the child grow by ``ROOM`` at most, and end by itself should its parent be killed.
+
+    Returns what lifts the limit, so that a memory that is full does not hinder the report.
+    """
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    with open("/proc/self/statm", encoding="ascii") as sizes:
+        most = int(sizes.read().split()[0]) * resource.getpagesize() + ROOM
+    if before[1] == resource.RLIM_INFINITY or before[1] > most:
+        resource.setrlimit(resource.RLIMIT_AS, (most, before[1]))
+    resource.setrlimit(resource.RLIMIT_CPU, (_MOST_CPU, _MOST_CPU))
+    return lambda: resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+def _listen(from_child: int) -> Ended | None:
+    """Read what a child says, up to its result or to a long silence; None if it ended before."""
+    text, at, until = b"", 0, time.monotonic() + SILENCE
+    while select.select([from_child], [], [], max(0.0, until - time.monotonic()))[0]:
+        read = os.read(from_child, 65_536)
+        if not read:
+            return None
+        *lines, text = (text + read).split(b"\n")
+        for report in map(json.loads, lines):
+            if "broke" in report:
+                raise CheckBroke(report["broke"])
+            if "result" in report:
+                return Ended(report["result"], at)
+            at, until = report["at"], time.monotonic() + SILENCE
+    return Ended(at=at, hung=True)
+
+
+def _in_words(status: int) -> str:
+    if os.WIFSIGNALED(status):
+        return signal.Signals(os.WTERMSIG(status)).name
+    return f"exit code {os.WEXITSTATUS(status)}"

@@ -1,0 +1,186 @@
+"""The exercise: a task, a stub, a check with a diagnosis, hints, a reference and its discussion.
+
+After learntools (outcomes are rendered, never raised) and rustlings (tests prove every stub,
+hint and solution: ``tests/proof.py``). The answer is passed in; nothing is bound by magic.
+"""
+
+from __future__ import annotations
+
+import dis
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from types import CodeType
+from typing import Any
+
+from workbook.classroom.judging import NotYet
+from workbook.classroom.mistakes import Mistake
+from workbook.classroom.render import Card, Part, State
+from workbook.classroom.replaced import warning
+from workbook.classroom.solution import as_a_cell
+from workbook.classroom.solved import recall, remember
+from workbook.errors import CheckBroke
+
+
+@dataclass
+class Problem:
+    """One exercise of a chapter.
+
+    ``stub`` is the source that the learner's cell starts with: a function with ``...`` as its
+    body, or ``answer = ...``. ``diagnose`` takes the answer (and what ``check`` is given besides)
+    and returns ``None`` if it is right. Of up to three ``hints`` each comes closer, and the first
+    two hold no line of the solution. ``reference`` is a right answer, and ``discussion`` names its
+    weaknesses. ``right`` and ``wrong`` are more answers: an exercise in one declaration has them.
+    """
+
+    name: str
+    task: str
+    stub: str
+    diagnose: Callable[..., NotYet | None]
+    hints: tuple[str, ...]
+    reference: Any
+    discussion: str
+    right: Sequence[Any] = ()
+    wrong: Sequence[Mistake] = ()
+    _hints_shown: int = field(default=0, init=False, repr=False)
+    _checked: Any = field(default=..., init=False, repr=False)
+    _passed: bool = field(default=False, init=False, repr=False)
+    _skipped: bool = field(default=False, init=False, repr=False)
+
+    def check(self, answer: Any = ..., **given: Any) -> Card:
+        """Return one of three outcomes: not attempted, not yet (with the likely cause), correct."""
+        if self.untouched(answer):
+            return self._open()
+        try:
+            found = self.diagnose(answer, **given)
+        except CheckBroke as error:
+            found = NotYet(f"The check itself broke: {error}")
+        except Exception as error:  # a check that breaks must not end the notebook
+            found = NotYet(f"The check itself broke: {type(error).__name__}: {error}")
+        self._checked, self._passed, self._skipped = answer, found is None, False
+        if found is None:
+            remember(self.name, answer)
+            discussed = Part("Discussion", self.discussion)
+            return Card(State.CORRECT, self.name, (discussed, *warning(answer)))
+        return Card(State.NOT_YET, self.name, (*found.parts(), *warning(answer)))
+
+    def hint(self, number: int | None = None) -> Card:
+        """Show the next hint, or the one with this number (from 1)."""
+        wanted = self._hints_shown + 1 if number is None else number
+        if wanted > len(self.hints):
+            return Card(State.HINT, self.name, (Part("", _NO_MORE_HINTS),))
+        shown = max(wanted, 1)
+        self._hints_shown = max(self._hints_shown, shown)
+        return Card(
+            State.HINT,
+            f"{self.name}, {shown} of {len(self.hints)}",
+            (Part("", self.hints[shown - 1]),),
+        )
+
+    def solution(self) -> Card:
+        """Show the reference, folded in a notebook."""
+        text = as_a_cell(self.reference, self.stub)
+        return Card(State.SOLUTION, self.name, (Part("", text, code=True),))
+
+    def skip(self) -> Card:
+        """Take the reference for this exercise; ``check`` an answer later to go on with yours."""
+        self._skipped = True
+        return Card(State.SKIPPED, self.name, (Part("", _SKIPPED),))
+
+    def resolve(self, answer: Any) -> Any:
+        """Return the learner's answer if it has passed its check, else the reference.
+
+        Unless that answer has passed, one printed line says that the reference stands in, and why.
+        So what comes after an exercise runs whatever was written in it.
+        """
+        if line := self._doubt(answer):
+            print(f"{self.name}: {line}")
+            return self.reference
+        return answer
+
+    def _doubt(self, answer: Any) -> str:
+        """Return a line about an answer that did not pass; '' for one that did."""
+        if self._skipped:
+            return _REFERENCE
+        if self.untouched(answer):
+            return _EMPTY
+        if answer is self._checked:
+            return "" if self._passed else _WRONG
+        return _REFERENCE if answer is self.reference else _UNCHECKED
+
+    @property
+    def answer(self) -> Any:
+        """Return what was checked last, or `...`."""
+        return self._checked
+
+    @property
+    def stands(self) -> bool:
+        """Return True while an answer of the learner's own has passed and isn't skipped."""
+        return self._passed and not self._skipped and self._checked is not self.reference
+
+    def untouched(self, answer: Any) -> bool:
+        """Return True if nothing was written yet: ``...``, the stub's own body, or no step at all.
+
+        Compiled code is compared, so a docstring, a comment or a renamed parameter is no attempt,
+        and a single ``print`` is one.
+        """
+        if answer is ...:
+            return True
+        if not inspect.isfunction(answer):
+            return False
+        return _steps(answer.__code__) in (*_NOTHING, *_stub_steps(self.stub))
+
+    def __repr__(self) -> str:
+        return repr(self._card())
+
+    def _repr_html_(self) -> str:
+        return self._card()._repr_html_()
+
+    def _open(self) -> Card:
+        before = recall(self.name)
+        if before is None:
+            return Card(State.NOT_ATTEMPTED, self.name, (Part("", _STILL_EMPTY),))
+        return Card(State.SOLVED_BEFORE, self.name, (Part("Your answer", before, code=True),))
+
+    def _card(self) -> Card:
+        return Card(State.TASK, self.name, (Part("", self.task),))
+
+
+_STILL_EMPTY = "Replace the three dots in the cell above, and run it again."
+
+_NO_MORE_HINTS = "That was the last hint. `solution()` on the exercise shows our answer."
+
+_SKIPPED = (
+    "The reference stands in for your answer from here on. Check an answer of yours, and the "
+    "notebook goes on with that."
+)
+_EMPTY = "your cell is still empty, so the reference stands in for it from here on."
+_REFERENCE = "the reference still stands in for your answer."
+_WRONG = (
+    "not solved yet, so the reference stands in for your answer. `check` shows the likely cause."
+)
+_UNCHECKED = (
+    "`check` hasn't seen this answer yet, so the reference stands in for it. Run the cell with "
+    "`check` and then this one, and the notebook goes on with yours."
+)
+
+Steps = list[tuple[str, Any]]
+
+
+def _steps(code: CodeType) -> Steps:
+    """Return a code object's instructions without their places, so that equal bodies are equal."""
+    return [
+        (i.opname, _steps(i.argval) if isinstance(i.argval, CodeType) else i.argrepr)
+        for i in dis.get_instructions(code)
+        if i.opname not in ("RESUME", "NOP")
+    ]
+
+
+_NOTHING = (_steps((lambda: None).__code__), _steps((lambda: ...).__code__))
+
+
+def _stub_steps(stub: str) -> list[Steps]:
+    """Compile the bodies in a stub, without running it: names in its annotations may not exist."""
+    module = compile(stub, "<stub>", "exec", dont_inherit=True)
+    codes = (c for c in module.co_consts if isinstance(c, CodeType))
+    return [_steps(c) for c in codes if not c.co_name.startswith("__")]

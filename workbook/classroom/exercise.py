@@ -1,0 +1,82 @@
+"""Build an exercise from one declaration: a reference, cases to read, random cases, wrong ideas.
+
+An answer passes if it returns the reference's value in each of the ``cases``, which have a sentence
+each, and in the random cases of ``draw``. If a wrong answer returns the values of a ``wrong`` idea
+in every case, the card names that idea's cause; otherwise the card shows the first case that fails,
+with its sentence. The declaration is also the proof: ``tests/test_lessons.py`` checks that each
+``right`` answer passes and each wrong idea gets its own cause.
+"""
+
+from __future__ import annotations
+
+import inspect
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from workbook.classroom.core import Problem
+from workbook.classroom.drawn import smallest_first
+from workbook.classroom.judging import Case, NotYet, by_cases, not_callable_so
+from workbook.classroom.mistakes import Mistake
+
+DRAWN, SEED = 40, 7
+BY_CHANCE = "This input was drawn by chance. Follow it through your lines: where do they differ?"
+
+Answer = Callable[..., Any]
+Read = tuple[str, tuple[Any, ...]]
+
+
+def case(why: str, *args: Any) -> Read:
+    """Return a case to read: the sentence for a card, and the arguments (or a table's rows)."""
+    return why, args
+
+
+def wrong(cause: str, *models: Answer) -> list[Mistake]:
+    """Return one wrong idea under its cause, written in one way or in several."""
+    return [Mistake(model, cause) for model in models]
+
+
+def exercise(
+    reference: Answer,
+    *,
+    cases: Sequence[Read],
+    draw: Callable[[random.Random, int], tuple[Any, ...]],
+    wrong: Sequence[Sequence[Mistake]],
+    right: Sequence[Answer],
+    rehearse: Callable[[Answer], Answer] | None = None,
+    kind: type[Problem] = Problem,
+    **words: Any,
+) -> Any:
+    """Build an exercise of a ``kind``; ``words`` are its name, task, hints and discussion.
+
+    ``draw`` gets a random generator and a size from 0 to 39, and returns a case's arguments. An
+    answer that takes a reader and a screen is turned into a function of a case's arguments by
+    ``rehearse``. Unless ``words`` contain a ``stub``, it's ``stub_of(reference)``.
+    """
+    chance, mistakes = random.Random(SEED), [each for idea in wrong for each in idea]
+    drawn = [case(BY_CHANCE, *draw(chance, size)) for size in range(DRAWN)]
+    asked = rehearse(reference) if rehearse else reference
+    read, by_chance = (
+        [Case(args, asked(*args), why) for why, args in some] for some in (cases, drawn)
+    )
+    models = [replace(m, model=rehearse(m.model)) for m in mistakes] if rehearse else mistakes
+    check = by_cases([*read, *smallest_first(by_chance)], models)
+
+    def rehearsed(answer: Any) -> NotYet | None:
+        parameters = (None,) * len(inspect.signature(reference).parameters)
+        return not_callable_so(answer, parameters) or check(rehearse(answer))  # type: ignore[misc]
+
+    return kind(
+        **{"stub": stub_of(reference), **words},
+        diagnose=rehearsed if rehearse else check,
+        reference=reference,
+        right=right,
+        wrong=mistakes,
+    )
+
+
+def stub_of(reference: Answer) -> str:
+    """Return a function with the reference's name and parameters and an empty body."""
+    parameters = ", ".join(inspect.signature(reference).parameters)
+    return f"def {reference.__name__}({parameters}):\n    ...  # your code\n"

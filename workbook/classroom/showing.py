@@ -1,0 +1,191 @@
+"""Shows values, arguments and errors of an answer as short text; never raises."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import linecache
+import pprint
+import re
+import traceback
+from dataclasses import fields
+from enum import Enum
+from itertools import islice
+from typing import Any
+
+from workbook.classroom.bounds import Large, bounded, length
+from workbook.classroom.guard import guarded
+from workbook.events.clicks import Click
+
+LONGEST = 2_000
+"""How many characters of what was printed a card shows."""
+
+WIDTH = 88
+MOST_LINES = 10
+"""How many lines of a value a card shows, and twice as many of an argument."""
+
+_FIRST = 60
+"""How many elements are written out before the lines are counted."""
+
+
+class _Text:
+    """Text in place of a value that pprint would write otherwise, or at length."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def show(value: Any, most_lines: int = MOST_LINES) -> str:
+    """Format a value as text: each click on a line, without its browser, cut where long."""
+    shown = guarded(_formatted, value)
+    if shown.error is not None or shown.timed_out:
+        return f"<a {type(value).__name__} that cannot be shown>"
+    return _cut(shown.value, most_lines, _count(value))
+
+
+def in_full(value: Any) -> str:
+    """Format a value with all that belongs to it, except its address in memory."""
+    said = guarded(repr, bounded(value))
+    if said.error is not None or said.timed_out:
+        return f"<a {type(value).__name__} that cannot be shown>"
+    return _without_address(said.value)
+
+
+def type_name(value: Any) -> str:
+    """Return the name of a value's type, with its library if it has one: ``pandas.DataFrame``."""
+    kind = type(value)
+    library = str(kind.__module__).partition(".")[0]
+    return kind.__name__ if library in ("builtins", "__main__") else f"{library}.{kind.__name__}"
+
+
+def arguments(answer: Any, args: tuple[Any, ...]) -> str:
+    """Format the arguments, under the learner's own parameter names where they are known."""
+    most = 2 * MOST_LINES
+    try:
+        named = inspect.signature(answer).bind(*args).arguments
+    except (TypeError, ValueError):
+        return "\n".join(show(a, most) for a in args)
+    return "\n".join(_hanging(f"{name} = ", show(a, most)) for name, a in named.items())
+
+
+def error_line(error: BaseException | None) -> str:
+    """Return an error's type and the first line of its message."""
+    said = guarded(str, error).value
+    lines = said.strip().splitlines() if isinstance(said, str) else []
+    return type(error).__name__ + (f": {lines[0][:300]}" if lines else "")
+
+
+def place(error: BaseException | None, answer: Any) -> str:
+    """Return the line of the answer's own cell (or file) where an error came from, or ''.
+
+    It is the innermost one there: what a library did further in is not the learner's to read.
+    """
+    own = _file(answer)
+    if error is None or own is None:
+        return ""
+    frames = traceback.walk_tb(error.__traceback__)
+    numbers = [line for frame, line in frames if frame.f_code.co_filename == own and line]
+    if not numbers:
+        return ""
+    line = linecache.getline(own, numbers[-1]).strip()[:300]
+    return f"line {numbers[-1]}: {line}".removesuffix(": ")
+
+
+def _file(answer: Any) -> str | None:
+    """Return the file of a function; a notebook's cell has one of its own, see ``linecache``."""
+    function = inspect.unwrap(answer)
+    while isinstance(function, functools.partial):
+        function = function.func
+    code = getattr(function, "__code__", None)
+    return code.co_filename if code is not None else None
+
+
+def _formatted(value: Any) -> str:
+    return pprint.pformat(_first(value), width=WIDTH, sort_dicts=False)
+
+
+def _first(value: Any, room: int = _FIRST) -> Any:
+    """Return the beginning of a value, made of what can be written at once."""
+    if isinstance(value, Click):
+        return _click(value)
+    if isinstance(value, Enum) and isinstance(value, str):
+        return value.value  # it equals its text, so it looks like it
+    if isinstance(value, (str, bytes, bytearray)):
+        return _first_of_text(value)
+    if type(value) in (list, tuple, set, frozenset):
+        return _first_of_many(value, room)
+    if type(value) is dict:
+        return _first_of_dict(value, room)
+    if isinstance(bounded(value), Large):
+        return _Text(_large(bounded(value)))
+    return _Text(_without_address(repr(value)))
+
+
+def _large(value: Large) -> str:
+    begins = ", ".join(repr(_first(item, 3)) for item in value.start)
+    return f"<{value.kind} of {value.size}{begins and f', which begins {begins}'}>"
+
+
+def _first_of_text(text: Any) -> Any:
+    if length(text) <= WIDTH * MOST_LINES:
+        return text
+    return _Text(f"{text[: 3 * WIDTH]!r} … {_count(text)}")
+
+
+def _first_of_many(value: Any, room: int) -> Any:
+    if room < 1 and value:
+        return _Text("…")
+    shown = [_first(item, min(room // 2, room - 1)) for item in islice(value, room)]
+    if length(value) > room:
+        shown.append(_Text(f"… ({length(value):,} elements)"))
+    if isinstance(value, (set, frozenset)) and length(value) > room:
+        return _Text(f"{{{', '.join(map(repr, shown))}}}")
+    return type(value)(shown)
+
+
+def _first_of_dict(value: dict[Any, Any], room: int) -> Any:
+    if room < 1 and value:
+        return _Text("…")
+    less = min(room // 2, room - 1)
+    shown = {_first(k, less): _first(v, less) for k, v in islice(value.items(), room)}
+    if length(value) > room:
+        shown[_Text("…")] = _Text(f"({length(value):,} entries)")
+    return shown
+
+
+def _click(click: Click) -> _Text:
+    """Format a click on one line, in place of one that pprint would spread over six."""
+    named = {f.name: getattr(click, f.name) for f in fields(click) if f.name != "browser"}
+    named["click_type"] = str(click.click_type)
+    shown = ", ".join(f"{n}={_first(v)!r}" for n, v in named.items() if v is not None)
+    return _Text(f"Click({shown})")
+
+
+def _cut(text: str, most_lines: int, count: str) -> str:
+    """Return the first lines of a text, and how much there is; a long line counts as several."""
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        if most_lines < 1:
+            return "\n".join([*lines[:number], f"… {count}".rstrip()])
+        if len(line) > most_lines * WIDTH:
+            return "\n".join([*lines[:number], f"{line[: most_lines * WIDTH]} … {count}".rstrip()])
+        most_lines -= max(1, -(-len(line) // WIDTH))
+    return text
+
+
+def _count(value: Any) -> str:
+    """Return how much a value holds, in brackets; '' where that cannot be counted."""
+    if isinstance(value, (str, bytes, bytearray)):
+        return f"({length(value):,} {'characters' if isinstance(value, str) else 'bytes'})"
+    return f"({length(value):,} elements)" if isinstance(value, (list, tuple, dict, set)) else ""
+
+
+def _without_address(text: str) -> str:
+    return re.sub(r" at 0x[0-9a-f]+", "", text)
+
+
+def _hanging(label: str, text: str) -> str:
+    return label + text.replace("\n", "\n" + " " * len(label))

@@ -1,0 +1,162 @@
+"""Checks whether an answer that is right on a table works on a stream, without starting a query.
+
+An answer is called with a streaming DataFrame of the same columns. Spark's own checker then says
+whether it would start the query in update mode, which takes some 10 ms; to start it really takes a
+tenth of a second, and every listener of the session would hear of it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from workbook.classroom.calls import Attempt
+from workbook.classroom.spark_errors import spark_cause
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_RUNS = (
+    "The rows are right, but it runs the query itself (`collect`, `toPandas`, `count`, `rdd`, "
+    "`pivot`, `cache`): a stream has no end to wait for, and Spark refuses. Describe the result "
+    "with DataFrame operations, and leave running it to the caller."
+)
+STARTS = (
+    "It starts a query (`writeStream ... start`). Return the DataFrame that describes the result; "
+    "the notebook starts the query."
+)
+_TABLE = (
+    "The rows are right, but they were made out of Python or of another table, so nothing of a "
+    "stream would come through. Build the result from the DataFrame that is handed in."
+)
+_SORT = (
+    "The rows are right, but a stream can't be sorted: more rows may always come. Leave out the "
+    "order; whoever shows the result sorts it."
+)
+_LIMIT = (
+    "The rows are right, but `limit` has no meaning on a stream whose rows change. Leave it out."
+)
+_WINDOW = (
+    "The rows are right, but a stream knows no functions `over` a window of rows, as `row_number` "
+    "is one, because more rows may always come. `groupBy` and an aggregate do it."
+)
+_DISTINCT = (
+    "The rows are right, but a stream can't count distinct values: it would have to keep each of "
+    "them for ever. Here every row counts, so `count` is enough."
+)
+_ESTIMATE = (
+    "The rows are right, but `approx_count_distinct` gives only an estimate, which is wrong where "
+    "there are more rows. Here every row counts: `count` gives their exact number."
+)
+_TWICE = (
+    "The rows are right, but it aggregates twice (or joins or drops duplicates after aggregating), "
+    "which a stream in update mode can't do. One `groupBy` is enough."
+)
+_PER_BATCH = (
+    "The rows are right, but a Python function over each group sees the rows of one micro-batch "
+    "alone, so a stream would begin anew with each. The aggregates of `agg` keep their state."
+)
+_LUCK = (
+    "The rows are right by luck: it sorts, and then takes whichever row comes first. After "
+    "`groupBy` or `dropDuplicates` Spark promises no order. Let the aggregate itself choose."
+)
+
+_SUBQUERY = "Streaming query is not allowed in subquery"
+
+_REFUSED = (
+    ("Sorting is not supported", _SORT),
+    ("Limits are not supported", _LIMIT),
+    ("NON_TIME_WINDOW", _WINDOW),
+    ("Distinct aggregations", _DISTINCT),
+    ("correctness", _TWICE),
+    ("Multiple streaming aggregations", _TWICE),
+)
+
+
+def stream_like(table: DataFrame) -> DataFrame:
+    """Return a stream with the columns of ``table``, to be described and never run."""
+    rate = table.sparkSession.readStream.format("rate").load()
+    empty = (f"CAST(NULL AS {f.dataType.simpleString()}) AS {f.name}" for f in table.schema)
+    return rate.selectExpr(*empty)
+
+
+def cause_on_a_stream(described: Attempt) -> str:
+    """Return why an answer's query, called with ``stream_like``, would not start; or ''."""
+    if cause := cause_of_running(described, streaming=True):
+        return cause
+    plan = _plan(described.value)
+    jvm: Any = described.value.sparkSession._jvm
+    try:
+        update = jvm.org.apache.spark.sql.streaming.OutputMode.Update()
+        checker = jvm.org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker
+        checker.checkForStreaming(plan, update)
+    except Exception as refused:
+        return _refusal(refused)
+    steps = plan.toString()
+    if "approx_count_distinct(" in steps:
+        return _ESTIMATE
+    return _PER_BATCH if "FlatMapGroupsIn" in steps else ""
+
+
+def cause_of_running(described: Attempt, *, streaming: bool = False) -> str:
+    """Return the cause if an answer runs its query, or takes its rows from elsewhere; or ''.
+
+    What is not for ``streaming`` may stand in a subquery, where Spark allows no stream.
+    """
+    if described.error is not None:
+        if not streaming and _SUBQUERY in str(described.error):
+            return ""
+        runs = re.search("writeStream.start|pivot is not supported", str(described.error))
+        return _RUNS if runs else _refusal(described.error)
+    return "" if getattr(described.value, "isStreaming", False) else _TABLE
+
+
+def cause_of_luck(frame: DataFrame) -> str:
+    """Return the cause if rows hang on an order that a shuffle may lose, or ''."""
+    taken = re.search(r"Deduplicate|\b(first|last|any_value)\(", plan := _plan(frame).toString())
+    return _LUCK if taken and "Sort [" in plan[taken.start() :] else ""
+
+
+def _plan(frame: DataFrame) -> Any:
+    return frame._jdf.queryExecution().analyzed()
+
+
+def _refusal(error: BaseException) -> str:
+    text = f"{getattr(error, 'getCondition', str)()} {error}"
+    known = next((cause for piece, cause in _REFUSED if piece in text), "")
+    return known or f"The rows are right, but not on a stream. {spark_cause(error) or error}"
+
+
+NO_WATERMARK = (
+    "The rows are right, but on a stream your state never ends: without a `withWatermark` Spark "
+    "keeps each group for ever, because one more row of it may always come."
+)
+WATERMARK_BEHIND = (
+    "The rows are right, but on a stream your state never ends: `withWatermark` stands behind the "
+    "grouping, which doesn't know of it. It belongs before `groupBy`."
+)
+WATERMARK_UNUSED = (
+    "The rows are right, but on a stream your state never ends: what it groups by isn't a `window` "
+    "of the very column that has the watermark. A number or a text made out of a time (`div`, "
+    "`date_trunc`, a cast) is only a value to Spark, and a value never gets old."
+)
+
+
+def cause_of_endless_state(described: Attempt) -> str:
+    """Return why the state of an answer's query would grow for ever, or ''.
+
+    Append mode emits a group when its state ends, so Spark refuses it where that never happens.
+    """
+    plan = _plan(described.value)
+    jvm: Any = described.value.sparkSession._jvm
+    try:
+        append = jvm.org.apache.spark.sql.streaming.OutputMode.Append()
+        checker = jvm.org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker
+        checker.checkForStreaming(plan, append)
+    except Exception:
+        steps = plan.toString()
+        watermark, grouping = steps.find("EventTimeWatermark"), steps.find("Aggregate")
+        if watermark < 0:
+            return NO_WATERMARK
+        return WATERMARK_BEHIND if watermark < grouping else WATERMARK_UNUSED
+    return ""

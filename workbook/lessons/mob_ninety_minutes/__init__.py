@@ -1,0 +1,1 @@
+"""Exercises of the mob's ninety minutes, and what their programs are rehearsed with."""

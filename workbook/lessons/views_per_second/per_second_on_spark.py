@@ -1,0 +1,189 @@
+"""Chapter 02: Views per second on Spark."""
+
+from datetime import UTC, datetime
+
+from pyspark.sql import functions as F  # noqa: N812
+
+from workbook.classroom.exercise import case, wrong
+from workbook.classroom.frame_exercise import frame_exercise
+from workbook.classroom.streams import NO_WATERMARK, WATERMARK_BEHIND, WATERMARK_UNUSED
+
+
+def views_per_second(clicks):
+    pages = clicks.where("click_type = 'Page'")
+    timed = pages.withColumn("time", F.timestamp_millis("timestamp"))
+    windows = timed.withWatermark("time", "5 seconds").groupBy(F.window("time", "1 second"))
+    counted = windows.agg(F.count("*").alias("views"))
+    return counted.select(F.unix_seconds("window.start").alias("second"), "views")
+
+
+def in_sql(clicks):
+    timed = clicks.selectExpr("*", "timestamp_millis(timestamp) AS at")
+    return clicks.sparkSession.sql(
+        "SELECT unix_seconds(window.start) AS second, count(*) AS views FROM {timed} "
+        "WHERE click_type = 'Page' GROUP BY window(at, '1 second')",
+        timed=timed.withWatermark("at", "5 seconds"),
+    )
+
+
+def watermark_first(clicks):
+    stamped = clicks.withColumn("t", (F.col("timestamp") / 1000).cast("timestamp"))
+    pages = stamped.withWatermark("t", "5000 milliseconds").where(F.col("click_type") == "Page")
+    counted = pages.groupBy(F.window(F.col("t"), "1 second").alias("w")).count()
+    return counted.selectExpr("CAST(w.start AS BIGINT) AS second", "count AS views")
+
+
+PAGES, TIME = "click_type = 'Page'", "timestamp_millis(timestamp)"
+
+
+def counted(keep=PAGES, time=TIME, delay="5 seconds", length="1 second", by="", views="count(*)"):
+    """Build the query with a part of its own: what wrong answers vary."""
+
+    def answer(clicks):
+        timed = clicks.where(keep).selectExpr("*", f"{time} AS time")
+        timed = timed.withWatermark("time", delay) if delay else timed
+        group = F.expr(by) if by else F.window("time", length)
+        groups = timed.groupBy(group.alias("group")).agg(F.expr(views).alias("views"))
+        second = "group AS second" if by else "unix_seconds(group.start) AS second"
+        return groups.selectExpr(second, "views")
+
+    return answer
+
+
+def watermark_behind(clicks):
+    windows = counted(delay="")(clicks).selectExpr("timestamp_seconds(second) AS start", "views")
+    late = windows.withWatermark("start", "5 seconds")
+    return late.select(F.unix_seconds("start").alias("second"), "views")
+
+
+def by_name_too(clicks):
+    timed = clicks.where(PAGES).selectExpr("*", f"{TIME} AS time").withWatermark("time", "1 second")
+    counted = timed.groupBy(F.window("time", "1 second"), "name").agg(F.count("*").alias("views"))
+    return counted.select(F.unix_seconds("window.start").alias("second"), "views")
+
+
+def without_duplicates(clicks):
+    return views_per_second(clicks.dropDuplicates(["event_id"]))
+
+
+FIRST = 1_700_000_000_000
+SCHEMA = (
+    "event_id BIGINT, click_type STRING, name STRING, timestamp BIGINT, browser STRING, "
+    "tab_id STRING, arrival TIMESTAMP"
+)
+
+
+def click(ms, kind="Page", name="/home", event=None, late=40, tab="t1", browser="Firefox"):
+    """Make a row; times are in ms since the first second, and ``late`` is the way to the broker."""
+    at = FIRST + ms
+    arrival = datetime.fromtimestamp((at + late) / 1000, UTC)
+    return event or at, kind, name, at, browser, tab, arrival
+
+
+def draw(random, size):
+    return tuple(
+        click(
+            random.choice((0, 60_000, 3_600_000)) + random.randrange(3_000),
+            kind=random.choice(("Page", "Page", "Action", "PageLeave")),
+            name=random.choice(("/home", "hats", "Page", "buy")),
+            late=random.choice((0, 40, 1_500, 700_000)),
+            tab=random.choice(("t1", "t2", None)),
+            browser=random.choice(("Firefox", "Safari")),
+        )
+        for _ in range(size)
+    )
+
+
+TOO_SHORT = (
+    "On a stream it drops a page view that is less than five seconds late. Either the delay of the "
+    "watermark is too short, or the group is a time that was cut to its second: the watermark "
+    "passes that when the second begins. A `F.window` ends when its second ends."
+)
+TOO_LONG = (
+    "On a stream a page view that comes too late is still counted: the watermark lies more than "
+    "five seconds behind. The longer the delay, the more seconds stay in the state."
+)
+STREAM = "On a stream it emits other rows in this micro-batch. What is counted there, and when?"
+
+per_second_on_spark = frame_exercise(
+    views_per_second,
+    name="Views per second on Spark",
+    task="Write a function from a DataFrame of clicks (`event_id`, `click_type`, `name`, "
+    "`timestamp` in ms, `browser`, `tab_id`, `arrival`) to one with the page views of each second: "
+    "columns `second` (a whole number, seconds since 1970) and `views`. A record that is no click "
+    "is a row of nulls, and counts for nothing. Views at 10,000, 10,999 and 11,200 ms give the "
+    "rows `10, 2` and `11, 1`, in any order.\n\n"
+    "It runs on a stream next, for as long as the shop is open: use a `window` of one second and a "
+    "watermark with a delay of five seconds, so that its state ends.",
+    schema=SCHEMA,
+    cases=[
+        case("The two views are 999 ms apart, in one second.", click(0), click(999)),
+        case("One view in second 10, and one in second 11.", click(10_200), click(11_000)),
+        case("An action, a scroll and the end of a view are no page views.",
+             click(20_000), click(20_100, "Action", "/buy"), click(20_200, "PageLeave"),
+             click(20_300, "Scroll"), click(21_000, "Action", "buy")),
+        case("A page's name need not begin with a slash, and a view may have no tab.",
+             click(30_000, name="hats"), click(30_100, tab=None)),
+        case("Event 7 was delivered twice, and each row counts.",
+             click(40_100, event=7), click(40_100, event=7)),
+        case("The second view needed two minutes to arrive. It happened in second 50 all the same.",
+             click(50_000), click(50_900, late=120_000)),
+        case("A record that is no click counts for nothing.", (None,) * 7, click(60_000)),
+        case("In the minute between the two nobody looked at a page: its seconds have no row.",
+             click(70_000), click(130_000)),
+    ],
+    draw=draw,
+    micro_batches=[
+        case(STREAM, click(200), click(700), click(6_900)),  # the watermark is at 1,900 from here
+        case(STREAM, click(6_910)),
+        case(TOO_SHORT, click(1_950), click(6_920)),
+        case(STREAM, click(9_100)),  # 4,100
+        case(STREAM, click(9_110)),
+        case(TOO_LONG, click(3_950), click(4_200), click(9_900)),
+    ],
+    right=[in_sql, watermark_first, counted()],
+    wrong=[
+        wrong("It doesn't count page views alone: keep the rows whose `click_type` is equal to "
+              "`Page`, and no others.", counted("timestamp IS NOT NULL"),
+              counted("click_type <> 'Action'"), counted("click_type LIKE 'Page%'"),
+              counted("name LIKE '/%'")),
+        wrong("It counts by `arrival`. A view belongs to the second in which it happened: that is "
+              "its `timestamp`.", counted(time="arrival")),
+        wrong("It counts distinct values or drops duplicates, so an event that was delivered twice "
+              "counts once. That is a good idea with a price; here every row counts.",
+              without_duplicates, counted(views="approx_count_distinct(event_id)")),
+        wrong("Its windows are longer than the one second that is asked for.",
+              counted(length="10 seconds"), counted(length="5 seconds"),
+              counted(length="1 minute")),
+        wrong("It takes milliseconds for seconds. `timestamp_millis` makes a timestamp of "
+              "milliseconds; a cast of a BIGINT takes seconds.",
+              counted(time="timestamp_seconds(timestamp)"), counted(by="timestamp")),
+        wrong("It rounds: what happens 999 ms after a second began is still in it.",
+              counted(by="CAST(round(timestamp / 1000) AS BIGINT)"),
+              counted(by="ceil(timestamp / 1000)")),
+        wrong("A second has several rows: it is grouped by more than the second.",
+              by_name_too),
+        wrong("A second that has only actions appears with 0. Filter before you group.",
+              counted("timestamp IS NOT NULL", views="count_if(click_type = 'Page')")),
+    ],
+    wrong_on_a_stream=[
+        wrong(NO_WATERMARK, counted(delay=""), counted(delay="", by="timestamp div 1000")),
+        wrong(WATERMARK_BEHIND, watermark_behind),
+        wrong(WATERMARK_UNUSED, counted(by="unix_seconds(time)")),
+        wrong(TOO_SHORT, counted(delay="0 seconds"), counted(delay="4800 milliseconds")),
+        wrong(TOO_LONG, counted(delay="10 minutes"), counted(delay="5200 milliseconds")),
+    ],
+    hints=(
+        "It's the query above with three changes: which rows stay, how long a window is, what the "
+        "columns are called.",
+        "The order matters: the rows to keep, a column of the type timestamp, the watermark on it, "
+        "the window of it, the count. `window.start` is a timestamp, and `F.unix_seconds` makes a "
+        "number of it.",
+        "`timed.withWatermark('time', '5 seconds').groupBy(F.window('time', '1 second'))` is the "
+        "step in the middle; the ones before and after it are yours.",
+    ),
+    discussion="The window does two things. It counts, as `timestamp div 1000` would. And it tells "
+    "Spark that the group is a piece of time, which the watermark can pass: then the second leaves "
+    "the state. The check has run your query over six micro-batches: a page view that was not "
+    "quite five seconds late counted there, and one that was a little later was dropped.",
+)  # fmt: skip
