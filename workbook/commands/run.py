@@ -9,7 +9,7 @@ from pathlib import Path
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from workbook.commands.console import Ending, end_like_ctrl_c, typed, waiting_for
+from workbook.commands.console import Ending, end_like_ctrl_c, plain, typed, waiting_for
 from workbook.commands.live_line import Writes, follow
 from workbook.errors import WorkbookError
 from workbook.kafka.end_offsets import EndOffsets
@@ -95,7 +95,7 @@ def _run(broker: Broker, system: System, options: Namespace) -> None:
         follow(started, writes, EndOffsets(config, *system.sources(options)), ending)
         read = " and ".join(system.sources(options))
         print(f"Ended: {started.running.progress.messages:,} messages read from {read}.")
-        print("\n".join(started.summary()))
+        print("\n".join(map(plain, started.summary())))
     finally:
         with waiting_for("Ending Spark"):
             spark.stop()
