@@ -351,6 +351,7 @@ def test_what_comes_later_is_not_available_now(clamped: Clamped) -> None:
         ({"maxLead": "soon"}, "maxLead as a time"),
         ({"maxLead": "5 m"}, "maxLead as a time"),
         ({"maxOffsetsPerTrigger": "0"}, "maxOffsetsPerTrigger as a whole number"),
+        ({"maxOffsetsPerTrigger": "²"}, "maxOffsetsPerTrigger as a whole number"),
         ({"failOnDataLoss": "maybe"}, "failOnDataLoss as true or false"),
         ({"minPartitions": "4"}, "one of the options.*minpartitions"),
         ({"kafka.sasl.jaas.config": "x"}, "kafka.sasl.username"),
@@ -369,6 +370,7 @@ def test_times_are_read_in_every_unit() -> None:
         "1.5 seconds": 1500,
         "1 minute": 60_000,
         "2hours": 7_200_000,
+        "10 days": 864_000_000,
     }
     for text, wanted in leads.items():
         assert Settings.of({**given, "maxLead": text}).max_lead == wanted

@@ -34,6 +34,7 @@ LEFT_OF: dict[str, set[str]] = {
         "ledgers",
         "pipelines",
         "sinks",
+        "sources",
         "spark",
         "topics",
     },
