@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shlex
 import signal
+import sqlite3
 import subprocess
 import sys
 from argparse import ArgumentTypeError
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -120,6 +123,17 @@ def test_a_checkpoint_on_a_place_without_permission_is_refused(
     said = refused(capsys, "run", "page_views", "--checkpoint", str(tmp_path / "new"))
     assert f"nothing can be created in {tmp_path} (Read-only file system)" in said
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(errno.ENOSPC, "No space left on device"), sqlite3.OperationalError("disk I/O error")]
+)
+def test_a_disk_that_is_full_at_the_start_is_said(
+    error: Exception, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "kafka", Mock(side_effect=error))
+    assert main(["run", "page_views"]) == 1
+    assert "The disk is full" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root may write to any folder")

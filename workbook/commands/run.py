@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import shlex
+import sqlite3
 from argparse import Namespace
 from pathlib import Path
 
@@ -41,7 +43,11 @@ def run(options: Namespace) -> None:
         _run(broker, system, options)
     except KeyboardInterrupt:
         print("\nEnded.")
-    except (PySparkException, Py4JError) as error:
+    except (PySparkException, Py4JError, sqlite3.OperationalError) as error:
+        raise query_failed(str(error)) from error
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
         raise query_failed(str(error)) from error
 
 
