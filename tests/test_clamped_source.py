@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import sysconfig
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -351,6 +352,7 @@ def test_what_comes_later_is_not_available_now(clamped: Clamped) -> None:
         ({"maxLead": "soon"}, "maxLead as a time"),
         ({"maxLead": "5 m"}, "maxLead as a time"),
         ({"maxOffsetsPerTrigger": "0"}, "maxOffsetsPerTrigger as a whole number"),
+        ({"maxOffsetsPerTrigger": "²"}, "maxOffsetsPerTrigger as a whole number"),
         ({"failOnDataLoss": "maybe"}, "failOnDataLoss as true or false"),
         ({"minPartitions": "4"}, "one of the options.*minpartitions"),
         ({"kafka.sasl.jaas.config": "x"}, "kafka.sasl.username"),
@@ -369,6 +371,7 @@ def test_times_are_read_in_every_unit() -> None:
         "1.5 seconds": 1500,
         "1 minute": 60_000,
         "2hours": 7_200_000,
+        "10 days": 864_000_000,
     }
     for text, wanted in leads.items():
         assert Settings.of({**given, "maxLead": text}).max_lead == wanted
@@ -545,23 +548,27 @@ def test_what_compaction_has_left(clamped: Clamped) -> None:
 # --- a place of its own -----------------------------------------------------------------------
 
 
-def test_the_example_of_its_page_runs_alone(clamped: Clamped, tmp_path: Path) -> None:
+def test_the_example_of_its_page_runs_from_another_folder(clamped: Clamped, tmp_path: Path) -> None:
     clamped.write(0, *range(30))
     clamped.write(1, 0)
     page = (ROOT / "docs" / "clamped-source.md").read_text()
     [example] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    script = tmp_path / "example.py"
+    (tmp_path / "workbook").symlink_to(ROOT / "workbook")
+    script, elsewhere = tmp_path / "example.py", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    python = tmp_path / "python"  # in which the package isn't installed
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
+    python.chmod(0o700)
     script.write_text(
         example.replace("localhost:9092", clamped.broker.bootstrap)
         .replace("tracking,orders", ",".join(topic.name for topic in clamped.topics))
         .replace("/tmp/clamped", str(tmp_path / "checkpoint"))
     )
     kept = {n: v for n, v in os.environ.items() if not n.startswith(("WORKBOOK", "SPARK", "PY"))}
-    activated = Path(sys.executable).parent
     done = subprocess.run(
-        [sys.executable, str(script)],
-        env={**kept, "PYTHONPATH": str(ROOT), "PATH": f"{activated}{os.pathsep}{kept['PATH']}"},
-        cwd=tmp_path,
+        [python, script],
+        env={**kept, "PYTHONPATH": sysconfig.get_path("purelib"), "PYSPARK_PYTHON": str(python)},
+        cwd=elsewhere,
         capture_output=True,
         text=True,
         timeout=180,

@@ -59,6 +59,14 @@ def test_an_error_is_broken_between_words_on_a_terminal_only(
     ]
 
 
+def test_what_others_named_neither_steers_the_terminal_nor_begins_a_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Line().show("group \x1b]0;title\x07\x1b[2J\rEnded:\n1\x9b2J", last=True)
+    assert capsys.readouterr().out == "group �]0;title��[2J�Ended:�1�2J\n"
+    assert fitted("Expected 1,\n\tgot \x1b[2J") == "Expected 1,\n    got �[2J"
+
+
 def test_a_command_is_written_as_typed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["/somewhere/workbook/__main__.py"])
     monkeypatch.setattr(sys, "orig_argv", [".venv/bin/python", "-m", "workbook"])

@@ -39,7 +39,7 @@ def test_a_checkpoint_of_another_topic_is_named_with_the_fix(told: str) -> None:
     ("told", "line"),
     [
         ("Caused by: a.AException: 1\n\tat x\nCaused by: b.BError: 2\n\tat y", "b.BError: 2"),
-        ("java.io.IOException: No space left on device\n\tat a.b", "java.io.IOException: No space"),
+        ("java.io.IOException: Permission denied\n\tat a.b", "java.io.IOException: Permission"),
     ],
 )
 def test_else_the_last_cause_or_the_first_exception_is_shown(told: str, line: str) -> None:
@@ -77,7 +77,17 @@ def test_what_the_clamped_source_says_is_shown_and_not_the_line_that_raises_it(o
 
 
 @pytest.mark.parametrize(
-    "told", ["terminated with exception: Connection reset", "SQLSTATE: XXKST (no cause message)"]
+    ("told", "says"),
+    [
+        ("terminated with exception: Connection reset", "was killed"),
+        ("SQLSTATE: XXKST (no cause message)", "was killed"),
+        ("Caused by: java.net.SocketException: Broken pipe", "was killed"),
+        ("java.io.IOException: No space left on device\n\tat a.b", "The disk is full"),
+        ("disk I/O error", "The disk is full"),
+    ],
 )
-def test_a_killed_process_needs_no_new_checkpoint(told: str) -> None:
-    assert "with the same --checkpoint" in str(query_failed(told))
+def test_a_killed_process_or_a_full_disk_needs_no_new_checkpoint(told: str, says: str) -> None:
+    said = str(query_failed(PROXY + told))
+    assert says in said
+    assert "with the same --checkpoint" in said
+    assert "new folder" not in said

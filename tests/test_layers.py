@@ -36,6 +36,7 @@ LEFT_OF: dict[str, set[str]] = {
         "ledgers",
         "pipelines",
         "sinks",
+        "sources",
         "spark",
         "topics",
     },

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shlex
 import signal
+import sqlite3
 import subprocess
 import sys
 from argparse import ArgumentTypeError
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -18,7 +21,7 @@ from workbook.cli import main
 from workbook.commands import run
 from workbook.commands.console import ENDINGS
 from workbook.errors import CannotGoOn
-from workbook.systems.options import path, seconds_in, span, topic, whole
+from workbook.systems.options import path, span, span_above_zero, topic, whole
 
 
 @pytest.fixture(autouse=True)
@@ -122,6 +125,17 @@ def test_a_checkpoint_on_a_place_without_permission_is_refused(
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.parametrize(
+    "error", [OSError(errno.ENOSPC, "No space left on device"), sqlite3.OperationalError("disk I/O error")]
+)
+def test_a_disk_that_is_full_at_the_start_is_said(
+    error: Exception, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "kafka", Mock(side_effect=error))
+    assert main(["run", "page_views"]) == 1
+    assert "The disk is full" in capsys.readouterr().err
+
+
 @pytest.mark.skipif(os.getuid() == 0, reason="root may write to any folder")
 @pytest.mark.usefixtures("nothing_starts")
 def test_a_checkpoint_below_a_folder_of_another_mode_is_refused(
@@ -151,9 +165,9 @@ def test_a_store_that_is_something_else_is_refused(
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ("--lateness banana", "argument --lateness: expected a span of time"),
-        ("--lateness banana --out m", "argument --lateness: expected a span of time"),
-        ("--lateness -5 --out m", "argument --lateness: expected a span of time"),
+        ("--lateness banana", "argument --lateness: Expected this option as a time"),
+        ("--lateness banana --out m", "argument --lateness: Expected this option as a time"),
+        ("--lateness -5 --out m", "argument --lateness: Expected this option as a time"),
         ("--lateness 5s", "Expected --out with --lateness, but got none"),
         ("--by-partition", "Expected --out with --by-partition, but got none"),
         ("--out a/b", "argument --out: expected the name of a topic"),
@@ -168,16 +182,15 @@ def test_options_that_mean_nothing_are_refused(
     assert says in refused(capsys, "run", "page_views", *words.split())
 
 
-def test_a_span_of_time_is_read_in_seconds_and_written_for_spark() -> None:
-    read = {"5 seconds": 5, "5s": 5, "0 seconds": 0, "1 Minute 30 seconds": 90, "250 ms": 0.25}
-    assert {text: seconds_in(text) for text in read} == read
-    assert [span(text) for text in ("2 minutes", "1.5 s")] == ["120 seconds", "1500 milliseconds"]
-    for text in ("", "5", "minutes", "5 secs ago", "5 bananas", "-5 seconds", "5 seconds, or 6"):
-        with pytest.raises(ArgumentTypeError, match="span of time such as"):
-            seconds_in(text)
-    assert seconds_in("36525 days") == 36_525 * 86_400
-    with pytest.raises(ArgumentTypeError, match="a century at most, but got '36526 days'"):
-        seconds_in("36526 days")
+def test_a_time_is_read_in_any_unit_and_written_for_spark() -> None:
+    written = {"5s": "5 seconds", "0 ms": "0 seconds", "1 Minute 30 seconds": "90 seconds",
+               "1.5 s": "1500 milliseconds", "36525 days": "3155760000 seconds"}  # fmt: skip
+    assert {text: span(text) for text in written} == written
+    for text in ("", "5", "minutes", "5 secs ago", "5 bananas", "-5 seconds", "36526 days"):
+        with pytest.raises(ArgumentTypeError, match=f"as a time like .* but got {text!r}"):
+            span(text)
+    with pytest.raises(ArgumentTypeError, match="from 1 ms to a century"):
+        span_above_zero("0 s")
 
 
 def test_topics_places_and_numbers_are_what_kafka_and_the_shell_take_them_for() -> None:

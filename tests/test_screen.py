@@ -38,6 +38,15 @@ def test_a_terminal_shows_the_table_its_rest_and_the_line_and_is_clean_at_the_en
     assert re.search(r"\x1b\[\d*[AK]", there.getvalue()[len(text) :])  # taken away again
 
 
+def test_names_neither_steer_the_terminal_nor_begin_a_line() -> None:
+    made, there = screen(terminal=True, now=[0.0], full=True)
+    evil = "x\x1b]0;title\x07\ny"
+    with made:
+        made.show(lambda: Shown(("group",), [(evil,)], 0, [evil]), evil)
+    assert there.getvalue().count("x�]0;title��y") == 3
+    assert "\x07" not in there.getvalue()
+
+
 def test_rows_that_were_not_written_out_are_counted_too() -> None:
     made, there = screen(terminal=True, now=[0.0])
     with made:

@@ -8,8 +8,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from py4j.java_gateway import GatewayClient
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
@@ -151,6 +153,21 @@ stop_spark(third)
 
 def test_spark_starts_again_after_an_interrupted_start_and_after_its_java_has_died() -> None:
     assert fresh(BROKEN).splitlines() == ["interrupted None", "3 None", "4"]
+
+
+def test_a_call_to_java_that_ctrl_c_interrupts_prints_no_traceback(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: str) -> str:
+        raise KeyboardInterrupt
+
+    client = GatewayClient()
+    connection = SimpleNamespace(send_command=interrupted, socket=None)
+    monkeypatch.setattr(client, "_get_connection", lambda: connection)
+    session._quiet_logs()
+    with pytest.raises(KeyboardInterrupt):
+        client.send_command("")
+    assert not caplog.records
 
 
 def test_the_error_of_a_query_is_not_printed_as_json_above_it(spark: SparkSession) -> None:

@@ -38,8 +38,17 @@ def as_typed(text: str) -> str:
     return re.sub(r"(?<![\w./-])python -m workbook", lambda _: typed(), text)
 
 
+def plain(text: str) -> str:
+    """Replace the characters that would steer a terminal or begin a line.
+
+    Others choose the names of groups, clients and pages, and any character is allowed in them.
+    """
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
 def fitted(text: str) -> str:
     """Break lines between words where stderr is a terminal; elsewhere a line stays a line."""
+    text = "\n".join(map(plain, text.expandtabs(4).split("\n")))
     if not sys.stderr.isatty():
         return text
     columns = shutil.get_terminal_size().columns
@@ -101,7 +110,7 @@ class Line:
 
     def show(self, text: str, *, last: bool = False) -> None:
         """Put the text there; the ``last`` one stays, whole, and what follows is below it."""
-        now = self._clock()
+        now, text = self._clock(), plain(text)
         if not last and (text == self._shown or now < self._due):
             return
         self._due = now + (TERMINAL_S if sys.stdout.isatty() else ELSEWHERE_S)

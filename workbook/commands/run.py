@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import shlex
+import sqlite3
 from argparse import Namespace
 from pathlib import Path
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from workbook.commands.console import Ending, end_like_ctrl_c, typed, waiting_for
+from workbook.commands.console import Ending, end_like_ctrl_c, plain, typed, waiting_for
 from workbook.commands.live_line import Writes, follow
 from workbook.errors import WorkbookError
 from workbook.kafka.end_offsets import EndOffsets
@@ -41,7 +43,11 @@ def run(options: Namespace) -> None:
         _run(broker, system, options)
     except KeyboardInterrupt:
         print("\nEnded.")
-    except (PySparkException, Py4JError) as error:
+    except (PySparkException, Py4JError, sqlite3.OperationalError) as error:
+        raise query_failed(str(error)) from error
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
         raise query_failed(str(error)) from error
 
 
@@ -95,7 +101,7 @@ def _run(broker: Broker, system: System, options: Namespace) -> None:
         follow(started, writes, EndOffsets(config, *system.sources(options)), ending)
         read = " and ".join(system.sources(options))
         print(f"Ended: {started.running.progress.messages:,} messages read from {read}.")
-        print("\n".join(started.summary()))
+        print("\n".join(map(plain, started.summary())))
     finally:
         with waiting_for("Ending Spark"):
             spark.stop()

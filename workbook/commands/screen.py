@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from workbook.commands.console import TERMINAL_S
+from workbook.commands.console import TERMINAL_S, plain
 from workbook.systems.base import Shown
 
 ROWS = 10
@@ -51,7 +51,7 @@ class Screen:
             above: list[Table | Text] = []
             if shown.rows:
                 above = [drawn(shown, self._rows(lines), cut=self._full), *notes]
-            below = Text(line, no_wrap=self._full, overflow="ellipsis")
+            below = Text(plain(line), no_wrap=self._full, overflow="ellipsis")
             self._live.update(Group(*above, below), refresh=True)
 
     def _rows(self, taken: int) -> int:
@@ -62,7 +62,7 @@ class Screen:
         """Return the first notes, as many as there's room for, and the lines that they take."""
         notes, taken = list[Text](), 0
         for note in shown.notes:
-            text = Text(note)
+            text = Text(plain(note))
             lines = len(text.wrap(self._console, self._console.width))
             if taken + lines > self._console.height // 3:
                 break
@@ -93,7 +93,8 @@ def drawn(shown: Shown, rows: int = ROWS, *, cut: bool = False) -> Table:
     for name in shown.columns:
         table.add_column(Text(name, no_wrap=cut or None, overflow="ellipsis"), overflow="ellipsis")
     for row in shown.rows[:rows]:
-        table.add_row(*(Text(cell, no_wrap=cut or None, overflow="ellipsis") for cell in row))
+        cells = map(plain, row)
+        table.add_row(*(Text(cell, no_wrap=cut or None, overflow="ellipsis") for cell in cells))
     left = len(shown.rows) + shown.more - rows
     if left > 0:
         table.caption = f"and {left:,} more"

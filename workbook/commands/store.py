@@ -35,7 +35,8 @@ def ask(options: Namespace) -> int:
     except sqlite3.DatabaseError as error:
         raise WorkbookError(f"{path} is no store of a table: {error}.") from None
     for row in rows:
-        print(json.dumps(row, ensure_ascii=False, default=_shown))
+        text = json.dumps(row, ensure_ascii=False, default=_shown)
+        print(text if text.isprintable() else json.dumps(row, default=_shown))
     if options.key is None or rows:
         return 0
     print(f"{options.key} is not in the table ({known:,} rows).")

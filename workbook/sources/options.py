@@ -8,10 +8,21 @@ from collections.abc import Mapping, Sequence
 
 from workbook.sources.kafka_names import translated
 
-_UNITS = {"ms": 1, "millisecond": 1, "s": 1000, "second": 1000, "minute": 60_000, "hour": 3_600_000}
-"""In ms."""
+_UNITS = {
+    "ms": 1,
+    "millisecond": 1,
+    "s": 1000,
+    "second": 1000,
+    "minute": 60_000,
+    "hour": 3_600_000,
+    "day": 86_400_000,
+}
+"""Of a time, in ms; in the plural too."""
 
-_PLURALS = "milliseconds|seconds|minutes|hours"
+_LONGEST_MS = 36_525 * _UNITS["day"]
+"""A time is a century at most: event times and spans in milliseconds are added up in 64 bits."""
+
+_SPAN = re.compile(rf"(\d+(?:\.\d+)?)\s*({'|'.join(_UNITS)})s?\b")
 
 
 def sorted_out(
@@ -34,22 +45,27 @@ def sorted_out(
     return own, config
 
 
-def milliseconds(option: str, text: str) -> int:
-    """Return a time like "10 seconds" in ms; raise ValueError for another text, or zero."""
-    found = re.fullmatch(rf"\s*(\d+(?:\.\d+)?)\s*({'|'.join(_UNITS)}|{_PLURALS})\s*", text.lower())
-    value = (
-        round(float(found[1]) * _UNITS.get(found[2], _UNITS.get(found[2][:-1], 0))) if found else 0
-    )
-    if value < 1:
-        raise ValueError(f"Expected {option} as a time like '10 seconds', but got {text!r}.")
-    return value
+def milliseconds(option: str, text: str, least: int = 1) -> int:
+    """Return a time like "10 seconds" or "1 minute 30 seconds" in ms.
+
+    Raises ValueError for another text, for less than ``least`` ms and for more than a century.
+    """
+    words = text.lower()
+    parts = _SPAN.findall(words)
+    value = sum(float(number) * _UNITS[unit] for number, unit in parts)
+    if not parts or _SPAN.sub("", words).strip() or not least <= value <= _LONGEST_MS:
+        raise ValueError(
+            f"Expected {option} as a time like '10 seconds', from {least} ms to a century, but "
+            f"got {text!r}."
+        )
+    return round(value)
 
 
 def whole(option: str, text: str | None) -> int | None:
     """Return a number from 1, None without a text; raise ValueError for another text."""
     if text is None:
         return None
-    if not text.strip().isdigit() or int(text) < 1:
+    if not text.strip().isdecimal() or int(text) < 1:
         raise ValueError(f"Expected {option} as a whole number from 1, but got {text!r}.")
     return int(text)
 

@@ -72,8 +72,7 @@ def hold(checkpoint: Path) -> None:
         lock.close()
         raise CannotGoOn(
             f"Expected the checkpoint {checkpoint} to be free, but another process runs a query "
-            "on it, and two would overwrite each other's offsets. End that one first, or use a "
-            "checkpoint of its own for this one."
+            "on it, and two would overwrite each other's offsets. End that one first."
         ) from None
     except OSError:  # a file system without locks
         pass

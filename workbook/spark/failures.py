@@ -9,45 +9,43 @@ from workbook.errors import SparkFailed
 LONGEST = 400
 """The number of characters shown of a cause."""
 
-# Spark's and Kafka's words for offsets that the broker does not have (any more), best ones first.
-_NOT_HELD = (
-    "Could not read records in offset",
-    "offset was changed from",
-    "but consumer reset to",
-    "greater than the resolved end offset",
-    "have been deleted",
-    "Unknown topic id",
-    "UnknownTopicId",
-    "OffsetOutOfRange",
-    "KAFKA_DATA_LOSS",
-    "Some data may have been lost",
-)
-_KILLED = ("(no cause message)", "terminated with exception: Connection reset")
+_SAME = "start again, with the same --checkpoint if there was one."
+
+# What to do, after the words of Spark and Kafka for a cause, best ones first.
+_KNOWN = {
+    (
+        "Could not read records in offset",
+        "offset was changed from",
+        "but consumer reset to",
+        "greater than the resolved end offset",
+        "have been deleted",
+        "Unknown topic id",
+        "UnknownTopicId",
+        "OffsetOutOfRange",
+        "KAFKA_DATA_LOSS",
+        "Some data may have been lost",
+    ): "The checkpoint begins at an offset of the topic that this broker does not hold: it belongs "
+    "to another broker, or the topic is a new one or has let old records go. Use a new folder for "
+    "--checkpoint.",
+    # SQLite's words for a disk that is full at a start are the last ones.
+    ("No space left on device", "disk is full", "disk I/O error"): "The disk is full, or it fails. "
+    f"Free some space, then {_SAME}",
+    ("Python worker failed to connect back",): "A Python process that Spark started did not answer "
+    f"within ten seconds: the machine is too busy. Once it is less so, {_SAME}",
+    ("(no cause message)", "terminated with exception: Connection reset", "Broken pipe"): "A "
+    f"Python process of Spark was killed, or has crashed. Now {_SAME}",
+}
 _OURS = re.compile(r"workbook\.\w|[\w.]*(Error|Lost): Expected ")
 _SAYS_ALL = re.compile(r"workbook\.errors\.\w+: (Expected .+)", re.DOTALL)
-_TOO_BUSY = "Python worker failed to connect back"
 _PROXY = ("Py4J", "Python Proxy", "PythonException", "Job aborted", "STREAM_FAILED")
 _NAMES_ONE = re.compile(r"[\w.$]+(?:Exception|Error)\b")
 
 
 def query_failed(text: str) -> SparkFailed:
     """Return the error for a query that ended; ``text`` is all Spark's output, traces included."""
-    if any(words in text for words in _NOT_HELD):
-        return SparkFailed(
-            "The checkpoint begins at an offset of the topic that this broker does not hold: it "
-            "belongs to another broker, or the topic is a new one or has let old records go. Use "
-            f"a new folder for --checkpoint.\n  {cause(text, _NOT_HELD)}"
-        )
-    if _TOO_BUSY in text:
-        return SparkFailed(
-            "A Python process that Spark started did not answer within ten seconds: the machine is "
-            "too busy. Start it again, with the same --checkpoint if there was one."
-        )
-    if any(words in text for words in _KILLED):
-        return SparkFailed(
-            "A Python process of Spark was killed, or has crashed. Start it again, with the same "
-            "--checkpoint if there was one."
-        )
+    for words, says in _KNOWN.items():
+        if any(word in text for word in words):
+            return SparkFailed(f"{says}\n  {cause(text, words)}")
     found = cause(text)
     if ours := _SAYS_ALL.match(found):
         return SparkFailed(f"The query has ended. {ours[1]}")

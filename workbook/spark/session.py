@@ -159,7 +159,7 @@ def _start(name: str, flags: list[str]) -> SparkSession:
     wanted = settings(scratch, flags)
     builder = SparkSession.builder.appName(name).config(map={**wanted})
     settle_environment()
-    _quiet_query_contexts()
+    _quiet_logs()
     _require_master(cluster.master())
     log = scratch / "spark.log"
     try:
@@ -245,10 +245,15 @@ def _not_started(error: Exception, log: Path) -> SparkFailed:
     )
 
 
-def _quiet_query_contexts() -> None:
-    """Keep pyspark from printing each error of a query as JSON, above the error itself."""
+def _quiet_logs() -> None:
+    """Keep PySpark from printing a query's error as JSON, too, and Py4J from printing Ctrl-C's."""
+    logging.getLogger().addFilter(_is_no_interrupt)
     for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):
         PySparkLogger.getLogger(name).setLevel(logging.CRITICAL)
+
+
+def _is_no_interrupt(record: logging.LogRecord) -> bool:
+    return not (record.exc_info and record.exc_info[0] is KeyboardInterrupt)
 
 
 def _let_the_lab_end(spark: SparkSession) -> None:

@@ -140,10 +140,9 @@ def _lag(messages: int | None) -> str:
 
 def _summary(dashboard: Dashboard) -> list[str]:
     """Name the first groups, the one furthest behind on top, with what should be looked at."""
-    lines = [
-        f"  {row['group']}: {row['state']}, lag {_lag(row['lag'])}"
-        + "".join(f"\n    {remark}" for remark in row["remarks"])
-        for row in dashboard.rows()
-    ]
-    more = [f"  ... and {len(lines) - SHOWN:,} more"] if len(lines) > SHOWN else []
-    return [f"{dashboard}{':' if lines else '.'}", *lines[:SHOWN], *more]
+    lines, rows = list[str](), dashboard.rows()
+    for row in rows[:SHOWN]:
+        lines.append(f"  {row['group']}: {row['state']}, lag {_lag(row['lag'])}")
+        lines += [f"    {remark}" for remark in row["remarks"]]
+    more = [f"  ... and {len(rows) - SHOWN:,} more"] if len(rows) > SHOWN else []
+    return [f"{dashboard}{':' if rows else '.'}", *lines, *more]

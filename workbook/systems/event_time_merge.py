@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbook.errors import WorkbookError
+from workbook.sources.options import milliseconds
 from workbook.systems.base import (
     GeneratedStream,
     Started,
@@ -17,7 +18,6 @@ from workbook.systems.base import (
 )
 from workbook.systems.options import (
     offsets_in_json,
-    seconds_in,
     span,
     span_above_zero,
     topic,
@@ -226,7 +226,7 @@ class EventTimeMerge(System):
         number = require_topic(config, options.source)
         starting = where_to_start(config, options, checkpoint)
         raw = _read(spark, broker, options, topics, starting)
-        idle = options.idle_timeout and _milliseconds(options.idle_timeout)
+        idle = options.idle_timeout and milliseconds("--idle-timeout", options.idle_timeout)
         visits = merged_visits(raw, letters, topics, number, limits(options), idle)
         clocks = Clocks(topics)
         topic = MergedTopic(config, options.out, topics, letters)
@@ -253,13 +253,9 @@ def _read(
     return clamped_stream(spark, broker, topics, *leads, starting=starting, max_per_batch=most)
 
 
-def _milliseconds(time: str) -> int:
-    return round(seconds_in(time) * 1000)
-
-
 def limits(options: Namespace) -> Limits:
     """Return the limits that the options give."""
     from workbook.pipelines.event_time_merge.by_hand import Limits
 
     times = (options.timeout, options.max_age, options.horizon)
-    return Limits(*map(_milliseconds, times))
+    return Limits(*(milliseconds("a limit", time, 0) for time in times))

@@ -16,13 +16,13 @@ UNITS = (("d", 86_400), ("h", 3600), ("min", 60))
 
 def groups_table(rows: Sequence[Mapping[str, Any]]) -> Shown:
     """Return the first rows of ``Dashboard.rows``, in their order."""
-    written = [tuple(map(_plain, _cells(row))) for row in rows[:MOST]]
+    written = [_cells(row) for row in rows[:MOST]]
     return Shown(COLUMNS, written, len(rows) - len(written), remarks(rows[:MOST]))
 
 
 def remarks(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return what should be looked at, a line for each group that has remarks."""
-    return [_plain(f"{row['group']}: {' '.join(row['remarks'])}") for row in rows if row["remarks"]]
+    return [f"{row['group']}: {' '.join(row['remarks'])}" for row in rows if row["remarks"]]
 
 
 def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -44,8 +44,3 @@ def ago(seconds: float) -> str:
         if seconds >= size:
             return f"{seconds / size:,.0f} {name}"
     return f"{seconds:,.0f} s"
-
-
-def _plain(cell: str) -> str:
-    """Replace what would steer the terminal: group and client ids may hold any character."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in cell)

@@ -7,26 +7,13 @@ import os
 import re
 from argparse import ArgumentParser, ArgumentTypeError
 
+from workbook.sources.options import milliseconds
+
 FOREVER = "default: until Ctrl-C or SIGTERM"
 
 MAX_PER_BATCH = 2_000_000
 """The records of a micro-batch, at most: this bounds memory."""
 
-UNITS = {
-    "ms": 0.001,
-    "millisecond": 0.001,
-    "s": 1,
-    "second": 1,
-    "minute": 60,
-    "hour": 3600,
-    "day": 86_400,
-}
-"""Of a span of time, in seconds; in the plural too."""
-
-LONGEST_S = 36_525 * UNITS["day"]
-"""A span is a century at most: event times and spans in milliseconds are added up in 64 bits."""
-
-_SPAN = re.compile(rf"(\d+(?:\.\d+)?)\s*({'|'.join(UNITS)})s?\b")
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
@@ -77,33 +64,18 @@ def offsets_in_json(text: str) -> dict[str, dict[int, int]]:
         ) from None
 
 
-def span(text: str) -> str:
-    """Read a span of time and write it as Spark understands it; see ``seconds_in``."""
-    seconds = seconds_in(text)
-    return (
-        f"{seconds:.0f} seconds" if seconds.is_integer() else f"{seconds * 1000:.0f} milliseconds"
-    )
+def span(text: str, least: int = 0) -> str:
+    """Read a time of at least ``least`` ms and write it as Spark understands it."""
+    try:
+        ms = milliseconds("this option", text, least)
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from None
+    return f"{ms} milliseconds" if ms % 1000 else f"{ms // 1000} seconds"
 
 
 def span_above_zero(text: str) -> str:
-    """Read a span of time of a millisecond at least."""
-    if seconds_in(text) < 0.001:
-        raise ArgumentTypeError(f"expected a time above zero, but got {text!r}")
-    return span(text)
-
-
-def seconds_in(text: str) -> float:
-    """Read a span of time in seconds: ``5 seconds``, ``1 minute 30 seconds``, ``250 ms``."""
-    words = text.strip().lower()
-    parts = _SPAN.findall(words)
-    if not parts or _SPAN.sub("", words).strip():
-        raise ArgumentTypeError(
-            f"expected a span of time such as '5 seconds' or '2 minutes', but got {text!r}"
-        )
-    seconds = float(sum(float(number) * UNITS[unit] for number, unit in parts))
-    if seconds > LONGEST_S:
-        raise ArgumentTypeError(f"expected a span of time of a century at most, but got {text!r}")
-    return seconds
+    """Read a time of a millisecond at least."""
+    return span(text, 1)
 
 
 def add_run_options(parser: ArgumentParser, reads: str, *, rejects: bool = True) -> None:
