@@ -8,7 +8,6 @@ import subprocess
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from confluent_kafka import Producer
 from labs import end, read_until, until, workbook
 
 from workbook.commands.live_line import Writes
-from workbook.commands.metrics import LINES, Known, Unreadable, in_order
+from workbook.commands.metrics import LINES, Known
 from workbook.errors import TopicMissing
 from workbook.events.clicks import Click, ClickType
 from workbook.events.metrics import NOT_A_METRIC, Metric
@@ -161,10 +160,10 @@ def test_a_reader_goes_on_after_a_value_that_is_no_number(broker: Any, topic: Ma
     lines = [process.stdout.readline().rstrip() for _ in range(6)]
     assert lines == [  # by second, though the topic has them in another order
         "1700000000 22:13:20 42",
-        "1700000000 22:13:20 43 corrected, was 42",
+        "1700000000 22:13:20 43",
         "1700000001 22:13:21 7",
         "1700000003 22:13:23 1",
-        "1700000003 22:13:23 3 with partition 1",
+        "1700000003 22:13:23 3",
         "999999999999999999 01:46:39 9",
     ]
     os.killpg(process.pid, signal.SIGTERM)
@@ -176,14 +175,26 @@ def test_a_reader_goes_on_after_a_value_that_is_no_number(broker: Any, topic: Ma
     assert told[0] == f"{place}; got key b'1700000001', value b'many'"
 
 
-def test_the_metrics_of_a_batch_are_told_in_the_order_of_their_seconds() -> None:
-    told = in_order(Known(), [Metric(9, 1), Metric(3, 4), Metric(10, 2), Metric(3, 5)])
-    assert told == [
-        "3 00:00:03 4",
-        "3 00:00:03 5 corrected, was 4",
+def test_each_second_gets_the_sum_of_the_last_values_of_its_keys() -> None:
+    metrics = [Metric(9, 1), Metric(3, 5, 0), Metric(3, 6, 1), Metric(3, 6, 1), Metric(3, 4, 0)]
+    assert list(Known().lines(metrics)) == [
+        "3 00:00:03 5",
+        "3 00:00:03 11",
+        "3 00:00:03 10",
         "9 00:00:09 1",
-        "10 00:00:10 2",
     ]
+
+
+def test_a_topic_of_something_else_is_not_printed_record_by_record(
+    broker: Any, topic: MakeTopic
+) -> None:
+    clicks = topic("clicks")
+    produce(broker, clicks, *[(b"tab", b"{}" * 50)] * 37)
+    process = workbook("metrics", clicks.name)
+    line = read_until(process, "offset 0: ")
+    assert line.startswith(f"{clicks.name}, partition 0, offset 0: {NOT_A_METRIC}; got key b'tab'")
+    read_until(process, f"offset {LINES - 1}: ")
+    assert end(process, signal.SIGINT) == "37 records were no metrics.\n"
 
 
 def test_a_reader_of_nothing_says_so() -> None:
@@ -197,33 +208,6 @@ def test_a_reader_ends_by_itself_after_its_seconds(topic: MakeTopic) -> None:
     process = workbook("metrics", topic("metrics").name, "--seconds", "0.1")
     assert without_waits(process.communicate(timeout=60)[0]) == []
     assert process.returncode == 0
-
-
-def test_a_partition_is_corrected_within_the_sum() -> None:
-    known = Known()
-    told = [
-        known.take(Metric(0, views, partition)) for views, partition in [(5, 0), (6, 1), (4, 0)]
-    ]
-    assert told == [
-        "0 00:00:00 5",
-        "0 00:00:00 11 with partition 1",
-        "0 00:00:00 10 corrected, was 11",
-    ]
-
-
-def test_a_total_counts_alone_where_a_second_has_parts_too(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    known = Known()
-    metrics = [Metric(0, 5, 0), Metric(0, 9), Metric(0, 4, 1), Metric(0, 8), Metric(1, 7, 0)]
-    assert [known.take(metric) for metric in metrics] == [
-        "0 00:00:00 5",
-        "0 00:00:00 9 corrected, was 5",
-        None,
-        "0 00:00:00 8 corrected, was 9",
-        "1 00:00:01 7",
-    ]
-    assert capsys.readouterr().err.count("mixes totals") == 1
 
 
 # --- the ends of a topic, and the last micro-batch ----------------------------------------------
@@ -261,38 +245,3 @@ def test_a_closed_gate_lets_no_micro_batch_begin_to_write() -> None:
     with pytest.raises(InterruptedError):
         writes("before-send")
     assert writes.begun == 2
-
-
-def test_a_topic_of_something_else_is_not_printed_record_by_record(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    unreadable = Unreadable()
-    for offset in range(37):
-        unreadable.report(FakeMessage(offset), NOT_A_METRIC)
-    unreadable.summarize()
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == LINES + 1
-    assert lines[0].startswith("clicks, partition 0, offset 0: ")
-    assert lines[-1] == "37 records were no metrics."
-
-
-@dataclass
-class FakeMessage:
-    """A click, where a metric was expected."""
-
-    at: int
-
-    def topic(self) -> str:
-        return "clicks"
-
-    def partition(self) -> int:
-        return 0
-
-    def offset(self) -> int:
-        return self.at
-
-    def key(self) -> bytes:
-        return b"tab"
-
-    def value(self) -> bytes:
-        return b"{}"
