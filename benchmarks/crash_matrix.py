@@ -1,12 +1,12 @@
-"""Every variant of every system, killed at every point, with several seeds each.
+"""Kill every variant of every system at every point, with several seeds each.
 
     .venv/bin/python benchmarks/crash_matrix.py [--seeds 10] [--systems page_views ...]
         [--variants spark ...] [--write FILE]
 
 Each crash is kill -9 and a restart; the ledger says what was lost, duplicated or wrong. Writes
-docs/crash-matrix.md. Ends with 1 where a variant breaks its promise, where one that promises
-nothing does nothing wrong in all of its runs (then the lesson would be a lie), or where a run gave
-no verdict.
+docs/crash-matrix.md. The exit code is 1 if a variant breaks its promise, if a run ends without a
+verdict, or if a variant that promises nothing makes no mistake in any run: then the chapter, which
+says that it does, would be wrong.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "crash-matrix.md"
 
 @dataclass(frozen=True)
 class Run:
-    """What one crash came to; ``failure`` says why there is no verdict."""
+    """The result of one crash; ``failure`` says why there is no verdict."""
 
     system: str
     variant: str
@@ -58,7 +58,7 @@ class Run:
 
 
 def run(broker: Broker, what: tuple[str, str, str, int]) -> Run:
-    """One crash; an error becomes part of the result, so that the others go on."""
+    """Run one crash; return an error as its result, so that the other crashes still run."""
     *cell, seed = what
     try:
         found = crash(broker, *cell, seed=seed)
@@ -68,7 +68,7 @@ def run(broker: Broker, what: tuple[str, str, str, int]) -> Run:
 
 
 def measure(broker: Broker, chosen: list[tuple[str, Variant]], seeds: int) -> list[Run]:
-    """All crashes: the loops two at a time, Spark one at a time."""
+    """Run all crashes: two loops at the same time, but only one Spark."""
     done: list[Run] = []
     for workers, by_hand in ((2, True), (1, False)):
         todo = [
@@ -86,12 +86,12 @@ def measure(broker: Broker, chosen: list[tuple[str, Variant]], seeds: int) -> li
 
 
 def problems(runs: list[Run], chosen: list[tuple[str, Variant]]) -> list[str]:
-    """What makes the matrix one that must not be believed or shown."""
+    """Return the reasons why this matrix must not be published."""
     found = [f"broken promise or no verdict: {r}" for r in runs if not r.kept]
     for system, variant in chosen:
         mine = of((r for r in runs if r.system == system), variant)
         if not variant.promises and not any(any(r.counts.values()) for r in mine):
-            found.append(f"{system}, {variant.name}: nothing wrong in any run, which is a lie")
+            found.append(f"{system}, {variant.name}: promises nothing, but made no mistake")
     return found
 
 
@@ -103,16 +103,16 @@ def of(runs: Iterable[Run], variant: Variant) -> list[Run]:
 
 
 def page(runs: list[Run], chosen: list[tuple[str, Variant]], seeds: int, minutes: float) -> str:
-    """The whole of docs/crash-matrix.md."""
+    """Return the text of docs/crash-matrix.md."""
     lines = [
         "# The crash matrix",
         "",
-        "Written by `make crash-matrix`. Each crash is kill -9 at a named point, with a seed that "
-        "draws the input and the moment, and a restart behind it. A cell sums up its runs; in "
-        "brackets, in how many of them there were any.",
+        "Written by `make crash-matrix`. Each crash is kill -9 at a named point and then a "
+        "restart; a seed draws the input and the moment of the kill. A cell adds up the faults of "
+        "its runs: *148 lost (9 of 10)* means that 148 were lost in all, in 9 of 10 runs.",
         "",
         f"Measured on {date.today():%d %B %Y} on {os.cpu_count()} shared cores in {minutes:.0f} "
-        f"minutes, {seeds} crashes in each cell.",
+        f"minutes, with {seeds} crashes per cell.",
         "",
     ]
     for system, pairs in groupby(chosen, key=lambda pair: pair[0]):
@@ -123,7 +123,7 @@ def page(runs: list[Run], chosen: list[tuple[str, Variant]], seeds: int, minutes
 
 
 def section(system: str, runs: list[Run], variants: list[Variant]) -> Iterator[str]:
-    """The tables of a system: variants with the same points share one."""
+    """Yield the tables of a system: the loops by hand share one, the variants on Spark another."""
     described = " ".join((CRASHES[system].__doc__ or "").split())
     yield from (f"## {system}", "", f"Input and verdict: {described}", "")
     for by_hand in (True, False):

@@ -9,13 +9,14 @@ import pytest
 from workbook.crashlab.found import Found, tapes
 from workbook.crashlab.notes import READ, Read, read_in
 from workbook.systems.crashes.base import Traced
+from workbook.views.drawing import wide
 from workbook.views.picture import Picture
 
 
 def traced(published: dict[int, int], records: int = 20, actions: tuple[int, ...] = ()) -> Traced:
     """Twenty records; those in ``published`` lie in results of these offsets."""
     counted = frozenset(range(records)) - frozenset(actions)
-    return Traced("page view", "clicks", {n: f"r{n}" for n in range(records)}, counted, published)
+    return Traced("page view", records, counted, published)
 
 
 def spans(picture: Picture) -> dict[str, str]:
@@ -37,45 +38,50 @@ FIRST_TEN = dict.fromkeys(range(10), 0)
 def test_a_bookmark_ahead_of_the_results_loses_what_was_in_memory() -> None:
     drawn = one(traced(FIRST_TEN), Found(0, read=15, committed=13, results=1))
     assert spans(drawn) == {
-        "3 page views only in memory: lost": "10 to 12",
-        "2 page views only in memory: read again": "13 to 14",
+        "10 page views counted and published: done": "0 to 9",
+        "3 page views counted only in memory: lost": "10 to 12",
+        "2 page views counted only in memory: read again": "13 to 14",
     }
-    assert "committed: a restart begins here at 13" in drawn.words
-    assert "the crash before offset 15" in drawn.words
+    assert "last commit, so a restart begins here at 13" in drawn.words
+    assert "kill -9 before offset 15" in drawn.words
 
 
 def test_a_bookmark_behind_the_results_reads_them_again() -> None:
     drawn = one(traced(FIRST_TEN), Found(0, read=12, committed=6, results=1))
     assert spans(drawn) == {
-        "4 page views published: read again": "6 to 9",
-        "2 page views only in memory: read again": "10 to 11",
+        "6 page views counted and published: done": "0 to 5",
+        "4 page views counted and published: read again": "6 to 9",
+        "2 page views counted only in memory: read again": "10 to 11",
     }
 
 
 def test_what_was_published_after_the_kill_was_in_memory_when_it_fell() -> None:
     later = FIRST_TEN | dict.fromkeys(range(10, 20), 1)
+    done = {"10 page views counted and published: done": "0 to 9"}
     drawn = one(traced(later), Found(0, read=15, committed=10, results=1))
-    assert spans(drawn) == {"5 page views only in memory: read again": "10 to 14"}
+    assert spans(drawn) == done | {"5 page views counted only in memory: read again": "10 to 14"}
     drawn = one(traced(later), Found(0, read=15, committed=10, results=2))
-    assert spans(drawn) == {"5 page views published: read again": "10 to 14"}
+    assert spans(drawn) == done | {"5 page views counted and published: read again": "10 to 14"}
 
 
 def test_a_gap_is_bracketed_apart_and_records_that_do_not_count_part_nothing() -> None:
     gap = {n: 0 for n in FIRST_TEN if n not in (3, 4, 5)}
     drawn = one(traced(gap, actions=(4, 11)), Found(0, read=13, committed=10, results=1))
     assert spans(drawn) == {
-        "2 page views only in memory: lost": "3 to 5",
-        "2 page views only in memory: read again": "10 to 12",
+        "3 page views counted and published: done": "0 to 2",
+        "2 page views counted only in memory: lost": "3 to 5",
+        "4 page views counted and published: done": "6 to 9",
+        "2 page views counted only in memory: read again": "10 to 12",
     }
-    assert "1 page view only" in one(traced(gap), Found(0, 4, 10, 1)).words
+    assert "1 page view counted only" in one(traced(gap), Found(0, 4, 10, 1)).words
 
 
 def test_nothing_committed_and_nothing_read() -> None:
     drawn = one(traced(FIRST_TEN), Found(0, read=0, committed=None, results=0))
-    assert "nothing committed: a restart begins here at 0" in drawn.words
+    assert "nothing committed, so a restart begins here at 0" in drawn.words
     assert spans(drawn) == {}
     drawn = one(traced({}), Found(0, read=2, committed=None, results=0))
-    assert spans(drawn) == {"2 page views only in memory: read again": "0 to 1"}
+    assert spans(drawn) == {"2 page views counted only in memory: read again": "0 to 1"}
 
 
 def test_only_the_last_life_s_records_were_in_its_memory() -> None:
@@ -84,8 +90,8 @@ def test_only_the_last_life_s_records_were_in_its_memory() -> None:
     assert first.caption.startswith("Kill 1 of 2.")
     assert second.caption.startswith("Kill 2 of 2.")
     assert spans(second) == {
-        "1 page view only in memory: lost": "13",
-        "2 page views only in memory: read again": "14 to 15",
+        "1 page view counted only in memory: lost": "13",
+        "2 page views counted only in memory: read again": "14 to 15",
     }
 
 
@@ -94,9 +100,9 @@ def test_of_many_gaps_the_two_longest_are_bracketed_and_all_are_counted() -> Non
     published = {n: 0 for n in range(20) if n not in unpublished}
     drawn = one(traced(published), Found(0, read=20, committed=20, results=1))
     assert [row["offset"] for row in drawn.rows if "page view" in row["place"]] == [
-        "3 to 4", "12 to 14",
+        "3 to 4", "5 to 7", "9 to 11", "12 to 14",
     ]  # fmt: skip
-    assert drawn.words.count("(8 in all)") == 2
+    assert drawn.words.count("(8 in all)") == drawn.words.count("(12 in all)") == 2
 
 
 def test_a_note_is_there_at_once_and_the_last_one_counts(tmp_path) -> None:
@@ -113,8 +119,27 @@ def test_a_note_is_there_at_once_and_the_last_one_counts(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("committed", [0, 7, 20])
-def test_brackets_are_named_beside_the_cut(committed: int) -> None:
+def test_each_bracket_has_its_whole_name_above_it_and_no_other_s(committed: int) -> None:
     drawn = one(traced(FIRST_TEN), Found(0, read=18, committed=committed, results=1))
-    assert re.search(r"✂ crash before 18</text>", drawn.figure)
-    for name in spans(drawn):
-        assert f"{name}</text>" in drawn.figure
+    assert re.search(r"✂ kill -9 here, before 18</text>", drawn.figure)
+    brackets = re.findall(r'points="([\d.]+),([\d.]+) \1,[\d.]+ ([\d.]+),[\d.]+ \3', drawn.figure)
+    assert len({y for _, y, _ in brackets}) == 1
+    named = []
+    for left, y, right in brackets:
+        lines = [
+            (float(base), words)
+            for x, base, words in re.findall(
+                r'<text x="([\d.]+)" y="([\d.]+)" text-anchor="middle" font-size="12"[^>]*>([^<]+)',
+                drawn.figure,
+            )
+            if float(left) < float(x) < float(right) and float(base) < float(y)
+        ]
+        assert all(wide(words) <= float(right) - float(left) + 4 for _, words in lines)
+        named.append(" ".join(words for _, words in sorted(lines)))
+    assert named == [*spans(drawn), "not read yet"]
+
+
+def test_cells_hold_record_numbers_and_no_times() -> None:
+    drawn = one(traced(FIRST_TEN), Found(0, read=15, committed=13, results=1))
+    cells = re.findall(r'text-anchor="middle" font-size="10"[^>]*>([^<]+)', drawn.figure)
+    assert cells == [str(n) for n in range(20)]

@@ -10,7 +10,7 @@ from chapters import NOTEBOOKS, texts
 from workbook.chapter.gallery import Gallery, gallery
 
 SAYS = {
-    "Chapters 01 and 04": r"2 page views only in memory: lost; 37 page views only in memory: read",
+    "Chapters 01 and 04": r"5 page views counted only in memory: lost; 31 page views counted only",
     "Chapter 04": r"When the kill fell, micro-batch 11 \(offsets 1,100 to 1,199\) was in offsets",
     "Chapters 00 and 06": r"3 hand-overs of partitions: 6 taken away, 3 given to another",
     "Chapters 20 and 21": r"−1 in Bob: AAPL, GOOG → AAPL; \+1 in Alice: AAPL, BP → AAPL, BP, GOOG",

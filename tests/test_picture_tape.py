@@ -97,20 +97,23 @@ def test_a_run_says_how_many_and_offsets_do_not_cover_each_other() -> None:
         assert x + wide(str(offset), 11) <= following
 
 
-def test_a_wide_span_s_name_stands_within_its_bracket_and_another_s_beside_it() -> None:
-    within = tape(["x"] * 12, [], spans=[Span("in memory", 2, 10)])
-    beside = tape(["x"] * 24, [], spans=[Span("two records in memory", 2, 4)])
-    for drawn, inside in ((within, True), (beside, False)):
-        [(left, right)] = re.findall(
-            rf'points="([\d.]+),[\d.]+ [^ ]+ [^ ]+ ([\d.]+),[\d.]+" fill="none" stroke="{ORANGE}"',
-            drawn.figure,
-        )
-        [x] = re.findall(r'<text x="([\d.]+)"[^>]*>[a-z ]*in memory<', drawn.figure)
-        if inside:
-            middle = float(x) + wide("in memory") / 2
-            assert abs(middle - (float(left) + float(right)) / 2) <= 2
-        else:
-            assert float(right) < float(x)
+@pytest.mark.parametrize(("first", "end"), [(2, 10), (2, 4), (5, 6)])
+def test_a_span_s_name_stands_above_the_middle_of_its_bracket_and_no_wider(
+    first: int, end: int
+) -> None:
+    drawn = tape(["x"] * 24, [], spans=[Span("some records that are in memory", first, end)])
+    [(left, right)] = re.findall(
+        rf'points="([\d.]+),[\d.]+ [^ ]+ [^ ]+ ([\d.]+),[\d.]+" fill="none" stroke="{ORANGE}"',
+        drawn.figure,
+    )
+    placed = boxes(drawn)
+    assert abs(float(left) - placed[first][0]) <= 2
+    assert abs(float(right) - sum(placed[end - 1])) <= 2
+    lines = re.findall(r'<text x="([\d.]+)" y="[\d.]+"[^>]*size="12"[^>]*>([a-z ]+)<', drawn.figure)
+    assert " ".join(reversed([words for _, words in lines])) == "some records that are in memory"
+    for x, words in lines:
+        assert abs(float(x) - (float(left) + float(right)) / 2) <= 2
+        assert wide(words) <= float(right) - float(left) + 4
 
 
 def test_an_empty_partition_and_one_record() -> None:
@@ -154,9 +157,9 @@ def test_boxes_lie_side_by_side() -> None:
 
 def test_a_crash_is_a_cut_with_a_word_before_the_record() -> None:
     drawn = tape(["x"] * 9, [Place("committed", 2)], crash=7)
-    assert "✂ crash before 7" in drawn.figure
-    assert "the crash before offset 7" in drawn.words
-    assert {"place": "the crash before", "offset": "7"} in drawn.rows
+    assert "✂ kill -9 here, before 7" in drawn.figure
+    assert "kill -9 before offset 7" in drawn.words
+    assert {"place": "kill -9 before", "offset": "7"} in drawn.rows
     [x] = re.findall(rf'points="([\d.]+),[^"]*" fill="none" stroke="{RED}"', drawn.figure)
     assert abs(float(x) - boxes(drawn)[7][0]) <= 2
 
@@ -166,7 +169,7 @@ def test_below_the_records_each_name_has_a_line_that_no_arrow_crosses(crash: int
     places = [Place("b", 4), Place("d", 19), Place("a", 2), Place("c", 12)]
     drawn = tape(["x"] * 23, places, crash=crash)
     names = re.findall(
-        r'<text x="([\d.]+)" y="([\d.]+)" text-anchor="(\w+)"[^>]*>((?:. crash|\w: )[^<]*)<',
+        r'<text x="([\d.]+)" y="([\d.]+)" text-anchor="(\w+)"[^>]*>((?:. kill|\w: )[^<]*)<',
         drawn.figure,
     )
     feet = re.findall(r'points="([\d.]+),([\d.]+) [^"]*" [^>]*stroke-width="2"/>', drawn.figure)
@@ -197,9 +200,8 @@ def test_each_kind_of_span_has_its_name_and_lines_of_its_own() -> None:
     assert drawn[Look.HATCHED].figure.count(hatch) > 0 == plain.count(hatch)
     assert drawn[Look.CROSSED].figure.count(dash) == 3
     assert drawn[Look.CROSSED].figure.count(cross) == 3
-    background = 1  # of the span's name
-    assert drawn[Look.DOUBLE].figure.count(inner) == plain.count(inner) + 3 + background
-    assert drawn[Look.PLAIN].figure.count(inner) == plain.count(inner) + background
+    assert drawn[Look.DOUBLE].figure.count(inner) == plain.count(inner) + 3
+    assert drawn[Look.PLAIN].figure.count(inner) == plain.count(inner)
 
 
 def test_a_lost_record_s_cross_lies_in_its_box() -> None:
@@ -240,12 +242,20 @@ def test_a_span_of_one_record_and_one_of_none() -> None:
     assert "none" not in drawn.words
 
 
-def test_records_without_a_label_have_their_box_all_the_same() -> None:
+def test_a_record_without_a_label_has_its_offset_in_its_box() -> None:
     drawn = tape({5: "five"}, [], first=3, end=8)
     assert offsets_of(drawn) == [3, 4, 5, 6, 7]
     assert drawn.words == "5 records, end at 8."
+    cells = re.findall(r'text-anchor="middle" font-size="10"[^>]*>([^<]+)', drawn.figure)
+    assert cells == ["3", "4", "five", "6", "7"]
     assert tape({5: "five"}, [], first=3).words == "3 records, end at 6."
     assert "empty" in tape({}, [], first=3).words
+
+
+def test_a_span_behind_a_stale_end_keeps_its_name() -> None:
+    drawn = tape(["x"] * 4, [], spans=[Span("two that came later", 6, 8)])
+    assert "two that came</text>" in drawn.figure
+    assert {"place": "two that came later", "offset": "6 to 7"} in drawn.rows
 
 
 def test_a_partition_that_begins_later_and_labels_that_are_html() -> None:

@@ -65,11 +65,10 @@ def _small(where: str, picture: Picture) -> str:
 
 def _tape(recorded: Recorded) -> Picture:
     its = recorded["tape"]
-    labels = {int(offset): label for offset, label in its["labels"].items()}
     spans = [Span(name, first, end, Look[look]) for name, first, end, look in its["spans"]]
     return tape(
-        labels, [Place(*its["place"])], end=its["end"], spans=spans, crash=its["crash"],
-        caption="A partition when kill -9 came: what was only in memory is lost, or read again",
+        {}, [Place(*its["place"])], end=its["end"], spans=spans, crash=its["crash"],
+        caption=its["caption"],
     )  # fmt: skip
 
 

@@ -19,15 +19,19 @@ from workbook.views.checkpoint import checkpoint
 from workbook.views.picture import Picture, number
 from workbook.views.tape import Look, Place, Span, tape
 
-CAPTION = "What the kill found of the {}: what was only in memory, and where a restart begins"
+CAPTION = (
+    "kill -9 ends a program that counts the {}s among these records: what is lost, what read again?"
+)
 SHOWN = 2
 """So many runs of a kind are bracketed: the longest ones."""
 
-LOST, KEPT, AGAIN = (
-    ("only in memory: lost", Look.CROSSED),
-    ("only in memory: read again", Look.HATCHED),
-    ("published: read again", Look.DOUBLE),
+LOST, KEPT, AGAIN, DONE = FATES = (
+    ("counted only in memory: lost", Look.CROSSED),
+    ("counted only in memory: read again", Look.HATCHED),
+    ("counted and published: read again", Look.DOUBLE),
+    ("counted and published: done", Look.PLAIN),
 )
+UNREAD = "not read yet"
 
 
 @dataclass(frozen=True)
@@ -95,13 +99,11 @@ def tapes(traced: Traced, kills: Sequence[Found]) -> list[Picture]:
 
 
 def _picture(traced: Traced, found: Found, head: str) -> Picture:
-    none = found.committed is None
-    place = Place(
-        f"{'nothing ' if none else ''}committed: a restart begins here", found.committed or 0
-    )
-    caption = head + CAPTION.format(traced.records)
-    spans = _spans(traced, found)
-    return tape(traced.labels, [place], spans=spans, crash=found.read, caption=caption)
+    last = "nothing committed" if found.committed is None else "last commit"
+    place = Place(f"{last}, so a restart begins here", found.committed or 0)
+    spans = [*_spans(traced, found), Span(UNREAD, found.read, traced.end, Look.PLAIN)]
+    caption = head + CAPTION.format(traced.thing)
+    return tape({}, [place], end=traced.end, spans=spans, crash=found.read, caption=caption)
 
 
 def _spans(traced: Traced, found: Found) -> list[Span]:
@@ -109,7 +111,7 @@ def _spans(traced: Traced, found: Found) -> list[Span]:
     read = sorted(n for n in traced.counted if found.began <= n < found.read)
     runs = [(fate, list(run)) for fate, run in groupby(read, lambda n: _fate(traced, found, n))]
     spans = []
-    for fate in (LOST, KEPT, AGAIN):
+    for fate in FATES:
         its = sorted((run for one, run in runs if one == fate), key=len, reverse=True)
         total = sum(map(len, its))
         for run in its[:SHOWN]:
@@ -119,8 +121,8 @@ def _spans(traced: Traced, found: Found) -> list[Span]:
     return sorted(spans, key=lambda span: span.first)
 
 
-def _fate(traced: Traced, found: Found, offset: int) -> tuple[str, Look] | None:
+def _fate(traced: Traced, found: Found, offset: int) -> tuple[str, Look]:
     in_memory = traced.published.get(offset, found.results) >= found.results
     if offset >= (found.committed or 0):
         return KEPT if in_memory else AGAIN
-    return LOST if in_memory else None
+    return LOST if in_memory else DONE

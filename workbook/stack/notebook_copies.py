@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 NOTE = ".copied.json"
@@ -20,6 +22,11 @@ SOLVED = ".solved.json"
 
 NEWER = "newer_"
 """It comes first, because a narrow file browser cuts off the end of a name."""
+
+LINK = re.compile(r"\[([^\[\]]*)\]\((?!\w+:)([^)#\s]+)(#[^)\s]*)?\)")
+"""A relative link in Markdown: its text, its target, its anchor."""
+
+HEADING = re.compile(r"^##+ (.+)$", re.MULTILINE)
 
 
 def refresh(chapters: Path, copies: Path, say: Callable[[str], None] = print) -> Path:
@@ -40,10 +47,47 @@ def refresh(chapters: Path, copies: Path, say: Callable[[str], None] = print) ->
                 say(f"{chapter.name} has a newer version: it is beside yours, as {copy.name}")
             shutil.copy(chapter, copy)
             made_from[copy.name] = _digest(chapter)
+    _copy_pages(chapters.resolve().parent, copies, made_from)
     unfinished = note.with_suffix(".unfinished")
     unfinished.write_text(json.dumps(made_from, indent=1), encoding="utf-8")
     unfinished.replace(note)
     return copies
+
+
+def _copy_pages(root: Path, copies: Path, made_from: dict[str, str]) -> None:
+    """Copy README.md and docs/, except over a file that is not as an earlier copy left it.
+
+    Notebooks link to ``../docs/page.md``. That needs no change: in the folder where JupyterLab
+    begins, it takes ``..`` for that same folder.
+    """
+    pages = [*root.glob("README.md"), *root.glob("docs/*.md"), *root.glob("docs/images/*")]
+    for page in pages:
+        content = page.read_bytes()
+        if page.suffix == ".md":
+            text = LINK.sub(partial(_link, page, pages), content.decode())
+            content = HEADING.sub(_anchor, text).encode()
+        name, digest = page.relative_to(root).as_posix(), hashlib.sha256(content).hexdigest()
+        copy = copies / name
+        there = hashlib.sha256(copy.read_bytes()).hexdigest() if copy.exists() else None
+        if there in (None, digest, made_from.get(name)):
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(content)
+            made_from[name] = digest
+
+
+def _link(page: Path, pages: list[Path], link: re.Match[str]) -> str:
+    """Lead a page's link to the copy of a notebook; keep the text alone if there is no copy."""
+    text, target, anchor = link.groups(default="")
+    file = (page.parent / target).resolve()
+    if file.suffix == ".ipynb":
+        return f"[{text}]({target.replace('notebooks/', '')}{anchor})"
+    return text if file.exists() and file not in pages else link[0]
+
+
+def _anchor(heading: re.Match[str]) -> str:
+    """Write down the anchor that GitHub gives a heading, because JupyterLab's are different."""
+    name = re.sub(r"[^\w\- ]", "", heading[1].lower()).replace(" ", "-")
+    return f'<span id="{name}"></span>\n\n{heading[0]}'
 
 
 def _read(note: Path) -> dict[str, str]:

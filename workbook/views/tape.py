@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from workbook.views.picture import Picture, number
@@ -26,12 +25,13 @@ def tape(
 ) -> Picture:
     """Draw a partition's records from offset ``first`` up to ``end``, and the places below them.
 
-    ``labels`` are a word or two for each record or, by their offset, for some of them; without
-    ``end`` the last one is the partition's last record. ``spans`` are bracketed, each with its
-    look; ``crash`` is the offset before which a program died (a cut). Of more than 24 records those
-    around the places are drawn, and each run of others as one box.
+    ``labels`` are a word or two for each record or, by their offset, for some of them; the box of
+    a record without one shows its offset. Without ``end`` the last one is the partition's last.
+    ``spans``, which don't overlap, are bracketed, each with its look; ``crash`` is the offset
+    before which a program was killed (a cut). Of more than 24 records those around the places are
+    drawn, and each run of others as one box.
     """
-    named = labels if isinstance(labels, Mapping) else _Row(labels, first)
+    named = labels if isinstance(labels, Mapping) else dict(enumerate(labels, first))
     end = max(named, default=first - 1) + 1 if end is None else end
     spans = [span for span in spans if span.end > span.first]
     marked = [place.offset for place in places if place.offset is not None]
@@ -42,28 +42,9 @@ def tape(
     sheet.draw_spans()
     sheet.draw_places(places, crash)
     words = [_count(sheet), *_places(places, first), *(span.name for span in spans)]
-    words += [] if crash is None else [f"the crash before offset {crash:,}"]
+    words += [] if crash is None else [f"kill -9 before offset {crash:,}"]
     said = "; ".join(words) + "." if end > first else EMPTY
     return Picture(sheet.drawing, caption, said, _rows(places, spans, crash, end))
-
-
-@dataclass(frozen=True)
-class _Row(Mapping[int, str]):
-    """The labels of records that follow each other, by their offsets."""
-
-    labels: Sequence[str]
-    first: int
-
-    def __getitem__(self, offset: int) -> str:
-        if not 0 <= offset - self.first < len(self.labels):
-            raise KeyError(offset)
-        return self.labels[offset - self.first]
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(range(self.first, self.first + len(self.labels)))
-
-    def __len__(self) -> int:
-        return len(self.labels)
 
 
 def _count(sheet: Sheet) -> str:
@@ -94,7 +75,7 @@ def _rows(
         *((place.name, "none yet" if place.offset is None else f"{place.offset:,}")
           for place in places),
         *((span.name, _range(span)) for span in spans),
-        *([] if crash is None else [("the crash before", f"{crash:,}")]),
+        *([] if crash is None else [("kill -9 before", f"{crash:,}")]),
         ("end", f"{end:,}"),
     ]  # fmt: skip
     return [{"place": name, "offset": offset} for name, offset in rows]

@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from re import split
+from textwrap import wrap
 
 from workbook.views.drawing import BLUE, GREEN, INK, ORANGE, PAPER, RED, Drawing, wide
+from workbook.views.words import cut as shorten
 
 SHOWN, RUN = 24, 2
 """So many records fit; a run of others is one box, as wide as two records."""
 
 BOX, WIDEST, HEIGHT, SIDE, NARROWEST = 33, 64, 30, 8, 560
-SMALL, ROW = 10, 18
+WIDTH = SIDE + SHOWN * BOX + 1
+SMALL, ROW, LINE = 10, 18, 15
+LETTERS = 16
+"""A span is at least so many letters wide, because its name is written above it, in lines."""
+
 NEAR = (6, 5, 4, 3, 2, 1)
 """So many records are drawn on either side of a place: as many as fit."""
 
@@ -46,7 +53,7 @@ class Span:
 
 
 class Sheet:
-    """A partition's records in boxes, the ``spans`` above them, and the places below.
+    """A partition's records in boxes, the ``spans``, which don't overlap, above, the places below.
 
     Only what stands near one of the ``marked`` offsets is drawn record by record.
     """
@@ -55,12 +62,14 @@ class Sheet:
         self, first: int, end: int, marked: Sequence[int], spans: Sequence[Span], places: int
     ) -> None:
         self.first, self.end, self._spans = first, end, spans
-        self._pieces = _pieces(first, end, marked)
-        self._top = len(spans) * ROW + 18
-        self._box = min(WIDEST, SHOWN * BOX / max(_units(self._pieces), 1))
-        self._x = {first: float(SIDE)}
-        for a, b in self._pieces:
-            self._x[b] = self._x[a] + self._box * _units([(a, b)])
+        cuts = {min(max(offset, first), end) for offset in [*marked, end]}
+        for near in NEAR:
+            self._pieces = _around(first, end, cuts, near if end - first > SHOWN else SHOWN)
+            self._x = self._edges()
+            if _units(self._pieces) <= SHOWN and self._x[end] <= WIDTH:
+                break
+        self._names = [self._lines(span) for span in spans]
+        self._top = max(map(len, self._names), default=0) * LINE + 22
         self.drawing = Drawing(
             max(self._x[end] + 100, NARROWEST), self._top + HEIGHT + 14 + ROW * places
         )
@@ -71,32 +80,32 @@ class Sheet:
         return sum(b - a for a, b in self._pieces if b - a > 1)
 
     def draw_records(self, labels: Mapping[int, str]) -> None:
-        """Draw a box for each record, or run of records, with its offset above it."""
+        """Draw a box for each record, or run of records: in it the label, or else the offset."""
         free = 0.0
         for a, b in self._pieces:
-            x = self._at(a)
-            looks = [span.look for span in self._spans if span.first <= a < span.end]
             if b - a > 1:
-                self._record(x, RUN, f"…{b - a:,}…", f"offsets {a} to {b - 1}", looks)
+                self._record(a, b, f"…{b - a:,}…", f"offsets {a} to {b - 1}")
                 continue
             label = labels.get(a, "")
-            self._record(x, 1, label, f"offset {a}: {label}", looks)
-            if x >= free:
-                self.drawing.text(x + 3, self._top - 5, str(a), size=11)
-                free = x + 3 + wide(str(a), 11)
+            self._record(a, b, label or str(a), f"offset {a}: {label}")
+            if label and self._at(a) >= free:
+                self.drawing.text(self._at(a) + 3, self._top - 5, str(a), size=11)
+                free = self._at(a) + 3 + wide(str(a), 11)
         end = self._at(self.end)
         self.drawing.line([(end, self._top - 6), (end, self._top + HEIGHT + 6)], thick=3)
         self.drawing.text(end + 5, self._top + 19, f"end {self.end:,}", bold=True)
 
     def draw_spans(self) -> None:
-        """Draw a bracket with its name over each span, in a row of its own."""
-        for row, span in enumerate(self._spans):
-            left, right, y = self._at(span.first) + 2, self._at(span.end) - 2, row * ROW + 14
+        """Draw a bracket over each span, and its name above the bracket."""
+        y = self._top - 18
+        for span, lines in zip(self._spans, self._names, strict=True):
+            left, right = self._at(span.first) + 2, self._at(span.end) - 2
             corners = [(left, y + 4), (left, y), (right, y), (right, y + 4)]
             self.drawing.line(corners, colour=span.look.value)
-            if wide(span.name) + 16 < right - left:
-                right = (left + right - wide(span.name)) / 2 - 5
-            self._name(right + 5, left - 5, y + 4, span.name)
+            for row, line in enumerate(reversed(lines)):
+                bold = row == 0 and ":" in span.name
+                x, base = (left + right) / 2, y - 5 - LINE * row
+                self.drawing.text(x, base, line, anchor="middle", bold=bold)
 
     def draw_places(self, places: Sequence[Place], crash: int | None) -> None:
         """Draw an arrow to each place from below, and the cut; the rightmost has the first line."""
@@ -109,15 +118,33 @@ class Sheet:
         if crash is not None:
             self._cut(crash, first + ROW * cut)
 
+    def _edges(self) -> dict[int, float]:
+        """Return where each piece begins; a span's are widened until its name fits above them."""
+        box = min(WIDEST, SHOWN * BOX / max(_units(self._pieces), 1))
+        widths = {a: box * _units([(a, b)]) for a, b in self._pieces}
+        for span in self._spans:
+            its = [a for a in widths if span.first <= a < span.end]
+            wider = LETTERS * wide("m") / max(sum(widths[a] for a in its), 1)
+            widths |= {a: widths[a] * max(wider, 1) for a in its}
+        ends = accumulate(widths.values(), initial=float(SIDE))
+        return dict(zip([*widths, self.end], ends, strict=True))
+
+    def _lines(self, span: Span) -> list[str]:
+        """Cut a span's name into lines no wider than its bracket; a colon ends one."""
+        letters = int((self._at(span.end) - self._at(span.first)) / wide("m"))
+        parts = split("(?<=:) ", span.name)
+        return [line for part in parts for line in wrap(part, max(letters, LETTERS))]
+
     def _at(self, offset: int) -> float:
-        """Return where a record begins; those outside the partition stand at its edge."""
+        """Return where a record begins; those outside the partition are at its edge."""
         inside = min(max(offset, self.first), self.end)
         return self._x[max(known for known in self._x if known <= inside)]
 
-    def _record(self, x: float, units: int, label: str, title: str, looks: list[Look]) -> None:
-        width, y = self._box * units, self._top
-        fits = int((width - 3) / wide("m", SMALL))
-        label = label if len(label) <= fits else f"{label[: max(fits - 1, 1)]}…"
+    def _record(self, first: int, end: int, label: str, title: str) -> None:
+        x, y = self._at(first), self._top
+        width = self._at(end) - x
+        looks = [span.look for span in self._spans if span.first <= first < span.end]
+        label = shorten(label, width - 3, SMALL)
         edge = (looks[-1] if looks else Look.PLAIN).value
         self.drawing.box(
             x + 1, y, width - 2, HEIGHT, edge=edge, title=title,
@@ -146,7 +173,7 @@ class Sheet:
         x, top = self._at(offset), self._top
         cut = [(x, top - 16), (x - 4, top - 4), (x + 4, top + 10), (x - 4, top + 24), (x, y)]
         self.drawing.line(cut, colour=RED, thick=2.5)
-        self._name(x + 6, x - 6, y, f"✂ crash before {offset:,}", bold=True)
+        self._name(x + 6, x - 6, y, f"✂ kill -9 here, before {offset:,}", bold=True)
 
     def _name(self, right: float, left: float, y: float, words: str, *, bold: bool = False) -> None:
         """Write words to the right of something or, where they don't fit, to its left."""
@@ -160,15 +187,6 @@ class Sheet:
 
 def _units(pieces: Sequence[tuple[int, int]]) -> int:
     return sum(RUN if b - a > 1 else 1 for a, b in pieces)
-
-
-def _pieces(first: int, end: int, marked: Sequence[int]) -> list[tuple[int, int]]:
-    """Return what is drawn as one box each: (offset, offset + 1), or a run of records."""
-    if end - first <= SHOWN:
-        return [(offset, offset + 1) for offset in range(first, end)]
-    cuts = {min(max(offset, first), end) for offset in [*marked, end]}
-    tries = [_around(first, end, cuts, near) for near in NEAR]
-    return next((pieces for pieces in tries if _units(pieces) <= SHOWN), tries[-1])
 
 
 def _around(first: int, end: int, cuts: set[int], near: int) -> list[tuple[int, int]]:

@@ -99,17 +99,14 @@ class Filled:
 
 @dataclass(frozen=True)
 class Traced:
-    """What became of each record of the input's partition 0.
+    """What became of each record of the input's partition 0, up to its ``end``.
 
-    ``labels`` are a word for each offset. ``counted`` are the offsets of those that must be
-    counted, and ``published`` leads from these to the offset of the first result that counts them.
-    ``thing`` is what these are ("page view"), and ``records`` what the labels say ("clicks
-    (minute:second)").
+    ``counted`` are the offsets of those that must be counted, and ``published`` leads from these
+    to the offset of the first result that counts them. ``thing`` is what these are ("page view").
     """
 
     thing: str
-    records: str
-    labels: Mapping[int, str]
+    end: int
     counted: frozenset[int]
     published: Mapping[int, int]
 

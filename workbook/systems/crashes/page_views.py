@@ -168,23 +168,20 @@ class PageViewCrashes(Crashes):
         from workbook.kafka.readers import read_messages
 
         messages = read_messages(config, options.source)
-        clicks = {m.offset() or 0: _click(m.value()) for m in messages if m.partition() == 0}
+        clicks = {m.offset() or 0: _event_id(m.value()) for m in messages if m.partition() == 0}
         expected = set(filled.expected["event_id"])
-        counted = {n: event for n, (event, _) in clicks.items() if event in expected}
+        counted = {n: event for n, event in clicks.items() if event in expected}
         metrics = read_metrics(config, options.out).sort_values("offset", ascending=False)
         first: dict[int, int] = {}
         for offset, ids in zip(metrics["offset"], metrics["event_ids"], strict=True):
             first |= dict.fromkeys(ids.tolist(), int(offset))
         published = {n: first[event] for n, event in counted.items() if event in first}
-        labels = {n: label for n, (_, label) in clicks.items()}
-        return Traced("page view", "clicks (minute:second)", labels, frozenset(counted), published)
+        return Traced("page view", max(clicks, default=-1) + 1, frozenset(counted), published)
 
 
-def _click(value: bytes | None) -> tuple[int | None, str]:
-    """Return a click's event id and what to write on it: the minute and second, or "?"."""
+def _event_id(value: bytes | None) -> int | None:
+    """Return a click's event id; None for what is no click."""
     try:
-        click = json.loads(value or b"")
-        at = time.gmtime(click["timestamp"] / 1000)
-        return int(click["event_id"]), time.strftime("%M:%S", at)
+        return int(json.loads(value or b"")["event_id"])
     except (ValueError, LookupError, TypeError, OverflowError):
-        return None, "?"
+        return None
