@@ -6,6 +6,7 @@ import ast
 import inspect
 import textwrap
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from IPython import get_ipython
@@ -23,7 +24,7 @@ TAKEN_OVER = (
 
 @dataclass(repr=False)
 class Step(Problem):
-    """An exercise whose stub is the reference of the step ``before`` it, with a gap.
+    """An exercise whose stub is the reference of the step ``before`` it (``in_turn``), with a gap.
 
     Where that one was passed with an answer of one's own, the first check of the untouched stub
     puts this answer's text into the cell, under the stub's first line and with the check below it;
@@ -53,6 +54,13 @@ class Step(Problem):
             return ""
         text = _with_the_head_of(text, before.stub, self.stub)
         return f"{text}\n\n\n{self.called}.check({stub_name(self.stub)})"
+
+
+def in_turn(*steps: Step) -> tuple[Step, ...]:
+    """Give each step the one ``before`` it, and return them all."""
+    for former, step in pairwise(steps):
+        step.before = former
+    return steps
 
 
 def _with_the_head_of(text: str, old: str, new: str) -> str:

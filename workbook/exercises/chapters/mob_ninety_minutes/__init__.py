@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
+from workbook.classroom.step import in_turn
 from workbook.exercises.chapters.mob_ninety_minutes.commit_on_delivery import commit_on_delivery
 from workbook.exercises.chapters.mob_ninety_minutes.count_views import count_views
 from workbook.exercises.chapters.mob_ninety_minutes.print_records import print_records
@@ -19,7 +18,4 @@ __all__ = [
     "publish_seconds",
 ]
 
-problems = (print_records, count_views, per_second, publish_seconds, commit_on_delivery)
-
-for _former, _step in pairwise(problems):
-    _step.before = _former
+problems = in_turn(print_records, count_views, per_second, publish_seconds, commit_on_delivery)
