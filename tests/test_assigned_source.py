@@ -376,6 +376,8 @@ def test_a_broker_that_restarts_ends_nothing(tmp_path: Path) -> None:
         ({"failOnDataLoss": "maybe"}, "failOnDataLoss as true or false"),
         ({"minPartitions": "4"}, "one of the options.*minpartitions"),
         ({"kafka.sasl.jaas.config": "x"}, "kafka.sasl.username"),
+        ({"kafka.ssl.truststore.location": "x"}, "kafka.ssl.ca.location"),
+        ({"kafka.auto.offset.reset": "latest"}, "startingOffsets"),
     ],
 )
 def test_options_that_make_no_sense(options: dict[str, str], says: str) -> None:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from workbook.sources.clamp import NO_TOP, Unread, counted, goes_on, plan, tops_of
-from workbook.sources.kafka_names import translated
 
 LEAD = 10
 
@@ -125,33 +124,3 @@ def test_another_rule_decides() -> None:
     always = plan([unread(1, 2), unread(99)], lambda own, other, lead: True, LEAD)
     assert never == [0, 0]
     assert always == [2, 1]
-
-
-def test_names_of_java_clients_are_translated() -> None:
-    given = {
-        "bootstrap.servers": "a:1",
-        "fetch.max.wait.ms": "5",
-        "ssl.endpoint.identification.algorithm": "",
-        "max.poll.records": "7",
-    }
-    assert translated(given) == (
-        {
-            "bootstrap.servers": "a:1",
-            "fetch.wait.max.ms": "5",
-            "ssl.endpoint.identification.algorithm": "none",
-        },
-        ["max.poll.records"],
-    )
-
-
-@pytest.mark.parametrize(
-    ("name", "instead"),
-    [
-        ("sasl.jaas.config", "kafka.sasl.username and kafka.sasl.password"),
-        ("ssl.truststore.location", "kafka.ssl.ca.location"),
-        ("auto.offset.reset", "startingOffsets"),
-    ],
-)
-def test_names_that_cannot_be_translated_are_refused(name: str, instead: str) -> None:
-    with pytest.raises(ValueError, match=f"kafka.{name}.*{instead}"):
-        translated({name: "x"})

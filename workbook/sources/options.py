@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Mapping, Sequence
-
-from workbook.sources.kafka_names import translated
 
 _UNITS = {
     "ms": 1,
@@ -22,6 +19,19 @@ _UNITS = {
 _LONGEST_MS = 36_525 * _UNITS["day"]
 """A time is a century at most: event times and spans in milliseconds are added up in 64 bits."""
 
+_PEM = "kafka.ssl.ca.location, a PEM file"
+_JAVA_ONLY = {
+    "auto.offset.reset": "the option startingOffsets",
+    "key.deserializer": "a cast in the query, since keys arrive as bytes",
+    "value.deserializer": "a cast in the query, since values arrive as bytes",
+    "sasl.jaas.config": "kafka.sasl.username and kafka.sasl.password",
+    "ssl.keystore.type": "kafka.ssl.certificate.location and kafka.ssl.key.location, PEM files",
+    "ssl.truststore.location": _PEM,
+    "ssl.truststore.password": _PEM,
+    "ssl.truststore.type": _PEM,
+}
+"""Settings that users of Spark's own source have, with what to use here instead."""
+
 _SPAN = re.compile(rf"(\d+(?:\.\d+)?)\s*({'|'.join(_UNITS)})s?\b")
 
 
@@ -30,7 +40,8 @@ def sorted_out(
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Return the source's own options by their lower-case names, and settings for librdkafka.
 
-    Raises ValueError for an option that isn't ``known``, and without a broker.
+    Raises ValueError for an option that isn't ``known``, for a setting that only Kafka's Java
+    clients have, and without a broker. librdkafka itself refuses names that it doesn't know.
     """
     low = {name.lower(): value for name, value in options.items()}
     kafka = {n.removeprefix("kafka."): v for n, v in low.items() if n.startswith("kafka.")}
@@ -39,10 +50,12 @@ def sorted_out(
         raise ValueError(f"Expected one of the options {list(known)}, but got {unknown[0]}.")
     if "bootstrap.servers" not in kafka:
         raise ValueError("Expected the option kafka.bootstrap.servers, but it isn't there.")
-    config, without = translated(kafka)
-    for name in without:
-        warnings.warn(f"kafka.{name} says nothing to this source and is left out.", stacklevel=3)
-    return own, config
+    for name in sorted(set(kafka) & set(_JAVA_ONLY)):
+        raise ValueError(
+            f"Expected settings of librdkafka, this source's client, but got kafka.{name}. Use "
+            f"{_JAVA_ONLY[name]} instead."
+        )
+    return own, kafka
 
 
 def milliseconds(option: str, text: str, least: int = 1) -> int:
