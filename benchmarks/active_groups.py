@@ -123,7 +123,7 @@ def live(spark: Any, broker: Broker, commits: int) -> None:
             began_ask = time.perf_counter()
             ask()
             asks[name].append((time.perf_counter() - began_ask) * 1000)
-    started.queries.stop()
+    started.running.stop()
     consumer.close()
     print(f"\n{len(store)} groups. | | p50 | p99 |\n| --- | --- | --- |")
     first, last = np.percentile(delays[5:], [50, 99])

@@ -198,10 +198,10 @@ def test_records_that_nobody_can_read_are_counted_and_left_out(
     system = ActiveGroups()
     options = system.options(["--in", copy.name])
     started = system.start(spark, broker, options, tmp_path / "checkpoint", OnPoint())
-    with started.queries:
-        started.queries.process_all()
-        until(lambda: started.progress.messages == 7, "the progress of its micro-batches")
-    said = str(started.progress)
+    with started.running:
+        started.running.process_all()
+        until(lambda: started.running.progress.messages == 7, "the progress of its micro-batches")
+    said = str(started.running.progress)
     assert "1 group, 1 unknown" in said
     assert "2 unknown records, 3 unreadable records" in said
 

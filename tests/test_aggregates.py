@@ -182,17 +182,3 @@ def test_a_fold_sees_the_columns_of_the_table_only() -> None:
     seen: list[Any] = []
     Group(fold(lambda v, r: seen.append(dict(r)), lambda v, r: v, 0, "int")).bring((1, 7))
     assert seen == [{"value": 7}]
-
-
-# --- which one it is --------------------------------------------------------------------------
-
-
-def test_an_aggregate_says_what_it_is() -> None:
-    told = [
-        str(how) for how in (count(), sum_of("a"), collect_set("a"), max_of("a", recompute=True))
-    ]
-    assert told == ["count", "sum_of(a)", "collect_set(a)", "max_of(a)"]
-    assert str(listing()) == str(listing())
-    assert str(listing({"b", "a", "c"})) == str(listing({"c", "b", "a"}))
-    assert str(listing()) != str(listing("other"))
-    assert "from ['start'], returns array<string>)" in str(listing())

@@ -33,7 +33,7 @@ from workbook.kafka.stream_producer import generate
 from workbook.ledgers.merges import MergeLedger, MergeVerdict
 from workbook.ledgers.tables import TableLedger
 from workbook.spark.cluster import settings
-from workbook.spark.runner import Running
+from workbook.spark.runner import start_query
 from workbook.spark.settings import settle_environment
 from workbook.stack.folders import ROOT
 from workbook.topics import Topic, new_compacted_topic, new_topic
@@ -75,11 +75,10 @@ def test_a_query_whose_checkpoint_executors_cannot_reach_is_refused(
 ) -> None:
     monkeypatch.setenv("SPARK_MASTER", "spark://far:7077")
     monkeypatch.setenv("WORKBOOK_SHARED", str(tmp_path / "shared"))
+    nothing: Any = None
     with pytest.raises(CannotGoOn, match="/mine isn't below it"):
-        Running([], tmp_path / "mine")
+        start_query(nothing, [], tmp_path / "mine")
     assert not (tmp_path / "mine").exists()
-    monkeypatch.setenv("SPARK_MASTER", "local[2]")
-    Running([], tmp_path / "mine").stop()
 
 
 def test_a_fresh_checkpoint_is_in_the_shared_folder_and_goes_with_the_process(

@@ -27,7 +27,6 @@ from workbook.errors import WorkbookError
 from workbook.exercises.chapters.mob_ninety_minutes import (
     commit_on_delivery,
     count_views,
-    helpers,
     per_second,
     print_records,
     problems,
@@ -39,6 +38,7 @@ from workbook.generators.clicks import ClickStream
 from workbook.kafka.broker import Broker
 from workbook.kafka.readers import read_all
 from workbook.kafka.stream_producer import generate
+from workbook.lessons.mob_ninety_minutes import helpers
 from workbook.topics import Topic
 
 [NOTEBOOK] = [path for path in NOTEBOOKS if path.stem == "mob_ninety_minutes"]

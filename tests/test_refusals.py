@@ -126,7 +126,8 @@ def test_a_checkpoint_on_a_place_without_permission_is_refused(
 
 
 @pytest.mark.parametrize(
-    "error", [OSError(errno.ENOSPC, "No space left on device"), sqlite3.OperationalError("disk I/O error")]
+    "error",
+    [OSError(errno.ENOSPC, "No space left on device"), sqlite3.OperationalError("disk I/O error")],
 )
 def test_a_disk_that_is_full_at_the_start_is_said(
     error: Exception, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -16,10 +16,10 @@ ROOMS = tuple(
     f"workbook.{room}." for room in ("events", "decoding", "buckets", "tables", "pipelines")
 )
 ACCEPTED: dict[str, tuple[int, str]] = {
-    "page_views": (1, "ef133e6a6cf0"),
-    "event_time_merge": (1, "5b71d21550e4"),
-    "share_holders": (1, "c7d02cc48e58"),
-    "active_groups": (1, "660832d357ed"),
+    "page_views": (1, "7d293949eab1"),
+    "event_time_merge": (1, "e366217d567a"),
+    "share_holders": (1, "7b00a582dbc8"),
+    "active_groups": (1, "c1c1564a27cf"),
 }
 """Of each system the version, and the hash of what its pipeline is made of."""
 

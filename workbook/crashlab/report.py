@@ -83,7 +83,7 @@ class Outcome:
 
     def _promised(self) -> str:
         if self.variant.promises is None:
-            return "Your own loop promises nothing: the ledger shows what it kept."
+            return "Only you know what your own loop promises: the ledger shows what it kept."
         if self.variant.promises:
             kept = "✓ kept" if self.kept else "✗ broken"
             return f"Promised: nothing {' or '.join(self.variant.promises)}. {kept}"

@@ -12,7 +12,7 @@ from workbook.views.words import cut
 
 CAPTION = (
     "A line per group, a column per window. A dashed cell is no row: nothing of the group changed "
-    "in that window."
+    "in that window, or one micro-batch read that change together with a later one."
 )
 
 Cell = tuple[int, str, str]

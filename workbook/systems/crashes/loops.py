@@ -13,7 +13,7 @@ from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.metrics_producer import MetricsProducer, record
 from workbook.kafka.readers import FAST_PLAIN, PatientConsumer
 from workbook.pipelines.page_views import metrics as loops
-from workbook.systems.base import OnPoint
+from workbook.spark.runner import OnPoint
 from workbook.systems.crashes.base import ByHand
 
 LOOPS = {

@@ -11,7 +11,7 @@ from confluent_kafka import Message, Producer
 from workbook.events.clicks import ClickType
 from workbook.events.metrics import EVENTS
 from workbook.kafka.readers import FAST_PLAIN, PatientConsumer
-from workbook.systems.base import OnPoint
+from workbook.spark.runner import OnPoint
 from workbook.systems.crashes.base import ByHand, OwnLoop
 from workbook.systems.crashes.loops import Paced
 
