@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from brokers import OwnBroker, commit
+from compacting import roll, wait_until_compacted
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 from labs import DEADLINE, until
@@ -22,7 +23,6 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 from workbook.errors import TopicMissing
 from workbook.events.group_records import CONSUMER_OFFSETS
 from workbook.kafka.broker import Broker
-from workbook.kafka.compaction import roll, wait_until_compacted
 from workbook.kafka.probe import require_readable
 from workbook.kafka.producer import DeliveringProducer
 from workbook.sources.assigned import AssignedKafka, Settings, _Reader, register

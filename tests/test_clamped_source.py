@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from compacting import roll, wait_until_compacted
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions
 from labs import until
@@ -22,7 +23,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from workbook.kafka.broker import Broker
-from workbook.kafka.compaction import roll, wait_until_compacted
 from workbook.kafka.producer import DeliveringProducer
 from workbook.sources.clamp import goes_on
 from workbook.sources.clamped import ClampedKafka, Settings, register

@@ -8,12 +8,12 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from compacting import MARKER, roll, wait_until_compacted
 
-from workbook.errors import BrokerUnreachable, TopicMissing, WorkbookError
+from workbook.errors import BrokerUnreachable
 from workbook.events.positions import Position
 from workbook.generators.positions import PositionStream
 from workbook.kafka.background_stream import BackgroundStream
-from workbook.kafka.compaction import MARKER, roll, wait_until_compacted
 from workbook.kafka.readers import read_all
 from workbook.kafka.record_producer import RecordProducer
 from workbook.kafka.stream_producer import generate
@@ -85,23 +85,6 @@ def test_the_active_segment_is_not_compacted(
     rolled = roll(config, topic.name)
     after = wait_until_compacted(config, topic.name, rolled)
     assert list(after["value"]) == [ALICE.to_json()]
-
-
-def test_a_reader_may_wait_in_vain(broker: Any, topic: Topic, producer: RecordProducer) -> None:
-    producer.send_bytes(BOB.to_json(), b"1")
-    producer.send_bytes(ALICE.to_json(), b"1")
-    with pytest.raises(TimeoutError, match="1 records that should go are still there"):
-        # Nothing was rolled: both are in the active segment.
-        wait_until_compacted(broker.client_config(), topic.name, {0: 2}, deadline=0.5)
-
-
-def test_a_topic_that_rolls_in_a_week_is_refused(broker: Any) -> None:
-    slow = new_compacted_topic("positions", "test-compaction")
-    broker.create(slow)
-    with pytest.raises(WorkbookError, match="stay open for 604,800,000 ms"):
-        roll(broker.client_config(), slow.name)
-    with pytest.raises(TopicMissing):
-        roll(broker.client_config(), "no-such-topic")
 
 
 def test_the_settings_say_what_is_kept() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from compacting import roll, wait_until_compacted
 from confluent_kafka import Producer
 from labs import end, read_until, until, workbook
 
@@ -17,7 +18,7 @@ from workbook.errors import CannotGoOn
 from workbook.events.group_records import CONSUMER_OFFSETS
 from workbook.events.positions import Position
 from workbook.kafka.broker import Broker
-from workbook.kafka.compaction import DAY_MS, roll, tombstones_kept, wait_until_compacted
+from workbook.kafka.compaction import DAY_MS, tombstones_kept
 from workbook.kafka.offsets import first_since
 from workbook.kafka.record_producer import RecordProducer
 from workbook.sinks.store import Store

@@ -16,13 +16,13 @@ from typing import Any
 import duckdb
 import pandas as pd
 import pytest
+from compacting import roll, wait_until_compacted
 from confluent_kafka import Producer
 from pyspark.sql import SparkSession
 
 from workbook.decoding.positions import parse
 from workbook.events.positions import Position
 from workbook.kafka.broker import Broker
-from workbook.kafka.compaction import roll, wait_until_compacted
 from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.readers import latest_rows, read_dead_letters, read_messages
 from workbook.pipelines.share_holders import REQUIRED_COLUMNS, us_share_holders

@@ -16,13 +16,14 @@ COMPACTED = {**FOREVER, "cleanup.policy": "compact"}
 """Of each key the latest record stays; a record without a key is refused."""
 
 SOON = {
-    # Only closed segments are compacted, and the one that is written to is closed by the first
+    # Compaction rewrites closed segments only, so a partition's last records stay as they are, and
+    # a reader must take the latest of each key. A segment that is written to is closed by the first
     # record that comes this much (by its timestamp) after the segment's first one.
     "segment.ms": "500",
     "min.cleanable.dirty.ratio": "0",  # clean whenever there is something new, however little
     "delete.retention.ms": "500",  # so long a reader has to see a tombstone, after a first cleaning
 }
-"""For lessons: compacted within a second on the lab's own broker (see ``kafka.compaction``).
+"""For lessons: compacted within a second on the lab's own broker.
 
 Not for large streams: each half second of them would be a segment of its own.
 """

@@ -90,15 +90,9 @@ def topics(details: Details | None, offsets: Commits) -> list[str]:
     return sorted(found)
 
 
-def findings(group: str, details: Details | None, offsets: Commits = ()) -> list[str]:
+def findings(group: str, details: Details | None) -> list[str]:
     """Return what should be looked at, each as a sentence; [] for a group that is in order."""
-    found = [
-        _without_details(details),
-        _defaults(group, details),
-        _applications(details),
-        _subscriptions(details),
-        _left_behind(details, offsets),
-    ]
+    found = [_without_details(details), _defaults(group, details), _applications(details)]
     return [sentence for sentence in found if sentence]
 
 
@@ -133,29 +127,6 @@ def _applications(details: Details | None) -> str:
         f"Maybe {len(example):,} applications share this group id: client ids "
         f"{named(list(example.values()))}. A rolling deployment has both for a while."
     )
-
-
-def _subscriptions(details: Details | None) -> str:
-    """Find members that want other topics than the rest; those that want a pattern name none."""
-    wanted = sorted({tuple(sorted(m["topics"])) for m in _members(details) if m["topics"]})
-    if len(wanted) < 2:
-        return ""
-    lists = [f"({', '.join(topics)})" for topics in wanted]
-    return (
-        f"Maybe applications share this group id: members subscribe to {named(lists)}. A rolling "
-        "deployment has both for a while."
-    )
-
-
-def _left_behind(details: Details | None, offsets: Commits) -> str:
-    """Find topics with offsets that nobody of the group reads any more: their lag only grows."""
-    members = _members(details)
-    if not members or not all(member["topics"] for member in members):
-        return ""
-    left = {commit["topic"] for commit in offsets}.difference(*(m["topics"] for m in members))
-    if not left:
-        return ""
-    return f"No member subscribes to {named(sorted(left))}, whose offsets still count in its lag."
 
 
 def named(names: Sequence[str]) -> str:

@@ -56,13 +56,13 @@ class GroupRows:
         if known is not None and _describes(known.row, row):
             known = replace(known, row=row, committed_at=committed_at)
         else:
-            details, offsets = self._deserialise(row["details"]), row["offsets"]
+            details = self._deserialise(row["details"])
             known = About(
                 row,
                 None if details is None else len(details["members"]),
                 group_health.client_ids(details),
-                group_health.topics(details, offsets),
-                group_health.findings(row["group"], details, offsets),
+                group_health.topics(details, row["offsets"]),
+                group_health.findings(row["group"], details),
                 committed_at,
             )
         self._known[row["group"]] = known
