@@ -20,7 +20,7 @@ from workbook.classroom.showing import type_name
 def usual_cause(tried: Attempt) -> str:
     """Return the likely cause that shows in how a call went, whatever the exercise; or ''."""
     if tried.timed_out:
-        return "It does not come to an end: does its loop reach the last element, or stop at all?"
+        return "It does not come to an end in time: does its loop reach the last element, or wait?"
     if tried.changed_class:
         return (
             f"It changes the class `{tried.changed_class}` itself, which everything else uses too. "
@@ -66,7 +66,10 @@ def _cause_of_value(tried: Attempt) -> str:
     if value is None:
         return "It returns None for this input: one way through it ends without a `return`."
     if inspect.isgenerator(value):
-        return "It has a `yield`, so it returns a generator. Collect, and `return` once at the end."
+        return (
+            "It has a `yield`, or a comprehension in round brackets, so it returns a generator. "
+            "Collect, and `return` once at the end."
+        )
     if inspect.iscoroutine(value):
         return "It is an `async def`, so calling it only returns a coroutine. Write a plain `def`."
     if isinstance(value, Iterator):

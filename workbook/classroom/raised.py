@@ -24,7 +24,7 @@ _HINTS: Sequence[tuple[type[BaseException], str, str]] = (
     ),
     (
         TypeError, r"(list|tuple) indices must be integers or slices, not str",
-        "It asks a list for a field. It's the elements of the list that have fields.",
+        "It asks a list for a field, or a record by a name in brackets: that is `record.name`.",
     ),
     (
         RuntimeError, r"changed size during iteration",

@@ -111,8 +111,8 @@ per_second = exercise(
     name="3. Count per second",
     task="Edit the program: it keeps a map from second to page views, and shows a second when it's "
     "complete. `page_second(message)` gives the second of a page view, and None for silence and "
-    "for actions. When a page view of another second comes, the one in the map is complete: "
-    "`show` it with its count, and remove it.\n\n"
+    "for actions. The clicks are in the order of their time, so when a page view of another second "
+    "comes, the one in the map is complete: `show` it with its count, and remove it.\n\n"
     "Page views in the seconds 10, 10, 11 and 12 show `10 2` and then `11 1`.",
     stub="def mob(reader, show, until):\n"
     "    views = 0\n"
@@ -124,16 +124,16 @@ per_second = exercise(
     "        show(views)\n"
     "        ...  # your code\n",
     cases=[
-        case("The second changes twice, so two seconds are shown: each second, and then its own "
-             "page views.", pages(10_200, 10_900, 11_100, 12_000)),
+        case("The second changes twice, so two lines are shown: 10 with its two page views, and "
+             "then 11 with its one.", pages(10_200, 10_900, 11_100, 12_000)),
         case("Second 10 has five page views, and all of them count.",
              pages(10_000, 10_200, 10_400, 10_600, 10_800, 11_000)),
         case("One page view completes nothing: its second goes on.", pages(10_200)),
-        case("The actions neither count nor change the second: what's left is 10, 11 and 12.",
+        case("Actions give None and are passed over: what's left is 10, 11 and 12.",
              [*pages(10_100), ("Action", 10_500), ("Action", 11_200), *pages(11_900, 12_300)]),
         case("An action before the first page view completes nothing.",
              [("Action", 9_500), *pages(10_000, 11_000)]),
-        case("Nobody looked at a page in seconds 12 and 13, so they aren't shown.",
+        case("11 ends when 14 begins: 12 and 13 had no page view, and have no line.",
              pages(10_000, 11_000, 14_000, 15_000)),
         case("Silence completes nothing: the next page view of another second does.",
              [*pages(10_000), None, None, *pages(10_500), None, *pages(11_000)]),

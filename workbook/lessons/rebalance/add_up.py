@@ -53,7 +53,7 @@ def of(*metrics):
 
 def draw(random, size):
     seconds, partitions = (9, 10, 123, 1_700_000_000, 12_345_678_901), (0, 3, 13, 27, 103)
-    views = (0, 3, 3, 120)
+    views = (1, 3, 3, 120)
     some = (map(random.choice, (seconds, partitions, views)) for _ in range(size))
     return (of(*some),)
 
@@ -64,8 +64,8 @@ add_up = exercise(
     task="Two consumers now share the partitions, and each knows only a part of a second. So the "
     'key of a metric is second and partition, such as `b"1700000000/3"`, and the value is the '
     "views of that second in that partition. Write the reader: it gets a list of records with "
-    "`.key` and `.value`, in the order of the topic, and returns a dictionary from second to "
-    "views, whole numbers both: the last value of each key, added up over the partitions.\n\n"
+    "`.key` and `.value`, both bytes, in the order of the topic, and returns a dictionary from "
+    "second to views, whole numbers both: the last value of each key, added up over the partitions.\n\n"
     '`b"10/0"` with `b"3"`, `b"10/1"` with `b"4"`, and once more `b"10/0"` with `b"3"` give '
     "`{10: 7}`. All records are well formed here.",
     cases=[

@@ -88,7 +88,7 @@ def draw(random, size):
             name=random.choice(("/home", "hats", "Page", "buy")),
             late=random.choice((0, 40, 1_500, 700_000)),
             tab=random.choice(("t1", "t2", None)),
-            browser=random.choice(("Firefox", "Safari")),
+            browser=random.choice(("Firefox", "Safari", None)),
         )
         for _ in range(size)
     )
@@ -114,7 +114,7 @@ per_second_on_spark = frame_exercise(
     "is a row of nulls, and counts for nothing. Views at 10,000, 10,999 and 11,200 ms give the "
     "rows `10, 2` and `11, 1`, in any order.\n\n"
     "It runs on a stream next, for as long as the shop is open: use a `window` of one second and a "
-    "watermark with a delay of five seconds, so that its state ends.",
+    "watermark with a delay of five seconds, so that Spark can forget old seconds.",
     schema=SCHEMA,
     cases=[
         case("The two views are 999 ms apart, in one second.", click(0), click(999)),
@@ -122,8 +122,8 @@ per_second_on_spark = frame_exercise(
         case("An action, a scroll and the end of a view are no page views.",
              click(20_000), click(20_100, "Action", "/buy"), click(20_200, "PageLeave"),
              click(20_300, "Scroll"), click(21_000, "Action", "buy")),
-        case("A page's name need not begin with a slash, and a view may have no tab.",
-             click(30_000, name="hats"), click(30_100, tab=None)),
+        case("A page's name need not begin with a slash, and a view may have no tab or browser.",
+             click(30_000, name="hats"), click(30_100, tab=None), click(30_200, browser=None)),
         case("Event 7 was delivered twice, and each row counts.",
              click(40_100, event=7), click(40_100, event=7)),
         case("The second view needed two minutes to arrive. It happened in second 50 all the same.",
