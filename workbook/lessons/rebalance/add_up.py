@@ -65,7 +65,8 @@ add_up = exercise(
     'key of a metric is second and partition, such as `b"1700000000/3"`, and the value is the '
     "views of that second in that partition. Write the reader: it gets a list of records with "
     "`.key` and `.value`, both bytes, in the order of the topic, and returns a dictionary from "
-    "second to views, whole numbers both: the last value of each key, added up over the partitions.\n\n"
+    "second to views, whole numbers both: the last value of each key, added up over the "
+    "partitions.\n\n"
     '`b"10/0"` with `b"3"`, `b"10/1"` with `b"4"`, and once more `b"10/0"` with `b"3"` give '
     "`{10: 7}`. All records are well formed here.",
     cases=[
