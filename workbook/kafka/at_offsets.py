@@ -41,14 +41,16 @@ def records_at(
 def _picked(
     reader: Consumer, wanted: set[int], config: dict[str, str], patience: float
 ) -> Iterator[Message]:
-    last, deadline = max(wanted), time.monotonic() + patience
+    at, last, deadline = min(wanted), max(wanted), time.monotonic() + patience
     while True:
-        for message in reader.consume(10_000, timeout=0.2):
+        # It waits until it has as many as it's asked for.
+        for message in reader.consume(min(last + 1 - at, 10_000), timeout=0.2):
             error, offset = message.error(), message.offset()
             if error is not None and error.code() == KafkaError._PARTITION_EOF:
                 return
             if error is None and offset is not None:
                 deadline = time.monotonic() + patience
+                at = offset + 1
                 if offset in wanted:
                     yield message
                 if offset >= last:
