@@ -235,15 +235,6 @@ def test_the_changes_of_a_table_and_of_its_groups(feed: Feed) -> None:
     ]
 
 
-def test_a_changelog_by_group_tells_who_left_and_who_came(feed: Feed) -> None:
-    feed.start(lambda rows: us_positions(rows).group_by("client").changelog("ticker"))
-    feed.send(BOB_1)
-    assert feed.send(("1", "Al", "AAPL", 10, "NASDAQ")) == [
-        {"client": "Al", "position": "1", "ticker": "AAPL", "deleted": False},
-        {"client": "Bob", "position": "1", "ticker": "AAPL", "deleted": True},
-    ]
-
-
 def test_a_branch_of_a_changelog_is_a_table_of_its_own(feed: Feed) -> None:
     """A row of another branch deletes nothing, where one that a filter leaves out does."""
     branch = {"where": "exchange = 'NASDAQ'", "columns": ["client"]}
@@ -312,7 +303,6 @@ def test_a_table_may_be_grouped_by_its_key(table: KTable) -> None:
     by_key = table.group_by("position")
     told = by_key.aggregate(per_update=True, number=count())
     assert told.columns == ["position", "number", "deleted", "change", "step"]
-    assert by_key.changelog().columns == ["position", "deleted"]
 
 
 # --- what is refused --------------------------------------------------------------------------

@@ -287,13 +287,6 @@ def test_the_last_step_of_a_key_stays_the_last(broker: Broker, out: Topic) -> No
     assert [note for client, note in found if client == "Al"] == [1]
 
 
-def test_where_no_tombstone_is_the_row_says_that_it_goes(broker: Broker, out: Topic) -> None:
-    topic = TableTopic(broker.client_config(), out.name, "client", tombstones=False)
-    topic.write(table(("Bob", words(6_000_000)), id=[7]), Batch("query", 0))
-    [message] = read_messages(broker.client_config(), out.name)
-    assert json.loads(message.value() or b"") == {"client": "Bob", "id": 7, "deleted": True}
-
-
 def test_a_tombstone_in_a_batch_that_is_too_large_is_sent_again(
     broker: Broker, limited: Limited
 ) -> None:

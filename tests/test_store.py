@@ -270,7 +270,7 @@ def test_a_keys_rows_keep_their_order_across_what_a_task_is_given_at_a_time(
     broker: Broker, spark: SparkSession, topic: Callable[..., Topic]
 ) -> None:
     name = topic("holders").name
-    out = TableTopic(broker.client_config(), name, "client", tombstones=False)
+    out = TableTopic(broker.client_config(), name, "client")
     rows = changes(("Bob", ["C"]), ("Bob", None), ("Bob", ["B"]))
     batch = spark.createDataFrame(rows.append_column("step", [[2, 0, 1]])).coalesce(1)
     setting = "spark.sql.execution.arrow.maxRecordsPerBatch"
@@ -281,9 +281,9 @@ def test_a_keys_rows_keep_their_order_across_what_a_task_is_given_at_a_time(
     finally:
         spark.conf.set(setting, usual)
     assert records(broker, name) == [
-        (b"Bob", {"client": "Bob", "tickers": None, "deleted": True}),
-        (b"Bob", {"client": "Bob", "tickers": ["B"], "deleted": False}),
-        (b"Bob", {"client": "Bob", "tickers": ["C"], "deleted": False}),
+        (b"Bob", None),
+        (b"Bob", {"client": "Bob", "tickers": ["B"]}),
+        (b"Bob", {"client": "Bob", "tickers": ["C"]}),
     ]
 
 
@@ -295,15 +295,6 @@ def test_a_row_that_the_broker_does_not_take_fails_the_micro_batch(
     broker.delete([name])
     with pytest.raises(PythonException, match=f"BrokerUnreachable.* into '{name}'"):
         out.on_executors().through(spark.createDataFrame(changes(("Bob", ["IBM"])))).toArrow()
-
-
-def test_where_the_key_is_not_the_tables_the_value_says_what_goes(
-    broker: Broker, topic: Callable[..., Topic]
-) -> None:
-    name = topic("moves").name
-    out = TableTopic(broker.client_config(), name, "client", tombstones=False)
-    out.write(changes(("Bob", None)), Batch("query", 0))
-    assert records(broker, name) == [(b"Bob", {"client": "Bob", "tickers": None, "deleted": True})]
 
 
 def test_a_topic_that_does_not_exist_is_named_at_once(broker: Broker) -> None:

@@ -11,9 +11,8 @@ import pytest
 
 from workbook.systems import STREAMS, SYSTEMS, by_name
 from workbook.systems.base import System
-from workbook.systems.crashes import CRASHES, complete
-from workbook.systems.crashes.base import Crashes, Point, Variant
-from workbook.systems.crashes.page_views import PageViewCrashes
+from workbook.systems.crashes import CRASHES
+from workbook.systems.crashes.base import Crashes
 from workbook.systems.page_views import PageViews
 
 COMMANDS = Path(__file__).parents[1] / "docs/cli.md"
@@ -38,24 +37,6 @@ def test_a_system_that_cannot_start_is_named() -> None:
 
     with pytest.raises(TypeError, match=r"Unfinished .*abstract methods? .*'?start"):
         Unfinished()
-
-
-@pytest.mark.parametrize(
-    ("variants", "says"),
-    [
-        ((), "Expected Half to declare variants, with their points"),
-        ((Variant("spark", "all of it", ()),), "Expected Half to declare points of 'spark'"),
-        ((Variant("spark", "all of it", (Point("before-send", ""),)),), "what has happened there"),
-        ((Variant("spark", "", (Point("before-send", "x"),)),), "what 'spark' does"),
-    ],
-)
-def test_crashes_without_points_are_named(variants: tuple[Variant, ...], says: str) -> None:
-    class Half(PageViewCrashes):
-        pass
-
-    Half.variants = variants
-    with pytest.raises(ValueError, match=says):
-        complete({"half": Half()})
 
 
 @pytest.mark.parametrize("missing", ["fill", "judge", "out", "came"])

@@ -25,15 +25,10 @@ def changed_rows(changes: pa.Table, key: str) -> Iterator[dict[str, Any]]:
     yield from changes.to_pylist(maps_as_pydicts="strict")
 
 
-def keyed_json(
-    changes: pa.Table, key: str, *, tombstones: bool = True
-) -> Iterator[tuple[str, str | None]]:
-    """Yield each changed row's key and JSON, in their order; None where it is ``deleted``.
-
-    Without ``tombstones`` the JSON says itself whether it is ``deleted``.
-    """
+def keyed_json(changes: pa.Table, key: str) -> Iterator[tuple[str, str | None]]:
+    """Yield each changed row's key and JSON, in their order; None where it is ``deleted``."""
     for row in changed_rows(changes, key):
-        deleted = tombstones and row.pop("deleted")
+        deleted = row.pop("deleted")
         yield str(row[key]), None if deleted else row_json(row)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from typing import Any
@@ -17,9 +16,6 @@ from workbook.sinks.row_json import keyed_json
 
 ROW_TOO_LARGE = "row too large for a record of its topic"
 """With this reason a row goes to the dead letters, and a tombstone takes its place."""
-
-SHORT = 1000
-"""Columns up to this number of characters stay in the short form of a row that is too large."""
 
 _NONE: Mapping[str, str] = {}
 
@@ -51,14 +47,13 @@ class RowSender:
         config: Mapping[str, Any],
         topic: str,
         key: str,
-        tombstones: bool,
         patience: float,
         dead_letters: DeadLetters | None,
         connect: Callable[..., DeliveringProducer] = connect,
     ) -> None:
-        self._made_of = (config, topic, key, tombstones, patience, dead_letters)
+        self._made_of = (config, topic, key, patience, dead_letters)
         self.topic, self.key = topic, key
-        self._tombstones, self._patience, self._dead_letters = tombstones, patience, dead_letters
+        self._patience, self._dead_letters = patience, dead_letters
         self._bootstrap = config.get("bootstrap.servers")
         self._too_large: set[bytes] = set()
         self._delivered, self._refused = 0, ""
@@ -76,7 +71,7 @@ class RowSender:
         self._too_large.clear()
         rows = [
             (key.encode(), None if value is None else value.encode())
-            for key, value in keyed_json(changes, self.key, tombstones=self._tombstones)
+            for key, value in keyed_json(changes, self.key)
         ]
         for key, value in rows:
             self._send(key, value)
@@ -97,18 +92,11 @@ class RowSender:
         if value is None or not self._too_large:
             return
         headers = {f"value-{what}": fact for what, fact in identity(value).items()}
-        self._send(key, self._instead(value), {"reason": ROW_TOO_LARGE, **headers})
+        self._send(key, None, {"reason": ROW_TOO_LARGE, **headers})
         self._flush()
         if self._dead_letters is not None:
             where = {"topic": self.topic, "partition": -1, "offset": -1, "arrival": -1}
             self._dead_letters.send({"key": key, "value": value, **where}, ROW_TOO_LARGE)
-
-    def _instead(self, value: bytes) -> bytes | None:
-        if self._tombstones:
-            return None
-        row = json.loads(value)
-        short = {name: what for name, what in row.items() if len(json.dumps(what)) <= SHORT}
-        return json.dumps({**short, "deleted": True}).encode()
 
     def _flush(self) -> None:
         left = self._producer.flush()

@@ -18,14 +18,10 @@ from workbook.spark.runner import Batch, ExecutorSink, Sink
 class TableTopic(Sink):
     """Writes each micro-batch of a table's changes to a topic: key, and the row as JSON or null.
 
-    Where the key is not that of the table, as in a topic that is partitioned by group, a null
-    would not say which row goes: without ``tombstones`` the JSON has ``deleted`` in it.
-
     A row that the broker finds too large, even compressed, must not leave the former one as it
     was, for that is wrong now: a tombstone takes its place, with the header ``reason`` and with
-    length and hash of the row, and the row goes to ``dead_letters``, if there are any. (Without
-    ``tombstones`` it is the row without its long columns, ``deleted``.) The next change of the
-    row is written as ever.
+    length and hash of the row, and the row goes to ``dead_letters``, if there are any. The next
+    change of the row is written as ever.
 
     At least once: a micro-batch may come again. The last record of a key counts, so that does no
     harm. Raises ``TopicMissing`` now, and ``BrokerUnreachable`` when the broker does not take a
@@ -40,13 +36,12 @@ class TableTopic(Sink):
         topic: str,
         key: str,
         *,
-        tombstones: bool = True,
         patience: float = 60.0,
         dead_letters: DeadLetters | None = None,
     ) -> None:
         require_topic(config, topic)
         self.topic, self.key, self.written = topic, key, 0
-        self._sender = RowSender(config, topic, key, tombstones, patience, dead_letters)
+        self._sender = RowSender(config, topic, key, patience, dead_letters)
 
     def write(self, rows: pa.Table, batch: Batch) -> None:
         """Send a micro-batch from this process; all of it is delivered on return."""

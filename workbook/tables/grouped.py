@@ -87,24 +87,6 @@ class GroupedTable:
         reduced = stateful(changes, reduce, steps.groups_of(aggregates), buckets)
         return unpack(reduced, self._schema(aggregates, per_update), pickled=folds)
 
-    def changelog(self, *columns: str) -> DataFrame:
-        """Return the changes as a changelog by group: which rows joined a group, and which left it.
-
-        Columns: the group's, the keys, ``columns``, ``deleted`` (boolean): the rows of a topic that
-        is partitioned by group, whose readers each see whole groups. As a table by group and keys
-        it may come again, as at least once means, and says the same.
-        """
-        group, keys = self.column, self.table.keys
-        wanted = list(dict.fromkeys([group, *keys, *columns]))
-        changes = stateful(
-            self._packed(wanted, squeeze=True),
-            lambda state, batch: steps.moves(state, batch, keys, wanted, group),
-            steps.table_of(keys),
-            self.table.buckets,
-        )
-        fields = [self.table.changelog.schema[name] for name in wanted]
-        return unpack(changes, StructType([*fields, StructField("deleted", BooleanType())]))
-
     def _packed(self, columns: Sequence[str], *, squeeze: bool) -> DataFrame:
         group = F.col(self.column)
         hashed = F.crc32(group.cast("string").cast("binary"))

@@ -63,23 +63,6 @@ def differences(
     return pl.concat(emitted)
 
 
-def moves(
-    state: State,
-    batch: pl.DataFrame,
-    keys: Sequence[str],
-    columns: Sequence[str],
-    group: str,
-) -> pl.DataFrame:
-    """Emit by group and key the row that came, or ``deleted`` where it left the group."""
-    went, came = _compared(state, batch, keys, columns)
-    left = went.join(came, on=list({group, *keys}), how="anti")
-    emitted = [
-        came.select(columns).with_columns(deleted=False),
-        left.select(columns).with_columns(deleted=True),
-    ]
-    return pl.concat(emitted)
-
-
 def every_difference(
     state: State, batch: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]
 ) -> pl.DataFrame:
