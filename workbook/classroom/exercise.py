@@ -1,10 +1,11 @@
 """Build an exercise from one declaration: a reference, cases to read, random cases, wrong ideas.
 
-An answer passes if it returns the reference's value in each of the ``cases``, which have a sentence
-each, and in the random cases of ``draw``. If a wrong answer returns the values of a ``wrong`` idea
-in every case, the card names that idea's cause; otherwise the card shows the first case that fails,
-with its sentence. The declaration is also the proof: ``tests/test_lessons.py`` checks that each
-``right`` answer passes and each wrong idea gets its own cause.
+An answer passes if it returns the reference's value in every case: in the ``cases``, each of which
+has a sentence, and in the random cases of ``draw``. If a wrong answer returns the values of a
+``wrong`` idea in every case, the card names that idea's cause. Otherwise the card shows the first
+case that fails, with its sentence. The declaration is also the exercise's test:
+``tests/test_lessons.py`` checks that each ``right`` answer passes and that each wrong idea gets its
+own cause.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from workbook.classroom.judging import Case, NotYet, by_cases, not_callable_so
 from workbook.classroom.mistakes import Mistake
 
 DRAWN, SEED = 40, 7
-BY_CHANCE = "This input was drawn by chance. Follow it through your lines: where do they differ?"
+BY_CHANCE = "This input was drawn by chance. Follow it through your lines: where do they go wrong?"
 
 Answer = Callable[..., Any]
 Read = tuple[str, tuple[Any, ...]]
@@ -33,7 +34,7 @@ def case(why: str, *args: Any) -> Read:
 
 
 def wrong(cause: str, *models: Answer) -> list[Mistake]:
-    """Return one wrong idea under its cause, written in one way or in several."""
+    """Return one wrong idea: its cause, and the wrong answers that have it."""
     return [Mistake(model, cause) for model in models]
 
 
@@ -50,9 +51,9 @@ def exercise(
 ) -> Any:
     """Build an exercise of a ``kind``; ``words`` are its name, task, hints and discussion.
 
-    ``draw`` gets a random generator and a size from 0 to 39, and returns a case's arguments. An
-    answer that takes a reader and a screen is turned into a function of a case's arguments by
-    ``rehearse``. Unless ``words`` contain a ``stub``, it's ``stub_of(reference)``.
+    ``draw`` gets a random generator and a size from 0 to 39, and returns a case's arguments.
+    ``rehearse`` turns an answer that takes a reader and a screen into a function of a case's
+    arguments. If ``words`` contain no ``stub``, the stub is ``stub_of(reference)``.
     """
     chance, mistakes = random.Random(SEED), [each for idea in wrong for each in idea]
     drawn = [case(BY_CHANCE, *draw(chance, size)) for size in range(DRAWN)]

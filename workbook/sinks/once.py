@@ -1,4 +1,4 @@
-"""States once when a micro-batch is written: exactly once, where sink and rows commit together."""
+"""Write each micro-batch exactly once: commit its number together with its rows."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from workbook.spark.runner import Batch, Sink
 
 
 class OnceSink(Sink):
-    """Notes each micro-batch in the transaction that writes its rows, and so writes each once.
+    """Writes each micro-batch once: it records the number in the transaction of the rows.
 
-    A micro-batch that is noted already is skipped, a gap before it is refused, and the first one of
-    another query, as after a start with a fresh checkpoint, begins with an empty sink.
+    It skips a micro-batch that is already recorded, and it refuses one if an earlier micro-batch is
+    missing. Before the first micro-batch of another query, for example after a start with a fresh
+    checkpoint, it empties the sink.
     """
 
     def write(self, rows: pa.Table, batch: Batch) -> None:
-        """Write a micro-batch that isn't in; raise ``CannotGoOn`` where one before is missing."""
+        """Write an unrecorded micro-batch; raise ``CannotGoOn`` if an earlier one is missing."""
         with self._transaction() as connection:
             last = self._last(connection, batch.query)
             if batch.number <= last:
@@ -43,11 +44,11 @@ class OnceSink(Sink):
 
     @abstractmethod
     def _last(self, connection: Any, query: str) -> int:
-        """Return the number of the query's last micro-batch that is in; -1 for none."""
+        """Return the number of the query's last recorded micro-batch; -1 if there is none."""
 
     @abstractmethod
     def _empty(self, connection: Any) -> None:
-        """Delete what is in, the notes too."""
+        """Delete all rows and all recorded micro-batches."""
 
     @abstractmethod
     def _put(self, connection: Any, rows: pa.Table) -> None:
@@ -55,4 +56,4 @@ class OnceSink(Sink):
 
     @abstractmethod
     def _note(self, connection: Any, batch: Batch) -> None:
-        """Note that a micro-batch is in."""
+        """Record that a micro-batch has been written."""

@@ -1,7 +1,8 @@
-"""Says what a checkpoint was made for, and keeps it for one process at a time.
+"""Record what a checkpoint was made for, and lock it for one process at a time.
 
-An identity has JSON values by name, for example ``{"system": "share_holders", "version": 1,
-"reads": {"positions": "the topic's id"}}``. ``workbook run`` compares it before Spark starts.
+An identity maps names to JSON values, for example ``{"system": "share_holders", "version": 1,
+"reads": {"positions": "the topic's id"}}``. ``workbook run`` compares identities before Spark
+starts.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ def begun(checkpoint: Path) -> bool:
 def require(checkpoint: Path, identity: Identity) -> None:
     """Refuse to continue a checkpoint that was made for something else.
 
-    A checkpoint in which nothing has begun fits everything. Raises ``CannotGoOn``, also for one
-    that has begun and doesn't say what it was made for.
+    A checkpoint in which no query has begun fits every identity. Raises ``CannotGoOn`` if the
+    identities differ, or if a query has begun and the checkpoint's identity is missing or
+    unreadable.
     """
     if not begun(checkpoint):
         return
@@ -48,7 +50,7 @@ def require(checkpoint: Path, identity: Identity) -> None:
 
 
 def record(checkpoint: Path, identity: Identity) -> None:
-    """Write down what a checkpoint is made for, before its first start."""
+    """Record the identity of a checkpoint before its first start."""
     checkpoint.mkdir(parents=True, exist_ok=True)
     unfinished = checkpoint / f"{FILE}.unfinished"
     unfinished.write_text(json.dumps(identity, indent=1, ensure_ascii=False), encoding="utf-8")
@@ -56,10 +58,11 @@ def record(checkpoint: Path, identity: Identity) -> None:
 
 
 def hold(checkpoint: Path) -> None:
-    """Keep a checkpoint from other processes until ``release`` or the end of this one.
+    """Lock a checkpoint against other processes, until ``release`` or until this process ends.
 
-    The lock is a file's, so ``kill -9`` frees it. On a network file system it promises nothing.
-    Raises ``CannotGoOn`` where another process holds it; holding it twice changes nothing.
+    It's a file lock, so ``kill -9`` frees it. On a network file system it may have no effect.
+    Raises ``CannotGoOn`` if another process holds the lock. A second call in this process does
+    nothing.
     """
     folder = checkpoint.absolute()
     if folder in _HELD:
@@ -80,7 +83,7 @@ def hold(checkpoint: Path) -> None:
 
 
 def release(checkpoint: Path) -> None:
-    """Let other processes have a checkpoint; harmless where it isn't held."""
+    """Unlock a checkpoint; harmless if this process hasn't locked it."""
     lock = _HELD.pop(checkpoint.absolute(), None)
     if lock is not None:
         lock.close()

@@ -1,4 +1,4 @@
-"""Starts every query of the package: rows into sinks, one micro-batch after the other."""
+"""Start every query of the package: write its micro-batches to sinks, one after the other."""
 
 from __future__ import annotations
 
@@ -36,52 +36,52 @@ _GONE = (Py4JNetworkError, ConnectionError)
 
 @dataclass(frozen=True)
 class Batch:
-    """A micro-batch: the id of its ``query``, which a checkpoint keeps, and its ``number``."""
+    """A micro-batch: its ``number``, and the id of its ``query``, which the checkpoint stores."""
 
     query: str
     number: int
 
 
 class Sink(ABC):
-    """Writes micro-batches from the driver. The same one may come twice, with the same rows."""
+    """Writes micro-batches from the driver. It may get a micro-batch twice, with the same rows."""
 
     kind: ClassVar[str] = "sink"
-    """The crash lab's point right before it writes is ``before-KIND``."""
+    """Names the crash lab's point right before the sink writes: ``before-KIND``."""
 
     @abstractmethod
     def write(self, rows: pa.Table, batch: Batch) -> None:
-        """Write the rows of a micro-batch; on return they are safe."""
+        """Write the rows of a micro-batch; return only when they are stored durably."""
 
     def line(self) -> str:
-        """Say in a few words what it holds, for a status line; nothing while that's nothing."""
+        """Return a few words on what the sink holds, for a status line; "" if it holds nothing."""
         return ""
 
 
 class ExecutorSink(ABC):
-    """Writes micro-batches from Spark's executors, each the rows of its own tasks."""
+    """Writes micro-batches from Spark's executors: each executor writes its own tasks' rows."""
 
     kind: ClassVar[str] = "sink"
 
     @abstractmethod
     def through(self, rows: DataFrame) -> DataFrame:
-        """Return the rows that the next sink gets; these are written while they're computed."""
+        """Return the rows for the next sink; computing them writes ``rows``."""
 
     def line(self) -> str:
-        """Say as ``Sink.line`` does."""
+        """Return a status line's words, as ``Sink.line`` does."""
         return ""
 
 
 class OnPoint:
-    """Called with each point that a micro-batch passes; it may end the query by raising.
+    """A callback for each point that a micro-batch passes; it may end the query by raising.
 
-    This one does nothing. The crash lab's kills the process.
+    This class does nothing. The crash lab's subclass kills the process.
     """
 
     def __call__(self, point: str) -> None:
-        """Pass a point of the driver."""
+        """Handle a point that the driver passes."""
 
     def within(self, point: str, rows: DataFrame) -> DataFrame:
-        """Pass rows through a point that lies inside the tasks of a micro-batch."""
+        """Return the rows with a point inside the tasks that compute them."""
         return rows
 
 
@@ -93,20 +93,20 @@ def start_query(
     every: str = "0 seconds",
     at: OnPoint | None = None,
 ) -> Running:
-    """Start a query that brings each micro-batch of ``rows`` into each of the sinks, in order.
+    """Start a query that writes each micro-batch of ``rows`` to each of the sinks, in order.
 
-    A micro-batch is computed exactly once: executor sinks, which must come first, write while that
-    happens; then the driver collects what they return, once for all other sinks. Without one of
-    those nothing is collected. ``every`` is the least time between two micro-batches: what Kafka
-    Streams calls the commit interval. State is kept in RocksDB. ``at`` is called with
-    ``before-compute``, ``mid-batch`` (in tasks), ``before-KIND`` of each sink and
-    ``before-checkpoint``.
+    Spark computes a micro-batch once for all sinks. Executor sinks, which must come first, write
+    during that computation. Then the driver collects the rows that the executor sinks return, once
+    for all other sinks; if there are no other sinks, it collects nothing. ``every`` is the shortest
+    time between two micro-batches, which Kafka Streams calls the commit interval. State is kept in
+    RocksDB. ``at`` is called with ``before-compute``, ``mid-batch`` (in tasks), ``before-KIND`` for
+    each sink, and ``before-checkpoint``.
 
-    A micro-batch that ended in a crash comes again, so what sinks write is written at least once;
-    a sink that notes the batch in the transaction of its rows writes it exactly once.
+    After a crash Spark runs the unfinished micro-batch again, so a sink writes each row at least
+    once. A sink that records the batch in the same transaction as its rows writes it exactly once.
 
-    Raises ``CannotGoOn`` where another process runs a query on the checkpoint, ``CannotShare``
-    where a cluster's executors can't reach it.
+    Raises ``CannotGoOn`` if another process runs a query on the checkpoint, and ``CannotShare`` if
+    a cluster's executors can't reach the checkpoint.
     """
     passes = at or OnPoint()
     first = [sink for sink in sinks if isinstance(sink, ExecutorSink)]
@@ -118,7 +118,7 @@ def start_query(
             passes(f"before-{sink.kind}")
             frame = sink.through(frame)
         frame = passes.within("mid-batch", frame)
-        # All of it in either case: a stateful query wants each of its partitions read.
+        # Compute every row in either case: a stateful query needs all its partitions to be read.
         if then:
             context = frame.sparkSession.sparkContext
             batch = Batch(context.getLocalProperty("sql.streaming.queryId") or "", number)
@@ -144,10 +144,10 @@ def start_query(
 
 
 class Running:
-    """A query that runs, and its ``progress``; it ends with the block that it manages.
+    """A running query and its ``progress``; a ``with`` block stops the query when it ends.
 
-    Starting again in the same checkpoint folder or in one beside it, as ``session.checkpoint``
-    makes them, ends it: so a cell may be run twice.
+    Starting a query in the same checkpoint folder, or in a folder beside it, stops this query.
+    ``session.checkpoint`` makes its folders side by side, so a notebook cell may be run twice.
     """
 
     by_folder: ClassVar[dict[Path, Running]] = {}
@@ -162,23 +162,23 @@ class Running:
 
     @property
     def is_active(self) -> bool:
-        """Return True while it runs."""
+        """Return True while the query runs."""
         try:
             return bool(self.query.isActive)
         except _GONE:  # and the query with it
             return False
 
     def check(self) -> None:
-        """Raise what made it fail, if it did: ``BrokerUnreachable`` for a silent broker."""
+        """Raise the query's error if it failed: ``BrokerUnreachable`` for a silent broker."""
         failure = self.query.exception()
         if failure:
             self.stop()
             raise _named(failure) from failure
 
     def process_all(self) -> None:
-        """Wait until everything that is in the topic now has been processed; raise as ``check``.
+        """Wait until every record now in the topic has been processed; raise as ``check`` does.
 
-        Raises ``QueryEnded`` where nothing is being processed any more.
+        Raises ``QueryEnded`` if the query has been stopped.
         """
         self.check()
         if not self.is_active:
@@ -194,14 +194,14 @@ class Running:
         self.check()
 
     def wait(self, seconds: float) -> bool:
-        """Wait for the end, ``seconds`` at most; True if it came. Raises as ``check``."""
+        """Wait up to ``seconds``; return True if the query has ended. Raises as ``check`` does."""
         with suppress(StreamingQueryException, *_GONE):
             self.query.awaitTermination(seconds)  # type: ignore[arg-type]
         self.check()
         return not self.is_active
 
     def stop(self) -> None:
-        """End it; harmless when it has ended."""
+        """Stop the query; harmless if it has ended."""
         with suppress(*_GONE):  # as by "Close down", and then the notebook run again
             self.query.stop()
             self.progress.ended.wait(2)  # what it hears comes a moment later

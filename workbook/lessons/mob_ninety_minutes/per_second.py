@@ -22,7 +22,7 @@ def mob(reader, show, until):
 
 
 def showing(rule):
-    """Make a program of a rule, which gets the seconds of the page views and yields lines."""
+    """Make a program of a rule that gets the seconds of the page views and yields lines."""
 
     def program(reader, show, until):
         def seconds():
@@ -38,10 +38,11 @@ def showing(rule):
 
 
 def in_two_variables(seconds, before=None, first=False, removes=True, adds=(0, 1, 1)):
-    """Keep a second and its count. Without changes it's right.
+    """Keep a second and its count; with the defaults the answer is right.
 
-    ``adds`` is what a page view adds: before a line is shown, and behind it where the second has
-    changed or hasn't. With ``first`` the first page view completes what was ``before``, too.
+    ``adds`` has three numbers that a page view adds to the count: before a line is shown, after
+    that if the second has changed, and after that if it hasn't. With ``first``, even the first
+    page view completes the second ``before``.
     """
     views = 0
     for second in seconds:
@@ -109,11 +110,12 @@ per_second = exercise(
     called="per_second",
     rehearse=shown_by(numbers(2)),
     name="3. Count per second",
-    task="Edit the program: it keeps a map from second to page views, and shows a second when it's "
-    "complete. `page_second(message)` gives the second of a page view, and None for silence and "
-    "for actions. The clicks are in the order of their time, so when a page view of another second "
-    "comes, the one in the map is complete: `show` it with its count, and remove it.\n\n"
-    "Page views in the seconds 10, 10, 11 and 12 show `10 2` and then `11 1`.",
+    task="Edit the program so that it keeps a map from second to page views, and shows a second "
+    "when it's complete. `page_second(message)` returns the second of a page view, and None for "
+    "silence and for actions. The clicks arrive in the order of their time. So when a page view of "
+    "another second arrives, the second in the map is complete: `show` it with its count, and "
+    "remove it from the map.\n\n"
+    "For page views in the seconds 10, 10, 11 and 12, it shows `10 2` and then `11 1`.",
     stub="def mob(reader, show, until):\n"
     "    views = 0\n"
     "    while not until():\n"
@@ -124,56 +126,57 @@ per_second = exercise(
     "        show(views)\n"
     "        ...  # your code\n",
     cases=[
-        case("The second changes twice, so two lines are shown: 10 with its two page views, and "
-             "then 11 with its one.", pages(10_200, 10_900, 11_100, 12_000)),
+        case("The second changes twice, so two lines are shown: second 10 with its two page views, "
+             "then second 11 with its one.", pages(10_200, 10_900, 11_100, 12_000)),
         case("Second 10 has five page views, and all of them count.",
              pages(10_000, 10_200, 10_400, 10_600, 10_800, 11_000)),
-        case("One page view completes nothing: its second goes on.", pages(10_200)),
-        case("Actions give None and are passed over: what's left is 10, 11 and 12.",
+        case("One page view completes nothing: its second is still open.", pages(10_200)),
+        case("For an action you get None: skip it. The page views are in seconds 10, 11 and 12.",
              [*pages(10_100), ("Action", 10_500), ("Action", 11_200), *pages(11_900, 12_300)]),
         case("An action before the first page view completes nothing.",
              [("Action", 9_500), *pages(10_000, 11_000)]),
-        case("11 ends when 14 begins: 12 and 13 had no page view, and have no line.",
+        case("Second 11 ends when 14 begins. 12 and 13 had no page views, so they get no line.",
              pages(10_000, 11_000, 14_000, 15_000)),
-        case("Silence completes nothing: the next page view of another second does.",
+        case("Silence completes nothing. A page view of another second completes one.",
              [*pages(10_000), None, None, *pages(10_500), None, *pages(11_000)]),
-        case("`page_second` raises an error that came in place of a record: let it.",
+        case("`page_second` raises an error that arrived in place of a record. Don't catch it.",
              [*pages(10_000, 11_000), ERROR, *pages(12_000)]),
     ],
     draw=draw,
     right=[showing(in_two_variables), by_length],
     wrong=[
-        wrong("It's still the program of the step before: one running count.",
+        wrong("It's still the program of the previous step, with one running count.",
               showing(lambda seconds: ((views,) for views, _ in enumerate(seconds, 1)))),
-        wrong("It shows the second after each page view, while it's still open. Show it once, when "
-              "another second begins.", showing(shows_each)),
-        wrong("What has been shown has to be removed from the map. Here its count goes on, or it's "
-              "shown again.", showing(lambda seconds: in_two_variables(seconds, removes=False)),
+        wrong("It shows a second after each page view, while the second is still open. Show it "
+              "once, when another second begins.", showing(shows_each)),
+        wrong("It doesn't remove a second that it has shown. So that second is shown again, or its "
+              "count continues in the next.",
+              showing(lambda seconds: in_two_variables(seconds, removes=False)),
               showing(shows_all_again)),
-        wrong("The page view that changes the second belongs to the second that begins: show the "
-              "one before first, and count this page view after that, in any case.",
+        wrong("The first page view of a new second belongs to that second. Show the previous "
+              "second first, and then count this page view, whether or not you showed a line.",
               showing(lambda seconds: in_two_variables(seconds, adds=(0, 0, 1))),
               showing(lambda seconds: in_two_variables(seconds, adds=(1, 0, 0)))),
-        wrong("It shows the second that begins. Complete is the one before it.",
+        wrong("It shows the second that has just begun. The previous second is the complete one.",
               showing(shows_the_new)),
-        wrong("It begins with a second that never was: at the first page view nothing is complete. "
-              "Is the map empty?",
+        wrong("Its first line is a second that never existed. At the first page view no second is "
+              "complete: check first whether the map is empty.",
               showing(lambda seconds: in_two_variables(seconds, first=True)),
               showing(lambda seconds: in_two_variables(seconds, before=0))),
-        wrong("When the loop ends it shows the open second, too. It isn't complete: more of it may "
-              "come after a restart.", showing(shows_the_open_one)),
-        wrong("Nothing is ever shown. Does the map know the second before when a new one comes, "
-              "and does a line reach `show`?", showing(lambda seconds: (() for _ in seconds if 0))),
+        wrong("When the loop ends, it shows the open second, too. That second isn't complete: more "
+              "page views of it may arrive after a restart.", showing(shows_the_open_one)),
+        wrong("It never shows a line. When a new second begins, is the previous one still in the "
+              "map? Is `show` called?", showing(lambda seconds: (() for _ in seconds if 0))),
     ],
     hints=(
-        "Go through 10, 10, 11, 12 with a pencil. What is in the map before and after each of "
-        "them? Where do you show, and why not at the first?",
-        "For each page view two things, in this order: if another second is in the map, show it "
-        "and remove it. Then count this page view, in any case.",
-        "`if views and second not in views:` is the change. `views.popitem()` removes the pair "
-        "and returns it, and `views.get(second, 0) + 1` counts.",
+        "Go through 10, 10, 11, 12 with a pencil. What is in the map before and after each page "
+        "view? When do you show a line, and why not at the first page view?",
+        "Do two things for each page view, in this order. If another second is in the map, show it "
+        "and remove it. Then count this page view, whether or not you showed a line.",
+        "`if views and second not in views:` recognizes a new second. `views.popitem()` removes "
+        "the pair and returns it, and `views.get(second, 0) + 1` counts.",
     ),
-    discussion="The map holds one second at a time, so the state is small, however long it runs. "
-    "It rests on clicks that are appended in the order of their time: a late one would end a "
-    "second too early (chapter 02).",
+    discussion="The map holds one second at a time, so the state stays small, however long the "
+    "program runs. But it relies on clicks that are appended in the order of their time: a late "
+    "click would end a second too early (chapter 02).",
 )  # fmt: skip

@@ -37,7 +37,7 @@ PAGES, TIME = "click_type = 'Page'", "timestamp_millis(timestamp)"
 
 
 def counted(keep=PAGES, time=TIME, delay="5 seconds", length="1 second", by="", views="count(*)"):
-    """Build the query with a part of its own: what wrong answers vary."""
+    """Build the query with some parts changed, as the wrong answers need it."""
 
     def answer(clicks):
         timed = clicks.where(keep).selectExpr("*", f"{time} AS time")
@@ -74,7 +74,7 @@ SCHEMA = (
 
 
 def click(ms, kind="Page", name="/home", event=None, late=40, tab="t1", browser="Firefox"):
-    """Make a row; times are in ms since the first second, and ``late`` is the way to the broker."""
+    """Make a row: a click at ``ms`` after FIRST that arrives at the broker ``late`` ms later."""
     at = FIRST + ms
     arrival = datetime.fromtimestamp((at + late) / 1000, UTC)
     return event or at, kind, name, at, browser, tab, arrival
@@ -96,40 +96,41 @@ def draw(random, size):
 
 TOO_SHORT = (
     "On a stream it drops a page view that is less than five seconds late. Either the delay of the "
-    "watermark is too short, or the group is a time that was cut to its second: the watermark "
-    "passes that when the second begins. A `F.window` ends when its second ends."
+    "watermark is too short, or you group by a timestamp that is truncated to its second. The "
+    "watermark passes such a timestamp when the second begins, but it passes an `F.window` only "
+    "when the second ends."
 )
 TOO_LONG = (
-    "On a stream a page view that comes too late is still counted: the watermark lies more than "
-    "five seconds behind. The longer the delay, the more seconds stay in the state."
+    "On a stream it still counts a page view that is too late, because the delay of the watermark "
+    "is longer than five seconds. The longer the delay, the more seconds stay in the state."
 )
-STREAM = "On a stream it emits other rows in this micro-batch. What is counted there, and when?"
+STREAM = "On a stream it emits the wrong rows in this micro-batch. What does it count, and when?"
 
 per_second_on_spark = frame_exercise(
     views_per_second,
     name="Views per second on Spark",
-    task="Write a function from a DataFrame of clicks (`event_id`, `click_type`, `name`, "
-    "`timestamp` in ms, `browser`, `tab_id`, `arrival`) to one with the page views of each second: "
-    "columns `second` (a whole number, seconds since 1970) and `views`. A record that is no click "
-    "is a row of nulls, and counts for nothing. Views at 10,000, 10,999 and 11,200 ms give the "
-    "rows `10, 2` and `11, 1`, in any order.\n\n"
-    "It runs on a stream next, for as long as the shop is open: use a `window` of one second and a "
-    "watermark with a delay of five seconds, so that Spark can forget old seconds.",
+    task="Write a function that gets a DataFrame of clicks (`event_id`, `click_type`, `name`, "
+    "`timestamp` in ms, `browser`, `tab_id`, `arrival`) and returns a DataFrame with the page "
+    "views of each second. Its columns are `second` (a whole number, seconds since 1970) and "
+    "`views`. A record that isn't a click is a row of nulls and doesn't count. Views at 10,000, "
+    "10,999 and 11,200 ms give the rows `10, 2` and `11, 1`, in any order.\n\n"
+    "Next, your function runs on a stream, for as long as the shop is open. Use a `window` of one "
+    "second and a watermark with a delay of five seconds, so that Spark can drop old seconds.",
     schema=SCHEMA,
     cases=[
         case("The two views are 999 ms apart, in one second.", click(0), click(999)),
         case("One view in second 10, and one in second 11.", click(10_200), click(11_000)),
-        case("An action, a scroll and the end of a view are no page views.",
+        case("An action, a scroll and the end of a view aren't page views.",
              click(20_000), click(20_100, "Action", "/buy"), click(20_200, "PageLeave"),
              click(20_300, "Scroll"), click(21_000, "Action", "buy")),
         case("A page's name need not begin with a slash, and a view may have no tab or browser.",
              click(30_000, name="hats"), click(30_100, tab=None), click(30_200, browser=None)),
-        case("Event 7 was delivered twice, and each row counts.",
+        case("Event 7 was delivered twice, and both rows count.",
              click(40_100, event=7), click(40_100, event=7)),
-        case("The second view needed two minutes to arrive. It happened in second 50 all the same.",
+        case("The second view took two minutes to arrive, but it happened in second 50.",
              click(50_000), click(50_900, late=120_000)),
-        case("A record that is no click counts for nothing.", (None,) * 7, click(60_000)),
-        case("In the minute between the two nobody looked at a page: its seconds have no row.",
+        case("A record that isn't a click doesn't count.", (None,) * 7, click(60_000)),
+        case("Nobody looked at a page between these two views: those seconds have no row.",
              click(70_000), click(130_000)),
     ],
     draw=draw,
@@ -143,27 +144,27 @@ per_second_on_spark = frame_exercise(
     ],
     right=[in_sql, watermark_first],
     wrong=[
-        wrong("It doesn't count page views alone: keep the rows whose `click_type` is equal to "
-              "`Page`, and no others.", counted("timestamp IS NOT NULL"),
+        wrong("It doesn't count exactly the page views. Keep only the rows whose `click_type` is "
+              "equal to `Page`.", counted("timestamp IS NOT NULL"),
               counted("click_type <> 'Action'"), counted("click_type LIKE 'Page%'"),
               counted("name LIKE '/%'")),
-        wrong("It counts by `arrival`. A view belongs to the second in which it happened: that is "
-              "its `timestamp`.", counted(time="arrival")),
+        wrong("It groups by `arrival`. A view belongs to the second in which it happened: use its "
+              "`timestamp`.", counted(time="arrival")),
         wrong("It counts distinct values or drops duplicates, so an event that was delivered twice "
-              "counts once. That is a good idea with a price; here every row counts.",
+              "counts once. That can be useful, but it needs more state. Here every row counts.",
               without_duplicates, counted(views="approx_count_distinct(event_id)")),
-        wrong("Its windows are longer than the one second that is asked for.",
+        wrong("Its windows are longer than one second.",
               counted(length="10 seconds"), counted(length="5 seconds"),
               counted(length="1 minute")),
-        wrong("It takes milliseconds for seconds. `timestamp_millis` makes a timestamp of "
-              "milliseconds; a cast of a BIGINT takes seconds.",
+        wrong("It reads milliseconds as seconds. `timestamp_millis` converts milliseconds to a "
+              "timestamp; a cast of a BIGINT expects seconds.",
               counted(time="timestamp_seconds(timestamp)"), counted(by="timestamp")),
-        wrong("It rounds: what happens 999 ms after a second began is still in it.",
+        wrong("It rounds. A view 999 ms after a second began still belongs to that second.",
               counted(by="CAST(round(timestamp / 1000) AS BIGINT)"),
               counted(by="ceil(timestamp / 1000)")),
-        wrong("A second has several rows: it is grouped by more than the second.",
+        wrong("A second has several rows, because you group by more than the second.",
               by_name_too),
-        wrong("A second that has only actions appears with 0. Filter before you group.",
+        wrong("A second with actions alone gets a row with 0 views. Filter before you group.",
               counted("timestamp IS NOT NULL", views="count_if(click_type = 'Page')")),
     ],
     wrong_on_a_stream=[
@@ -174,16 +175,17 @@ per_second_on_spark = frame_exercise(
         wrong(TOO_LONG, counted(delay="10 minutes"), counted(delay="5200 milliseconds")),
     ],
     hints=(
-        "It's the query above with three changes: which rows stay, how long a window is, what the "
-        "columns are called.",
-        "The order matters: the rows to keep, a column of the type timestamp, the watermark on it, "
-        "the window of it, the count. `window.start` is a timestamp, and `F.unix_seconds` makes a "
-        "number of it.",
+        "It's the query above with three changes: the rows that it keeps, the length of a window, "
+        "and the names of the columns.",
+        "The order matters: filter the rows, make a timestamp column, set the watermark on it, "
+        "group by its window, count. `window.start` is a timestamp, and `F.unix_seconds` turns it "
+        "into a number.",
         "`timed.withWatermark('time', '5 seconds').groupBy(F.window('time', '1 second'))` is the "
-        "step in the middle; the ones before and after it are yours.",
+        "step in the middle. Write the steps before and after it.",
     ),
-    discussion="The window does two things. It counts, as `timestamp div 1000` would. And it tells "
-    "Spark that the group is a piece of time, which the watermark can pass: then the second leaves "
-    "the state. The check has run your query over six micro-batches: a page view that was not "
-    "quite five seconds late counted there, and one that was a little later was dropped.",
+    discussion="The window does two things. It groups by second, as `timestamp div 1000` would. It "
+    "also tells Spark that each group is a span of time: when the watermark passes the end of the "
+    "span, Spark drops that second from the state. The check has run your query over six "
+    "micro-batches. It counted a page view that was not quite five seconds late, and it dropped "
+    "one that was a little later.",
 )  # fmt: skip
