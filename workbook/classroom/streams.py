@@ -129,8 +129,8 @@ def _refusal(error: BaseException) -> str:
 
 NO_WATERMARK = (
     "The rows are right, but on a stream your state never ends: without a `withWatermark` Spark "
-    "keeps each group for ever, because one more row of it may always come. (It returns a new "
-    "DataFrame, and changes none.)"
+    "keeps each group for ever, because one more row of it may always come. (`withWatermark` "
+    "returns a new DataFrame, and leaves the old one unchanged.)"
 )
 WATERMARK_BEHIND = (
     "The rows are right, but on a stream your state never ends: `withWatermark` stands behind the "

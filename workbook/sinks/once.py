@@ -29,7 +29,7 @@ class OnceSink(Sink):
             if batch.number > last + 1:
                 raise CannotGoOn(
                     f"Expected {self} to have all micro-batches before {batch.number}, but it has "
-                    f"them up to {last} only: it was deleted, moved, or filled by another query "
+                    f"the first {last + 1} only: it was deleted, moved, or filled by another query "
                     "meanwhile, and would stay wrong. Start with a fresh checkpoint, or bring it "
                     "back."
                 )
