@@ -25,9 +25,12 @@ def test_the_page_of_commands_tells_of_each_system(system: System) -> None:
 
 
 @pytest.mark.parametrize("name", CRASHES)
-def test_the_crash_lab_can_run_it(name: str) -> None:
-    options = SYSTEMS[name].options(["--out", "results", *CRASHES[name].words])
-    assert options.out == "results"
+def test_the_crash_lab_can_run_it(name: str, tmp_path: Path) -> None:
+    crashes, system = CRASHES[name], SYSTEMS[name]
+    for variant in crashes.variants:
+        words = (*crashes.out("results", tmp_path), *crashes.words, *variant.words)
+        assert system.options(words).checkpoint is None
+        assert variant.points
 
 
 def test_help_loads_neither_spark_nor_kafka() -> None:
