@@ -118,7 +118,7 @@ def test_run_refuses_other_options_before_spark_starts(
     asked = Namespace(**{**vars(options), **other})
     with pytest.raises(CannotGoOn, match=says):
         run._prepare(nowhere, SYSTEMS[asked.system], asked)
-    release(tmp_path)
+    release(hold(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -145,9 +145,13 @@ def test_a_checkpoint_belongs_to_one_process_which_kill_9_ends(tmp_path: Path) -
     finally:
         other.send_signal(signal.SIGKILL)
         other.wait()
-    hold(tmp_path)
-    hold(tmp_path)  # twice is once
-    release(tmp_path)
+    first = hold(tmp_path)
+    assert hold(tmp_path) is first
+    release(first)
+    second = hold(tmp_path)
+    release(first)  # an old handle frees nothing
+    assert hold(tmp_path) is second
+    release(second)
 
 
 def test_a_topic_is_known_by_its_id(broker: Broker, topic: Callable[..., Topic]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from py4j.protocol import Py4JNetworkError
 
+from workbook.spark.checkpoints import hold
 from workbook.spark.progress import Progress
 from workbook.spark.runner import Running
 
@@ -33,6 +34,6 @@ class Gone:
 )
 def test_a_query_can_be_stopped_after_spark_has_ended(gone: Exception, tmp_path: Path) -> None:
     spark: Any = None
-    running = Running(Gone(gone), spark, tmp_path / "name" / "1", Progress())  # type: ignore
+    running = Running(Gone(gone), spark, hold(tmp_path), Progress())  # type: ignore
     assert not running.is_active
     running.stop()

@@ -144,6 +144,19 @@ def test_the_last_step_of_a_key_counts(store: Store) -> None:
     assert {row["client"]: row["tickers"] for row in store.all()} == {"Bob": ["F"], "Al": ["IBM"]}
 
 
+def test_a_store_of_another_moment_than_its_checkpoint_is_refused(store: Store) -> None:
+    store.resume("", -1, -1)  # nothing has begun
+    for number in range(3):
+        store.write(changes(("Bob", ["IBM"])), Batch("query", number))
+    for committed, planned in ((1, 2), (2, 2), (2, 3)):
+        store.resume("query", committed, planned)
+    for committed, planned in ((3, 3), (0, 1)):  # one is missing; one would be skipped
+        with pytest.raises(CannotGoOn, match="to be of the same run"):
+            store.resume("query", committed, planned)
+    with pytest.raises(CannotGoOn, match="the store 0"):
+        store.resume("another", 2, 3)
+
+
 def test_a_batch_that_fails_halfway_leaves_nothing(store: Store) -> None:
     store.write(changes(("Bob", ["IBM"])), Batch("query", 0))
     unfit = changes(("Al", ["F"])).append_column("made", pa.array([date(2026, 1, 1)]))

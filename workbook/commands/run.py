@@ -6,6 +6,7 @@ import errno
 import shlex
 import sqlite3
 from argparse import Namespace
+from contextlib import suppress
 from pathlib import Path
 
 from py4j.protocol import Py4JError
@@ -13,7 +14,7 @@ from pyspark.errors import PySparkException
 
 from workbook.commands.console import Ending, end_like_ctrl_c, plain, typed, waiting_for
 from workbook.commands.live_line import Writes, follow
-from workbook.errors import WorkbookError
+from workbook.errors import SparkFailed, WorkbookError
 from workbook.kafka.end_offsets import EndOffsets
 from workbook.kafka.identity import topic_ids
 from workbook.kafka.probe import require_topic
@@ -45,6 +46,12 @@ def run(options: Namespace) -> None:
         print("\nEnded.")
     except (PySparkException, Py4JError, sqlite3.OperationalError) as error:
         raise query_failed(str(error)) from error
+    except ConnectionError as error:
+        raise SparkFailed(
+            "Expected Spark's Java process to run, but it has ended: was it killed, for want of "
+            "memory? SPARK_DRIVER_MEMORY sets its heap. Nothing is lost: start again, with the "
+            "same --checkpoint if there was one."
+        ) from error
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
@@ -103,7 +110,7 @@ def _run(broker: Broker, system: System, options: Namespace) -> None:
         print(f"Ended: {started.running.progress.messages:,} messages read from {read}.")
         print("\n".join(map(plain, started.summary())))
     finally:
-        with waiting_for("Ending Spark"):
+        with waiting_for("Ending Spark"), suppress(ConnectionError, Py4JError):
             spark.stop()
 
 

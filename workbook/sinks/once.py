@@ -38,6 +38,18 @@ class OnceSink(Sink):
             self._put(connection, rows)
             self._note(connection, batch)
 
+    def resume(self, query: str, committed: int, planned: int) -> None:
+        """Refuse a checkpoint that is not of the same moment as what is in this sink."""
+        with self._transaction() as connection:
+            last = self._last(connection, query)
+        if query and not committed <= last <= planned:
+            raise CannotGoOn(
+                f"Expected {self} and the checkpoint to be of the same run, but the checkpoint has "
+                f"{committed + 1} finished micro-batches of its query, and the store {last + 1}. "
+                "Bring both back from the same moment, or start with a fresh checkpoint (and "
+                "another result topic)."
+            )
+
     @abstractmethod
     def _transaction(self) -> AbstractContextManager[Any]:
         """Open a connection that commits at the end of the block, or rolls back on an error."""

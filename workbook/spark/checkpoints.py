@@ -57,16 +57,16 @@ def record(checkpoint: Path, identity: Identity) -> None:
     unfinished.replace(checkpoint / FILE)
 
 
-def hold(checkpoint: Path) -> None:
+def hold(checkpoint: Path) -> TextIO:
     """Lock a checkpoint against other processes, until ``release`` or until this process ends.
 
     It's a file lock, so ``kill -9`` frees it. On a network file system it may have no effect.
     Raises ``CannotGoOn`` if another process holds the lock. A second call in this process does
     nothing.
     """
-    folder = checkpoint.absolute()
+    folder = checkpoint.resolve()
     if folder in _HELD:
-        return
+        return _HELD[folder]
     folder.mkdir(parents=True, exist_ok=True)
     lock = (folder / "lock").open("a")
     try:
@@ -80,13 +80,29 @@ def hold(checkpoint: Path) -> None:
     except OSError:  # a file system without locks
         pass
     _HELD[folder] = lock
+    return lock
 
 
-def release(checkpoint: Path) -> None:
-    """Unlock a checkpoint; harmless if this process hasn't locked it."""
-    lock = _HELD.pop(checkpoint.absolute(), None)
-    if lock is not None:
-        lock.close()
+def release(lock: TextIO) -> None:
+    """Let other processes have the checkpoint of a lock; harmless if it was released before."""
+    for folder in [folder for folder, held in _HELD.items() if held is lock]:
+        del _HELD[folder]
+    lock.close()
+
+
+def place(checkpoint: Path) -> tuple[str, int, int]:
+    """Return the query's id, and the numbers of its last committed and planned micro-batch.
+
+    The id is empty, and a number -1, where there's none.
+    """
+    query = checkpoint / "0"
+    metadata = query / "metadata"
+    known = str(json.loads(metadata.read_text())["id"]) if metadata.is_file() else ""
+    return known, _last(query / "commits"), _last(query / "offsets")
+
+
+def _last(folder: Path) -> int:
+    return max((int(file.name) for file in folder.glob("[0-9]*")), default=-1)
 
 
 def _recorded(checkpoint: Path) -> dict[str, Any]:

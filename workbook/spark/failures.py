@@ -30,6 +30,7 @@ _KNOWN = {
     # SQLite's words for a disk that is full at a start are the last ones.
     ("No space left on device", "disk is full", "disk I/O error"): "The disk is full, or it fails. "
     f"Free some space, then {_SAME}",
+    ("database is locked",): f"Another program writes to the store. End it, then {_SAME}",
     ("Python worker failed to connect back",): "A Python process that Spark started did not answer "
     f"within ten seconds: the machine is too busy. Once it is less so, {_SAME}",
     ("(no cause message)", "terminated with exception: Connection reset", "Broken pipe"): "A "

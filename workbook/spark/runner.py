@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import ClassVar
+from typing import ClassVar, TextIO
 
 import pyarrow as pa
 from py4j.protocol import Py4JNetworkError
@@ -51,6 +51,9 @@ class Sink(ABC):
     @abstractmethod
     def write(self, rows: pa.Table, batch: Batch) -> None:
         """Write the rows of a micro-batch; return only when they are stored durably."""
+
+    def resume(self, query: str, committed: int, planned: int) -> None:  # noqa: B027
+        """Refuse to continue a query whose last micro-batches have these numbers, -1 for none."""
 
     def line(self) -> str:
         """Return a few words on what the sink holds, for a status line; "" if it holds nothing."""
@@ -105,8 +108,8 @@ def start_query(
     After a crash Spark runs the unfinished micro-batch again, so a sink writes each row at least
     once. A sink that records the batch in the same transaction as its rows writes it exactly once.
 
-    Raises ``CannotGoOn`` if another process runs a query on the checkpoint, and ``CannotShare`` if
-    a cluster's executors can't reach the checkpoint.
+    Raises ``CannotGoOn`` if another process runs a query on the checkpoint, if a cluster's
+    executors can't reach it, or if a sink lacks micro-batches that the checkpoint calls done.
     """
     passes = at or OnPoint()
     first = [sink for sink in sinks if isinstance(sink, ExecutorSink)]
@@ -131,16 +134,26 @@ def start_query(
         passes("before-checkpoint")
 
     cluster.require_reachable(checkpoint)
+    checkpoint = checkpoint.resolve()
     former = Running.by_folder.pop(checkpoint.parent, None)
     if former is not None:
         former.stop()
-    checkpoints.hold(checkpoint)
+    lock = checkpoints.hold(checkpoint)
     stream = rows.writeStream.outputMode("update").trigger(processingTime=every).foreachBatch(write)
     progress = Progress(*(sink.line for sink in sinks))
     rows.sparkSession.streams.addListener(progress)
-    with in_rocksdb(rows.sparkSession):
-        query = stream.option("checkpointLocation", str(checkpoint / "0")).start()
-    return Running(query, rows.sparkSession, checkpoint, progress)
+    try:
+        for each in then:
+            each.resume(*checkpoints.place(checkpoint))
+        with in_rocksdb(rows.sparkSession):
+            query = stream.option("checkpointLocation", str(checkpoint / "0")).start()
+    except BaseException:
+        rows.sparkSession.streams.removeListener(progress)
+        checkpoints.release(lock)
+        raise
+    running = Running(query, rows.sparkSession, lock, progress)
+    Running.by_folder[checkpoint.parent] = running
+    return running
 
 
 class Running:
@@ -153,12 +166,11 @@ class Running:
     by_folder: ClassVar[dict[Path, Running]] = {}
 
     def __init__(
-        self, query: StreamingQuery, spark: SparkSession, checkpoint: Path, progress: Progress
+        self, query: StreamingQuery, spark: SparkSession, lock: TextIO, progress: Progress
     ) -> None:
         self.query, self.progress = query, progress
-        self._spark, self._checkpoint = spark, checkpoint
+        self._spark, self._lock = spark, lock
         progress.query = str(query.id)
-        Running.by_folder[checkpoint.parent] = self
 
     @property
     def is_active(self) -> bool:
@@ -206,7 +218,7 @@ class Running:
             self.query.stop()
             self.progress.ended.wait(2)  # what it hears comes a moment later
             self._spark.streams.removeListener(self.progress)
-        checkpoints.release(self._checkpoint)
+        checkpoints.release(self._lock)
 
     def __enter__(self) -> Running:
         return self
