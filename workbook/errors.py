@@ -59,6 +59,14 @@ class CannotGoOn(WorkbookError):
     """A checkpoint doesn't fit the query or the store that should continue from it."""
 
 
+class NewSchema(WorkbookError):
+    """A record has a schema that was registered after its query started."""
+
+
+class NoSuchSchema(WorkbookError):
+    """The registry has no schema under a subject."""
+
+
 class PartitionedApart(WorkbookError):
     """Two topics are partitioned differently, so that a key lies in different partitions."""
 
@@ -89,6 +97,14 @@ class SparkFailed(WorkbookError):
 
 class BrokerUnreachable(WorkbookError):
     """No Kafka broker answered in time."""
+
+
+class DatabaseUnreachable(WorkbookError):
+    """No PostgreSQL server answered in time, or it refuses the password."""
+
+
+class RegistryUnreachable(WorkbookError):
+    """No schema registry answered in time."""
 
 
 class RecordRefused(WorkbookError):

@@ -13,7 +13,11 @@ from workbook.kafka.dead_letters import DeadLetters
 
 
 def send_too_late(
-    rows: Iterable[Mapping[str, Any]], config: Mapping[str, str], topic: str, letters: DeadLetters
+    rows: Iterable[Mapping[str, Any]],
+    config: Mapping[str, str],
+    topic: str,
+    letters: DeadLetters,
+    reason: Reason = Reason.TOO_LATE,
 ) -> int:
     """Read the records that ``rows`` (partition, offsets) mean once more, and send each of them.
 
@@ -25,16 +29,16 @@ def send_too_late(
         wanted[row["partition"]].update(row["offsets"])
     if not wanted:
         return 0
-    too_late = Rejected(Reason.TOO_LATE)
+    rejected = Rejected(reason)
     with letters:
         found = set()
         for message in records_at(config, topic, {p: sorted(o) for p, o in wanted.items()}):
-            letters(message, too_late)
+            letters(message, rejected)
             found.add((message.partition(), message.offset()))
         for partition, offsets in wanted.items():
             for offset in sorted(offsets):
                 if (partition, offset) not in found:
                     gone = {"key": None, "value": None, "arrival": -1}
                     where = {"topic": topic, "partition": partition, "offset": offset}
-                    letters.send({**gone, **where}, Reason.TOO_LATE.value)
+                    letters.send({**gone, **where}, reason.value)
     return sum(map(len, wanted.values()))

@@ -10,9 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from workbook.spark.runner import Batch, Sink
-from workbook.spark.source import Kafka
-
-PATIENCE_S = 60.0
+from workbook.spark.source import Kafka, sink_options
 
 
 class SparkTopic(Sink):
@@ -33,14 +31,7 @@ class SparkTopic(Sink):
         only: str | None = None,
     ) -> None:
         self._spark, self._records, self._only = spark, records, only
-        self._options = {
-            "kafka.request.timeout.ms": str(int(PATIENCE_S * 500)),
-            "kafka.max.block.ms": str(int(PATIENCE_S * 1000)),
-            "kafka.delivery.timeout.ms": str(int(PATIENCE_S * 1000)),
-            **broker.spark_options(),
-            "topic": topic,
-            "includeHeaders": "true",
-        }
+        self._options = sink_options(broker, topic)
 
     def write(self, rows: pa.Table, batch: Batch) -> None:
         """Append the rows of a micro-batch; all of them are delivered on return."""

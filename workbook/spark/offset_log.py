@@ -55,6 +55,11 @@ def last_read(checkpoint: Path, topic: str) -> tuple[dict[int, int], int] | None
     return None
 
 
+def planned_ends(checkpoint: Path, number: int, topic: str) -> dict[int, int]:
+    """Return the next offset of each partition of a topic after a planned micro-batch."""
+    return _ends(_planned(checkpoint, str(number))[1], topic)
+
+
 def _planned(checkpoint: Path, number: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Read the plan of a micro-batch: its settings, and where each source ends."""
     lines = (checkpoint / "offsets" / number).read_text(encoding="utf-8").splitlines()

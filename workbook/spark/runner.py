@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ import pyarrow as pa
 from py4j.protocol import Py4JNetworkError
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.streaming import StreamingQuery
+from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 
 from workbook.errors import BrokerUnreachable, QueryEnded
 from workbook.spark import checkpoints, cluster
@@ -29,6 +29,9 @@ _SILENCE = (
     "NetworkException",
     "Timeout expired",
 )
+
+Again = Callable[[str], "DataFrame | None"]
+"""What to continue a failed query with, by the text of its failure; None if it must end."""
 
 # What a call raises once Spark's Java process has ended.
 _GONE = (Py4JNetworkError, ConnectionError)
@@ -95,6 +98,7 @@ def start_query(
     *,
     every: str = "0 seconds",
     at: OnPoint | None = None,
+    again: Again | None = None,
 ) -> Running:
     """Start a query that writes each micro-batch of ``rows`` to each of the sinks, in order.
 
@@ -103,7 +107,8 @@ def start_query(
     for all other sinks; if there are no other sinks, it collects nothing. ``every`` is the shortest
     time between two micro-batches, which Kafka Streams calls the commit interval. State is kept in
     RocksDB. ``at`` is called with ``before-compute``, ``mid-batch`` (in tasks), ``before-KIND`` for
-    each sink, and ``before-checkpoint``.
+    each sink, and ``before-checkpoint``. When the query fails, ``again`` gets the failure's text;
+    the query then continues with the rows that ``again`` returns, or ends if these are None.
 
     After a crash Spark runs the unfinished micro-batch again, so a sink writes each row at least
     once. A sink that records the batch in the same transaction as its rows writes it exactly once.
@@ -133,25 +138,73 @@ def start_query(
             frame.write.format("noop").mode("overwrite").save()
         passes("before-checkpoint")
 
+    def begin(frame: DataFrame, checkpoint: Path) -> StreamingQuery:
+        for each in then:
+            each.resume(*checkpoints.place(checkpoint))
+        stream = frame.writeStream.outputMode("update").foreachBatch(write)
+        with in_rocksdb(frame.sparkSession):
+            return _start(stream, checkpoint, processingTime=every)
+
+    progress = Progress(*(sink.line for sink in sinks))
+    return _running(rows, begin, checkpoint, progress, again)
+
+
+def start_copy(
+    rows: DataFrame,
+    options: Mapping[str, str],
+    checkpoint: Path,
+    *,
+    every: str = "0 seconds",
+    real_time: str | None = None,
+    at: OnPoint | None = None,
+) -> Running:
+    """Start a query without state that appends ``rows`` (key, value, headers) to a topic.
+
+    ``options`` are those of Spark's Kafka sink. Every record is appended at least once. With
+    ``real_time`` Spark reads and writes continuously, and commits once in this time. That needs as
+    many cores as the topic has partitions, and no Python in the plan. Raises ``CannotGoOn`` as
+    ``start_query`` does.
+    """
+    trigger = {"realTime": real_time} if real_time else {"processingTime": every}
+
+    def begin(frame: DataFrame, checkpoint: Path) -> StreamingQuery:
+        stream = frame.writeStream.format("kafka").outputMode("update").options(**options)
+        return _start(stream, checkpoint, **trigger)
+
+    return _running(rows, begin, checkpoint, Progress(), None)
+
+
+def _start(stream: DataStreamWriter, checkpoint: Path, **trigger: str) -> StreamingQuery:
+    stream = stream.option("checkpointLocation", str(checkpoint / "0"))
+    return stream.trigger(**trigger).start()  # type: ignore[call-overload, no-any-return]
+
+
+def _running(
+    rows: DataFrame,
+    begin: Callable[[DataFrame, Path], StreamingQuery],
+    checkpoint: Path,
+    progress: Progress,
+    again: Again | None,
+) -> Running:
+    """Start a query that nobody else runs; ``begin`` starts it on rows and a checkpoint folder."""
     cluster.require_reachable(checkpoint)
     checkpoint = checkpoint.resolve()
     former = Running.by_folder.pop(checkpoint.parent, None)
     if former is not None:
         former.stop()
     lock = checkpoints.hold(checkpoint)
-    stream = rows.writeStream.outputMode("update").trigger(processingTime=every).foreachBatch(write)
-    progress = Progress(*(sink.line for sink in sinks))
     rows.sparkSession.streams.addListener(progress)
     try:
-        for each in then:
-            each.resume(*checkpoints.place(checkpoint))
-        with in_rocksdb(rows.sparkSession):
-            query = stream.option("checkpointLocation", str(checkpoint / "0")).start()
+        query = begin(rows, checkpoint)
     except BaseException:
         rows.sparkSession.streams.removeListener(progress)
         checkpoints.release(lock)
         raise
     running = Running(query, rows.sparkSession, lock, progress)
+    if again is not None:
+        running.again = lambda text: (
+            None if (frame := again(text)) is None else begin(frame, checkpoint)
+        )
     Running.by_folder[checkpoint.parent] = running
     return running
 
@@ -170,6 +223,7 @@ class Running:
     ) -> None:
         self.query, self.progress = query, progress
         self._spark, self._lock = spark, lock
+        self.again: Callable[[str], StreamingQuery | None] = lambda text: None
         progress.query = str(query.id)
 
     @property
@@ -181,11 +235,22 @@ class Running:
             return False
 
     def check(self) -> None:
-        """Raise the query's error if it failed: ``BrokerUnreachable`` for a silent broker."""
+        """Raise the query's error if it failed: ``BrokerUnreachable`` for a silent broker.
+
+        A failure that the query can continue from, as by ``again`` of ``start_query``, isn't raised.
+        """
         failure = self.query.exception()
         if failure:
+            self._mend(failure)
+
+    def _mend(self, failure: BaseException) -> None:
+        """Start the query again if that helps, else stop and raise the failure."""
+        query = self.again(str(failure))
+        if query is None:
             self.stop()
             raise _named(failure) from failure
+        self.query = query
+        self.progress.ended.clear()
 
     def process_all(self) -> None:
         """Wait until every record now in the topic has been processed; raise as ``check`` does.
@@ -201,9 +266,9 @@ class Running:
         try:
             self.query.processAllAvailable()
         except StreamingQueryException as failure:
-            self.stop()
-            raise _named(failure) from failure
-        self.check()
+            self._mend(failure)
+            return self.process_all()
+        return self.check()
 
     def wait(self, seconds: float) -> bool:
         """Wait up to ``seconds``; return True if the query has ended. Raises as ``check`` does."""

@@ -43,11 +43,13 @@ def kafka_stream(
     max_per_batch: int = 2_000_000,
     patience: float = PATIENCE_S,
     partitions: Sequence[int] | None = None,
+    *,
+    headers: bool = False,
 ) -> DataFrame:
     """Read a topic as a stream with the columns of Spark's Kafka source (key, value, topic, …).
 
     Several topics are read as one. With ``partitions`` only those of them, as one instance of
-    several reads. ``max_per_batch`` records at most per micro-batch, so that memory stays bounded.
+    several reads. ``headers`` adds the column of that name. ``max_per_batch`` records at most per micro-batch, so that memory stays bounded.
     A query fails once the broker has been silent for about ``patience`` seconds. Raises
     ``TopicMissing`` and ``BrokerUnreachable`` now, not when the query runs.
     """
@@ -60,6 +62,7 @@ def kafka_stream(
     options = {
         **FAST, **waiting(patience), **broker.spark_options(), **asked,
         "startingOffsets": starting, "maxOffsetsPerTrigger": str(max_per_batch),
+        "includeHeaders": str(headers).lower(),
     }  # fmt: skip
     return spark.readStream.format("kafka").options(**options).load()
 
@@ -131,4 +134,17 @@ def waiting(patience: float) -> dict[str, str]:
         "kafka.request.timeout.ms": whole,
         "kafkaConsumer.pollTimeoutMs": whole,
         "fetchOffset.numRetries": "1",
+    }
+
+
+def sink_options(broker: Kafka, topic: str) -> dict[str, str]:
+    """Return the options by which Spark's Kafka sink appends to a topic, headers included."""
+    whole = str(int(PATIENCE_S * 1000))
+    return {
+        "kafka.request.timeout.ms": str(int(PATIENCE_S * 500)),
+        "kafka.max.block.ms": whole,
+        "kafka.delivery.timeout.ms": whole,
+        **broker.spark_options(),
+        "topic": topic,
+        "includeHeaders": "true",
     }

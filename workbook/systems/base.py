@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from workbook.systems.options import add_run_options
+from workbook.systems.options import MAX_PER_BATCH, add_run_options
 from workbook.topics import Topic
 
 if TYPE_CHECKING:
@@ -100,12 +100,15 @@ class System(ABC):
     streams: ClassVar[tuple[GeneratedStream, ...]] = ()
     """What it reads, generated; none where the broker itself writes it."""
 
+    most: ClassVar[int] = MAX_PER_BATCH
+    """The records of a micro-batch, at most, where no other number is asked for."""
+
     rejects: ClassVar[bool] = True
     """Whether it sends what it can't read to dead letters."""
 
     def fill(self, parser: ArgumentParser) -> ArgumentParser:
         """Add all options of ``workbook run NAME``, the common ones and its own."""
-        add_run_options(parser, self.reads, rejects=self.rejects)
+        add_run_options(parser, self.reads, rejects=self.rejects, most=self.most)
         self.add_options(parser)
         return parser
 

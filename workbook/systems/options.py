@@ -78,7 +78,9 @@ def span_above_zero(text: str) -> str:
     return span(text, 1)
 
 
-def add_run_options(parser: ArgumentParser, reads: str, *, rejects: bool = True) -> None:
+def add_run_options(
+    parser: ArgumentParser, reads: str, *, rejects: bool = True, most: int = MAX_PER_BATCH
+) -> None:
     """Add the options of ``workbook run`` that every system has, or all those that reject."""
     parser.add_argument(
         "--in",
@@ -113,8 +115,8 @@ def add_run_options(parser: ArgumentParser, reads: str, *, rejects: bool = True)
     parser.add_argument(
         "--max-per-batch",
         type=whole,
-        default=MAX_PER_BATCH,
+        default=most,
         metavar="RECORDS",
-        help=f"read at most this number of records per micro-batch; default: {MAX_PER_BATCH}",
+        help=f"read at most this number of records per micro-batch; default: {most}",
     )
     parser.add_argument("--seconds", type=positive, help=f"end after this time; {FOREVER}")

@@ -1,0 +1,236 @@
+"""Count ad actions by ad, day, type and source, each once: one stateful operator per partition.
+
+The operator deduplicates *and* counts, so only counts leave it. FINN.no's aggregator did the same
+in Kafka Streams, with a cache of the last 100,000 hashes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+import polars as pl
+from pyspark.sql import DataFrame
+from pyspark.sql.types import (
+    ArrayType,
+    DateType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+from workbook.buckets.packing import pack, stateful, unpack
+from workbook.buckets.segments import Keyed
+from workbook.buckets.state import BUCKET, State
+from workbook.decoding import ad_actions
+from workbook.decoding.records import DeadLetterSink
+from workbook.errors import NewSchema
+from workbook.events.ad_actions import HORIZON_MS
+from workbook.events.reasons import Reason
+
+VERSION = 1
+
+RECENT, PASSED = 1_000, 0.9
+"""A partition's clock is the arrival that nine in ten of its last 1,000 records have passed."""
+
+KEPT = 100_000
+"""A partition's newest hashes that are kept however old: the replicator repeats fewer at once."""
+
+SLICE_MS = 60_000
+"""Hashes expire by whole slices of this length."""
+
+COUNT, CLOCK, REJECTED, TOO_OLD = "count", "clock", "rejected", "too old"
+ACCEPTED, DUPLICATE, FILTERED = "accepted", "duplicate", "filtered"
+
+RESULT = StructType(
+    [
+        StructField("kind", StringType()),
+        StructField("ad", StringType()),
+        StructField("day", DateType()),
+        StructField("type", StringType()),
+        StructField("source", StringType()),
+        StructField("reason", StringType()),
+        StructField("partition", IntegerType()),
+        StructField("offsets", ArrayType(LongType())),
+        StructField("count", LongType()),
+    ]
+)
+_KEY = ("ad", "day", "type", "source")
+_TABLES = {"seen": Keyed(("hash",), expires="arrival"), "clock": Keyed(), "slices": Keyed()}
+_ANY = 1 << 20  # more than a topic has partitions
+
+
+def ad_statistics(
+    raw: DataFrame,
+    schemas: Mapping[int, str],
+    dead_letters: DeadLetterSink | None = None,
+    *,
+    ids: Callable[[], Collection[int]] | None = None,
+    counted: Mapping[int, int] | None = None,
+) -> DataFrame:
+    """Count each accepted action once, and account for all others.
+
+    In: the columns of Spark's Kafka source, headers included, and the registry's ``schemas`` by
+    id. A record whose bytes were accepted within ten minutes of its arrival, on its partition, is
+    a duplicate. Rejected records also go to ``dead_letters``, at least once. Out, for each
+    micro-batch and partition, by ``kind``:
+
+    - ``count``: the accepted actions (``count``, bigint) by ``ad``, ``day``, ``type``, ``source``.
+    - ``accepted``, ``duplicate``, ``filtered`` (the owner's own), ``rejected`` (by ``reason``) and
+      ``too old``: the number of records (``count``); together these are all records. Those that are
+      too old also have their ``offsets`` (array of bigint).
+    - ``clock``: the arrival (``count``, ms) that nine in ten of the last 1,000 records have passed;
+      -1 before there are as many.
+
+    Records before the offset in ``counted`` (by partition) fill the state, and count as nothing.
+    ``ids`` asks the registry for all schema ids it knows now: a task that meets one that isn't in
+    ``schemas`` raises ``NewSchema``. Needs Spark's RocksDB state store.
+    """
+    parsed = ad_actions.parse(raw, schemas)
+    squeeze = partial(
+        squeezed, dead_letters=dead_letters, known=set(schemas), ids=ids, counted=counted or {}
+    )
+    cores = raw.sparkSession.sparkContext.defaultParallelism
+    packs = pack(parsed.coalesce(cores), _ANY, squeeze)
+    return unpack(stateful(packs, count, _TABLES, _ANY), RESULT)
+
+
+# --- in each task -----------------------------------------------------------------------------
+
+
+def squeezed(
+    rows: pl.DataFrame,
+    dead_letters: DeadLetterSink | None,
+    known: Collection[int],
+    ids: Callable[[], Collection[int]] | None,
+    counted: Mapping[int, int],
+) -> pl.DataFrame:
+    """Send a task's rejected records to the dead letters; return its rows without their bytes."""
+    rejected = rows.filter(pl.col("reason").is_not_null())
+    if ids and (rejected["reason"] == Reason.UNKNOWN_SCHEMA.value).any():
+        _require_unknown(rejected, set(ids()) - set(known))
+    if dead_letters is not None and len(rejected):
+        with dead_letters:
+            for row in rejected.iter_rows(named=True):
+                dead_letters.send(row, row["reason"])
+    fence = pl.col("partition").replace_strict(dict(counted), default=0, return_dtype=pl.Int64)
+    return rows.drop("key", "value", "topic").with_columns(
+        (pl.col("offset") >= fence).alias("counts"), pl.col("partition").alias(BUCKET)
+    )
+
+
+def _require_unknown(rejected: pl.DataFrame, new: Collection[int]) -> None:
+    unknown = rejected.filter(pl.col("reason") == Reason.UNKNOWN_SCHEMA.value)
+    for value in unknown["value"]:
+        number = int.from_bytes(value[1:5])
+        if number in new:
+            raise NewSchema(
+                f"Expected records of the schemas that the query knows, but one has schema id "
+                f"{number}, which was registered later. Start the query again: it asks for all "
+                "schemas at its start."
+            )
+
+
+# --- the state --------------------------------------------------------------------------------
+
+
+def count(state: State, batch: pl.DataFrame) -> pl.DataFrame:
+    """Process a micro-batch of one partition: change the state, return rows of ``RESULT``."""
+    batch = batch.sort("offset")
+    partition = batch["partition"][0]
+    good = batch.filter(pl.col("reason").is_null())
+    new = good.filter(_is_first(state, good))
+    clock = _remember(state, batch["arrival"], new)
+    counts = pl.col("counts")
+    fates = new.filter(counts).with_columns(
+        pl.when("owner").then(pl.lit(FILTERED))
+        .when("too_old").then(pl.lit(TOO_OLD))
+        .otherwise(pl.lit(ACCEPTED)).alias("kind")
+    )  # fmt: skip
+    accepted = fates.filter(pl.col("kind") == ACCEPTED)
+    rejected = batch.filter(pl.col("reason").is_not_null() & counts)
+    duplicates = int(good["counts"].sum()) - len(fates)
+    number = pl.len().cast(pl.Int64).alias("count")
+    too_old = pl.col("offset").filter(pl.col("kind") == TOO_OLD).alias("offsets")
+    parts = [
+        accepted.group_by(_KEY).agg(number).with_columns(pl.lit(COUNT).alias("kind")),
+        fates.group_by("kind").agg(number, too_old),
+        rejected.group_by("reason").agg(number).with_columns(pl.lit(REJECTED).alias("kind")),
+        pl.DataFrame({"kind": [DUPLICATE, CLOCK], "count": [duplicates, clock]}),
+    ]
+    rows = pl.concat([_EMPTY, *parts], how="diagonal_relaxed")
+    return rows.with_columns(pl.lit(partition, pl.Int32).alias("partition"))
+
+
+_EMPTY = pl.DataFrame(
+    schema={
+        "kind": pl.String, "ad": pl.String, "day": pl.Date, "type": pl.String,
+        "source": pl.String, "reason": pl.String, "partition": pl.Int32,
+        "offsets": pl.List(pl.Int64), "count": pl.Int64,
+    }
+)  # fmt: skip
+
+
+def _is_first(state: State, good: pl.DataFrame) -> pl.Series:
+    """Return whether each row's bytes were not accepted within the horizon before it."""
+    found = state["seen"].of(good.select("hash"))
+    seen = {} if found is None else dict(found.select("hash", "arrival").iter_rows())
+    doubtful = good["hash"].is_duplicated()
+    if seen:
+        doubtful |= good["hash"].is_in(list(seen))
+    first = np.ones(len(good), bool)
+    where = doubtful.arg_true().to_numpy()
+    some = good[where]
+    for row, value, arrival in zip(where, some["hash"], some["arrival"], strict=True):
+        before = seen.get(value)
+        first[row] = before is None or abs(arrival - before) > HORIZON_MS
+        if first[row]:
+            seen[value] = arrival
+    return pl.Series(first)
+
+
+def _remember(state: State, arrivals: pl.Series, new: pl.DataFrame) -> int:
+    """Keep the new hashes, let the old ones expire, and return the partition's clock."""
+    seen, before = state["seen"], state["clock"].all()
+    recent, clock = (np.array([], np.int64), -1)
+    if before is not None:
+        recent, clock = before["recent"].to_numpy(), int(before["clock"][0])
+    recent = np.append(recent, arrivals.to_numpy())[-RECENT:]
+    if len(recent) == RECENT:
+        clock = max(clock, int(np.sort(recent)[round(RECENT * (1 - PASSED))]))
+    state["clock"].replace(pl.DataFrame({"recent": recent}).with_columns(clock=pl.lit(clock)))
+
+    fresh = new if seen.floor is None else new.filter(pl.col("arrival") >= seen.floor)
+    kept = fresh.select("hash", "arrival").unique("hash", keep="last", maintain_order=True)
+    seen.write(kept)
+    slices = _slices(state["slices"].all(), kept["arrival"])
+    older = slices.filter(pl.col("newer") >= KEPT, pl.col("slice") + SLICE_MS <= clock - HORIZON_MS)
+    if len(older):
+        seen.floor = int(older["slice"].max()) + SLICE_MS  # type: ignore[arg-type]
+        slices = slices.filter(pl.col("slice") >= seen.floor)
+    state["slices"].replace(slices.drop("newer"))
+    return clock
+
+
+def _slices(before: pl.DataFrame | None, arrivals: pl.Series) -> pl.DataFrame:
+    """Count the hashes by slice of arrival, and those in ``newer`` slices."""
+    slices = pl.DataFrame({"slice": arrivals // SLICE_MS * SLICE_MS}).group_by("slice").len("rows")
+    if before is not None:
+        slices = pl.concat([before, slices], how="vertical_relaxed")
+    slices = slices.group_by("slice").agg(pl.col("rows").sum()).sort("slice", descending=True)
+    return slices.with_columns((pl.col("rows").cum_sum() - pl.col("rows")).alias("newer"))
+
+
+def fates(rows: Any) -> Counter[str]:
+    """Add up the number of records of each fate in rows of ``RESULT`` (dictionaries)."""
+    names = {ACCEPTED, DUPLICATE, FILTERED, REJECTED, TOO_OLD}
+    total: Counter[str] = Counter()
+    for row in rows:
+        if row["kind"] in names:
+            total[row["kind"]] += row["count"]
+    return total

@@ -1,0 +1,316 @@
+"""Add each micro-batch's counts to a table in PostgreSQL, exactly once."""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import psycopg
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+from psycopg import errors, sql
+
+from workbook.errors import CannotGoOn, DatabaseUnreachable
+from workbook.sinks.once import OnceSink
+from workbook.spark.offset_log import planned_ends
+from workbook.spark.runner import Batch
+
+KEY = ("ad", "day", "type", "source")
+PATIENCE_S = 60.0
+VERSIONS = sorted(Path(__file__).with_name("tables").glob("*.sql"))
+"""The versions of the tables, in order: each file changes the tables of the one before."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Fence:
+    """Where a query begins; all are next offsets by partition.
+
+    Records before ``counted`` are in the database already. A query without a checkpoint reads from
+    ``starting`` on, so that it knows the records that arrived within the horizon before; a
+    partition that isn't named is read from its beginning.
+    """
+
+    counted: Mapping[int, int]
+    starting: Mapping[int, int]
+
+
+class CountsTable(OnceSink):
+    """Adds rows of kind ``count`` to the table ``counts``, and all fates to the table ``fates``.
+
+    A transaction also moves the *fence*: which micro-batch of which query is in the database, and
+    the offsets where it ends. The fence has an epoch. ``claim`` raises it, and a run whose epoch is
+    older can't commit any more. So of two runs one goes on. Another query, as after a lost
+    checkpoint, continues the counts from the fence's offsets; nothing is emptied.
+
+    ``url`` names the database; tables are in the ``schema``, which is created if missing. ``topic``
+    has the name and the id of the topic that is read, ``checkpoint`` is the folder of the query.
+    A hash is known for ``horizon`` ms of arrival and for the last ``kept`` records of a partition.
+    A database that is away is retried for ``patience`` seconds. ``at`` is called with
+    ``before-commit``, when all but the commit of a transaction is done.
+    """
+
+    kind = "database"
+
+    def __init__(
+        self,
+        url: str,
+        pipeline: str,
+        topic: tuple[str, str],
+        checkpoint: Path,
+        *,
+        horizon: int,
+        kept: int,
+        schema: str = "ad_statistics",
+        patience: float = PATIENCE_S,
+        at: Callable[[str], None] = lambda point: None,
+    ) -> None:
+        self._url, self._schema, self._patience, self._at = url, schema, patience, at
+        self._name, self._id = topic
+        self._mine = (pipeline, self._id)
+        self._checkpoint, self._horizon, self._kept = checkpoint, horizon, kept
+        self._epoch, self._fence = -1, Fence({}, {})
+        self._open: psycopg.Connection[Any] | None = None
+        self.fates: dict[str, int] = {}
+        """The number of records of each fate, as of the last micro-batch."""
+
+    def __str__(self) -> str:
+        return f"the table {self._schema}.counts"
+
+    def claim(self, query: str) -> Fence:
+        """Create or update the tables, raise the epoch, and return where the query begins.
+
+        ``query`` is the id in its checkpoint, "" if there is none.
+        """
+        self._fence = self._retrying(lambda: self._claimed(query))
+        return self._fence
+
+    def write(self, rows: pa.Table, batch: Batch) -> None:
+        """Write a micro-batch as ``OnceSink`` does, and again if the database was away."""
+        self._retrying(lambda: super(CountsTable, self).write(rows, batch))
+
+    def totals(self, keys: pa.Table) -> list[dict[str, Any]]:
+        """Return the present rows of ``counts`` with these keys."""
+        columns = [keys[name].to_pylist() for name in KEY]
+        wanted = "SELECT * FROM unnest(%s::text[], %s::date[], %s::text[], %s::text[])"
+        return self.ask(
+            f"SELECT counts.* FROM counts JOIN ({wanted}) AS wanted (ad, day, type, source) "
+            "USING (ad, day, type, source)",
+            columns,
+        )
+
+    def ask(self, query: str, values: Sequence[Any] = ()) -> list[dict[str, Any]]:
+        """Return the rows of a query, each as a dictionary."""
+
+        def rows() -> list[dict[str, Any]]:
+            with self._transaction() as connection:
+                cursor = connection.execute(query, values)
+                names = [column.name for column in cursor.description or ()]
+                return [dict(zip(names, row, strict=True)) for row in cursor]
+
+        return self._retrying(rows)
+
+    def line(self) -> str:
+        """Count the records of each fate, for a status line."""
+        return ", ".join(f"{number:,} {fate}" for fate, number in self.fates.items() if number)
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._open:
+            self._open.close()
+
+    # --- what OnceSink asks for -----------------------------------------------------------------
+
+    @contextmanager
+    def _transaction(self) -> Iterator[psycopg.Connection[Any]]:
+        if self._open is None or self._open.closed:
+            self._open = psycopg.connect(self._url, autocommit=True, connect_timeout=10)
+            self._open.execute(_named("SET search_path TO {}", self._schema))
+        with self._open.transaction():
+            yield self._open
+
+    def _last(self, connection: psycopg.Connection[Any], query: str) -> int:
+        row = connection.execute(
+            "SELECT epoch, query, batch FROM fence WHERE (pipeline, topic) = (%s, %s) FOR UPDATE",
+            self._mine,
+        ).fetchone()
+        epoch, written_by, number = row or (None, "", -1)
+        if epoch != self._epoch:
+            raise CannotGoOn(
+                f"Expected to be the only run that writes {self}, but another one of "
+                f"{self._mine[0]} has started since (epoch {epoch}, this run has {self._epoch}). "
+                "It goes on; this one has ended, and wrote nothing after that."
+            )
+        return int(number) if query == written_by else -1
+
+    def _empty(self, connection: psycopg.Connection[Any]) -> None:
+        """Empty nothing: another query continues the counts."""
+
+    def _put(self, connection: psycopg.Connection[Any], rows: pa.Table) -> None:
+        counts = rows.filter(pc.equal(rows["kind"], "count")).group_by(list(KEY))
+        added = counts.aggregate([("count", "sum")]).select([*KEY, "count_sum"])
+        connection.execute("CREATE TEMP TABLE added (LIKE counts) ON COMMIT DROP")
+        with connection.cursor().copy("COPY added FROM STDIN (FORMAT csv)") as copy:
+            copy.write(_csv(added))
+        connection.execute(
+            "INSERT INTO counts SELECT * FROM added ON CONFLICT (ad, day, type, source) "
+            "DO UPDATE SET count = counts.count + excluded.count"
+        )
+        others = rows.filter(pc.invert(pc.is_in(rows["kind"], pa.array(["count", "clock"]))))
+        fates = others.group_by(["kind", "reason"]).aggregate([("count", "sum")]).to_pylist()
+        connection.cursor().executemany(
+            "INSERT INTO fates VALUES (%s, %s, %s, %s, %s) ON CONFLICT (pipeline, topic, fate, "
+            "reason) DO UPDATE SET count = fates.count + excluded.count",
+            [(*self._mine, f["kind"], f["reason"] or "", f["count_sum"]) for f in fates],
+        )
+        self._records = sum(f["count_sum"] for f in fates)
+        self.fates = self._all_fates(connection)
+        clocks = rows.filter(pc.equal(rows["kind"], "clock"))
+        self._clocks = dict(
+            zip(clocks["partition"].to_pylist(), clocks["count"].to_pylist(), strict=True)
+        )
+
+    def _note(self, connection: psycopg.Connection[Any], batch: Batch) -> None:
+        ends = planned_ends(self._checkpoint / "0", batch.number, self._name)
+        connection.execute(
+            "UPDATE fence SET query = %s, batch = %s, offsets = %s, born = %s "
+            "WHERE (pipeline, topic) = (%s, %s)",
+            (
+                *(batch.query, batch.number, json.dumps(ends), json.dumps(self._fence.counted)),
+                *self._mine,
+            ),
+        )
+        connection.execute("DELETE FROM batches WHERE written < now() - interval '1 hour'")
+        connection.execute(
+            "INSERT INTO batches VALUES (%s, %s, %s, %s, %s)",
+            (*self._mine, batch.query, batch.number, self._records),
+        )
+        connection.cursor().executemany(
+            "INSERT INTO reached SELECT %s, %s, %s, %s, %s WHERE NOT EXISTS (SELECT FROM reached "
+            "WHERE (pipeline, topic, partition) = (%s, %s, %s) AND arrival > %s - 60000)",
+            [
+                (*self._mine, partition, ends[partition], clock, *self._mine, partition, clock)
+                for partition, clock in self._clocks.items()
+                if clock >= 0 and partition in ends
+            ],
+        )
+        for partition, start in self._starts(connection, ends).items():
+            connection.execute(
+                "DELETE FROM reached WHERE (pipeline, topic, partition) = (%s, %s, %s) "
+                "AND next_offset < %s",
+                (*self._mine, partition, start),
+            )
+        self._at("before-commit")
+
+    def _all_fates(self, connection: psycopg.Connection[Any]) -> dict[str, int]:
+        rows = connection.execute(
+            "SELECT fate, sum(count)::bigint FROM fates WHERE (pipeline, topic) = (%s, %s) "
+            "GROUP BY fate ORDER BY fate",
+            self._mine,
+        )
+        return dict(rows.fetchall())
+
+    # --- the fence ------------------------------------------------------------------------------
+
+    def _claimed(self, query: str) -> Fence:
+        with self._transaction() as connection:
+            _migrate(connection, self._schema)
+            row = connection.execute(
+                "INSERT INTO fence (pipeline, topic, epoch) VALUES (%s, %s, 1) "
+                "ON CONFLICT (pipeline, topic) DO UPDATE SET epoch = fence.epoch + 1 "
+                "RETURNING epoch, query, offsets, born",
+                self._mine,
+            ).fetchone()
+            assert row is not None
+            self._epoch, written_by, offsets, born = row
+            ends = {int(partition): end for partition, end in offsets.items()}
+            if query and query == written_by:
+                ends = {int(partition): end for partition, end in born.items()}
+            self.fates = self._all_fates(connection)
+            return Fence(ends, self._starts(connection, ends))
+
+    def _starts(
+        self, connection: psycopg.Connection[Any], ends: Mapping[int, int]
+    ) -> dict[int, int]:
+        """Return, by partition, an offset from which on all hashes that count at ``ends`` lie."""
+        rows = connection.execute(
+            "SELECT partition, next_offset, arrival, max(arrival) OVER (PARTITION BY partition) "
+            "FROM reached WHERE (pipeline, topic) = (%s, %s) ORDER BY next_offset",
+            self._mine,
+        )
+        return {
+            partition: offset
+            for partition, offset, arrival, newest in rows
+            if arrival <= newest - self._horizon
+            and offset <= ends.get(partition, 0) - self._kept
+        }
+
+    # --- errors ---------------------------------------------------------------------------------
+
+    def _retrying(self, work: Callable[[], T]) -> T:
+        """Do the work; while the database is away, again. A repeated write meets the fence."""
+        deadline = time.monotonic() + self._patience
+        while True:
+            try:
+                return work()
+            except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+                if "authentication failed" in str(error) or time.monotonic() > deadline:
+                    raise self._unreachable(error) from None
+                time.sleep(0.5)
+            except psycopg.Error as error:
+                raise CannotGoOn(
+                    f"Expected the tables in the schema {self._schema!r} to be as this package "
+                    f"made them, but PostgreSQL says: {_words(error)}. Somebody changed them, or "
+                    "this user lacks a right. Nothing of this micro-batch is written: repair "
+                    "that, and start again with the same --checkpoint."
+                ) from None
+
+    def _unreachable(self, error: psycopg.Error) -> DatabaseUnreachable:
+        where = psycopg.conninfo.conninfo_to_dict(self._url)
+        at = f"{where.get('host', 'localhost')}:{where.get('port', 5432)}"
+        full = isinstance(error, errors.DiskFull)
+        check = "Free some space on its disk" if full else "Check that it runs, and DATABASE_URL"
+        return DatabaseUnreachable(
+            f"Expected PostgreSQL at {at} to take the counts within {self._patience:.0f} s, but it "
+            f"says: {_words(error)}. {check}; then start again: nothing is lost, and with the same "
+            "--checkpoint nothing is counted twice."
+        )
+
+
+def _migrate(connection: psycopg.Connection[Any], schema: str) -> None:
+    """Create the schema, and run the files of ``VERSIONS`` that it hasn't seen."""
+    connection.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", (schema,))
+    connection.execute(_named("CREATE SCHEMA IF NOT EXISTS {}", schema))
+    connection.execute("CREATE TABLE IF NOT EXISTS versions (number int PRIMARY KEY)")
+    row = connection.execute("SELECT coalesce(max(number), 0) FROM versions").fetchone()
+    done = row[0] if row else 0
+    if done > len(VERSIONS):
+        raise CannotGoOn(
+            f"Expected the tables of {schema} in version {len(VERSIONS)} at most, but they have "
+            f"version {done}: a newer workbook made them. Use that one, or another schema."
+        )
+    for number, file in enumerate(VERSIONS[done:], done + 1):
+        connection.execute(file.read_text())
+        connection.execute("INSERT INTO versions VALUES (%s)", (number,))
+
+
+def _named(statement: str, name: str) -> sql.Composed:
+    return sql.SQL(statement).format(sql.Identifier(name))
+
+
+def _csv(rows: pa.Table) -> bytes:
+    target = io.BytesIO()
+    pyarrow.csv.write_csv(rows, target, pyarrow.csv.WriteOptions(include_header=False))
+    return target.getvalue()
+
+
+def _words(error: psycopg.Error) -> str:
+    return " ".join(str(error).split())[:300] or type(error).__name__

@@ -1,0 +1,144 @@
+"""Count the actions on ads by ad, day, type and source into PostgreSQL: system 5."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbook.errors import NoSuchSchema
+from workbook.systems.base import GeneratedStream, Shown, Started, StreamOption, System
+from workbook.systems.options import topic, whole
+from workbook.topics import Topic, compacted
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from workbook.kafka.stream_producer import Stream
+    from workbook.sinks.counts_table import CountsTable
+    from workbook.spark.runner import OnPoint
+    from workbook.spark.source import Kafka
+
+FATES = ("accepted", "duplicate", "filtered", "rejected", "too old")
+
+
+class AdStatistics(System):
+    """Actions from a long-lived topic in; counts in PostgreSQL out, each action counted once."""
+
+    name = "ad_statistics"
+    does = "count ad actions by ad, day, type and source into PostgreSQL, each once"
+    reads = "ad_actions.long-lived"
+    examples = (
+        "run ad_statistics --in ad_actions.long-lived --checkpoint state/ad_statistics",
+        "run replicate --in ad_actions   # in another terminal: fills ad_actions.long-lived",
+    )
+
+    def add_options(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--out",
+            type=topic,
+            metavar="TOPIC",
+            help="a compacted topic for the new totals, created if missing. Default: none; the "
+            "database alone",
+        )
+        parser.add_argument(
+            "--subject",
+            default="ad_actions-value",
+            help="the subject of the registry with the schemas; default: ad_actions-value",
+        )
+        parser.add_argument(
+            "--schema",
+            default="ad_statistics",
+            help="the schema of the database for its tables, created if missing; "
+            "default: ad_statistics",
+        )
+
+    def remembers(self, options: Namespace) -> Mapping[str, Any]:
+        """Return where it counts."""
+        return {"schema": options.schema}
+
+    def results(self, options: Namespace, partitions: int) -> list[Topic]:
+        return [compacted(options.out, partitions)] if options.out else []
+
+    def start(
+        self,
+        spark: SparkSession,
+        broker: Kafka,
+        options: Namespace,
+        checkpoint: Path,
+        on_point: OnPoint,
+    ) -> Started:
+        from workbook.events.ad_actions import HORIZON_MS
+        from workbook.events.reasons import Reason
+        from workbook.kafka.dead_letters import DeadLetters
+        from workbook.kafka.identity import topic_ids
+        from workbook.kafka.registry import versions
+        from workbook.pipelines.ad_statistics import KEPT, ad_statistics
+        from workbook.sinks.counts_table import CountsTable
+        from workbook.sinks.counts_topic import CountsTopic
+        from workbook.sinks.late_letters import LateLetters
+        from workbook.sinks.table_topic import TableTopic
+        from workbook.spark import checkpoints
+        from workbook.spark.runner import start_query
+        from workbook.spark.source import kafka_stream
+        from workbook.stack.servers import database, registry
+
+        config, source = broker.client_config(), options.source
+        letters = DeadLetters(config, options.dead_letters)
+        known = partial(versions, registry("run"), options.subject)
+        if not known():
+            raise NoSuchSchema(
+                f"Expected the registry to have a schema under the subject {options.subject!r}, "
+                "but it has none: every record would be a dead letter. Check --subject, and that "
+                "whoever writes the records has registered their schema (`workbook generate "
+                "ad_actions` does)."
+            )
+        counts = CountsTable(
+            database("run"),
+            self.name,
+            (source, topic_ids(config, [source])[source]),
+            checkpoint,
+            horizon=HORIZON_MS,
+            kept=KEPT,
+            schema=options.schema,
+            at=on_point,
+        )
+        fence = counts.claim(checkpoints.place(checkpoint)[0])
+        starting = {p: fence.starting.get(p, -2) for p in fence.counted}  # -2: the beginning
+
+        def rows() -> DataFrame:
+            raw = kafka_stream(
+                spark,
+                broker,
+                source,
+                starting=json.dumps({source: starting}) if starting else "earliest",
+                max_per_batch=options.max_per_batch,
+                headers=True,
+            )
+            return ad_statistics(raw, known(), letters, ids=known, counted=fence.counted)
+
+        def again(failure: str) -> DataFrame | None:
+            return rows() if "NewSchema" in failure else None
+
+        sinks = [LateLetters(config, source, letters, Reason.TOO_OLD), counts]
+        if options.out:
+            sinks.append(CountsTopic(counts, TableTopic(config, options.out, "key")))
+        every = f"{options.every or 0} seconds"
+        running = start_query(rows(), sinks, checkpoint, every=every, at=on_point, again=again)
+        return Started(running, sinks, lambda: _shown(counts), lambda: _summary(counts))
+
+
+def _shown(counts: CountsTable) -> Shown:
+    rows = [(fate, f"{counts.fates.get(fate, 0):,}") for fate in FATES]
+    return Shown(("fate", "records"), rows)
+
+
+def _summary(counts: CountsTable) -> list[str]:
+    rows = counts.ask("SELECT type, sum(count)::bigint AS n FROM counts GROUP BY type ORDER BY 2")
+    lines = [f"  {row['type']:<12} {row['n']:>12,}" for row in reversed(rows)]
+    total = sum(counts.fates.values())
+    fates = ", ".join(f"{counts.fates.get(fate, 0):,} {fate}" for fate in FATES)
+    return [f"{total:,} records: {fates}.", f"In {counts}, by type:", *lines]

@@ -1,0 +1,112 @@
+"""Replicate a short-lived topic of ad actions into a long-lived one: the first half of system 5."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbook.errors import WorkbookError
+from workbook.systems.base import Shown, Started, System
+from workbook.systems.options import topic
+from workbook.topics import Topic
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from workbook.spark.runner import OnPoint
+    from workbook.spark.source import Kafka
+
+COMMIT_EVERY = "5 seconds"
+"""In real-time mode: what a kill sends again arrived within this time."""
+
+
+class Replicate(System):
+    """Any topic in; the same records out, keyed by their SHA-1, with their arrival in a header."""
+
+    name = "replicate"
+    does = "copy a topic into a long-lived one, keyed by content"
+    reads = "ad_actions"
+    rejects = False
+    most = 50_000  # ad_statistics knows the last 100,000 hashes of a partition in any case
+    examples = ("run replicate --in ad_actions --out ad_actions.long-lived --checkpoint state/copy",)
+
+    def add_options(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--out",
+            type=topic,
+            metavar="TOPIC",
+            help="the long-lived topic, created if missing with as many partitions as --in; "
+            "default: the one that is read, with .long-lived appended",
+        )
+        parser.add_argument(
+            "--real-time",
+            action="store_true",
+            help="copy each record at once, by Spark's real-time mode; needs as many cores as --in "
+            "has partitions, and at most 50,000 records that wait; default: micro-batches",
+        )
+
+    def check(self, options: Namespace) -> None:
+        if options.max_per_batch > self.most:
+            raise WorkbookError(
+                f"Expected --max-per-batch {self.most} at most, but got {options.max_per_batch}: "
+                "after a kill a micro-batch is sent again, and ad_statistics must still know it. "
+                "Leave it out."
+            )
+
+    def check_topics(self, broker: Kafka, options: Namespace) -> None:
+        """Refuse real-time mode where a kill would send too much again, or cores are missing."""
+        import os
+
+        from workbook.kafka.offsets import partition_offsets
+        from workbook.spark import cluster
+        from workbook.spark.offset_log import last_read
+
+        if not options.real_time:
+            return
+        found = partition_offsets(broker.client_config(), options.source)
+        known = options.checkpoint and last_read(Path(options.checkpoint) / "0", options.source)
+        read = known[0] if known else {}
+        waiting = sum(o.end - read.get(o.partition, o.begin) for o in found)
+        if waiting > self.most:
+            raise WorkbookError(
+                f"Expected at most {self.most} records to wait with --real-time, but {waiting} do: "
+                "a kill might send more of them again than ad_statistics knows. Run it without "
+                "--real-time until it has caught up."
+            )
+        cores = os.cpu_count() or 1
+        if cluster.is_local() and len(found) > cores:
+            raise WorkbookError(
+                f"Expected at least as many cores as {options.source} has partitions with "
+                f"--real-time, but it has {len(found)} and this machine {cores}. Leave "
+                "--real-time out."
+            )
+
+    def results(self, options: Namespace, partitions: int) -> list[Topic]:
+        return [Topic(_out(options), partitions)]
+
+    def start(
+        self,
+        spark: SparkSession,
+        broker: Kafka,
+        options: Namespace,
+        checkpoint: Path,
+        on_point: OnPoint,
+    ) -> Started:
+        from workbook.pipelines.replicate import replicated
+        from workbook.spark.runner import start_copy
+        from workbook.spark.source import kafka_stream, sink_options
+
+        raw = kafka_stream(
+            spark, broker, options.source, max_per_batch=options.max_per_batch, headers=True
+        )
+        out = sink_options(broker, _out(options))
+        mode = {"real_time": COMMIT_EVERY} if options.real_time else {"at": on_point}
+        every = f"{options.every or 0} seconds"
+        running = start_copy(replicated(raw), out, checkpoint, every=every, **mode)
+        said = f"Copied into {_out(options)}; counted by: run ad_statistics --in {_out(options)}"
+        return Started(running, [], lambda: Shown((), ()), lambda: [said])
+
+
+def _out(options: Namespace) -> str:
+    return options.out or f"{options.source}.long-lived"
