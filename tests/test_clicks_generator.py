@@ -17,7 +17,7 @@ import pytest
 
 from workbook.errors import Rejected
 from workbook.events.clicks import Click
-from workbook.events.reasons import OF_POSITIONS, OF_THE_READER, OF_VISITS, Reason
+from workbook.events.reasons import OF_ACTIONS, OF_POSITIONS, OF_THE_READER, OF_VISITS, Reason
 from workbook.generators.clicks import MAX_BEHIND, ClickStream
 from workbook.kafka.murmur2 import partition_of
 
@@ -76,7 +76,8 @@ def test_every_message_is_a_click_or_has_the_reason_it_names() -> None:
 
 def test_bad_messages_cover_every_reason() -> None:
     reasons = Counter(replace(MIXED, bad_share=1.0).expected(0, 2000)["reason"])
-    assert set(reasons) == {r.value for r in Reason} - OF_POSITIONS - OF_VISITS - OF_THE_READER
+    others = OF_ACTIONS | OF_POSITIONS | OF_VISITS | OF_THE_READER
+    assert set(reasons) == {r.value for r in Reason} - others
     assert sum(reasons.values()) == 2000
 
 

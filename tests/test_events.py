@@ -9,7 +9,7 @@ import pytest
 
 from workbook.errors import Rejected
 from workbook.events.clicks import MAX_AHEAD_MS, Click, ClickType
-from workbook.events.reasons import OF_POSITIONS, OF_THE_READER, OF_VISITS, Reason
+from workbook.events.reasons import OF_ACTIONS, OF_POSITIONS, OF_THE_READER, OF_VISITS, Reason
 
 RECORDS = [
     json.loads(line)
@@ -37,7 +37,7 @@ def test_the_fixed_records_cover_every_reason() -> None:
     assert {r["reason"] for r in RECORDS} == {
         None,
         *(r.value for r in Reason),
-    } - OF_POSITIONS - OF_VISITS - OF_THE_READER
+    } - OF_ACTIONS - OF_POSITIONS - OF_VISITS - OF_THE_READER
 
 
 @pytest.mark.parametrize("tab_id", [None, "tab-1", "", 'a"b\\c\u2028ü🛒'])

@@ -19,7 +19,7 @@ import pytest
 
 from workbook.errors import Rejected
 from workbook.events.positions import EXCHANGES, US, Position
-from workbook.events.reasons import OF_THE_READER, OF_VISITS, Reason
+from workbook.events.reasons import OF_ACTIONS, OF_THE_READER, OF_VISITS, Reason
 from workbook.generators.positions import SHARES, SPOILED, PositionStream
 from workbook.kafka.murmur2 import murmur2, partition_of
 from workbook.kafka.stream_producer import generate
@@ -82,8 +82,9 @@ def test_bad_messages_cover_every_kind() -> None:
     all_bad = replace(MIXED, bad_share=1.0)
     reasons = Counter(all_bad.expected(0, 3000)["reason"])
     assert set(reasons) == {reason.value for reason, _ in SPOILED}
-    clicks_only = {Reason.UNKNOWN_TYPE, Reason.NEGATIVE, Reason.FUTURE, *OF_VISITS, *OF_THE_READER}
-    assert set(reasons) == {r.value for r in Reason} - {r.value for r in clicks_only}
+    of_clicks = {Reason.UNKNOWN_TYPE, Reason.NEGATIVE, Reason.FUTURE}
+    others = of_clicks | OF_ACTIONS | OF_VISITS | OF_THE_READER
+    assert set(reasons) == {r.value for r in Reason} - {r.value for r in others}
     assert sum(reasons.values()) == 3000  # a bad one is never sent twice
     assert all(key is not None for key in all_bad.block(0, 3000)["key"].to_pylist())
 

@@ -23,6 +23,13 @@ class Reason(StrEnum):
     OTHER_KEY = "key is not the message's ssid"
     NOT_CENTS = "cents are not a whole number from 0 to 1,000,000,000"
     NO_VISIT = "order without a visit"  # timed out before any tracking message of its ssid came
+    NO_AVRO = "no Avro: the first byte is not 0"  # or shorter than its head of five bytes
+    UNKNOWN_SCHEMA = "unknown schema id"
+    MALFORMED_AVRO = "malformed Avro"
+    NO_AD = "no ad"
+    NOT_PLAIN = "ad or source is not 1 to 64 printable ASCII characters"
+    UNKNOWN_ACTION = "unknown action type"
+    TOO_OLD = "event time more than 30 days before arrival"  # a good ad action, but not counted
     TOO_LATE = "too late"  # a good page view, but its second was complete already
 
 
@@ -36,3 +43,11 @@ OF_POSITIONS = frozenset(
     {Reason.NO_KEY, Reason.TOO_LARGE, Reason.NOT_AN_AMOUNT, Reason.UNKNOWN_EXCHANGE}
 )
 """The reasons for which no click is rejected: its key means nothing, its size is not limited."""
+
+OF_ACTIONS = frozenset(
+    {
+        *(Reason.NO_AVRO, Reason.UNKNOWN_SCHEMA, Reason.MALFORMED_AVRO),
+        *(Reason.NO_AD, Reason.NOT_PLAIN, Reason.UNKNOWN_ACTION, Reason.TOO_OLD),
+    }
+)
+"""The reasons for which only an ad action is rejected: it's Avro, all other events are JSON."""
