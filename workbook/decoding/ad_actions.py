@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Mapping
 
 from pyspark.sql import Column, DataFrame
@@ -11,18 +10,22 @@ from pyspark.sql.avro.functions import from_avro
 
 from workbook.events.ad_actions import (
     ARRIVAL,
+    HEAD,
+    MAX_ACTION_BYTES,
     MAX_AGE_MS,
-    MAX_AHEAD_MS,
-    MAX_BYTES,
+    OSLO,
+    PLAIN,
     READER,
-    ActionType,
+    TYPES,
+    head,
 )
+from workbook.events.clicks import MAX_AHEAD_MS
 from workbook.events.reasons import Reason
 
-ZONE = "Europe/Oslo"
-"""A day begins and ends at midnight in this time zone."""
+MAX_ARRIVAL_MS = 2**53
+"""A replicator's header with a later arrival than this isn't believed."""
 
-PLAIN = "^[ -~]{1,64}$"
+_PLAIN = rf"\A{PLAIN}\z"
 
 
 def parse(raw: DataFrame, schemas: Mapping[int, str]) -> DataFrame:
@@ -41,12 +44,13 @@ def parse(raw: DataFrame, schemas: Mapping[int, str]) -> DataFrame:
         F.xxhash64("value").alias("hash"),
         _action(schemas).alias("action"),
     )  # fmt: skip
-    reason = F.col("reason")
+    reason, time = F.col("reason"), F.col("action.time")
     rejected = [F.when(reason.isNotNull(), F.col(c)).alias(c) for c in ("key", "value", "topic")]
+    day = F.to_date(F.from_utc_timestamp(F.timestamp_millis(time), OSLO.key))
     return decoded.withColumn("reason", _reason(schemas)).select(
         "action.ad", "action.type", "action.source", "action.owner",
-        _day(F.col("action.time")).alias("day"),
-        (F.col("action.time") < F.col("arrival") - MAX_AGE_MS).alias("too_old"),
+        F.when(reason.isNull(), day).alias("day"),  # a time of year 290,000 would be an error
+        (time < F.col("arrival") - MAX_AGE_MS).alias("too_old"),
         "hash", "arrival", "partition", "offset", "reason", *rejected,
     )  # fmt: skip
 
@@ -54,7 +58,9 @@ def parse(raw: DataFrame, schemas: Mapping[int, str]) -> DataFrame:
 def _arrival() -> Column:
     last = F.expr("try_element_at(headers, -1)")
     sent = F.when(last.key == ARRIVAL, last.value.cast("string").try_cast("bigint"))
-    return F.coalesce(sent, F.unix_millis("timestamp"))
+    return F.coalesce(
+        F.when(sent.between(0, MAX_ARRIVAL_MS), sent), F.unix_millis("timestamp")
+    )
 
 
 def _action(schemas: Mapping[int, str]) -> Column:
@@ -63,37 +69,29 @@ def _action(schemas: Mapping[int, str]) -> Column:
     Null for an unknown id; a struct of nulls for bytes that can't be decoded.
     """
     options = {"avroSchema": READER, "mode": "PERMISSIVE"}
-    body, action = F.expr("substring(value, 6)"), F.when(F.lit(False), from_avro("value", READER))
+    body, action = F.expr(f"substring(value, {HEAD + 1})"), F.when(F.lit(False), from_avro("value", READER))
     for number, writer in schemas.items():
-        action = action.when(_prefix() == _begins(number), from_avro(body, writer, options))
+        action = action.when(_prefix() == F.lit(head(number)), from_avro(body, writer, options))
     return action
 
 
 def _prefix() -> Column:
-    return F.substring("value", 1, 5)
-
-
-def _begins(number: int) -> Column:
-    return F.lit(struct.pack(">bI", 0, number))
+    return F.substring("value", 1, HEAD)
 
 
 def _reason(schemas: Mapping[int, str]) -> Column:
     action, size = F.col("action"), F.length("value")
-    plain = action.ad.rlike(PLAIN) & action.source.rlike(PLAIN)
+    plain = action.ad.rlike(_PLAIN) & action.source.rlike(_PLAIN)
     latest = F.col("arrival") + MAX_AHEAD_MS
     return (
         F.when(F.col("value").isNull() | (size == 0), Reason.EMPTY.value)
-        .when(size > MAX_BYTES, Reason.TOO_LARGE.value)
-        .when((size < 5) | (F.substring("value", 1, 1) != F.lit(b"\0")), Reason.NO_AVRO.value)
-        .when(~_prefix().isin(*map(_begins, schemas)), Reason.UNKNOWN_SCHEMA.value)
+        .when(size > MAX_ACTION_BYTES, Reason.TOO_LARGE.value)
+        .when((size < HEAD) | (F.substring("value", 1, 1) != F.lit(b"\0")), Reason.NO_AVRO.value)
+        .when(~_prefix().isin(*(F.lit(head(number)) for number in schemas)), Reason.UNKNOWN_SCHEMA.value)
         .when(action.event_id.isNull(), Reason.MALFORMED_AVRO.value)
         .when(action.ad.isNull(), Reason.NO_AD.value)
         .when(~plain, Reason.NOT_PLAIN.value)
-        .when(~action.type.isin(*(t.value for t in ActionType)), Reason.UNKNOWN_ACTION.value)
+        .when(~action.type.isin(*TYPES), Reason.UNKNOWN_ACTION.value)
         .when(action.time < 0, Reason.NEGATIVE.value)
         .when(action.time > latest, Reason.FUTURE.value)
     )
-
-
-def _day(time: Column) -> Column:
-    return F.to_date(F.from_utc_timestamp(F.timestamp_millis(time), ZONE))

@@ -96,6 +96,7 @@ class CountsTable(OnceSink):
     def write(self, rows: pa.Table, batch: Batch) -> None:
         """Write a micro-batch as ``OnceSink`` does, and again if the database was away."""
         self._retrying(lambda: super(CountsTable, self).write(rows, batch))
+        self.fates = self._fates
 
     def totals(self, keys: pa.Table) -> list[dict[str, Any]]:
         """Return the present rows of ``counts`` with these keys."""
@@ -172,7 +173,7 @@ class CountsTable(OnceSink):
             [(*self._mine, f["kind"], f["reason"] or "", f["count_sum"]) for f in fates],
         )
         self._records = sum(f["count_sum"] for f in fates)
-        self.fates = self._all_fates(connection)
+        self._fates = self._all_fates(connection)
         clocks = rows.filter(pc.equal(rows["kind"], "clock"))
         self._clocks = dict(
             zip(clocks["partition"].to_pylist(), clocks["count"].to_pylist(), strict=True)
@@ -234,7 +235,7 @@ class CountsTable(OnceSink):
             ends = {int(partition): end for partition, end in offsets.items()}
             if query and query == written_by:
                 ends = {int(partition): end for partition, end in born.items()}
-            self.fates = self._all_fates(connection)
+            self.fates = self._fates = self._all_fates(connection)
             return Fence(ends, self._starts(connection, ends))
 
     def _starts(

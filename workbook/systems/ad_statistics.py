@@ -75,6 +75,7 @@ class AdStatistics(System):
         from workbook.events.reasons import Reason
         from workbook.kafka.dead_letters import DeadLetters
         from workbook.kafka.identity import topic_ids
+        from workbook.kafka.probe import require_topic
         from workbook.kafka.registry import versions
         from workbook.pipelines.ad_statistics import KEPT, ad_statistics
         from workbook.sinks.counts_table import CountsTable
@@ -107,14 +108,15 @@ class AdStatistics(System):
             at=on_point,
         )
         fence = counts.claim(checkpoints.place(checkpoint)[0])
-        starting = {p: fence.starting.get(p, -2) for p in fence.counted}  # -2: the beginning
+        partitions = require_topic(config, source)
+        starting = {p: fence.starting.get(p, -2) for p in range(partitions)}  # -2: the beginning
 
         def rows() -> DataFrame:
             raw = kafka_stream(
                 spark,
                 broker,
                 source,
-                starting=json.dumps({source: starting}) if starting else "earliest",
+                starting=json.dumps({source: starting}),
                 max_per_batch=options.max_per_batch,
                 headers=True,
             )
