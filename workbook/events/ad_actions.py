@@ -57,6 +57,20 @@ class ActionType(StrEnum):
 TYPES = frozenset(kind.value for kind in ActionType)  # Python 3.11 cannot ask the enum itself
 
 
+class Fate(StrEnum):
+    """What becomes of a record: each has one of these, and only ``ACCEPTED`` is counted.
+
+    Of several that apply, the first counts in this order: rejected, duplicate, filtered (the
+    action of an ad's owner), too old.
+    """
+
+    ACCEPTED = "accepted"
+    DUPLICATE = "duplicate"
+    FILTERED = "filtered"
+    REJECTED = "rejected"
+    TOO_OLD = "too old"
+
+
 @dataclass(frozen=True, slots=True)
 class AdAction:
     """One action of a user on an ad; ``time`` (ms since 1970) says when it happened.
