@@ -40,7 +40,7 @@ def kafka_stream(
     broker: Kafka,
     topic: str | Sequence[str],
     starting: str = "earliest",
-    max_per_batch: int = 2_000_000,
+    max_per_batch: int | None = 2_000_000,
     patience: float = PATIENCE_S,
     partitions: Sequence[int] | None = None,
     *,
@@ -61,9 +61,10 @@ def kafka_stream(
         asked = {"assign": json.dumps({name: list(partitions) for name in topics})}
     options = {
         **FAST, **waiting(patience), **broker.spark_options(), **asked,
-        "startingOffsets": starting, "maxOffsetsPerTrigger": str(max_per_batch),
-        "includeHeaders": str(headers).lower(),
+        "startingOffsets": starting, "includeHeaders": str(headers).lower(),
     }  # fmt: skip
+    if max_per_batch is not None:
+        options["maxOffsetsPerTrigger"] = str(max_per_batch)
     return spark.readStream.format("kafka").options(**options).load()
 
 

@@ -97,9 +97,8 @@ class Replicate(System):
         from workbook.spark.runner import start_copy
         from workbook.spark.source import kafka_stream, sink_options
 
-        raw = kafka_stream(
-            spark, broker, options.source, max_per_batch=options.max_per_batch, headers=True
-        )
+        most = None if options.real_time else options.max_per_batch
+        raw = kafka_stream(spark, broker, options.source, max_per_batch=most, headers=True)
         out = sink_options(broker, _out(options))
         mode = {"real_time": COMMIT_EVERY} if options.real_time else {"at": on_point}
         every = f"{options.every or 0} seconds"
