@@ -91,6 +91,14 @@ class BrokerUnreachable(WorkbookError):
     """No Kafka broker answered in time."""
 
 
+class RegistryUnreachable(WorkbookError):
+    """No schema registry answered in time."""
+
+
+class DatabaseUnreachable(WorkbookError):
+    """No database answered in time, or it refused the login."""
+
+
 class RecordRefused(WorkbookError):
     """The broker answers, but refuses a record at every attempt."""
 
