@@ -84,13 +84,13 @@ def _commands(program: str) -> list[tuple[str, str, Command, Callable[[Parser], 
         ("down", "end this checkout's servers and clear leftovers", _down, _nothing),
         (
             "stop",
-            "stop the lab's broker alone, to see an outage; it keeps its topics",
+            "stop one server of the lab, to see an outage; it keeps its data",
             _later("commands.servers", "stop"),
             add_server,
         ),
         (
             "start",
-            "start the broker that was stopped, on its port",
+            "start a server that was stopped, on its port",
             _later("commands.servers", "start"),
             add_server,
         ),
@@ -144,7 +144,8 @@ def _prefetch(options: argparse.Namespace) -> None:
     from workbook.spark import session
     from workbook.stack import jars
 
-    fetched = jars.prefetch()
+    fetched = jars.prefetch(among=jars.locked())
+    jars.unpacked(jars.ON_DEMAND)
     print(f"{len(jars.locked())} jars are in the cache, {fetched} of them fetched now.")
     if not session.class_archive().exists():
         print("Preparing Spark's classes for quick starts (about a minute) ...", flush=True)

@@ -99,12 +99,12 @@ class BrokerUnreachable(WorkbookError):
     """No Kafka broker answered in time."""
 
 
-class DatabaseUnreachable(WorkbookError):
-    """No PostgreSQL server answered in time, or it refuses the password."""
-
-
 class RegistryUnreachable(WorkbookError):
     """No schema registry answered in time."""
+
+
+class DatabaseUnreachable(WorkbookError):
+    """No database answered in time, or it refused the login."""
 
 
 class RecordRefused(WorkbookError):

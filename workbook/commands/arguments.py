@@ -53,7 +53,9 @@ def add_lab(parser: argparse.ArgumentParser) -> None:
 
 def add_server(parser: argparse.ArgumentParser) -> None:
     """Add the argument of ``workbook stop`` and ``workbook start``."""
-    parser.add_argument("server", choices=["kafka"], help="which server of the lab")
+    parser.add_argument(
+        "server", choices=["kafka", "registry", "postgres"], help="which server of the lab"
+    )
 
 
 def add_generate(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from threading import Thread
 
 from workbook.errors import WorkbookError
-from workbook.stack import lab_checks, machine_checks
+from workbook.stack import lab_checks, machine_checks, server_checks
 from workbook.stack.report import Finding, Report
 
 PATIENCE = 8.0
@@ -30,8 +30,10 @@ CHECKS: dict[str, Check] = {
     "Spark master": lab_checks.spark_master,
     "jars": lab_checks.jar_files,
     "network": lab_checks.network,
-    "ports": lab_checks.ports_free,
-    "broker": lab_checks.kafka_answers,
+    "ports": server_checks.ports_free,
+    "broker": server_checks.kafka_answers,
+    "registry": server_checks.registry_answers,
+    "database": server_checks.database_answers,
     "supervisor": lab_checks.supervisor,
     "other labs": lab_checks.other_labs,
     "leftovers": lab_checks.leftovers,

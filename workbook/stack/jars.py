@@ -1,4 +1,4 @@
-"""The jars of the servers and of Spark's Kafka source: resolved once, checked at every start."""
+"""The jars of the servers and of Spark's sources: resolved once, checked at every start."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Event, Thread
 from urllib.parse import urlsplit
 
 from workbook.errors import JarsDamaged, JarsMissing
@@ -20,19 +22,29 @@ from workbook.stack.java import find_java
 LOCK = Path(__file__).with_name("jars.lock")
 Progress = Callable[[str], None]
 
+ON_DEMAND = "registry"
+"""The group that the lab opens without: it is large, and fetched when it is first asked for."""
+
+SAY_EVERY = 3.0
+"""Seconds between two reports while jars are fetched."""
+
 
 @dataclass(frozen=True, slots=True)
 class Jar:
-    """One line of jars.lock: who needs it, its coordinate, and the sum its file must have."""
+    """One line of jars.lock: who needs it, its coordinate, its file's SHA-256 sum and bytes.
+
+    The coordinate of an archive ends with its type and classifier: ``:tar.gz:all``.
+    """
 
     group: str
     coordinate: str
     sha256: str
+    size: str
 
     @property
     def file_name(self) -> str:
-        _, artifact, version = self.coordinate.split(":")
-        return f"{artifact}-{version}.jar"
+        _, artifact, version, *archive = self.coordinate.split(":")
+        return f"{artifact}-{version}.{archive[0] if archive else 'jar'}"
 
     @property
     def path(self) -> Path:
@@ -51,9 +63,19 @@ def fingerprint() -> str:
     return _sha256(LOCK)[:12]
 
 
+def needed() -> list[Jar]:
+    """Return the jars without which the lab does not open."""
+    return [jar for jar in locked() if jar.group != ON_DEMAND]
+
+
 def missing() -> list[Jar]:
-    """Return the jars that are not in the cache."""
-    return [jar for jar in locked() if not jar.path.exists()]
+    """Return the needed jars that are not in the cache."""
+    return [jar for jar in needed() if not jar.path.exists()]
+
+
+def megabytes(jars: Iterable[Jar]) -> int:
+    """Return the size of jars in MB, as in messages."""
+    return round(sum(int(jar.size) for jar in jars) / 1e6)
 
 
 def class_path(group: str) -> list[Path]:
@@ -74,26 +96,39 @@ def class_path(group: str) -> list[Path]:
     return [jar.path for jar in jars]
 
 
-def prefetch(progress: Progress = print) -> int:
-    """Fetch what is missing or damaged into the cache; returns how many jars were fetched."""
-    wanted = [j for j in locked() if not j.path.exists() or _sha256(j.path) != j.sha256]
+def prefetch(progress: Progress = print, among: Sequence[Jar] | None = None) -> int:
+    """Fetch which of these (else of the needed) jars are missing or damaged; returns how many."""
+    among = needed() if among is None else among
+    wanted = [j for j in among if not j.path.exists() or _sha256(j.path) != j.sha256]
     if not wanted:
         return 0
-    target = wanted[0].path.parent
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=cache_dir()) as scratch:
-            _fetch(wanted, Path(scratch), progress)
-            fetched = {jar: Path(scratch) / "jars" / jar.file_name for jar in wanted}
-            _refuse_other_sums(fetched)
-            for jar, file in fetched.items():
-                shutil.move(file, jar.path)
-    except OSError as error:
-        raise JarsMissing(
-            f"The cache {cache_dir()} cannot be written ({error.strerror}). "
-            f"Make it writable, free some space, or set WORKBOOK_CACHE to a folder that is."
-        ) from None
+    with _room_in_cache() as scratch:
+        wanted[0].path.parent.mkdir(exist_ok=True)
+        _fetch(wanted, scratch, progress)
+        fetched = {jar: scratch / "jars" / jar.file_name for jar in wanted}
+        _refuse_other_sums(fetched)
+        for jar, file in fetched.items():
+            shutil.move(file, jar.path)
     return len(wanted)
+
+
+def unpacked(group: str, progress: Progress = print) -> Path:
+    """Return the folder with what is in a group's one archive, fetched and unpacked where needed.
+
+    It appears as a whole, so that no kill leaves a half of it.
+    """
+    [archive] = locked(group)
+    folder = cache_dir() / f"{group}-{archive.sha256[:12]}"
+    if not folder.exists():
+        prefetch(progress, [archive])
+        with _room_in_cache() as scratch:
+            shutil.unpack_archive(archive.path, scratch / "all")
+            try:
+                (scratch / "all").rename(folder)
+            except OSError:
+                if not folder.exists():  # else another process was faster
+                    raise
+    return folder
 
 
 def resolve(
@@ -130,17 +165,20 @@ def resolve(
 
 
 def ivy_module(coordinates: Iterable[str], *, transitive: bool) -> str:
-    """Return an ivy.xml that asks for Maven coordinates ``group:artifact:version``."""
+    """Return an ivy.xml that asks for Maven coordinates, see ``Jar``."""
     wants = "".join(
         f'<dependency org="{group}" name="{artifact}" rev="{version}" '
         f'transitive="{str(transitive).lower()}" '
-        f'conf="default->{"default" if transitive else "master"}"/>'
-        for group, artifact, version in (c.split(":") for c in coordinates)
+        f'conf="default->{"default" if transitive else "master"}">'
+        + "".join(_archive(artifact, *archive) for _ in archive[:1])
+        + "</dependency>"
+        for group, artifact, version, *archive in (c.split(":") for c in coordinates)
     )
     # Two groups may hold two versions of a jar: among exact coordinates none evicts another.
     conflicts = "" if transitive else '<conflicts><manager name="all"/></conflicts>'
     return (
-        '<ivy-module version="2.0"><info organisation="workbook" module="jars"/>'
+        '<ivy-module version="2.0" xmlns:m="http://ant.apache.org/ivy/maven">'
+        '<info organisation="workbook" module="jars"/>'
         f'<configurations><conf name="default"/></configurations>'
         f"<dependencies>{wants}</dependencies>{conflicts}</ivy-module>"
     )
@@ -154,15 +192,49 @@ def ivy_jar() -> Path:
     return next((Path(spec.origin).parent / "jars").glob("ivy-*.jar"))
 
 
-def _fetch(wanted: list[Jar], scratch: Path, progress: Progress) -> None:
-    done = 0
-    progress(f"Fetching {len(wanted)} jars ...")
-    by_name = ivy_module((jar.coordinate for jar in wanted), transitive=False)
-    for line in resolve(by_name, scratch):
-        if "[SUCCESSFUL" in line:
-            done += 1
-            if done % 10 == 0:
-                progress(f"Fetching jars: {done} of {len(wanted)}")
+def _archive(name: str, kind: str, classifier: str) -> str:
+    """Return the part of an ivy.xml that asks for an archive in a jar's place."""
+    return f'<artifact name="{name}" type="{kind}" ext="{kind}" m:classifier="{classifier}"/>'
+
+
+@contextmanager
+def _room_in_cache() -> Iterator[Path]:
+    """Make a folder in the cache for what is not yet complete; ``JarsMissing`` if it can't."""
+    try:
+        cache_dir().mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=cache_dir()) as scratch:
+            yield Path(scratch)
+    except OSError as error:
+        raise JarsMissing(
+            f"The cache {cache_dir()} cannot be written ({error.strerror}). "
+            f"Make it writable, free some space, or set WORKBOOK_CACHE to a folder that is."
+        ) from None
+
+
+def _fetch(wanted: Sequence[Jar], scratch: Path, progress: Progress) -> None:
+    size, fetched = megabytes(wanted), Event()
+    progress(f"Fetching jars: {len(wanted)} with {size} MB ...")
+
+    def report() -> None:
+        while not fetched.wait(SAY_EVERY):  # Ivy itself says nothing before a file is complete
+            now = round(_bytes_in(scratch / "ivy") / 1e6)
+            progress(f"Fetching jars: {min(now, size)} of {size} MB")
+
+    Thread(target=report, daemon=True).start()
+    try:
+        by_name = ivy_module((jar.coordinate for jar in wanted), transitive=False)
+        for _ in resolve(by_name, scratch):
+            pass
+    finally:
+        fetched.set()
+
+
+def _bytes_in(folder: Path) -> int:
+    found = 0
+    for file in folder.rglob("*"):
+        with suppress(OSError):  # renamed meanwhile
+            found += file.stat().st_size
+    return found
 
 
 def _refuse_other_sums(fetched: dict[Jar, Path]) -> None:

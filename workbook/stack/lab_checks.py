@@ -1,11 +1,10 @@
-"""Checks the lab for the doctor: jars, network, ports, broker, supervisor, and leftovers."""
+"""Checks the lab for the doctor: jars, network, Spark, supervisor, and leftovers."""
 
 from __future__ import annotations
 
 import os
 import re
 import shlex
-import signal
 import socket
 import tempfile
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ import psutil
 
 from workbook.errors import JarsMissing, ServerFailed
 from workbook.kafka import protocol
-from workbook.stack import broker, client, folders, jars, kafka, ports, started
+from workbook.stack import client, folders, jars, started
 from workbook.stack.report import Finding
 
 ANSWER_WITHIN = 3.0
@@ -32,9 +31,15 @@ ON_THIS_MACHINE = r"local(\[(\*|[1-9]\d*)(\s*,\s*\d+)?\])?|local-cluster\[.+\]"
 
 def jar_files() -> Iterator[Finding]:
     """Check that every jar is in the cache and has its recorded sum."""
-    for group in sorted({jar.group for jar in jars.locked()}):
+    later = [jar for jar in jars.locked(jars.ON_DEMAND) if not jar.path.exists()]
+    groups = {jar.group for jar in jars.locked()} - {jar.group for jar in later}
+    for group in sorted(groups):
         jars.class_path(group)
-    yield Finding("jars", "ok", f"{len(jars.locked())} jars, all sums as recorded")
+    yield Finding("jars", "ok", f"{len(jars.locked()) - len(later)} jars, all sums as recorded")
+    if later:
+        text = f"the schema registry ({jars.megabytes(later)} MB) is fetched at its first use"
+        fix = "Nothing to do, or fetch it now: python -m workbook prefetch"
+        yield Finding("jars", "note", text, fix)
 
 
 def network() -> Iterator[Finding]:
@@ -70,40 +75,6 @@ def spark_master() -> Iterator[Finding]:
         yield Finding("Spark master", "fault", text, fix)
 
 
-def ports_free() -> Iterator[Finding]:
-    """Check that Kafka's usual port is free; if not, find who has it."""
-    if broker.external():
-        yield Finding("ports", "ok", "not needed: KAFKA_BOOTSTRAP_SERVERS is set")
-    elif ports.is_free(kafka.PORT):
-        yield Finding("ports", "ok", f"{kafka.PORT} is free")
-    else:
-        yield _holder_of(kafka.PORT)
-
-
-def kafka_answers() -> Iterator[Finding]:
-    """Check that the broker in use answers, lets us in, and has a version the lab works with."""
-    named = broker.external()
-    if named:
-        if _wants_tls(named):  # then `check` leaves it to the client, whose words are less plain
-            protocol.reach(named.bootstrap, ANSWER_WITHIN / 2)[0].close()
-        named.check(ANSWER_WITHIN)
-        yield _of_named(named)
-        return
-    status = client.status(ANSWER_WITHIN) or {"servers": {}, "ended": {}}
-    if code := status["ended"].get("kafka"):
-        text = f"the lab's broker has ended ({_ending(code)}), and its topics with it"
-        fix = "Restart the kernel and run its first cells: they start a new broker."
-        yield Finding("broker", "fault", text, fix)
-    elif "kafka" in status.get("stopped", ()):
-        text = "the lab's broker was stopped by `workbook stop kafka`; it keeps its topics"
-        yield Finding("broker", "note", text, "To go on: python -m workbook start kafka")
-    elif address := status["servers"].get("kafka"):
-        broker.Broker(address, ours=True).check(ANSWER_WITHIN)
-        yield Finding("broker", "ok", f"the lab's own answers at {address}")
-    else:
-        yield Finding("broker", "ok", STARTS)
-
-
 def supervisor() -> Iterator[Finding]:
     """Check that the servers' supervisor answers, and runs the versions of this checkout."""
     status = client.status(ANSWER_WITHIN)
@@ -125,7 +96,7 @@ def other_labs() -> Iterator[Finding]:
     running = [folder for folder in others if _is_own(folder) and _listens(folder)]
     for folder in running:
         text = f"another lab runs too, in {folder}: both work, but share memory and cores"
-        yield Finding("other labs", "note", text, _end(folder))
+        yield Finding("other labs", "note", text, end_lab(folder))
     if not running:
         yield Finding("other labs", "ok", "none is running")
 
@@ -164,43 +135,8 @@ def _of_killed_processes(folder: Path) -> Iterator[Finding]:
             yield Finding("leftovers", "note", text, DOWN)
 
 
-def _holder_of(port: int) -> Finding:
-    holder = next((p for p in _listeners(port)), None)
-    words = holder.cmdline() if holder else []
-    lab = next((_run_folder(word) for word in words if _run_folder(word)), None)
-    if lab == folders.run_dir():
-        return Finding("ports", "ok", f"{port} is this lab's own")
-    ours = _own_kafka()
-    moved = f"Kafka runs at {ours} instead" if ours else "Kafka will use another free port"
-    if lab:
-        text = f"{port} is taken by an older lab, in {lab}: {moved}"
-        return Finding("ports", "note", text, _end(lab))
-    who = f"{holder.name()} (process {holder.pid})" if holder else "a program that is not yours"
-    text = f"{port} is taken by another program, {who}: {moved}"
-    return Finding("ports", "note", text, f"Nothing to do, or end that program to have {port}.")
-
-
-def _own_kafka() -> str | None:
-    """Return the address of the lab's own broker, if the supervisor knows one."""
-    with suppress(ServerFailed):  # the check of the supervisor says so
-        return ((client.status(ANSWER_WITHIN) or {}).get("servers") or {}).get("kafka")
-    return None
-
-
-def _listeners(port: int) -> Iterator[psutil.Process]:
-    with suppress(psutil.Error):  # without rights one sees no other user's connections
-        for c in psutil.net_connections("tcp"):
-            if c.pid and c.status == psutil.CONN_LISTEN and c.laddr.port == port:
-                yield psutil.Process(c.pid)
-
-
-def _run_folder(word: str) -> Path | None:
-    """Return the run folder of a lab that a server's command line names, or None."""
-    marked = (p for p in Path(word).parents if p.name.startswith(f"workbook-{os.getuid()}-"))
-    return next(marked, None) if word.startswith(os.sep) else None
-
-
-def _end(folder: Path) -> str:
+def end_lab(folder: Path) -> str:
+    """Return the advice that ends another lab."""
     name = folder.name.removeprefix(f"workbook-{os.getuid()}-")
     return f"To end it: WORKBOOK_LAB={shlex.quote(name)} {DOWN}"
 
@@ -226,10 +162,6 @@ def _standalone(master: str) -> Finding:
     return Finding("Spark master", "fault", text, fix)
 
 
-def _wants_tls(named: broker.Broker) -> bool:
-    return "SSL" in named.security.get("security.protocol", "").split("_")
-
-
 def _is_own(folder: Path) -> bool:
     """Return True if a lab of this user is there, and not what somebody put under its name."""
     try:
@@ -245,19 +177,6 @@ def _listens(folder: Path) -> bool:
         probe.connect(str(folder / "socket"))
         return True
     return False
-
-
-def _of_named(named: broker.Broker) -> Finding:
-    if not _wants_tls(named):
-        protocol.require_new_enough(named.bootstrap, ANSWER_WITHIN)
-    return Finding("broker", "ok", f"yours answers at {named.bootstrap}")
-
-
-def _ending(code: Any) -> str:
-    if code >= 0:
-        return f"exit code {code}"
-    name = signal.Signals(-code).name
-    return f"killed by {name}" + (", perhaps for want of memory" if name == "SIGKILL" else "")
 
 
 def _find(jar: jars.Jar, scratch: Path) -> None:

@@ -58,21 +58,24 @@ def python_lock() -> str:
 
 
 def jar_lock() -> str:
-    """Return every jar with its group and SHA-256 sum.
+    """Return every jar with its group, SHA-256 sum and bytes.
 
-    Servers need their dependencies too. Spark brings its own, and Kafka's tools find theirs among
-    the broker's, so the jars of both come alone.
+    Kafka needs its dependencies too. Spark brings its own, Kafka's tools find theirs among the
+    broker's, and the registry's archive has them in it, so these come alone.
     """
-    lines = ["# Written by `python -m workbook.stack.pins`: group, coordinate, SHA-256."]
+    lines = ["# Written by `python -m workbook.stack.pins`: group, coordinate, SHA-256, bytes."]
     for group, coordinates in pins()["tool"]["workbook"]["jars"].items():
         with tempfile.TemporaryDirectory() as scratch:
-            module = ivy_module(coordinates, transitive=group not in ("spark", "tools"))
-            pattern = "[organisation]#[artifact]#[revision].[ext]"
+            alone = group in ("spark", "tools", "registry")
+            module = ivy_module(coordinates, transitive=not alone)
+            pattern = "[organisation]#[artifact]#[revision](#[ext]#[classifier]).[ext]"
             for _ in resolve(module, Path(scratch), pattern=pattern):
                 pass
-            for file in sorted((Path(scratch) / "jars").glob("*.jar")):
-                digest = hashlib.sha256(file.read_bytes()).hexdigest()
-                lines.append(f"{group} {file.stem.replace('#', ':')} {digest}")
+            for file in sorted((Path(scratch) / "jars").iterdir()):
+                coordinate = file.name.removesuffix(".jar").removesuffix(".tar.gz")
+                content = file.read_bytes()
+                digest = hashlib.sha256(content).hexdigest()
+                lines.append(f"{group} {coordinate.replace('#', ':')} {digest} {len(content)}")
     return "\n".join(lines) + "\n"
 
 

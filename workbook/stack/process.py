@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -54,6 +55,13 @@ def spawn(
         )
 
 
+def finish(name: str, command: list[str], log: Path, **how: Any) -> None:
+    """Run a server's tool to its end, see ``spawn``; raise ``ServerFailed`` if it fails."""
+    process = spawn(command, log, **how)
+    if process.wait() != 0:
+        raise failure(name, process, log)
+
+
 def family(process: psutil.Process | int) -> list[psutil.Process]:
     """Return a process, if it lives, and all its descendants."""
     with suppress(psutil.Error):
@@ -62,14 +70,16 @@ def family(process: psutil.Process | int) -> list[psutil.Process]:
     return []
 
 
-def end_tree(process: psutil.Process, patience: float = 10) -> None:
-    """End a process and all its descendants: SIGTERM to the first, SIGKILL to all after a while.
+def end_tree(
+    process: psutil.Process, first: signal.Signals = signal.SIGTERM, patience: float = 10
+) -> None:
+    """End a process and all its descendants: ``first`` to it, SIGKILL to all after a while.
 
     It ends that very process, never one that was given its number later.
     """
     members = family(process)
     with suppress(psutil.Error):
-        process.terminate()
+        process.send_signal(first)
     _, left = psutil.wait_procs(members[:1], timeout=patience)
     _, left = psutil.wait_procs(members, timeout=0.2 if not left else 0)
     end_now(left)

@@ -25,17 +25,14 @@ from typing import Any
 import psutil
 
 from workbook.errors import ServerFailed, WorkbookError
-from workbook.stack import folders, jars, kafka, started
+from workbook.stack import folders, jars, kafka, postgres, registry, server, started
 from workbook.stack.process import end_tree, spawn
 
 GRACE = float(os.environ.get("WORKBOOK_GRACE_S", "3"))
 """Seconds without a user before the servers end: enough for a kernel to restart."""
 
-STARTERS = {"kafka": kafka.start}
+SERVERS: dict[str, server.Kind] = {"kafka": kafka, "registry": registry, "postgres": postgres}
 """Every server the lab can start: it starts when it is first asked for."""
-
-RESUMERS = {"kafka": kafka.resume}
-"""How a server that was stopped starts again, with its data and on its port."""
 
 LONGEST_REQUEST = 2**26
 """Bytes: a command's environment may have megabytes, and JSON makes six of one."""
@@ -62,9 +59,9 @@ class Supervisor:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.users: set[User] = set()
-        self.servers: dict[str, kafka.Server] = {}
+        self.servers: dict[str, server.Server] = {}
         self.stopped: set[str] = set()
-        self.starting = {name: asyncio.Lock() for name in STARTERS}
+        self.starting = {name: asyncio.Lock() for name in SERVERS}
         self.pinned = False
         self.jars = jars.fingerprint()
         self.ended = asyncio.Event()
@@ -88,7 +85,7 @@ class Supervisor:
         (self.folder / "socket").unlink(missing_ok=True)
         listener.close()
         await asyncio.gather(*(self._release(user) for user in list(self.users)))
-        await asyncio.gather(*map(self._end, self.servers.values()))
+        await asyncio.gather(*map(self._end, self.servers))
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         user = User(writer)
@@ -116,9 +113,10 @@ class Supervisor:
         owned, user.owned = user.owned, set()
         await asyncio.gather(*(asyncio.to_thread(end_tree, process) for process in owned))
 
-    async def _end(self, server: kafka.Server) -> None:
-        if server.process.poll() is None:  # else its number may be another's by now
-            await asyncio.to_thread(end_tree, psutil.Process(server.process.pid))
+    async def _end(self, name: str) -> None:
+        process = self.servers[name].process
+        if process.poll() is None:  # else its number may be another's by now
+            await asyncio.to_thread(end_tree, psutil.Process(process.pid), SERVERS[name].END)
 
     def _end_when_idle(self) -> None:
         if self.idle:
@@ -171,32 +169,39 @@ class Supervisor:
                     f"The lab's {name} was stopped by `python -m workbook stop {name}`. "
                     f"To go on: python -m workbook start {name}"
                 )
-            running = self.servers.get(name)
-            if running is None or running.process.poll() is not None:
-                running = await STARTERS[name](
-                    self.folder / name, lambda text: user.say(progress=text)
-                )
-                self.servers[name] = running
-            return running.address
+            return await self._running(name, user)
+
+    async def _running(self, name: str, user: User) -> str:
+        """Return the address of a server that runs; one that has ended starts with its data."""
+        kind, folder = SERVERS[name], self.folder / name
+
+        def say(text: str) -> None:
+            user.say(progress=text)
+
+        known = self.servers.get(name)
+        if known is None:
+            self.servers[name] = await server.start(kind, folder, say)
+        elif known.process.poll() is not None:
+            self.servers[name] = await server.resume(
+                kind, folder, known.command, known.address, say
+            )
+        return self.servers[name].address
 
     async def _stop(self, name: str) -> str:
         """End a server for a while; its data stay, and nobody but ``_start`` starts it again."""
         async with self.starting[name]:
-            server = self.servers.get(name)
-            if server is None or (server.process.poll() is not None and name not in self.stopped):
+            known = self.servers.get(name)
+            if known is None or (known.process.poll() is not None and name not in self.stopped):
                 raise ServerFailed(f"Expected a running {name} to stop, but it does not run.")
             self.stopped.add(name)
-            await self._end(server)
-            return server.address
+            await self._end(name)
+            return known.address
 
     async def _start(self, name: str, user: User) -> str:
         async with self.starting[name]:
-            if name in self.stopped:
-                self.servers[name] = await RESUMERS[name](
-                    self.folder / name, self.servers[name], lambda text: user.say(progress=text)
-                )
-                self.stopped.discard(name)
-        return await self._server(name, user)
+            address = await self._running(name, user)
+            self.stopped.discard(name)
+            return address
 
     def _spawn(self, user: User, request: dict[str, Any]) -> int:
         process = spawn(
@@ -218,15 +223,15 @@ class Supervisor:
     def _status(self, asking: User) -> dict[str, Any]:
         return {
             "servers": {
-                name: server.address
-                for name, server in self.servers.items()
-                if server.process.poll() is None
+                name: running.address
+                for name, running in self.servers.items()
+                if running.process.poll() is None
             },
             "users": [{"pid": u.pid, "role": u.role} for u in self.users if u is not asking],
             "ended": {
-                name: server.process.returncode
-                for name, server in self.servers.items()
-                if server.process.poll() is not None and name not in self.stopped
+                name: ended.process.returncode
+                for name, ended in self.servers.items()
+                if ended.process.poll() is not None and name not in self.stopped
             },
             "stopped": sorted(self.stopped),
             "pinned": self.pinned,

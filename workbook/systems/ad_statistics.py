@@ -85,7 +85,7 @@ class AdStatistics(System):
         from workbook.spark import checkpoints
         from workbook.spark.runner import start_query
         from workbook.spark.source import kafka_stream
-        from workbook.stack.servers import database, registry
+        from workbook.stack.addresses import database, registry
 
         config, source = broker.client_config(), options.source
         letters = DeadLetters(config, options.dead_letters)

@@ -1,0 +1,90 @@
+"""Finds the schema registry and the database in use: the lab's own, or those of the environment."""
+
+from __future__ import annotations
+
+import os
+from urllib.parse import urlsplit
+
+from workbook.errors import DatabaseUnreachable, RegistryUnreachable
+from workbook.stack import jars
+from workbook.stack.client import lease
+from workbook.stack.server import shown
+
+ANSWER_WITHIN = 4.0
+"""Seconds that a server has to answer before it counts as down."""
+
+
+def registry(role: str = "kernel") -> str:
+    """Return the URL of SCHEMA_REGISTRY_URL, else of the lab's own, started on first use.
+
+    Raises ``RegistryUnreachable`` within ten seconds if it doesn't answer.
+    """
+    url = os.environ.get("SCHEMA_REGISTRY_URL")
+    if not url:
+        jars.unpacked("registry")
+        url = str(lease(role).ask("server", name="registry"))
+    check_registry(url)
+    return url
+
+
+def database(role: str = "kernel") -> str:
+    """Return the URL of DATABASE_URL, else of the lab's own, started on first use.
+
+    Raises ``DatabaseUnreachable`` within ten seconds if it doesn't let us work.
+    """
+    url = os.environ.get("DATABASE_URL") or str(lease(role).ask("server", name="postgres"))
+    check_database(url)
+    return url
+
+
+def check_registry(url: str, within: float = ANSWER_WITHIN) -> None:
+    """Raise ``RegistryUnreachable`` with the likely cause unless the registry lists its schemas."""
+    from confluent_kafka.schema_registry import SchemaRegistryClient, SchemaRegistryError
+
+    form = "http://host:port/path"
+    try:
+        urlsplit(url).port  # noqa: B018  # the client's words for a bad one may hold the password
+        asked = SchemaRegistryClient({"url": url, "timeout": within, "max.retries": 0})
+        asked.get_subjects()
+        return
+    except SchemaRegistryError as error:
+        why = f"its answer is HTTP status {error.http_status_code}"
+    except ValueError:
+        why = f"this is no URL of the form {form}, or another server answers there"
+    except Exception as error:  # HTTP's, which have no common class in Python
+        why = _first_line(error)
+    raise RegistryUnreachable(
+        f"Expected a schema registry at {shown(url)}, but {why}. "
+        + _advice("registry", "SCHEMA_REGISTRY_URL", form)
+    )
+
+
+def check_database(url: str, within: float = ANSWER_WITHIN) -> None:
+    """Raise ``DatabaseUnreachable`` with the likely cause unless the database lets us in."""
+    import psycopg
+
+    form = "postgresql://user:password@host:port/database"
+    try:
+        psycopg.connect(url, connect_timeout=int(within)).close()
+        return
+    except psycopg.ProgrammingError:  # whose words may hold the password
+        why = f"this is no URL of the form {form}"
+    except psycopg.Error as error:
+        why = _first_line(error)
+    raise DatabaseUnreachable(
+        f"Expected a PostgreSQL database at {shown(url)}, but {why}. "
+        + _advice("postgres", "DATABASE_URL", form)
+    )
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0].replace(". ", ", ")
+
+
+def _advice(name: str, variable: str, form: str) -> str:
+    if os.environ.get(variable):
+        return f"Check {variable} ({form}) and that the server runs, or unset it for the lab's own."
+    return (
+        f"It is the lab's own. If somebody stopped it, run: python -m workbook start {name}. "
+        "Otherwise end it by `python -m workbook down`, then restart the kernel or the lab."
+    )

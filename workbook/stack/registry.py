@@ -1,0 +1,50 @@
+"""Starts a schema registry: Apicurio's, by the API of Confluent's, on loopback.
+
+What it calls its in-memory storage is an H2 database. Ours is in a file of the run folder, since
+topics still hold the ids of schemas after the registry has been stopped or killed.
+"""
+
+from __future__ import annotations
+
+import urllib.error
+import urllib.request
+from pathlib import Path
+from signal import SIGKILL, SIGTERM
+
+from workbook.stack import jars, ports
+from workbook.stack.java import find_java
+
+NAME, KEEPS, VARIABLE = "Schema Registry", "schemas", "SCHEMA_REGISTRY_URL"
+PORT, TAKES = 8081, "four seconds"
+END, LAST_WISH = SIGTERM, SIGKILL
+
+# Without the delay of half a second in H2, a schema whose id was given survives any kill.
+DATABASE = "jdbc:h2:file:./registry;WRITE_DELAY=0"
+
+
+def prepare(folder: Path, port: int) -> tuple[list[str], str]:
+    """Return the registry's command and its address; its schemas will be in ``folder``."""
+    [jar] = jars.unpacked("registry").glob("*-runner.jar")
+    command = [
+        *(str(find_java().command), "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
+        *("-XX:-UsePerfData", f"-Djava.io.tmpdir={folder}"),
+        *(f"-Dquarkus.http.host={ports.LOOPBACK}", f"-Dquarkus.http.port={port}"),
+        f"-Dquarkus.http.header.Lab.value={_lab(folder)}",
+        *(f"-DREGISTRY_DATASOURCE_URL={DATABASE}", "-jar", str(jar)),
+    ]
+    return command, f"http://{ports.LOOPBACK}:{port}/apis/ccompat/v7"
+
+
+def answers(folder: Path, address: str) -> bool:
+    """Return True if this very registry answers: it names its lab in each answer's header."""
+    # Past any proxy of the environment, which could not reach our loopback address.
+    straight = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with straight.open(f"{address}/subjects", timeout=5) as answer:
+            return bool(answer.headers["Lab"] == _lab(folder))
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def _lab(folder: Path) -> str:
+    return folder.parent.name

@@ -1,0 +1,109 @@
+"""A server of the lab: a child process that answers on loopback. All of them start in one way."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from signal import Signals
+from typing import Protocol
+
+import psutil
+
+from workbook.errors import ServerFailed
+from workbook.stack import ports, started
+from workbook.stack.java import environment
+from workbook.stack.process import failure, spawn
+
+DEADLINE = 90.0
+"""Seconds: each answers within four on a quiet machine, but machines are not always quiet."""
+
+TRIES = 3
+
+Say = Callable[[str], None]
+
+
+class Kind(Protocol):
+    """What the module of a server has, such as ``kafka.py``."""
+
+    NAME: str
+    """As messages call it."""
+
+    KEEPS: str
+    """What it has again after a stop or a kill."""
+
+    PORT: int
+    """Its usual port; another one if that is taken."""
+
+    VARIABLE: str
+    """The environment's variable that names a server to use in its place."""
+
+    TAKES: str
+    """How long it takes to start."""
+
+    END: Signals
+    """The signal that ends it in order and soon, whoever is connected."""
+
+    LAST_WISH: Signals
+    """The signal that it gets from the kernel when its supervisor was killed."""
+
+    def prepare(self, folder: Path, port: int) -> tuple[list[str], str]:
+        """Make its files in an empty folder; return its command and its address."""
+
+    def answers(self, folder: Path, address: str) -> bool:
+        """Return True if this very server answers, not one that took the port before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A running server: its process, where it answers, and the command that starts it."""
+
+    process: subprocess.Popen[bytes]
+    address: str
+    command: list[str]
+
+
+async def start(kind: Kind, folder: Path, say: Say) -> Server:
+    """Start a new server whose files are in ``folder`` of the run folder."""
+    for _ in range(TRIES):
+        port = ports.choose(kind.PORT)
+        if port != kind.PORT:
+            say(f"Port {kind.PORT} is taken by another program: {kind.NAME} uses {port}.")
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        command, address = await asyncio.to_thread(kind.prepare, folder, port)
+        try:
+            return await resume(kind, folder, command, address, say)
+        except ServerFailed as error:
+            # Between our look at a port and the server's use of it, another program was faster.
+            if "in use" not in str(error):
+                raise
+            failed = error
+    raise failed
+
+
+async def resume(kind: Kind, folder: Path, command: list[str], address: str, say: Say) -> Server:
+    """Start a server on the files and the port that it has; returns when it answers."""
+    say(f"Starting {kind.NAME} (about {kind.TAKES}) ...")
+    began, log = time.monotonic(), folder / "server.log"
+    process = spawn(command, log, env=environment(), cwd=str(folder), last_wish=kind.LAST_WISH)
+    started.note(folder.parent, psutil.Process(process.pid))
+    while process.poll() is None and time.monotonic() < began + DEADLINE:
+        if await asyncio.to_thread(kind.answers, folder, address):
+            took = time.monotonic() - began
+            say(f"{kind.NAME} answers on {shown(address)} after {took:.1f} s.")
+            return Server(process, address, command)
+        await asyncio.sleep(0.05)
+    error = failure(kind.NAME, process, log)
+    process.kill()
+    raise error
+
+
+def shown(address: str) -> str:
+    """Return an address as it may be printed: without user, password and parameters."""
+    return re.sub(r"//.*@", "//", address).partition("?")[0]
