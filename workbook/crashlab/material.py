@@ -97,7 +97,8 @@ class Material:
         return committed, partition_offsets(self._config, self._options.out)[0].end
 
     def delete(self) -> None:
-        """Remove the topics, from our own broker only; harmless when they are gone."""
+        """Remove the results, and the topics from our own broker; harmless when they are gone."""
+        self._crashes.delete(self._options)
         if self._broker.ours:
             with suppress(KafkaException):
                 self._broker.delete(self._topics)

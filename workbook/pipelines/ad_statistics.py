@@ -6,10 +6,8 @@ in Kafka Streams, with a cache of the last 100,000 hashes.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -30,7 +28,7 @@ from workbook.buckets.state import BUCKET, State
 from workbook.decoding import ad_actions
 from workbook.decoding.records import DeadLetterSink
 from workbook.errors import NewSchema
-from workbook.events.ad_actions import HORIZON_MS
+from workbook.events.ad_actions import HORIZON_MS, Fate
 from workbook.events.reasons import Reason
 
 VERSION = 1
@@ -44,8 +42,8 @@ KEPT = 100_000
 SLICE_MS = 60_000
 """Hashes expire by whole slices of this length."""
 
-COUNT, CLOCK, REJECTED, TOO_OLD = "count", "clock", "rejected", "too old"
-ACCEPTED, DUPLICATE, FILTERED = "accepted", "duplicate", "filtered"
+COUNT, CLOCK = "count", "clock"
+"""Kinds of rows; the others are fates."""
 
 RESULT = StructType(
     [
@@ -148,20 +146,20 @@ def count(state: State, batch: pl.DataFrame) -> pl.DataFrame:
     clock = _remember(state, batch["arrival"], new)
     counts = pl.col("counts")
     fates = new.filter(counts).with_columns(
-        pl.when("owner").then(pl.lit(FILTERED))
-        .when("too_old").then(pl.lit(TOO_OLD))
-        .otherwise(pl.lit(ACCEPTED)).alias("kind")
+        pl.when("owner").then(pl.lit(Fate.FILTERED.value))
+        .when("too_old").then(pl.lit(Fate.TOO_OLD.value))
+        .otherwise(pl.lit(Fate.ACCEPTED.value)).alias("kind")
     )  # fmt: skip
-    accepted = fates.filter(pl.col("kind") == ACCEPTED)
+    accepted = fates.filter(pl.col("kind") == Fate.ACCEPTED.value)
     rejected = batch.filter(pl.col("reason").is_not_null() & counts)
     duplicates = int(good["counts"].sum()) - len(fates)
     number = pl.len().cast(pl.Int64).alias("count")
-    too_old = pl.col("offset").filter(pl.col("kind") == TOO_OLD).alias("offsets")
+    too_old = pl.col("offset").filter(pl.col("kind") == Fate.TOO_OLD.value).alias("offsets")
     parts = [
         accepted.group_by(_KEY).agg(number).with_columns(pl.lit(COUNT).alias("kind")),
         fates.group_by("kind").agg(number, too_old),
-        rejected.group_by("reason").agg(number).with_columns(pl.lit(REJECTED).alias("kind")),
-        pl.DataFrame({"kind": [DUPLICATE, CLOCK], "count": [duplicates, clock]}),
+        rejected.group_by("reason").agg(number).with_columns(pl.lit(Fate.REJECTED.value).alias("kind")),
+        pl.DataFrame({"kind": [Fate.DUPLICATE.value, CLOCK], "count": [duplicates, clock]}),
     ]
     rows = pl.concat([_EMPTY, *parts], how="diagonal_relaxed")
     return rows.with_columns(pl.lit(partition, pl.Int32).alias("partition"))
@@ -224,13 +222,3 @@ def _slices(before: pl.DataFrame | None, arrivals: pl.Series) -> pl.DataFrame:
         slices = pl.concat([before, slices], how="vertical_relaxed")
     slices = slices.group_by("slice").agg(pl.col("rows").sum()).sort("slice", descending=True)
     return slices.with_columns((pl.col("rows").cum_sum() - pl.col("rows")).alias("newer"))
-
-
-def fates(rows: Any) -> Counter[str]:
-    """Add up the number of records of each fate in rows of ``RESULT`` (dictionaries)."""
-    names = {ACCEPTED, DUPLICATE, FILTERED, REJECTED, TOO_OLD}
-    total: Counter[str] = Counter()
-    for row in rows:
-        if row["kind"] in names:
-            total[row["kind"]] += row["count"]
-    return total

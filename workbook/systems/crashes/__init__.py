@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbook.systems.crashes.active_groups import ActiveGroupCrashes
+from workbook.systems.crashes.ad_statistics import AdStatisticsCrashes, ReplicateCrashes
 from workbook.systems.crashes.base import Crashes
 from workbook.systems.crashes.event_time_merge import EventTimeMergeCrashes
 from workbook.systems.crashes.page_views import PageViewCrashes
@@ -13,5 +14,7 @@ CRASHES: dict[str, Crashes] = {
     "event_time_merge": EventTimeMergeCrashes(),
     "share_holders": ShareHolderCrashes(),
     "active_groups": ActiveGroupCrashes(),
+    "replicate": ReplicateCrashes(),
+    "ad_statistics": AdStatisticsCrashes(),
 }
 """How each system is crashed, by its name."""

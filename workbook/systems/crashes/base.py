@@ -170,6 +170,9 @@ class Crashes(ABC):
     ) -> Verdict:
         """Compare what came out with what was expected."""
 
+    def delete(self, options: Namespace) -> None:  # noqa: B027
+        """Remove the results of a run that aren't in a topic or in the lab's folder."""
+
     def traced(self, filled: Filled, config: dict[str, Any], options: Namespace) -> Traced | None:
         """Follow each record to its result, where a run by hand can be drawn; else None."""
         return None
