@@ -91,8 +91,16 @@ class BrokerUnreachable(WorkbookError):
     """No Kafka broker answered in time."""
 
 
+class RegistryUnreachable(WorkbookError):
+    """No schema registry answered in time."""
+
+
 class RecordRefused(WorkbookError):
     """The broker answers, but refuses a record at every attempt."""
+
+
+class SchemaRefused(WorkbookError):
+    """The schema registry refuses a schema: what was written before couldn't be read with it."""
 
 
 class SeveralPartitions(WorkbookError):
