@@ -111,6 +111,10 @@ class RecordRefused(WorkbookError):
     """The broker answers, but refuses a record at every attempt."""
 
 
+class SchemaRefused(WorkbookError):
+    """The schema registry refuses a schema: what was written before couldn't be read with it."""
+
+
 class SeveralPartitions(WorkbookError):
     """Metrics keyed by second alone were asked of clicks on several partitions."""
 

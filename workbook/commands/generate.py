@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import time
 from argparse import Namespace
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from workbook.commands.console import INTERRUPTED, Ending, Line, end_like_ctrl_c, waiting_for
 from workbook.errors import NoSuchStream
@@ -32,7 +33,8 @@ def generate(options: Namespace) -> int:
         broker = kafka("generate")
     count = round(options.rate * options.seconds)
     name = options.topic
-    table = STREAMS[options.stream].compacted
+    kind = STREAMS[options.stream]
+    table = kind.compacted
     broker.create((compacted if table else Topic)(name, options.partitions))
     if table:
         require_compacted(broker.client_config(), name)
@@ -43,6 +45,11 @@ def generate(options: Namespace) -> int:
             "topics are never resized. "
             f"Use --partitions {found}, or another --topic."
         )
+    if kind.prepare:
+        from workbook.stack.addresses import registry
+
+        with waiting_for("Looking for the schema registry"):
+            stream = stream_of(options, kind.prepare(name, registry("generate")))
     stream = stream.ending_by(int(time.time() * 1000), count, options.speed)
 
     line, ending = Line(), Ending()
@@ -62,13 +69,13 @@ def generate(options: Namespace) -> int:
     return INTERRUPTED if whole else 0
 
 
-def stream_of(options: Namespace) -> Stream:
-    """Return the stream that the options describe, or raise NoSuchStream."""
+def stream_of(options: Namespace, more: Mapping[str, Any] | None = None) -> Stream:
+    """Return the stream that the options and ``more`` describe, or raise NoSuchStream."""
     kind = STREAMS[options.stream]
     names = (*COMMON, *(option.name for option in kind.options))
     chosen = {name: getattr(options, name) for name in names if hasattr(options, name)}
     try:
-        return kind.make(**chosen)
+        return kind.make(**chosen, **(more or {}))
     except NoSuchStream as error:
         raise NoSuchStream(_as_typed(str(error), names)) from None
 

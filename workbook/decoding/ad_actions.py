@@ -58,9 +58,7 @@ def parse(raw: DataFrame, schemas: Mapping[int, str]) -> DataFrame:
 def _arrival() -> Column:
     last = F.expr("try_element_at(headers, -1)")
     sent = F.when(last.key == ARRIVAL, last.value.cast("string").try_cast("bigint"))
-    return F.coalesce(
-        F.when(sent.between(0, MAX_ARRIVAL_MS), sent), F.unix_millis("timestamp")
-    )
+    return F.coalesce(F.when(sent.between(0, MAX_ARRIVAL_MS), sent), F.unix_millis("timestamp"))
 
 
 def _action(schemas: Mapping[int, str]) -> Column:
@@ -69,7 +67,10 @@ def _action(schemas: Mapping[int, str]) -> Column:
     Null for an unknown id; a struct of nulls for bytes that can't be decoded.
     """
     options = {"avroSchema": READER, "mode": "PERMISSIVE"}
-    body, action = F.expr(f"substring(value, {HEAD + 1})"), F.when(F.lit(False), from_avro("value", READER))
+    body, action = (
+        F.expr(f"substring(value, {HEAD + 1})"),
+        F.when(F.lit(False), from_avro("value", READER)),
+    )
     for number, writer in schemas.items():
         action = action.when(_prefix() == F.lit(head(number)), from_avro(body, writer, options))
     return action
@@ -87,7 +88,10 @@ def _reason(schemas: Mapping[int, str]) -> Column:
         F.when(F.col("value").isNull() | (size == 0), Reason.EMPTY.value)
         .when(size > MAX_ACTION_BYTES, Reason.TOO_LARGE.value)
         .when((size < HEAD) | (F.substring("value", 1, 1) != F.lit(b"\0")), Reason.NO_AVRO.value)
-        .when(~_prefix().isin(*(F.lit(head(number)) for number in schemas)), Reason.UNKNOWN_SCHEMA.value)
+        .when(
+            ~_prefix().isin(*(F.lit(head(number)) for number in schemas)),
+            Reason.UNKNOWN_SCHEMA.value,
+        )
         .when(action.event_id.isNull(), Reason.MALFORMED_AVRO.value)
         .when(action.ad.isNull(), Reason.NO_AD.value)
         .when(~plain, Reason.NOT_PLAIN.value)

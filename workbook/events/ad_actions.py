@@ -97,16 +97,9 @@ def _schema(time_type: str, *more: dict[str, Any]) -> str:
         {"name": "owner", "type": "boolean"},
         {"name": "source", "type": "string"},
         {"name": "time", "type": time_type, "doc": "when it happened, in ms since 1970 (UTC)"},
-        *more,
     ]
-    return json.dumps(
-        {
-            "type": "record",
-            "name": "AdAction",
-            "namespace": "workbook.ad_statistics",
-            "fields": fields,
-        }
-    )
+    name = {"type": "record", "name": "AdAction", "namespace": "workbook.ad_statistics"}
+    return json.dumps({**name, "fields": [*fields, *more]})
 
 
 _BROWSER = {"name": "browser", "type": "string", "default": UNKNOWN_BROWSER}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -32,14 +32,7 @@ from workbook.generators.streams import Floats, Ints, PacedStream, hashed, requi
 ZIPF_EXPONENT = 1.3
 """The ad of rank r gets a share of all actions that is proportional to r ** -1.3."""
 
-TYPE_WEIGHTS = {
-    ActionType.VIEW: 0.82,
-    ActionType.CLICK: 0.08,
-    ActionType.READ: 0.04,
-    ActionType.FAVOURITE: 0.03,
-    ActionType.MESSAGE: 0.02,
-    ActionType.EMAIL: 0.01,
-}
+TYPE_WEIGHTS = dict(zip(ActionType, (0.82, 0.08, 0.02, 0.03, 0.01, 0.04), strict=True))
 SOURCE_WEIGHTS = dict(zip(SOURCES, (0.55, 0.25, 0.05, 0.15), strict=True))
 
 ODD_AD = "'); DROP TABLE ad_counts; --"
@@ -48,9 +41,8 @@ ODD_AD = "'); DROP TABLE ad_counts; --"
 UNKNOWN_ID = 2**31 - 7
 """A schema id that no registry has given."""
 
-SECOND, HOUR, DAY = 1000, 3_600_000, 86_400_000
-FAR_SHARE = 0.05
-"""The share of the repetitions that arrive beyond the horizon of deduplication."""
+FAR_ONE_IN = 20
+"""One repetition in this number arrives beyond the horizon of deduplication."""
 
 SPOILED: tuple[Callable[[bytes, bytes], bytes], ...] = (
     lambda value, noise: bytes([1 + noise[0] % 255]) + value[1:],
@@ -62,6 +54,7 @@ SPOILED: tuple[Callable[[bytes, bytes], bytes], ...] = (
 )
 """The kinds of bad messages: how a good value, and 32 random bytes, become a bad one."""
 
+HOUR, DAY = 3_600_000, 86_400_000
 Objects = npt.NDArray[np.object_]
 
 
@@ -76,7 +69,7 @@ class AdActionStream(PacedStream):
     31 to 60 days, the others up to 2 seconds. ``bad_share`` are bad, of every kind in SPOILED.
 
     ``duplicate_share`` have the bytes and the partition of an earlier message, unless that one is
-    such a repetition itself or is rejected. They arrive within about a minute, FAR_SHARE of them
+    such a repetition itself or is rejected. They arrive within about a minute, one in FAR_ONE_IN
     11 to 30 minutes later (longer at a rate of a few per second). No message is repeated twice.
     Raises NoSuchStream for values that describe no stream.
     """
@@ -105,7 +98,7 @@ class AdActionStream(PacedStream):
         (in Oslo), fate, reason (of those rejected or too old, else None), and again: True where a
         message is repeated beyond the horizon. A bad message has the facts that it was made from.
         """
-        facts, names = self._facts(first, stop), _names(self.ads)
+        facts = self._facts(first, stop)
         reasons = self._reasons(facts)
         waited = facts["arrival"] - self.arrivals(facts["event_id"])
         repeated = facts["number"] != facts["event_id"]
@@ -119,28 +112,23 @@ class AdActionStream(PacedStream):
             fates[those] = fate.value
         reasons[fates == Fate.TOO_OLD.value] = Reason.TOO_OLD.value
         known = ("number", "partition", "arrival", "time", "event_id", "user")
-        return pd.DataFrame(
-            {
-                **{name: facts[name] for name in known},
-                "ad": names[facts["ad"]],
-                "type": _TYPES[facts["type"]],
-                "source": _SOURCES[facts["source"]],
-                "day": _days(facts["time"]),
-                "fate": fates,
-                "reason": reasons,
-                "again": repeated & (waited > HORIZON_MS),
-            }
+        return pd.DataFrame({name: facts[name] for name in known}).assign(
+            ad=_names(self.ads)[facts["ad"]],
+            type=_TYPES[facts["type"]],
+            source=_SOURCES[facts["source"]],
+            day=_days(facts["time"]),
+            fate=fates,
+            reason=reasons,
+            again=repeated & (waited > HORIZON_MS),
         )
 
     def block(self, first: int, last: int) -> pa.Table:
         """Return the messages: event_id, partition, arrival (ms), key (always null) and value."""
         facts = self._facts(first, last)
         columns = {name: pa.array(facts[name]) for name in ("event_id", "partition", "arrival")}
-        bad = facts["kind"] >= 0
-        values = pc.replace_with_mask(
-            self._values(facts), pa.array(bad), pa.array(self._bad_values(facts), pa.binary())
-        )
-        return pa.table({**columns, "key": pa.nulls(len(bad), pa.binary()), "value": values})
+        good, bad = self._values(facts), pa.array(self._bad_values(facts), pa.binary())
+        values = pc.replace_with_mask(good, pa.array(facts["kind"] >= 0), bad)
+        return pa.table({**columns, "key": pa.nulls(len(values), pa.binary()), "value": values})
 
     # --- what a message says ----------------------------------------------------------------
 
@@ -149,7 +137,7 @@ class AdActionStream(PacedStream):
         require_ids(first, last)
         numbers = np.arange(first, last)
         ids = self._sources(numbers)
-        ads = np.searchsorted(_zipf(self.ads), self._draw("ad", ids), side="right")
+        ads = _weighted(np.arange(1.0, self.ads + 1) ** -ZIPF_EXPONENT, self._draw("ad", ids))
         return {
             "number": numbers,
             "event_id": ids,
@@ -157,10 +145,10 @@ class AdActionStream(PacedStream):
             "partition": self._hash("partition", ids) % self.partitions,
             "kind": self._kinds(numbers),
             "ad": np.where(self._has_no_ad(ids), self.ads, ads),
-            "type": _weighted(TYPE_WEIGHTS, self._draw("type", ids)),
+            "type": _weighted(TYPE_WEIGHTS.values(), self._draw("type", ids)),
             "user": self._hash("user", ids) % self.users,
             "owner": (self._draw("owner", ids) < self.owner_share).astype(np.int64),
-            "source": _weighted(SOURCE_WEIGHTS, self._draw("source", ids)),
+            "source": _weighted(SOURCE_WEIGHTS.values(), self._draw("source", ids)),
             "time": self.arrivals(ids) - self._delays(ids),
             "version": (self._draw("version", ids) >= self.old_version_share).astype(np.int64),
             "browser": self._hash("browser", ids) % len(BROWSERS),
@@ -169,11 +157,8 @@ class AdActionStream(PacedStream):
     def _delays(self, ids: Ints) -> Ints:
         drawn, more = self._draw("late", ids), self._hash("delay", ids)
         too_old, late = drawn < self.too_old_share, drawn < self.too_old_share + self.late_share
-        return np.where(
-            too_old,
-            31 * DAY + more % (29 * DAY),
-            np.where(late, HOUR + more % (3 * DAY - HOUR), more % (2 * SECOND + 1)),
-        )
+        delays = np.where(late, HOUR + more % (3 * DAY - HOUR), more % 2001)
+        return np.where(too_old, 31 * DAY + more % (29 * DAY), delays)
 
     def _has_no_ad(self, ids: Ints) -> npt.NDArray[np.bool_]:
         return self._draw("no ad", ids) < self.no_ad_share
@@ -226,12 +211,8 @@ class AdActionStream(PacedStream):
     def _bad_values(self, facts: dict[str, Ints]) -> list[bytes]:
         bad = {name: column[facts["kind"] >= 0] for name, column in facts.items()}
         noise = np.stack([self._hash(f"noise {n}", bad["number"]) for n in range(4)], axis=1)
-        return [
-            SPOILED[kind](value, random.tobytes())
-            for kind, value, random in zip(
-                bad["kind"], self._values(bad).to_pylist(), noise, strict=True
-            )
-        ]
+        good = zip(bad["kind"], self._values(bad).to_pylist(), noise, strict=True)
+        return [SPOILED[kind](value, random.tobytes()) for kind, value, random in good]
 
     def _reasons(self, facts: dict[str, Ints]) -> Objects:
         """Return why each message is rejected, or None: of a bad one, its own bytes decide."""
@@ -240,10 +221,8 @@ class AdActionStream(PacedStream):
         schemas = dict(zip(self.ids, VERSIONS, strict=True))
         bad = facts["kind"] >= 0
         arrivals = facts["arrival"][bad].tolist()
-        reasons[bad] = [
-            _reason(value, schemas, arrival)
-            for value, arrival in zip(self._bad_values(facts), arrivals, strict=True)
-        ]
+        values = self._bad_values(facts)
+        reasons[bad] = [_reason(v, schemas, a) for v, a in zip(values, arrivals, strict=True)]
         return reasons
 
 
@@ -270,16 +249,9 @@ def _days(times: Ints) -> Objects:
     return days[places]
 
 
-def _weighted(weights: dict[str, float] | dict[ActionType, float], draws: Floats) -> Ints:
-    bounds = np.cumsum(list(weights.values()))
+def _weighted(weights: Iterable[float], draws: Floats) -> Ints:
+    bounds = np.cumsum(np.fromiter(weights, float))
     return np.searchsorted(bounds / bounds[-1], draws, side="right")
-
-
-@lru_cache(maxsize=8)
-def _zipf(ads: int) -> Floats:
-    """Return the share of actions of the first ad, of the first two, and so on."""
-    weights = np.cumsum(np.arange(1.0, ads + 1) ** -ZIPF_EXPONENT)
-    return weights / weights[-1]
 
 
 @lru_cache(maxsize=8)
@@ -289,7 +261,7 @@ def _earlier(seed: int, stretch: int) -> tuple[Ints, Ints]:
     drawn = (hashed(seed, "lag", places) >> 10) * 2.0**-53
     near = 1 + np.floor(59 * drawn**3).astype(np.int64)  # most are sent again at once
     far = 661 + hashed(seed, "far lag", places) % 1139
-    is_far = (hashed(seed, "far", places) >> 10) * 2.0**-53 < FAR_SHARE
+    is_far = hashed(seed, "far", places) % FAR_ONE_IN == 0
     return np.where(is_far, far, near), np.argsort(hashed(seed, "place", places))
 
 
@@ -309,8 +281,8 @@ def _names(ads: int) -> Objects:
 
 @lru_cache(maxsize=8)
 def _ads_in_avro(ads: int) -> pa.Array:
-    texts = _in_avro(_names(ads)[:-1]).to_pylist()
-    return pa.array([*(b"\x02" + text for text in texts), b"\x00"])  # a union of null and string
+    named = [b"\x02" + text for text in _in_avro(_names(ads)[:-1]).to_pylist()]
+    return pa.array([*named, b"\x00"])  # a union of null and string
 
 
 def _in_avro(texts: Objects | tuple[str, ...]) -> pa.Array:

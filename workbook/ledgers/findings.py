@@ -5,6 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import ClassVar
 
+import pandas as pd
+
 SHOWN = 5
 """The number of events of each anomaly shown in the text of a verdict."""
 
@@ -22,7 +24,7 @@ class Findings:
     @property
     def counts(self) -> dict[str, int]:
         """Return the number of each anomaly."""
-        return {name: len(getattr(self, name)) for name in self.meanings}
+        return {name: len(self._rows(name)) for name in self.meanings}
 
     @property
     def clean(self) -> bool:
@@ -34,7 +36,7 @@ class Findings:
         for name, count in self.counts.items():
             lines.append(f"  {_words(name):<13}{count:>10,}  {self.meanings[name]}")
             if count:
-                events = getattr(self, name).head(SHOWN).to_string(index=False)
+                events = self._rows(name).head(SHOWN).to_string(index=False)
                 lines += [f"      {line}" for line in events.splitlines()]
         return "\n".join(lines + self.notes)
 
@@ -49,13 +51,18 @@ class Findings:
         table = f"<table><caption>{escape(self._headline())}</caption>{head}{rows}</table>"
         return table + self._events_html() + notes
 
+    def _rows(self, name: str) -> pd.DataFrame:
+        """Return the events of an anomaly."""
+        found: pd.DataFrame = getattr(self, name)
+        return found
+
     def _headline(self) -> str:
         return "✓ clean" if self.clean else "✗ not clean"
 
     def _events_html(self) -> str:
         return "".join(
             f"<details><summary>{_words(name)}: the first {min(count, SHOWN)}</summary>"
-            f"{getattr(self, name).head(SHOWN).to_html(index=False)}</details>"
+            f"{self._rows(name).head(SHOWN).to_html(index=False)}</details>"
             for name, count in self.counts.items()
             if count
         )

@@ -158,7 +158,9 @@ def count(state: State, batch: pl.DataFrame) -> pl.DataFrame:
     parts = [
         accepted.group_by(_KEY).agg(number).with_columns(pl.lit(COUNT).alias("kind")),
         fates.group_by("kind").agg(number, too_old),
-        rejected.group_by("reason").agg(number).with_columns(pl.lit(Fate.REJECTED.value).alias("kind")),
+        rejected.group_by("reason")
+        .agg(number)
+        .with_columns(pl.lit(Fate.REJECTED.value).alias("kind")),
         pl.DataFrame({"kind": [Fate.DUPLICATE.value, CLOCK], "count": [duplicates, clock]}),
     ]
     rows = pl.concat([_EMPTY, *parts], how="diagonal_relaxed")

@@ -250,8 +250,7 @@ class CountsTable(OnceSink):
         return {
             partition: offset
             for partition, offset, arrival, newest in rows
-            if arrival <= newest - self._horizon
-            and offset <= ends.get(partition, 0) - self._kept
+            if arrival <= newest - self._horizon and offset <= ends.get(partition, 0) - self._kept
         }
 
     # --- errors ---------------------------------------------------------------------------------

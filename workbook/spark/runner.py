@@ -176,7 +176,7 @@ def start_copy(
 
 def _start(stream: DataStreamWriter, checkpoint: Path, **trigger: str) -> StreamingQuery:
     stream = stream.option("checkpointLocation", str(checkpoint / "0"))
-    return stream.trigger(**trigger).start()  # type: ignore[call-overload, no-any-return]
+    return stream.trigger(**trigger).start()
 
 
 def _running(
@@ -237,7 +237,7 @@ class Running:
     def check(self) -> None:
         """Raise the query's error if it failed: ``BrokerUnreachable`` for a silent broker.
 
-        A failure that the query can continue from, as by ``again`` of ``start_query``, isn't raised.
+        If ``again`` knows how to continue after a failure, the query is started again instead.
         """
         failure = self.query.exception()
         if failure:

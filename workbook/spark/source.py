@@ -49,7 +49,8 @@ def kafka_stream(
     """Read a topic as a stream with the columns of Spark's Kafka source (key, value, topic, …).
 
     Several topics are read as one. With ``partitions`` only those of them, as one instance of
-    several reads. ``headers`` adds the column of that name. ``max_per_batch`` records at most per micro-batch, so that memory stays bounded.
+    several reads. ``headers`` adds the column of that name. ``max_per_batch`` records
+    at most per micro-batch, so that memory stays bounded (None for real-time mode, which has none).
     A query fails once the broker has been silent for about ``patience`` seconds. Raises
     ``TopicMissing`` and ``BrokerUnreachable`` now, not when the query runs.
     """

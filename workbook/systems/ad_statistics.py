@@ -52,6 +52,7 @@ AD_ACTIONS = GeneratedStream(
     prepare=_registered,
 )
 
+
 class AdStatistics(System):
     """Actions from a long-lived topic in; counts in PostgreSQL out, each action counted once."""
 

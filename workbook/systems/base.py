@@ -40,7 +40,11 @@ class StreamOption:
 
 @dataclass(frozen=True)
 class GeneratedStream:
-    """A stream of events that `workbook generate` sends; ``make`` takes its options by name."""
+    """A stream of events that `workbook generate` sends; ``make`` takes its options by name.
+
+    If there is a ``prepare``, it registers the schemas, given the topic and a registry's URL, and
+    returns further arguments for ``make``.
+    """
 
     name: str
     does: str
@@ -48,6 +52,7 @@ class GeneratedStream:
     make: Callable[..., Stream]
     options: tuple[StreamOption, ...]
     compacted: bool = False
+    prepare: Callable[[str, str], Mapping[str, Any]] | None = None
 
 
 def share(name: str, says: str) -> StreamOption:

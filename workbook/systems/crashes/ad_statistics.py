@@ -49,8 +49,8 @@ def _stream(seed: int) -> AdActionStream:
 
     first, second = (register(registry("crash"), SUBJECT, text) for text in VERSIONS)
     return AdActionStream(
-        ids=(first, second), seed=seed, rate=RATE, ads=50, duplicate_share=0.1, bad_share=0.02, too_old_share=0.01,
-        start_ms=(int(time.time()) - ACTIONS // RATE - 60) * 1000,
+        ids=(first, second), seed=seed, rate=RATE, ads=50, duplicate_share=0.1, bad_share=0.02,
+        too_old_share=0.01, start_ms=(int(time.time()) - ACTIONS // RATE - 60) * 1000,
     )  # fmt: skip
 
 
@@ -151,10 +151,14 @@ class ReplicateCrashes(TopicCrashes):
 
         copies = read_messages(config, options.out)
         sent = Counter(zip(filled.expected["value"], filled.expected["arrival"], strict=True))
-        found, last, late, bare = Counter[tuple[bytes | None, int]](), {}, 0, 0
+        found, late, bare = Counter[tuple[bytes | None, int]](), 0, 0
+        last: dict[tuple[bytes | None, int], tuple[int, int]] = {}
         for message in copies:
             arrival = int(dict(message.headers() or []).get(ARRIVAL) or -1)
-            record, place = (message.value(), arrival), (message.partition(), message.offset() or 0)
+            record, place = (
+                (message.value(), arrival),
+                (message.partition() or 0, message.offset() or 0),
+            )
             key = sha1(message.value() or b"").digest() if message.value() is not None else None
             bare += message.key() != key or arrival < 0
             late += record in last and place[1] - last[record][1] > KEPT

@@ -1,0 +1,50 @@
+"""The ledger of ad actions: what is lost, counted twice, or not accounted for."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pandas as pd
+
+from workbook.generators.ad_actions import AdActionStream
+from workbook.ledgers.actions import KEY, judge
+
+STREAM = AdActionStream(rate=50, ads=40, too_old_share=0.05, bad_share=0.05, duplicate_share=0.2)
+EXPECTED = STREAM.expected(0, 2000)
+ACCOUNTING = dict(Counter(EXPECTED["fate"]))
+ACCEPTED = EXPECTED[EXPECTED["fate"] == "accepted"]
+COUNTS = ACCEPTED.groupby(KEY).size().rename("count").reset_index()
+LETTERS = EXPECTED.loc[EXPECTED["reason"].notna(), ["reason", "partition"]].reset_index(
+    names="offset"
+)
+
+
+def counted(rows: pd.DataFrame = COUNTS, letters: pd.DataFrame | None = None, **more: int) -> dict:
+    return judge(EXPECTED, rows, ACCOUNTING | more, letters).counts
+
+
+def test_what_adds_up_is_clean() -> None:
+    in_deltas = pd.concat([COUNTS.assign(count=1), COUNTS.assign(count=COUNTS["count"] - 1)])
+    assert set(ACCOUNTING) == {"accepted", "duplicate", "filtered", "rejected", "too old"}
+    verdict = judge(EXPECTED, in_deltas, ACCOUNTING, pd.concat([LETTERS, LETTERS]))  # sent again
+    assert verdict.clean
+    assert verdict.headline == (
+        "✓ clean: 0 lost, 0 counted twice, 0 unaccounted, 0 letters lost; 2,000 messages"
+    )
+
+
+def test_each_anomaly_is_counted_and_shown() -> None:
+    clean = {"lost": 0, "counted twice": 0, "unaccounted": 0}
+    fewer = COUNTS.assign(count=COUNTS["count"] - (COUNTS.index == 3))
+    assert counted(fewer) == clean | {"lost": 1}
+    assert counted(COUNTS.drop(index=0)) == clean | {"lost": COUNTS["count"][0]}
+    assert counted(COUNTS.head(0)) == clean | {"lost": len(ACCEPTED)}
+    foreign = pd.concat([COUNTS, COUNTS.head(1).assign(ad="nobody's", count=7)])
+    assert counted(foreign) == clean | {"counted twice": 7}
+    swapped = {"accepted": len(ACCEPTED) + 1, "too old": ACCOUNTING["too old"] - 2, "new": 4}
+    assert counted(**swapped) == clean | {"unaccounted": 7}
+    assert counted(letters=LETTERS.iloc[2:]) == clean | {"letters lost": 2}
+    verdict = judge(EXPECTED, foreign, {}, Counter(LETTERS["reason"]))
+    assert not verdict.clean
+    assert "nobody's" in verdict._repr_html_()
+    assert "counted twice         7" in str(verdict)

@@ -1,0 +1,97 @@
+"""Asks a schema registry by Confluent's API, about subjects, ids and texts."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
+from confluent_kafka.schema_registry.error import SchemaRegistryError
+
+from workbook.errors import RegistryUnreachable, SchemaRefused
+
+PATIENCE_S = 60.0
+"""Seconds for which a registry that doesn't answer is asked again."""
+
+NO_SUBJECT, NO_VERSION, NO_SCHEMA = 40401, 40402, 40403
+T = TypeVar("T")
+
+
+def register(url: str, subject: str, schema: str, *, patience: float = PATIENCE_S) -> int:
+    """Register a schema (a JSON text) as the subject's next version; returns its id.
+
+    A schema that the subject has already keeps its id. A new subject is BACKWARD compatible where
+    the registry would check nothing. Raises SchemaRefused, RegistryUnreachable.
+    """
+
+    def send(client: SchemaRegistryClient) -> int:
+        if subject not in client.get_subjects() and client.get_compatibility() == "NONE":
+            client.set_compatibility(subject, "BACKWARD")
+        return int(client.register_schema(subject, _avro(schema)))
+
+    return _ask(url, patience, send)
+
+
+def versions(url: str, subject: str, *, patience: float = PATIENCE_S) -> dict[int, str]:
+    """Return the subject's schemas by their ids, the oldest first; {} for an unknown subject."""
+
+    def read(client: Any) -> dict[int, str]:
+        found = [client.get_version(subject, number) for number in client.get_versions(subject)]
+        return {one.schema_id: one.schema.schema_str for one in found}
+
+    return _ask(url, patience, read, {NO_SUBJECT: {}})
+
+
+def schema_of(url: str, schema_id: int, *, patience: float = PATIENCE_S) -> str | None:
+    """Return the schema with this id, or None if the registry doesn't know it."""
+    return _ask(url, patience, lambda c: c.get_schema(schema_id).schema_str, {NO_SCHEMA: None})
+
+
+def compatible(url: str, subject: str, schema: str, *, patience: float = PATIENCE_S) -> bool:
+    """Return whether the registry would take the schema as the subject's next version."""
+    return _ask(
+        *(url, patience, lambda client: client.test_compatibility(subject, _avro(schema))),
+        {NO_SUBJECT: True, NO_VERSION: True},
+    )
+
+
+def _avro(text: str) -> Schema:
+    return Schema(text, "AVRO")
+
+
+def _ask(
+    url: str,
+    patience: float,
+    question: Callable[[Any], T],
+    answers: Mapping[int, T] | None = None,
+) -> T:
+    """Return the answer, or that of ``answers`` for the error code which the registry gives."""
+    deadline, answers = time.monotonic() + patience, answers or {}
+    shown = re.sub("//.*@", "//", url)  # without a password
+    while True:
+        try:
+            with SchemaRegistryClient({"url": url, "timeout": 5, "max.retries": 0}) as client:
+                return question(client)
+        except SchemaRegistryError as error:
+            if error.error_code in answers:
+                return answers[error.error_code]
+            if error.http_status_code in (409, 422):
+                raise SchemaRefused(
+                    f"The schema registry at {shown} refused the schema: {error.error_message} "
+                    "Old records must stay readable: give a new field a default, and leave the "
+                    "type of an old one as it is."
+                ) from None
+            came, final = str(error), error.http_status_code < 500
+        except ValueError:  # whose words may hold the password
+            came, final = "an answer that isn't JSON, or this is no URL", True
+        except Exception as error:  # HTTP's, from whichever library the client uses
+            came, final = str(error), False
+        if final or time.monotonic() >= deadline:
+            raise RegistryUnreachable(
+                f"Expected a schema registry with Confluent's API at {shown}; got: {came}. Check "
+                "that it runs, that SCHEMA_REGISTRY_URL has the whole address (Apicurio's ends in "
+                "/apis/ccompat/v7), and that NO_PROXY names its host if you have a proxy."
+            ) from None
+        time.sleep(0.5)
