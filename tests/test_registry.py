@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from uuid import uuid4
+
+import pytest
+
+from workbook.errors import RegistryUnreachable, SchemaRefused
+from workbook.events.ad_actions import INCOMPATIBLE, VERSIONS
+from workbook.kafka.registry import compatible, register, schema_of, versions
+
 
 @pytest.fixture(scope="module")
 def registry() -> str:
