@@ -60,7 +60,11 @@ RESULT = StructType(
     ]
 )
 _KEY = ("ad", "day", "type", "source")
-_TABLES = {"seen": Keyed(("hash",), ("arrival",), expires="arrival"), "clock": Keyed(), "slices": Keyed()}
+_TABLES = {
+    "seen": Keyed(("hash",), ("arrival",), expires="arrival"),
+    "clock": Keyed(),
+    "slices": Keyed(),
+}
 _ANY = 1 << 20  # more than a topic has partitions
 
 
