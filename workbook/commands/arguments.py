@@ -122,11 +122,11 @@ def _add_generate_options(parser: argparse.ArgumentParser, name: str) -> None:
     for share, says in (
         (
             "duplicate",
-            "share of the good events that are sent twice; default: 0 (ad_actions: 0.02)",
+            "share of the good events sent twice; default: 0 (ad_actions: 0.02)",
         ),
         (
             "bad",
-            "share of all events that are malformed or impossible; default: 0 (ad_actions: 0.005)",
+            "share of all events that can't be read; default: 0 (ad_actions: 0.005)",
         ),
     ):
         parser.add_argument(
