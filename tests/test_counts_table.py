@@ -1,4 +1,4 @@
-"""The table of counts in a real PostgreSQL: each micro-batch once, whoever writes and whatever fails."""
+"""The counts in a real PostgreSQL: each micro-batch once, whoever writes and whatever fails."""
 
 from __future__ import annotations
 
