@@ -271,7 +271,7 @@ def spark_home_elsewhere(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]
     yield
 
 
-@fault("jars", "1 of 4 jars for spark are not in", "workbook prefetch", also=("network",))
+@fault("jars", "1 of 5 jars for spark are not in", "workbook prefetch", also=("network",))
 def jar_missing(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
     patch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
     private_jars(tmp, patch).unlink()

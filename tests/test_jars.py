@@ -37,7 +37,7 @@ def test_a_jar_that_is_one_byte_short_is_refused(cache: Path) -> None:
 
 def test_a_missing_jar_is_named_with_the_fix(cache: Path) -> None:
     jars.locked("spark")[0].path.unlink()
-    with pytest.raises(JarsMissing, match=r"1 of 4 jars for spark.*workbook prefetch"):
+    with pytest.raises(JarsMissing, match=r"1 of 5 jars for spark.*workbook prefetch"):
         jars.class_path("spark")
     [finding] = [f for f in examine() if f.subject == "jars"]
     assert (finding.state, "workbook prefetch" in finding.fix) == ("fault", True)
@@ -51,7 +51,7 @@ def test_only_what_is_missing_or_damaged_is_fetched(
     group[0].path.unlink()
     group[1].path.write_bytes(b"damaged")
     assert jars.prefetch(lambda said: None) == 2
-    assert len(jars.class_path("spark")) == 4
+    assert len(jars.class_path("spark")) == 5
     assert jars.prefetch(lambda said: None) == 0
 
 

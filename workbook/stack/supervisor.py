@@ -182,9 +182,7 @@ class Supervisor:
         if known is None:
             self.servers[name] = await server.start(kind, folder, say)
         elif known.process.poll() is not None:
-            self.servers[name] = await server.resume(
-                kind, folder, known.command, known.address, say
-            )
+            self.servers[name] = await server.resume(kind, folder, known, say)
         return self.servers[name].address
 
     async def _stop(self, name: str) -> str:
