@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
+import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import pandas as pd
 import polars as pl
 import psycopg
 import pytest
+from labs import until
 from pyspark.sql import Row, SparkSession
 
 from workbook.buckets.state import State, empty
@@ -27,6 +28,7 @@ from workbook.pipelines import ad_statistics
 from workbook.spark import session
 from workbook.spark.runner import OnPoint
 from workbook.stack.addresses import database, registry
+from workbook.stack.client import lease
 from workbook.systems import SYSTEMS
 from workbook.topics import Topic
 
@@ -191,7 +193,7 @@ class Run:
 
     def __init__(self, broker: Broker, spark: SparkSession, name: str, partitions: int) -> None:
         self.broker, self.spark, self.system = broker, spark, SYSTEMS["ad_statistics"]
-        self.name = f"{name}_{os.getpid()}".replace("-", "_")
+        self.name = f"{name}_{secrets.token_hex(3)}"
         self.config, self.topic = broker.client_config(), Topic(f"{self.name}.long", partitions)
         words = ["--in", self.topic.name, "--subject", f"{self.name}-value", "--schema", self.name]
         self.options = self.system.options([*words, "--out", f"{self.name}.totals"])
@@ -268,6 +270,27 @@ def test_a_schema_registered_meanwhile_is_read_and_an_unknown_id_is_not(run, cap
         new = register(registry("test"), f"{system.name}-value", json.dumps(newer))
         value = head(new) + encode(action(event_id=2), 1, new)[5:] + b"\x06abc"
         send_replicated(system.config, system.topic.name, [(value, NOW), (head(999) + b"x", NOW)])
+        running.process_all()
+    assert dict(system.ask("SELECT fate, count FROM fates WHERE count > 0")) == {
+        "accepted": 2,
+        "rejected": 1,
+    }
+
+
+@pytest.mark.parametrize("server", ["postgres", "registry"])
+def test_a_server_that_is_away_for_a_while_costs_nothing(run, server: str) -> None:
+    system, lab = run(1), lease("tests")
+    value = encode(action(), 1, system.ids[1])
+    with system.start(session.checkpoint("ads")) as running:
+        send_replicated(system.config, system.topic.name, [(value, NOW)])
+        running.process_all()
+        lab.ask("stop", name=server)
+        try:
+            records = [(encode(action(event_id=2), 1, system.ids[1]), NOW), (head(99), NOW)]
+            send_replicated(system.config, system.topic.name, records)
+            until(lambda: running.query.status["isTriggerActive"], "a micro-batch", 60)
+        finally:
+            lab.ask("start", name=server)
         running.process_all()
     assert dict(system.ask("SELECT fate, count FROM fates WHERE count > 0")) == {
         "accepted": 2,
