@@ -283,7 +283,7 @@ class Chapter:
         return self._spark
 
     def program(self, log: str, *words: str) -> subprocess.Popen[bytes]:
-        """Run ``python -m workbook`` with these words in a process of its own, which writes to ``log``.
+        """Run ``python -m workbook WORDS`` in a process of its own, which writes to ``log``.
 
         It ends by kill -9, with all that it has started: by ``close``, when a second program writes
         the same file, or when this process ends. Its Spark gets 1 GB of memory.
