@@ -15,7 +15,6 @@ from workbook.events.ad_actions import (
     MAX_AGE_MS,
     UNKNOWN_BROWSER,
     VERSIONS,
-    ActionType,
     AdAction,
     decode,
     encode,
@@ -77,18 +76,11 @@ def test_each_reason(value: bytes | None, reason: Reason) -> None:
     assert rejected.value.reason is reason
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"ad": "'); DROP TABLE counts; --"},
-        {"ad": "a" * 64},
-        {"time": NOW + MAX_AHEAD_MS},
-        {"time": NOW - 2 * MAX_AGE_MS},  # too old isn't rejected
-        {"browser": "", "type": ActionType.READ},
-    ],
-)
-def test_what_is_good(fields: dict[str, Any]) -> None:
-    assert decode(changed(**fields), SCHEMAS, NOW) == replace(ACTION, **fields)
+def test_what_is_just_good() -> None:
+    odd: dict[str, Any] = {"ad": "'); DROP TABLE counts; --", "browser": "", "type": "read"}
+    latest = {"ad": "a" * 64, "time": NOW + MAX_AHEAD_MS}
+    for fields in (odd, latest, {"time": NOW - 2 * MAX_AGE_MS}):  # too old isn't rejected
+        assert decode(changed(**fields), SCHEMAS, NOW) == replace(ACTION, **fields)
 
 
 def test_a_day_begins_at_midnight_in_oslo_also_without_the_zones_of_the_system() -> None:

@@ -144,13 +144,13 @@ class AdActionStream(PacedStream):
             "arrival": self.arrivals(numbers),
             "partition": self._hash("partition", ids) % self.partitions,
             "kind": self._kinds(numbers),
-            "ad": np.where(self._has_no_ad(ids), self.ads, ads),
+            "ad": np.where(self._is("no_ad", ids), self.ads, ads),
             "type": _weighted(TYPE_WEIGHTS.values(), self._draw("type", ids)),
             "user": self._hash("user", ids) % self.users,
-            "owner": (self._draw("owner", ids) < self.owner_share).astype(np.int64),
+            "owner": self._is("owner", ids).astype(np.int64),
             "source": _weighted(SOURCE_WEIGHTS.values(), self._draw("source", ids)),
             "time": self.arrivals(ids) - self._delays(ids),
-            "version": (self._draw("version", ids) >= self.old_version_share).astype(np.int64),
+            "version": 1 - self._is("old_version", ids).astype(np.int64),
             "browser": self._hash("browser", ids) % len(BROWSERS),
         }
 
@@ -160,15 +160,12 @@ class AdActionStream(PacedStream):
         delays = np.where(late, HOUR + more % (3 * DAY - HOUR), more % 2001)
         return np.where(too_old, 31 * DAY + more % (29 * DAY), delays)
 
-    def _has_no_ad(self, ids: Ints) -> npt.NDArray[np.bool_]:
-        return self._draw("no ad", ids) < self.no_ad_share
+    def _is(self, what: str, numbers: Ints) -> npt.NDArray[np.bool_]:
+        return self._draw(what, numbers) < getattr(self, f"{what}_share")
 
     def _kinds(self, numbers: Ints) -> Ints:
         """Return the place in SPOILED, or -1 for a good message."""
-        kinds = self._hash("kind", numbers) % len(SPOILED)
-        return np.where(self._draw("bad", numbers) < self.bad_share, kinds, -1)
-
-    # --- repetitions ------------------------------------------------------------------------
+        return np.where(self._is("bad", numbers), self._hash("kind", numbers) % len(SPOILED), -1)
 
     def _sources(self, numbers: Ints) -> Ints:
         """Return the number of the message whose bytes are sent: mostly its own.
@@ -181,13 +178,10 @@ class AdActionStream(PacedStream):
         before, places = _earlier(self.seed, stretch)
         place = numbers % stretch
         earlier = (numbers // stretch - before[place]) * stretch + places[place]
-        repeatable = (earlier >= 0) & ~self._repeats(earlier) & ~self._has_no_ad(earlier)
-        again = self._repeats(numbers) & repeatable
-        again &= (self._kinds(numbers) < 0) & (self._kinds(earlier) < 0)
+        again = self._is("duplicate", numbers) & ~self._is("bad", numbers) & (earlier >= 0)
+        for unfit in ("duplicate", "no_ad", "bad"):
+            again &= ~self._is(unfit, earlier)
         return np.where(again, earlier, numbers)
-
-    def _repeats(self, numbers: Ints) -> npt.NDArray[np.bool_]:
-        return self._draw("again", numbers) < self.duplicate_share
 
     # --- bytes ------------------------------------------------------------------------------
 

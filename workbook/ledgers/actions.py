@@ -48,15 +48,15 @@ class ActionsVerdict(Findings):
 
     @property
     def headline(self) -> str:
-        """Return the verdict in a line."""
-        return self._headline()
+        """Return the number of each anomaly, in a line."""
+        counts = ", ".join(f"{count:,} {name}" for name, count in self.counts.items())
+        return f"{counts}; {self.messages:,} messages"
 
     def _rows(self, name: str) -> pd.DataFrame:
         return self.found[name]
 
     def _headline(self) -> str:
-        counts = ", ".join(f"{count:,} {name}" for name, count in self.counts.items())
-        return f"{super()._headline()}: {counts}; {self.messages:,} messages"
+        return f"{super()._headline()}: {self.headline}"
 
 
 def judge(

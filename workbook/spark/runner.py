@@ -162,9 +162,13 @@ def start_copy(
 
     ``options`` are those of Spark's Kafka sink. Every record is appended at least once. With
     ``real_time`` Spark reads and writes continuously, and commits once in this time. That needs as
-    many cores as the topic has partitions, and no Python in the plan. Raises ``CannotGoOn`` as
+    many cores as the topic has partitions, and no Python in the plan. ``at`` is called with
+    ``before-compute``, once, and with ``mid-write``, in the tasks. Raises ``CannotGoOn`` as
     ``start_query`` does.
     """
+    if at is not None:
+        at("before-compute")
+        rows = at.within("mid-write", rows)
     trigger = {"realTime": real_time} if real_time else {"processingTime": every}
 
     def begin(frame: DataFrame, checkpoint: Path) -> StreamingQuery:
