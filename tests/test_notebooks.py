@@ -95,6 +95,12 @@ BARE = {
         "trigger", "INSERT OR REPLACE", "Consumer(", "assign", "consume(", "OFFSET_BEGINNING",
         "enable.partition.eof", "list_topics",
     ),
+    "41_ad_counts": (
+        "zoneinfo", "F.to_date", "session.timeZone", "produce(", "readStream", "from_json",
+        "startingOffsets", "F.window", "withWatermark", "numRowsDroppedByWatermark", "writeStream",
+        "outputMode", "foreachBatch", "checkpointLocation", "maxOffsetsPerTrigger", "trigger",
+        "psycopg.connect", "PRIMARY KEY", "ON CONFLICT", "excluded.count", "SIGSTOP",
+    ),
     "31_active_groups": (
         "readStream", "kafka-assigned", "startingOffsets", "max_by", ".join(", "writeStream",
         "outputMode", "foreachBatch", "checkpointLocation", "trigger", "RocksDBStateStoreProvider",

@@ -179,10 +179,9 @@ fenced = Problem(
     reference=write_once,
     discussion="Counts and fence are committed together or not at all. If Spark hands the "
     "micro-batch in again, the fence shows it. This relies on a promise: for one query id, a "
-    "number always means the same offsets, and the same actions in them.\n\nTwo limits are left. "
-    "If two processes run the same query at once, both may read the fence before either has moved "
-    "it. And if the checkpoint is lost, the new query's id isn't in the fence, so it counts "
-    "everything again.",
+    "number always means the same offsets, and the same actions in them.\n\nTwo runs of one query "
+    "at the same time are another matter: both may read the fence before either has moved it. "
+    "`SELECT … FOR UPDATE` makes the second one wait.",
     right=[fence_first, by_itself],
     wrong=[each for idea in WRONG for each in idea],
 )

@@ -78,10 +78,10 @@ LIKE_SESSION = (
     "use `spark.sql.session.timeZone`. The notebook's session is on UTC, this one is in Los "
     "Angeles, and at work it's often wherever the driver runs. Convert to Oslo first."
 )
-SHIFTED_TWICE = (
-    "It's right only if the session is on UTC: `from_utc_timestamp` moves the timestamp as if it "
-    "were a clock in UTC, and `to_date` then shows it in the session's zone. `convert_timezone` "
-    "takes the session's zone into account."
+ONLY_ON_UTC = (
+    "It's right only if the session is on UTC: `from_utc_timestamp`, and `convert_timezone` with "
+    "UTC as its first zone, take the session's local time for UTC. With None as the first zone "
+    "`convert_timezone` knows the session's zone."
 )
 FIXED = (
     "It adds a fixed number of hours. Oslo is one hour ahead of UTC in winter and two in summer. "
@@ -127,7 +127,8 @@ per_day = frame_exercise(
         wrong(LIKE_UTC, counted(utc()), counted(f"to_date(convert_timezone('UTC', {TIME}))")),
         wrong(LIKE_SESSION, counted(f"to_date({TIME})"),
               counted("to_date(from_unixtime(time / 1000))")),
-        wrong(SHIFTED_TWICE, counted(f"to_date(from_utc_timestamp({TIME}, 'Europe/Oslo'))")),
+        wrong(ONLY_ON_UTC, counted(f"to_date(from_utc_timestamp({TIME}, 'Europe/Oslo'))"),
+              counted(f"to_date(convert_timezone('UTC', 'Europe/Oslo', {TIME}))")),
         wrong(FIXED, counted(utc(f"time + {HOUR}")), counted(utc(f"time + {2 * HOUR}")),
               counted(f"to_date({TIME} + INTERVAL 1 HOUR)"),
               counted(f"to_date({TIME} + INTERVAL 2 HOURS)"),
@@ -152,9 +153,9 @@ per_day = frame_exercise(
     ),
     discussion="A timestamp in Spark is a moment. Only a zone makes a day of it, and if you name "
     "none, the session's is used. `F.window(time, '1 day')` can't help: its windows are 24 hours "
-    "long, but a day in Oslo has 23 or 25 hours twice a year.\n\nThe same trap waits downstream: "
-    "`count_date` in a database, or in Python, is a date without a zone. Write beside the column "
-    "whose day it is.",
+    "long, but a day in Oslo has 23 or 25 hours twice a year. (`from_utc_timestamp` would do in a "
+    "session on UTC. The workbook's own pipeline uses it, because its sessions always are.)\n\n"
+    "A date in a database has no zone either. Write beside the column whose day it is.",
 )  # fmt: skip
 
 
