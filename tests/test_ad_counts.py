@@ -1,10 +1,10 @@
-"""What chapter 41 has of its own: two commits drawn from a run, and programs beside the notebook."""
+"""What chapter 41 has of its own: a picture of two commits, and programs beside the notebook."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from signal import SIGKILL, SIGSTOP
+from signal import SIGSTOP
 
 from workbook.chapter import Chapter
 from workbook.chapter.two_commits import two_commits
@@ -36,9 +36,9 @@ def test_a_program_ends_with_the_chapter_or_the_next_one_of_its_log(
     paused = chapter.program(str(log), "--help")
     paused.send_signal(SIGSTOP)
     assert chapter.program(str(log), "--help").wait(60) == 0
-    assert paused.wait(10) == -SIGKILL
+    assert paused.poll() is not None
     assert "usage" in log.read_text()
     last = chapter.program(str(log), "--help")
     last.send_signal(SIGSTOP)
     chapter.close()
-    assert last.wait(10) == -SIGKILL
+    assert last.poll() is not None
