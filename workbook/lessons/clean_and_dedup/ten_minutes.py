@@ -25,16 +25,7 @@ def first_made_goes(slices, digest, arrival):
     return True
 
 
-def by_the_second_newest(slices, digest, arrival):
-    newest = sorted({*slices, arrival // MINUTE})[-2:][0]
-    for minute in [minute for minute in slices if minute < newest - 10]:
-        del slices[minute]
-    return is_new(slices, digest, arrival)
-
-
 def of_records(answer):
-    """Turn an answer into a function of records, each a hash and its arrival."""
-
     def new(records):
         slices = {}
         return {"new": [answer(slices, *record) for record in records], "slices": kept(slices)}
@@ -45,20 +36,20 @@ def of_records(answer):
 def kept(slices):
     for minute, hashes in slices.items():
         if not isinstance(hashes, dict) or any(t // MINUTE != minute for t in hashes.values()):
-            return f"in slice {minute}: {hashes}"
+            return "not each hash with its arrival in the slice of its minute"
     return "twelve at most" if len(slices) <= 12 else str(len(slices))
 
 
-def remembering(most=12, gone=min, within=600_000, own=False, renews=False, before=None):
+def remembering(
+    most=12, gone=min, within=600_000, own=False, renews=False, before=None, length=MINUTE
+):
     """Build an answer; with the defaults it's right. ``gone`` chooses what is forgotten."""
 
     def answer(slices, digest, arrival):
-        if before is not None:
-            for minute in [
-                minute for minute in slices if minute * MINUTE < before(slices, arrival)
-            ]:
-                del slices[minute]
-        minute = arrival // MINUTE
+        minute = arrival // length
+        now = max([*slices, minute]) if before == "newest" else minute
+        for old in [old for old in slices if before and old < now - 10]:
+            del slices[old]
         searched = [slices.get(minute, {})] if own else slices.values()
         times = [hashes[digest] for hashes in searched if digest in hashes]
         new = not times or arrival - max(times) > within
@@ -69,14 +60,6 @@ def remembering(most=12, gone=min, within=600_000, own=False, renews=False, befo
         return new
 
     return answer
-
-
-def by_this_arrival(minutes):
-    return remembering(before=lambda slices, arrival: arrival - minutes * MINUTE)
-
-
-def by_the_newest(slices, arrival):
-    return max([*slices, arrival // MINUTE]) * MINUTE - 11 * MINUTE
 
 
 def seconds(*records):
@@ -116,56 +99,48 @@ ten_minutes = exercise(
         case("The second `a` arrives a second after the first.", seconds(("a", 5), ("a", 6))),
         case("The second `a` is in the next minute's slice.", seconds(("a", 59), ("a", 61))),
         case("Exactly ten minutes later it's still a duplicate.", seconds(("a", 30), ("a", 630))),
-        case("More than ten minutes later it counts again, though it's still remembered.",
-             seconds(("a", 30), ("a", 630.001))),
-        case("The second `a` didn't count, so the third is twelve minutes after the one that did.",
-             seconds(("a", 0), ("a", 360), ("a", 720))),
-        case("The `a` of minute 11 counted again, and the next one is compared with that.",
+        case("A millisecond more, so it counts.", seconds(("a", 30), ("a", 630.001))),
+        case("Twelve minutes after one that counted.", seconds(("a", 0), ("a", 360), ("a", 720))),
+        case("The second `a` counts again, so the third doesn't.",
              seconds(("a", 0), ("a", 660), ("a", 700))),
-        case("Hashes arrive in thirty different minutes.", seconds(*minutes(0, 30))),
-        case("A hash of the same minute, a minute that had no record, and `a` again.",
-             seconds(("a", 0), ("b", 1), ("c", 240), ("a", 599))),
-        case("One record is an hour ahead. `a` was remembered before it.",
-             seconds(("a", 295), AHEAD, ("a", 301))),
-        case("Each minute has a record, and one is an hour ahead. The first `a` is ten minutes old.",
+        case("There are hashes of thirty minutes.", seconds(*minutes(0, 30))),
+        case("One record is an hour ahead.", seconds(("a", 295), AHEAD, ("a", 301))),
+        case("Each minute has a record, and one is an hour ahead. `a` is ten minutes old.",
              seconds(("a", 30), *minutes(1, 5), AHEAD, *minutes(5, 11), ("a", 630))),
-        case("After the record that was ahead, hashes are remembered as before.",
+        case("The first record is an hour ahead.",
              seconds(AHEAD, ("a", 301), ("a", 302), *minutes(6, 14), ("a", 890))),
-        case("Thirty minutes, and in the middle a record that is ahead.",
+        case("A record that is ahead, among those of thirty minutes.",
              seconds(*minutes(0, 15), ("ahead", 4_500), *minutes(15, 30), ("minute 25", 1_800))),
     ],
     draw=draw,
-    right=[first_made_goes, by_the_second_newest, remembering()],
+    right=[first_made_goes, remembering()],
     wrong=[
-        wrong("It forgets what is old for *this* record. To one that is an hour ahead everything "
-              "is old: then all other hashes are gone.", by_this_arrival(10), by_this_arrival(11),
-              by_this_arrival(12)),
+        wrong("It forgets what is old for *this* record. To a record that is an hour ahead, every "
+              "other hash is old.", remembering(before="this")),
         wrong("It measures age from the newest arrival so far. After one record that is an hour "
-              "ahead everything is old, for an hour.", remembering(before=by_the_newest)),
-        wrong("It never forgets. Whoever runs for a year needs memory for a year.",
+              "ahead every other hash is old, for an hour.", remembering(before="newest")),
+        wrong("It never forgets, so its memory grows for as long as it runs.",
               remembering(most=10**9)),
-        wrong("If there are too many slices, it forgets all of them. Drop one.",
+        wrong("If there are too many slices, it forgets all of them. Forget one.",
               remembering(gone=None)),
-        wrong("It forgets the newest slice. That one is needed the longest.",
-              remembering(gone=max)),
-        wrong("It keeps too few slices. Ten minutes touch eleven of them, and a record that is "
-              "ahead takes one more.", remembering(most=11), remembering(most=10)),
+        wrong("It forgets the newest slice, which is needed the longest.", remembering(gone=max)),
+        wrong("It keeps too few slices. Ten minutes touch eleven, and a record that is ahead needs "
+              "one more.", remembering(most=11), remembering(most=10)),
         wrong("It looks only into the slice of this record's own minute.", remembering(own=True)),
-        wrong("Whatever is still remembered is a duplicate to it. A slice is kept for longer than "
-              "ten minutes: compare the two arrivals.", remembering(within=10**12)),
-        wrong("Ten minutes are included: a duplicate may arrive exactly 600,000 ms later.",
-              remembering(within=599_999)),
-        wrong("A duplicate renews the memory. So a record that is sent again every nine minutes "
-              "never counts again. Remember only what counts.", remembering(renews=True)),
+        wrong("Every hash that is still remembered is a duplicate to it. But slices are kept for "
+              "longer than ten minutes: compare the two arrivals.", remembering(within=10**12)),
+        wrong("A duplicate may arrive exactly 600,000 ms later.", remembering(within=599_999)),
+        wrong("It remembers duplicates, too. A record that is sent again every nine minutes would "
+              "never count again.", remembering(renews=True)),
+        wrong("A hash belongs into the slice of its minute, `arrival // 60_000`.",
+              remembering(length=1_000), remembering(length=1), remembering(length=600_000)),
     ],
     hints=(
         "Three steps: look for the hash in all slices; if it isn't a duplicate, remember it; if "
         "there are too many slices now, forget one. Which one can no longer matter?",
-        "A hash may be in two slices, if it counted twice: the newest arrival matters. Make the "
-        "choice of the slice that goes without looking at `arrival`: this record may be the one "
-        "that is ahead.",
-        "`if len(slices) > 12: del slices[min(slices)]` forgets. Before that, `slices.setdefault("
-        "arrival // 60_000, {})[digest] = arrival` remembers.",
+        "A hash that counted twice may be in two slices: its newest arrival matters. Don't use "
+        "`arrival` to choose what to forget: this record may be the one that is ahead.",
+        "`if len(slices) > 12:` `del slices[min(slices)]` forgets a slice.",
     ),
     discussion="Ten minutes touch eleven slices, and the twelfth is for the record that is ahead. "
     "It takes nobody's place until it's the smallest. Two machines that are ahead by different "
