@@ -9,7 +9,10 @@ import pytest
 
 # Before anything of the package is used: tests must not meet a lab that is open in this checkout.
 os.environ["WORKBOOK_LAB"] = f"test-{os.getpid()}"
-for name in ("KAFKA_BOOTSTRAP_SERVERS", "SPARK_MASTER", "KAFKA_SECURITY_PROTOCOL"):
+for name in (
+    *("KAFKA_BOOTSTRAP_SERVERS", "KAFKA_SECURITY_PROTOCOL", "SPARK_MASTER"),
+    *("SCHEMA_REGISTRY_URL", "DATABASE_URL"),
+):
     os.environ.pop(name, None)
 
 from workbook.kafka.broker import Broker

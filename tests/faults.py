@@ -38,10 +38,19 @@ class Fault:
 
 FAULTS: list[Fault] = []
 
+SERVERS = ("broker", "registry", "database")
+
 USER = """
 import sys
 from workbook.stack.broker import kafka
 print("ready", kafka("user").bootstrap, flush=True)
+sys.stdin.readline()
+"""
+
+DATABASE_USER = """
+import sys
+from workbook.stack.addresses import database
+print("ready", database("user"), flush=True)
 sys.stdin.readline()
 """
 
@@ -225,7 +234,7 @@ def cache_not_writable(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
     "folders",
     "too long a name for a socket",
     "Set TMPDIR to a shorter one",
-    also=("broker", "supervisor", "leftovers"),
+    also=("supervisor", "leftovers", *SERVERS),
 )
 def too_long_a_folder(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
     patch.setenv("WORKBOOK_LAB", "x" * 100)
@@ -236,7 +245,7 @@ def too_long_a_folder(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
     "folders",
     "should be a folder of yours alone, but it is a link and belongs to you",
     "Remove it, or set TMPDIR",
-    also=("broker", "supervisor", "leftovers"),
+    also=("supervisor", "leftovers", *SERVERS),
 )
 def a_link_in_place_of_the_run_folder(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
     folders.run_dir().symlink_to(tmp)
@@ -271,7 +280,7 @@ def spark_home_elsewhere(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]
     yield
 
 
-@fault("jars", "1 of 4 jars for spark are not in", "workbook prefetch", also=("network",))
+@fault("jars", "1 of 5 jars for spark are not in", "workbook prefetch", also=("network",))
 def jar_missing(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
     patch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
     private_jars(tmp, patch).unlink()
@@ -336,7 +345,7 @@ def lab_of_another_version(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[Non
 
 
 @fault(
-    "supervisor", "does not answer within 3.0 s: it is stuck", "down", also=("broker", "leftovers")
+    "supervisor", "does not answer within 3.0 s: it is stuck", "down", also=("leftovers", *SERVERS)
 )
 def supervisor_stopped(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
     with own_lab() as lab:
@@ -353,6 +362,16 @@ def own_broker_killed(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
         [server] = lab.servers("kafka.Kafka")
         server.kill()
         until(lambda: (client.status() or {}).get("ended"), "the end of the broker")
+        yield
+
+
+@fault("database", "the lab's database has ended .killed by SIGKILL", "again with its tables")
+def own_database_killed(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
+    with own_lab() as lab:
+        use_lab(patch, lab, DATABASE_USER)
+        [server] = lab.servers("bin/postgres")
+        server.kill()
+        until(lambda: (client.status() or {}).get("ended"), "the end of the database")
         yield
 
 
@@ -428,6 +447,18 @@ def broker_hangs_up(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
     with false_broker(lambda request: b"") as address:
         patch.setenv("KAFKA_BOOTSTRAP_SERVERS", address)
         yield
+
+
+@fault("registry", "at http://127.0.0.1:.*, but .*refused", "Check SCHEMA_REGISTRY_URL")
+def registry_dead(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
+    patch.setenv("SCHEMA_REGISTRY_URL", f"http://127.0.0.1:{free_port()}")
+    yield
+
+
+@fault("database", "at postgresql://127.0.0.1:.*, but .*refused", "Check DATABASE_URL")
+def database_dead(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
+    patch.setenv("DATABASE_URL", f"postgresql://me:secret@127.0.0.1:{free_port()}/mine")
+    yield
 
 
 @fault("broker", "wants TLS", "KAFKA_SECURITY_PROTOCOL to SSL or SASL_SSL")

@@ -37,6 +37,13 @@ def listening(process: psutil.Process) -> list[tuple[str, int]]:
     return []
 
 
+def lives(process: psutil.Process) -> bool:
+    """Whether it still runs, and not as a zombie."""
+    with suppress(psutil.NoSuchProcess):
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    return False
+
+
 class OwnLab:
     """A lab under a name that only this test uses, so that everything it starts can be found."""
 
@@ -44,6 +51,7 @@ class OwnLab:
         self.name = f"t-{secrets.token_hex(4)}"
         self.env = {**os.environ, "WORKBOOK_LAB": self.name, "WORKBOOK_GRACE_S": "1"}
         self.folder = Path(tempfile.gettempdir()) / f"workbook-{os.getuid()}-{self.name}"
+        self._seen: set[psutil.Process] = set()
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """Run Python with these arguments as a user of the lab."""
@@ -58,14 +66,15 @@ class OwnLab:
         )
 
     def processes(self) -> list[psutil.Process]:
-        """Every living process that carries the lab's name in its environment."""
-        found = []
+        """Every living process that carries the lab's name in its environment, and its children.
+
+        PostgreSQL's children write over their environment: once seen, they are remembered.
+        """
         for process in psutil.process_iter():
             with suppress(psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess):
-                ours = process.environ().get("WORKBOOK_LAB") == self.name
-                if ours and process.status() != psutil.STATUS_ZOMBIE:
-                    found.append(process)
-        return found
+                if process.environ().get("WORKBOOK_LAB") == self.name:
+                    self._seen |= {process, *process.children(recursive=True)}
+        return [process for process in self._seen if lives(process)]
 
     def servers(self, word: str) -> list[psutil.Process]:
         """Those whose command line holds a word, for example ``kafka.Kafka``."""

@@ -14,6 +14,7 @@ from threading import Thread
 from typing import Any
 
 import pandas as pd
+import psycopg
 import pytest
 from clusters import Cluster, cluster, environment, unfit
 from labs import end, read_until, until, workbook
@@ -21,6 +22,7 @@ from labs import end, read_until, until, workbook
 from workbook.errors import CannotGoOn
 from workbook.events.clicks import ClickType
 from workbook.events.visits import Heartbeat
+from workbook.generators.ad_actions import AdActionStream, prepare
 from workbook.generators.clicks import ClickStream
 from workbook.generators.positions import PositionStream
 from workbook.generators.visits import Kind, VisitStream
@@ -29,12 +31,15 @@ from workbook.kafka.merged_reader import read_merged, read_no_visits
 from workbook.kafka.metrics_reader import read_metrics
 from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.readers import latest_rows, read_dead_letters, read_messages
+from workbook.kafka.replicated import send_replicated
 from workbook.kafka.stream_producer import generate
+from workbook.ledgers.actions import judge
 from workbook.ledgers.merges import MergeLedger, MergeVerdict
 from workbook.ledgers.tables import TableLedger
 from workbook.spark.cluster import settings
 from workbook.spark.runner import start_query
 from workbook.spark.settings import settle_environment
+from workbook.stack.addresses import database, registry
 from workbook.stack.folders import ROOT
 from workbook.topics import Topic, new_compacted_topic, new_topic
 
@@ -309,6 +314,52 @@ def judged(expected: pd.DataFrame, config: dict[str, str], topic: str) -> Any:
     rows = list(latest_rows(read_messages(config, topic)).values())
     table = pd.DataFrame(rows, columns=["client", "positions", "tickers"])
     return TableLedger(expected).judge(table)
+
+
+ACTED = 9_000
+
+
+@pytest.mark.slow
+def test_each_action_counts_once(broker: Broker, spark_cluster: Cluster) -> None:
+    topic = new_topic("ad-actions", "test-cluster", 2)
+    broker.create(topic, topic.dead_letters)
+    subject, schema = f"{topic.name}-value", f"cluster_{os.getpid()}"
+    stream = AdActionStream(seed=3, rate=200, bad_share=0.02, **prepare(topic.name, registry()))
+    stream = stream.ending_by(int(time.time() * 1000), ACTED, speed=1)
+
+    def send() -> None:
+        for first in range(0, ACTED, 300):
+            until(lambda last=first + 300: stream.due(time.time() * 1000) >= last, "it's due", 60)
+            block = stream.block(first, first + 300)
+            records = zip(block["value"].to_pylist(), block["arrival"].to_pylist(), strict=True)
+            send_replicated(broker.client_config(), topic.name, records)
+
+    sender = Thread(target=send)
+    sender.start()
+    state = str(spark_cluster.shared / "state")
+    process = on(
+        *(spark_cluster, "ad_statistics", "--in", topic.name, "--subject", subject),
+        *("--schema", schema, "--checkpoint", state),
+    )
+    read_until(process, "Its new checkpoint")
+
+    def ask(query: str) -> list[tuple[Any, ...]]:
+        with psycopg.connect(database(), options=f"-c search_path={schema}") as connection:
+            found = connection.execute("SELECT to_regclass('fates') IS NOT NULL").fetchone()
+            return connection.execute(query).fetchall() if found and found[0] else []
+
+    while_it_runs(process, lambda: bool(ask("SELECT * FROM fates")))
+    lose_a_worker(spark_cluster)
+    sender.join()
+    by_fate = "SELECT fate, sum(count)::bigint FROM fates GROUP BY fate"
+    while_it_runs(process, lambda: sum(n for _, n in ask(by_fate)) >= ACTED)
+    end(process, signal.SIGTERM)
+    columns = ["ad", "day", "type", "source", "count"]
+    counts = pd.DataFrame(ask("SELECT * FROM counts"), columns=columns)
+    letters = read_dead_letters(broker.client_config(), topic.dead_letters.name)
+    verdict = judge(stream.expected(0, ACTED), counts, dict(ask(by_fate)), letters)
+    assert verdict.clean, str(verdict)
+    nothing_is_left(spark_cluster)
 
 
 @pytest.mark.slow

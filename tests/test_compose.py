@@ -24,7 +24,7 @@ from confluent_kafka.admin import AdminClient
 from labs import until
 from packaging.requirements import Requirement
 
-from workbook.stack import jars, jupyter, kafka, pins, ports
+from workbook.stack import jars, jupyter, kafka, pins, ports, postgres
 from workbook.stack.folders import ROOT
 from workbook.stack.java import find_java
 
@@ -58,11 +58,15 @@ def test_the_schema_would_refuse_a_wrong_one(tmp_path: Path) -> None:
 
 def test_the_images_have_the_pinned_versions() -> None:
     broker = next(c for c in WORKBOOK["jars"]["kafka"] if c.startswith("org.apache.kafka:kafka_"))
+    [registry] = WORKBOOK["jars"]["registry"]
+    ours = [postgres.binaries() / "postgres", "--version"]
+    told = subprocess.run(ours, capture_output=True, text=True, check=True).stdout
+    assert told == f"postgres (PostgreSQL) {WORKBOOK['images']['postgres']}\n"
     images = {name: service["image"] for name, service in SERVICES.items()}
     assert images == {
         "kafka": f"apache/kafka:{broker.rpartition(':')[2]}",
         "postgres": f"postgres:{WORKBOOK['images']['postgres']}",
-        "registry": "apicurio/apicurio-registry-mem:" + WORKBOOK["images"]["apicurio-registry-mem"],
+        "registry": f"apicurio/apicurio-registry-mem:{registry.split(':')[2]}",
         "jupyter": "workbook",
     }
 

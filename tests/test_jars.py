@@ -37,7 +37,7 @@ def test_a_jar_that_is_one_byte_short_is_refused(cache: Path) -> None:
 
 def test_a_missing_jar_is_named_with_the_fix(cache: Path) -> None:
     jars.locked("spark")[0].path.unlink()
-    with pytest.raises(JarsMissing, match=r"1 of 4 jars for spark.*workbook prefetch"):
+    with pytest.raises(JarsMissing, match=r"1 of 5 jars for spark.*workbook prefetch"):
         jars.class_path("spark")
     [finding] = [f for f in examine() if f.subject == "jars"]
     assert (finding.state, "workbook prefetch" in finding.fix) == ("fault", True)
@@ -51,8 +51,37 @@ def test_only_what_is_missing_or_damaged_is_fetched(
     group[0].path.unlink()
     group[1].path.write_bytes(b"damaged")
     assert jars.prefetch(lambda said: None) == 2
-    assert len(jars.class_path("spark")) == 4
+    assert len(jars.class_path("spark")) == 5
     assert jars.prefetch(lambda said: None) == 0
+
+
+def test_an_archive_is_unpacked_as_a_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jars.unpacked("registry")
+    [good] = [jar.path for jar in jars.locked("registry")]
+    monkeypatch.setenv("WORKBOOK_CACHE", str(tmp_path))
+    (tmp_path / "jars").mkdir()
+    (tmp_path / "jars" / good.name).symlink_to(good)
+
+    def full(archive: Path, folder: Path) -> None:
+        folder.mkdir()
+        (folder / "half-runner.jar").touch()
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "unpack_archive", full)
+        with pytest.raises(JarsMissing, match=r"No space left on device.*WORKBOOK_CACHE"):
+            jars.unpacked("registry")
+    assert [path.name for path in jars.unpacked("registry").glob("*.jar")] == [
+        "apicurio-registry-app-2.6.13.Final-runner.jar"
+    ]
+
+
+def test_the_lab_opens_without_the_registry() -> None:
+    assert {jar.group for jar in jars.locked()} - {jar.group for jar in jars.needed()} == {
+        "registry"
+    }
 
 
 def test_without_a_network_the_error_says_what_to_do(

@@ -38,6 +38,7 @@ LEFT_OF: dict[str, set[str]] = {
         "sinks",
         "sources",
         "spark",
+        "stack",
         "topics",
     },
     "crashlab": {"errors", "kafka", "spark", "stack", "systems", "topics", "views"},

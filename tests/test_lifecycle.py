@@ -23,16 +23,25 @@ from workbook.stack import client, jars
 USER = """
 import sys
 import threading
+import psycopg
+from workbook.stack.addresses import database, registry
 from workbook.stack.broker import kafka
+registry("user")
+client = psycopg.connect(database("user"))
 print("broker", kafka("user").bootstrap, flush=True)
 sys.stdin.readline()
 """
 
+SERVERS = ["kafka.Kafka", "apicurio", "bin/postgres"]
+
 SPARK_CELL = """
 from workbook.spark.session import spark_session
 from workbook.stack.broker import kafka
+from workbook.stack.addresses import database, registry
 from confluent_kafka import Consumer
+import psycopg
 broker, spark = kafka(), spark_session(quiet=True)
+client = registry() and psycopg.connect(database())
 consumer = Consumer({**broker.client_config(), "group.id": "kernel"})
 consumer.list_topics(timeout=20)
 print("counted", spark.range(7).count())
@@ -51,7 +60,7 @@ os.rename(told + ".new", told)
 
 @pytest.fixture
 def lab() -> Iterator[OwnLab]:
-    jars.prefetch()
+    jars.prefetch(among=jars.locked())
     with own_lab() as mine:
         yield mine
 
@@ -81,7 +90,6 @@ def open_lab(lab: OwnLab, folder: Path):
     client.stop_channels()
     ports = lab.ports()
     assert int(port) in ports
-    assert lab.servers("kafka.Kafka")
     assert_on_loopback(lab)
     until(told.exists, "a browser")
     command, mode, page = told.read_text().splitlines()
@@ -90,12 +98,12 @@ def open_lab(lab: OwnLab, folder: Path):
 
 
 def assert_on_loopback(lab: OwnLab) -> None:
-    """Kafka, Spark with its Py4J, JupyterLab and the kernel listen where no other machine reaches.
+    """All servers, Spark with its Py4J, JupyterLab and the kernel listen on loopback only.
 
     Asked of the sockets themselves, since a setting may be misspelt.
     """
     for server, least in (
-        *(("kafka.Kafka", 2), ("pyspark-shell", 2)),
+        *(("kafka.Kafka", 2), ("apicurio", 1), ("bin/postgres", 1), ("pyspark-shell", 2)),
         *(("jupyterlab", 1), ("ipykernel_launcher", 5)),
     ):
         addresses = [a for process in lab.servers(server) for a in listening(process)]
@@ -135,7 +143,7 @@ def test_servers_end_with_their_last_user_only(lab: OwnLab) -> None:
     assert len(where) == 1, "two users of one lab got two brokers"
     ports = lab.ports()
     first.communicate("\n", timeout=30)
-    assert lab.servers("kafka.Kafka"), "the broker ended although it was still used"
+    assert all(map(lab.servers, SERVERS)), "a server ended although it was still used"
     second.kill()
     second.communicate(timeout=30)
     lab.assert_nothing_is_left(ports)
@@ -147,7 +155,7 @@ def test_servers_end_with_a_killed_supervisor_and_the_next_lab_clears_up(lab: Ow
     ports = lab.ports()
     for supervisor in lab.servers("workbook.stack.supervisor"):
         supervisor.kill()
-    until(lambda: not lab.servers("kafka.Kafka"), "the end of the broker", within=10)
+    until(lambda: not any(map(lab.servers, SERVERS)), "the end of the servers", within=10)
     user.communicate("\n", timeout=30)
     cleared, _ = lab.start("-m", "workbook", "down").communicate(timeout=60)
     assert "Cleared leftovers" in cleared

@@ -6,6 +6,7 @@ Each test runs in a network namespace of its own, which has a loopback interface
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -21,9 +22,9 @@ from workbook.stack.folders import ROOT
 PLACES = [ROOT, Path(__file__).parent]
 
 INSIDE = ["sh", "-c", 'ip link set lo up && exec "$0" "$@"']
-"""Only root may make a namespace as it is; others become root of a new one (-r), if they may."""
+"""Only root may make a namespace as it is; others need one of their own around it, if they may."""
 
-WAYS = [["unshare", "-n", *INSIDE], ["unshare", "-rn", *INSIDE]]
+WAYS = [["unshare", "-n", *INSIDE], ["unshare", "-n", "--map-current-user", "--keep-caps", *INSIDE]]
 
 OPEN_LAB = """
 import re, socket, subprocess, sys
@@ -80,7 +81,8 @@ def cut() -> list[str]:
 
 @pytest.fixture
 def lab() -> Iterator[OwnLab]:
-    jars.prefetch()
+    jars.prefetch(among=jars.locked())
+    jars.unpacked("registry")
     with own_lab() as mine:
         yield mine
 
@@ -108,6 +110,11 @@ def test_the_doctor_finds_no_fault_and_prefetch_has_nothing_to_do(offline) -> No
     fetched = offline("-m", "workbook", "prefetch")
     assert fetched.returncode == 0, fetched.stdout
     assert ", 0 of them fetched now" in fetched.stdout
+
+
+def test_the_registry_and_the_database_start(offline) -> None:
+    seen = offline("-c", "from workbook.stack.addresses import *; print(registry(), database())")
+    assert re.search("http://127.* postgresql://workbook:", seen.stdout), seen.stdout
 
 
 @pytest.mark.slow

@@ -10,11 +10,12 @@ import pytest
 from workbook.errors import RegistryUnreachable, SchemaRefused
 from workbook.events.ad_actions import INCOMPATIBLE, VERSIONS
 from workbook.kafka.registry import compatible, register, schema_of, versions
+from workbook.stack import addresses
 
 
 @pytest.fixture(scope="module")
 def registry() -> str:
-    return pytest.importorskip("workbook.stack.addresses").registry("test")
+    return addresses.registry("test")
 
 
 def test_a_registry_takes_what_is_compatible_and_refuses_the_rest(registry: str) -> None:

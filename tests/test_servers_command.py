@@ -10,7 +10,7 @@ from labs import OwnLab, own_lab, until
 
 from workbook.errors import ServerFailed
 from workbook.kafka.broker import Broker
-from workbook.stack import client, jars, lab_checks, ports
+from workbook.stack import client, jars, ports, server_checks
 from workbook.topics import Topic
 
 CLICKS = Topic("clicks")
@@ -55,7 +55,7 @@ def test_the_broker_stops_alone_and_comes_back_with_its_topics_on_its_port(lab: 
     assert "kafka at" in workbook(lab, "stop", "kafka"), "stopping twice does no harm"
     with pytest.raises(ServerFailed, match="To go on: python -m workbook start kafka"):
         user.ask("server", name="kafka")
-    [finding] = lab_checks.kafka_answers()
+    [finding] = server_checks.kafka_answers()
     assert (finding.state, finding.fix) == ("note", "To go on: python -m workbook start kafka")
     producer.produce(CLICKS.name, "10")  # it waits in the client
 
@@ -71,20 +71,36 @@ def test_the_broker_stops_alone_and_comes_back_with_its_topics_on_its_port(lab: 
     lab.assert_nothing_is_left(open_ports)
 
 
-def test_a_lab_ends_as_ever_while_its_broker_is_stopped(lab: OwnLab) -> None:
+@pytest.mark.parametrize("name", ["kafka", "postgres"])
+def test_a_lab_ends_as_ever_while_a_server_is_stopped(lab: OwnLab, name: str) -> None:
     user = client.Lease("user")
-    user.ask("server", name="kafka")
-    workbook(lab, "stop", "kafka")
+    user.ask("server", name=name)
+    workbook(lab, "stop", name)
     user.close()
     lab.assert_nothing_is_left(set())
 
 
-def test_a_broker_that_is_not_the_labs_or_does_not_run_is_not_stopped(lab: OwnLab) -> None:
+@pytest.mark.parametrize(
+    ("name", "own", "shown"),
+    [
+        ("kafka", {"KAFKA_BOOTSTRAP_SERVERS": "b:9"}, "Kafka on b:9"),
+        ("registry", {"SCHEMA_REGISTRY_URL": "http://b:9/x"}, "Schema Registry on http://b:9/x"),
+        (
+            "postgres",
+            {"DATABASE_URL": "postgresql://u:p@b:9/x"},
+            "PostgreSQL on postgresql://b:9/x",
+        ),
+    ],
+)
+def test_a_server_that_is_not_the_labs_or_does_not_run_is_not_stopped(
+    lab: OwnLab, name: str, own: dict[str, str], shown: str
+) -> None:
     for word in ("stop", "start"):
-        assert "This lab does not run, and so has no broker" in workbook(lab, word, "kafka")
+        assert f"This lab does not run, and so has no {name}" in workbook(lab, word, name)
     user = client.Lease("user")
-    assert "Expected a running kafka to stop, but it does not run" in workbook(lab, "stop", "kafka")
-    said = workbook(lab, "stop", "kafka", KAFKA_BOOTSTRAP_SERVERS="b:9")
-    assert "Will not stop the broker on b:9: the lab did not start this broker" in said
+    said = workbook(lab, "stop", name)
+    assert f"Expected a running {name} to stop, but it does not run" in said
+    said = workbook(lab, "stop", name, **own)
+    assert f"Will not stop {shown}: the lab did not start it" in said
     user.close()
     lab.assert_nothing_is_left(set())

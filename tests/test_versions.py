@@ -16,10 +16,12 @@ ROOMS = tuple(
     f"workbook.{room}." for room in ("events", "decoding", "buckets", "tables", "pipelines")
 )
 ACCEPTED: dict[str, tuple[int, str]] = {
-    "page_views": (1, "7d293949eab1"),
-    "event_time_merge": (1, "e366217d567a"),
-    "share_holders": (1, "3f008527925f"),
+    "page_views": (1, "d3dfc93a35e7"),
+    "event_time_merge": (1, "b56a03dda952"),
+    "share_holders": (1, "3343f465385c"),
     "active_groups": (1, "a423c7ccfc04"),
+    "replicate": (1, "b6288d790170"),
+    "ad_statistics": (1, "94b0d6d5b50a"),
 }
 """Of each system the version, and the hash of what its pipeline is made of."""
 

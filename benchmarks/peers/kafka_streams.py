@@ -1,4 +1,4 @@
-"""The table of share holders, and merged visits, in Kafka Streams: the same answers, timed.
+"""Share holders, merged visits and ad statistics in Kafka Streams: the same answers, timed.
 
 The jars come from Maven Central into the cache's folder ``peers``; a JDK compiles the programs.
 """
@@ -115,6 +115,28 @@ def event_time_merge(
     more["memory"] = str(settings is TUNED).lower()
     named = {"source": topics[0], "orders": topics[1], "target": target}
     return timed("EventTimeMerge", bootstrap, named, records, {**settings, **more}, rounds)
+
+
+def ad_statistics(
+    bootstrap: str,
+    topics: Mapping[str, str],
+    records: int,
+    ids: tuple[int, int],
+    *,
+    settings: Mapping[str, str] = TUNED,
+    rounds: int = 1,
+    every_ms: int = 5_000,
+) -> float:
+    """Seconds for the ``records`` of a topic of ad actions.
+
+    ``topics``: ``source``, ``letters`` for what is rejected, and ``target``; round n writes to
+    ``target``-n, key: ad, day, type and source with tabs between, value: the total. ``ids`` are
+    those of the schema's versions. A partition reports its new totals each ``every_ms``, which is
+    also the commit interval. Raises as ``timed``.
+    """
+    more = {"ids": ",".join(map(str, ids)), "every": str(every_ms)}
+    settings = {"commit.interval.ms": str(every_ms), **settings, **more}
+    return timed("AdStatistics", bootstrap, topics, records, settings, rounds)
 
 
 def timed(

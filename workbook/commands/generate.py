@@ -14,6 +14,7 @@ from workbook.kafka.compaction import require_compacted
 from workbook.kafka.probe import require_topic
 from workbook.kafka.stream_producer import Sent, Stream
 from workbook.kafka.stream_producer import generate as send
+from workbook.stack.addresses import registry
 from workbook.stack.broker import kafka
 from workbook.systems import STREAMS
 from workbook.topics import Topic, compacted
@@ -46,8 +47,6 @@ def generate(options: Namespace) -> int:
             f"Use --partitions {found}, or another --topic."
         )
     if kind.prepare:
-        from workbook.stack.addresses import registry
-
         with waiting_for("Looking for the schema registry"):
             stream = stream_of(options, kind.prepare(name, registry("generate")))
     stream = stream.ending_by(int(time.time() * 1000), count, options.speed)

@@ -26,6 +26,8 @@ def records_at(
         "group.id": f"workbook-{secrets.token_hex(4)}",
         "enable.auto.commit": "false",
         "enable.partition.eof": "true",
+        # At the end of a partition a fetch ahead would keep the next one waiting: half a second.
+        "fetch.wait.max.ms": "20",
         "auto.offset.reset": "earliest",
         "isolation.level": "read_uncommitted",  # as Spark's source reads them
     }

@@ -6,6 +6,7 @@ in Kafka Streams, with a cache of the last 100,000 hashes.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
@@ -59,7 +60,11 @@ RESULT = StructType(
     ]
 )
 _KEY = ("ad", "day", "type", "source")
-_TABLES = {"seen": Keyed(("hash",), expires="arrival"), "clock": Keyed(), "slices": Keyed()}
+_TABLES = {
+    "seen": Keyed(("hash",), ("arrival",), expires="arrival"),
+    "clock": Keyed(),
+    "slices": Keyed(),
+}
 _ANY = 1 << 20  # more than a topic has partitions
 
 
@@ -179,18 +184,17 @@ _EMPTY = pl.DataFrame(
 def _is_first(state: State, good: pl.DataFrame) -> pl.Series:
     """Return whether each row's bytes were not accepted within the horizon before it."""
     found = state["seen"].of(good.select("hash"))
-    seen = {} if found is None else dict(found.select("hash", "arrival").iter_rows())
-    doubtful = good["hash"].is_duplicated()
-    if seen:
-        doubtful |= good["hash"].is_in(list(seen))
+    seen = defaultdict[int, list[int]](list)
+    for value, arrival in () if found is None else found.select("hash", "arrival").iter_rows():
+        seen[value].append(arrival)
+    doubtful = good["hash"].is_duplicated() | good["hash"].is_in(list(seen))
     first = np.ones(len(good), bool)
     where = doubtful.arg_true().to_numpy()
     some = good[where]
     for row, value, arrival in zip(where, some["hash"], some["arrival"], strict=True):
-        before = seen.get(value)
-        first[row] = before is None or abs(arrival - before) > HORIZON_MS
+        first[row] = all(abs(arrival - before) > HORIZON_MS for before in seen[value])
         if first[row]:
-            seen[value] = arrival
+            seen[value].append(arrival)
     return pl.Series(first)
 
 
@@ -206,7 +210,7 @@ def _remember(state: State, arrivals: pl.Series, new: pl.DataFrame) -> int:
     state["clock"].replace(pl.DataFrame({"recent": recent}).with_columns(clock=pl.lit(clock)))
 
     fresh = new if seen.floor is None else new.filter(pl.col("arrival") >= seen.floor)
-    kept = fresh.select("hash", "arrival").unique("hash", keep="last", maintain_order=True)
+    kept = fresh.select("hash", "arrival").unique()
     seen.write(kept)
     slices = _slices(state["slices"].all(), kept["arrival"])
     older = slices.filter(pl.col("newer") >= KEPT, pl.col("slice") + SLICE_MS <= clock - HORIZON_MS)

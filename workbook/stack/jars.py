@@ -213,7 +213,7 @@ def _room_in_cache() -> Iterator[Path]:
 
 def _fetch(wanted: Sequence[Jar], scratch: Path, progress: Progress) -> None:
     size, fetched = megabytes(wanted), Event()
-    progress(f"Fetching jars: {len(wanted)} with {size} MB ...")
+    progress(f"Fetching {size} MB of jars ...")
 
     def report() -> None:
         while not fetched.wait(SAY_EVERY):  # Ivy itself says nothing before a file is complete

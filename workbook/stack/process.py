@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -99,7 +100,7 @@ def failure(name: str, process: subprocess.Popen[bytes] | None, log: Path) -> Se
     lines = log.read_text(errors="replace").splitlines() if log.exists() else []
     code = process.poll() if process else None
     state = "did not answer in time" if code is None else f"ended with code {code}"
-    telling = [line for line in lines if "ERROR" in line or "Exception" in line] or lines
+    telling = [line for line in lines if re.search("ERROR|Exception|FATAL|in use", line)] or lines
     return ServerFailed(
         f"{name} {state}. The end of its log:\n  "
         + "\n  ".join(telling[-5:])

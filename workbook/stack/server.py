@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from signal import Signals
@@ -70,25 +70,38 @@ class Server:
 
 async def start(kind: Kind, folder: Path, say: Say) -> Server:
     """Start a new server whose files are in ``folder`` of the run folder."""
-    for _ in range(TRIES):
+
+    async def new() -> Server:
         port = ports.choose(kind.PORT)
         if port != kind.PORT:
             say(f"Port {kind.PORT} is taken by another program: {kind.NAME} uses {port}.")
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         command, address = await asyncio.to_thread(kind.prepare, folder, port)
+        return await _run(kind, folder, command, address, say)
+
+    return await _while_in_use(new)
+
+
+async def resume(kind: Kind, folder: Path, ended: Server, say: Say) -> Server:
+    """Start a server again on its files and its port."""
+    return await _while_in_use(lambda: _run(kind, folder, ended.command, ended.address, say))
+
+
+async def _while_in_use(attempt: Callable[[], Awaitable[Server]]) -> Server:
+    """Try again if another program took the port meanwhile, or a killed server's children live."""
+    for _ in range(TRIES):
         try:
-            return await resume(kind, folder, command, address, say)
+            return await attempt()
         except ServerFailed as error:
-            # Between our look at a port and the server's use of it, another program was faster.
             if "in use" not in str(error):
                 raise
             failed = error
+        await asyncio.sleep(0.5)
     raise failed
 
 
-async def resume(kind: Kind, folder: Path, command: list[str], address: str, say: Say) -> Server:
-    """Start a server on the files and the port that it has; returns when it answers."""
+async def _run(kind: Kind, folder: Path, command: list[str], address: str, say: Say) -> Server:
     say(f"Starting {kind.NAME} (about {kind.TAKES}) ...")
     began, log = time.monotonic(), folder / "server.log"
     process = spawn(command, log, env=environment(), cwd=str(folder), last_wish=kind.LAST_WISH)

@@ -161,6 +161,8 @@ class Supervisor:
                     user.say(error=f"no such request: {unknown}", kind="WorkbookError")
         except WorkbookError as error:
             user.say(error=str(error), kind=type(error).__name__)
+        except OSError as error:  # a full disk, a right that is missing
+            user.say(error=f"{error}. Run: python -m workbook doctor", kind="ServerFailed")
 
     async def _server(self, name: str, user: User) -> str:
         async with self.starting[name]:
@@ -182,9 +184,7 @@ class Supervisor:
         if known is None:
             self.servers[name] = await server.start(kind, folder, say)
         elif known.process.poll() is not None:
-            self.servers[name] = await server.resume(
-                kind, folder, known.command, known.address, say
-            )
+            self.servers[name] = await server.resume(kind, folder, known, say)
         return self.servers[name].address
 
     async def _stop(self, name: str) -> str:

@@ -10,47 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbook.errors import NoSuchSchema
-from workbook.systems.base import GeneratedStream, Shown, Started, StreamOption, System, share
-from workbook.systems.options import topic, whole
+from workbook.systems.base import Shown, Started, System
+from workbook.systems.options import topic
 from workbook.topics import Topic, compacted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from workbook.kafka.stream_producer import Stream
     from workbook.sinks.counts_table import CountsTable
     from workbook.spark.runner import OnPoint
     from workbook.spark.source import Kafka
-
-
-def _ad_actions(**options: Any) -> Stream:
-    from workbook.generators.ad_actions import AdActionStream
-
-    return AdActionStream(**options)
-
-
-def _registered(topic: str, registry: str) -> Mapping[str, Any]:
-    from workbook.generators.ad_actions import prepare
-
-    return prepare(topic, registry)
-
-
-AD_ACTIONS = GeneratedStream(
-    name="ad_actions",
-    does="actions on ads in Avro, in two versions of a schema, some repeated, late or bad",
-    example="generate ad_actions --seconds 600 --ads 1000",
-    make=_ad_actions,
-    options=(
-        StreamOption("ads", whole, "N", "number of ads, drawn by Zipf's law; default: 20000"),
-        StreamOption("users", whole, "N", "number of users; default: 500000"),
-        share("late", "share of the events that arrive 1 hour to 3 days late; default: 0.01"),
-        share("too_old", "share that arrive 31 to 60 days late; default: 0.001"),
-        share("owner", "share that are the owner's own; default: 0.05"),
-        share("no_ad", "share without an ad; default: 0.01"),
-        share("old_version", "share in version 1 of the schema; default: 0.1"),
-    ),
-    prepare=_registered,
-)
 
 
 class AdStatistics(System):
@@ -59,7 +28,6 @@ class AdStatistics(System):
     name = "ad_statistics"
     does = "count ad actions by ad, day, type and source into PostgreSQL, each once"
     reads = "ad_actions.long-lived"
-    streams = (AD_ACTIONS,)
     examples = (
         "run ad_statistics --in ad_actions.long-lived --checkpoint state/ad_statistics",
         "run replicate --in ad_actions   # in another terminal: fills ad_actions.long-lived",

@@ -3,22 +3,54 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbook.errors import WorkbookError
-from workbook.systems.base import Shown, Started, System
-from workbook.systems.options import topic
+from workbook.systems.base import GeneratedStream, Shown, Started, StreamOption, System, share
+from workbook.systems.options import topic, whole
 from workbook.topics import Topic
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from workbook.kafka.stream_producer import Stream
     from workbook.spark.runner import OnPoint
     from workbook.spark.source import Kafka
 
 COMMIT_EVERY = "5 seconds"
 """In real-time mode: what a kill sends again arrived within this time."""
+
+
+def _ad_actions(**options: Any) -> Stream:
+    from workbook.generators.ad_actions import AdActionStream
+
+    return AdActionStream(**options)
+
+
+def _registered(topic: str, registry: str) -> Mapping[str, Any]:
+    from workbook.generators.ad_actions import prepare
+
+    return prepare(topic, registry)
+
+
+AD_ACTIONS = GeneratedStream(
+    name="ad_actions",
+    does="actions on ads in Avro, in two versions of a schema, some repeated, late or bad",
+    example="generate ad_actions --seconds 600 --ads 1000",
+    make=_ad_actions,
+    options=(
+        StreamOption("ads", whole, "N", "number of ads, drawn by Zipf's law; default: 20000"),
+        StreamOption("users", whole, "N", "number of users; default: 500000"),
+        share("late", "share of the events that arrive 1 hour to 3 days late; default: 0.01"),
+        share("too_old", "share that arrive 31 to 60 days late; default: 0.001"),
+        share("owner", "share that are the owner's own; default: 0.05"),
+        share("no_ad", "share without an ad; default: 0.01"),
+        share("old_version", "share in version 1 of the schema; default: 0.1"),
+    ),
+    prepare=_registered,
+)
 
 
 class Replicate(System):
@@ -27,6 +59,7 @@ class Replicate(System):
     name = "replicate"
     does = "copy a topic into a long-lived one, keyed by content"
     reads = "ad_actions"
+    streams = (AD_ACTIONS,)
     rejects = False
     most = 50_000  # ad_statistics knows the last 100,000 hashes of a partition in any case
     examples = (

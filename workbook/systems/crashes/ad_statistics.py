@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 SUBJECT = "ad_actions.crash-value"
 
-ACTIONS, RATE = 2_400, 2
-"""The actions that wait: 20 minutes of arrival, twice the horizon of deduplication."""
+ACTIONS, RATE = 1_600, 1
+"""The actions that wait, and how many arrive in a second: more than twice the horizon."""
 
 _POINTS = (
     Point("before-compute", "a micro-batch has been planned, nothing of it computed"),
@@ -55,7 +55,7 @@ def _stream(seed: int) -> AdActionStream:
 
 
 class AdStatisticsCrashes(Crashes):
-    """2,400 actions of 20 minutes in a long-lived topic, 100 to a micro-batch."""
+    """1,600 actions of 27 minutes in a long-lived topic, 100 to a micro-batch."""
 
     words = ("--max-per-batch", "100")
     variants = (
@@ -118,7 +118,7 @@ class AdStatisticsCrashes(Crashes):
 
 
 class ReplicateCrashes(TopicCrashes):
-    """2,400 actions in a short-lived topic, 300 to a micro-batch; the last copies are judged."""
+    """1,600 actions in a short-lived topic, 300 to a micro-batch; each copy is judged."""
 
     words = ("--max-per-batch", "300")
     variants = (

@@ -1,0 +1,318 @@
+"""Ad statistics: what counts, what is a duplicate, and that every record is accounted for."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pandas as pd
+import polars as pl
+import psycopg
+import pytest
+from labs import until
+from pyspark.sql import Row, SparkSession
+
+from workbook.buckets.state import State, empty
+from workbook.decoding.ad_actions import parse
+from workbook.errors import CannotGoOn, Rejected
+from workbook.events import ad_actions
+from workbook.events.ad_actions import HORIZON_MS, VERSIONS, AdAction, Fate, encode, head
+from workbook.generators.ad_actions import SPOILED, AdActionStream, prepare
+from workbook.kafka.broker import Broker
+from workbook.kafka.readers import read_dead_letters
+from workbook.kafka.replicated import send_replicated
+from workbook.ledgers.actions import judge
+from workbook.pipelines import ad_statistics
+from workbook.spark import session
+from workbook.spark.runner import OnPoint
+from workbook.stack.addresses import database, registry
+from workbook.stack.client import lease
+from workbook.systems import SYSTEMS
+from workbook.topics import Topic
+
+NOW = 1_790_000_000_000
+IDS = {11: VERSIONS[0], 12: VERSIONS[1]}
+MINUTE = 60_000
+
+
+# --- a partition's state ----------------------------------------------------------------------
+
+
+def rows(*of: tuple[int, int], begin: int = 0, **more: object) -> pl.DataFrame:
+    """A micro-batch: hash and arrival (ms after NOW) of records, from an offset on."""
+    base = {"ad": "a", "type": "view", "source": "search", "day": None, "owner": False}
+    return pl.DataFrame(
+        [
+            {
+                **base, "too_old": False, "hash": value, "arrival": NOW + at, "counts": True,
+                "partition": 0, "offset": begin + n, "reason": None, **more,
+            }
+            for n, (value, at) in enumerate(of)
+        ],
+        schema_overrides={"day": pl.Date, "reason": pl.String, "partition": pl.Int32},
+    )  # fmt: skip
+
+
+def state() -> State:
+    return empty(ad_statistics._TABLES)
+
+
+def fates(counted: pl.DataFrame) -> dict[str, int]:
+    return {
+        kind: count
+        for kind, count in counted.group_by("kind").agg(pl.col("count").sum()).iter_rows()
+        if kind in {fate.value for fate in Fate} and count
+    }
+
+
+def test_a_value_counts_again_only_beyond_the_horizon_of_the_one_that_counted() -> None:
+    kept = state()
+    times = (0, HORIZON_MS - 1, HORIZON_MS, HORIZON_MS + 1, HORIZON_MS + 2)
+    counted = ad_statistics.count(kept, rows(*((7, at) for at in times)))
+    assert fates(counted) == {"accepted": 2, "duplicate": 3}
+    later = rows((7, 2 * HORIZON_MS + 1), (7, 2 * HORIZON_MS + 2), (8, 0), begin=5)
+    assert fates(ad_statistics.count(kept, later)) == {"accepted": 2, "duplicate": 1}
+
+
+def test_records_an_hour_ahead_empty_nothing_and_old_hashes_expire(monkeypatch) -> None:
+    monkeypatch.setattr(ad_statistics, "KEPT", 2_000)
+    kept, hour = state(), 60 * MINUTE
+    batch = [(n, n * 100) for n in range(5_000)]  # ten a second, for over eight minutes
+    ad_statistics.count(kept, rows(*batch, *((-n, hour) for n in range(1, 60)), begin=0))
+    again = ad_statistics.count(kept, rows(*batch[:100], begin=9_000))
+    assert fates(again) == {"duplicate": 100}
+    for part in range(1, 8):
+        more = [(n, n * 100) for n in range(5_000 * part, 5_000 * (part + 1))]
+        ad_statistics.count(kept, rows(*more, begin=10_000 * part))
+        kept["seen"].settle()
+    floor = kept["seen"].floor or 0
+    assert NOW < floor <= NOW + 40_000 * 100 - HORIZON_MS
+    assert kept["seen"].rows < 16_000, "hashes of more than twice the horizon are kept"
+
+
+def test_the_newest_hashes_are_kept_however_old(monkeypatch) -> None:
+    monkeypatch.setattr(ad_statistics, "KEPT", 3_000)
+    kept = state()
+    slow = [(n, n * MINUTE) for n in range(2_500)]  # one a minute
+    ad_statistics.count(kept, rows(*slow))
+    repeated = ad_statistics.count(kept, rows(*slow[:50], begin=5_000))
+    assert fates(repeated) == {"duplicate": 50}, "as the replicator sends a micro-batch again"
+
+
+def test_what_is_before_the_fence_fills_the_state_and_counts_as_nothing() -> None:
+    kept = state()
+    assert fates(ad_statistics.count(kept, rows((1, 0), (2, 0), counts=False))) == {}
+    assert fates(ad_statistics.count(kept, rows((1, 5), (3, 5), begin=2))) == {
+        "accepted": 1,
+        "duplicate": 1,
+    }
+
+
+# --- decoding ---------------------------------------------------------------------------------
+
+
+def action(**of: object) -> AdAction:
+    base = {"event_id": 1, "ad": "a", "type": "view", "user": 5, "owner": False}
+    return AdAction(**{**base, "source": "search", "browser": "Firefox", "time": NOW, **of})
+
+
+def values() -> Iterator[bytes | None]:
+    good = encode(action(), 1, 12)
+    yield from (None, b"", b"\0\0", b"\0\0\0\0\x0c", good, encode(action(), 0, 11))
+    yield from (spoil(good, bytes(range(32))) for spoil in SPOILED)
+    yield from (good[:cut] for cut in range(5, len(good)))
+    yield from (good + b"behind", head(99) + good[5:], good[:5] + bytes(4_092), b"{}" * 9)
+    long, odd = "x" * 64, ("", "x" * 65, "ad\n", "æ", "a\0b", "\t", "'); DROP TABLE counts; --")
+    yield from (encode(action(ad=ad), 1, 12) for ad in (None, long, *odd))
+    yield from (encode(action(source=source), 1, 12) for source in odd)
+    yield from (encode(action(type=kind), 0, 11) for kind in ("VIEW", "", *ad_actions.TYPES))
+    times = (-1, 0, NOW + 5 * MINUTE, NOW + 5 * MINUTE + 1, 2**63 - 1, -(2**63), 4_102_444_800_000)
+    yield from (encode(action(time=time), 1, 12) for time in times)
+    yield encode(action(ad="#"), 1, 12).replace(b"#", b"\xff")  # no UTF-8
+
+
+def by_hand(value: bytes | None) -> tuple[str | None, str | None, object]:
+    try:
+        read = ad_actions.decode(value, IDS, NOW)
+    except Rejected as why:
+        return str(why.reason), None, None
+    return None, read.ad, ad_actions.day_of(read.time)
+
+
+def test_spark_decodes_and_rejects_as_the_code_by_hand(spark: SparkSession) -> None:
+    header = [Row(key="other", value=b"1"), Row(key="arrival", value=str(NOW).encode())]
+    given = list(values())
+    raw = spark.createDataFrame(
+        [(None, value, "t", 0, n, header, None) for n, value in enumerate(given)],
+        "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, "
+        "headers ARRAY<STRUCT<key: STRING, value: BINARY>>, timestamp TIMESTAMP",
+    )
+    found = parse(raw, IDS).orderBy("offset").collect()
+    for value, row in zip(given, found, strict=True):
+        reason, ad, day = by_hand(value)
+        assert (row["reason"], row["value"]) == (reason, value if reason else None), value
+        assert reason or (row["ad"], row["day"]) == (ad, day), value
+
+
+@pytest.mark.parametrize(
+    ("header", "arrives"),
+    [
+        (None, NOW), ([], NOW), ([("arrival", b"123")], 123), ([("arrival", b"x")], NOW),
+        ([("arrival", b"5"), ("other", b"6")], NOW), ([("arrival", b"-9223372036854775808")], NOW),
+        ([("arrival", b"9223372036854775807")], NOW), ([("arrival", None)], NOW),
+    ],
+)  # fmt: skip
+def test_the_arrival_is_the_replicators_header_or_the_timestamp(spark, header, arrives) -> None:
+    raw = spark.createDataFrame(
+        [(None, encode(action(), 1, 12), "t", 0, 0, header)],
+        "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, "
+        "headers ARRAY<STRUCT<key: STRING, value: BINARY>>",
+    ).selectExpr("*", f"timestamp_millis({NOW}) AS timestamp")
+    assert parse(raw, IDS).first()["arrival"] == arrives
+
+
+@pytest.mark.parametrize(
+    ("time", "day"),
+    [
+        ("2026-01-15T22:59:59", "2026-01-15"), ("2026-01-15T23:00:00", "2026-01-16"),
+        ("2026-07-15T21:59:59", "2026-07-15"), ("2026-07-15T22:00:00", "2026-07-16"),
+    ],
+)  # fmt: skip
+def test_a_day_is_one_of_oslo(time: str, day: str) -> None:
+    at = int(pd.Timestamp(time, tz="UTC").timestamp() * 1000)
+    assert str(ad_actions.day_of(at)) == day
+
+
+# --- the whole system, on real servers --------------------------------------------------------
+
+
+class Run:
+    """A system's runs over one long-lived topic, in a schema of its own."""
+
+    def __init__(self, broker: Broker, spark: SparkSession, name: str, partitions: int) -> None:
+        self.broker, self.spark, self.system = broker, spark, SYSTEMS["ad_statistics"]
+        self.name = f"{name}_{secrets.token_hex(3)}"
+        self.config, self.topic = broker.client_config(), Topic(f"{self.name}.long", partitions)
+        words = ["--in", self.topic.name, "--subject", f"{self.name}-value", "--schema", self.name]
+        self.options = self.system.options([*words, "--out", f"{self.name}.totals"])
+        self.options.max_per_batch = 4_000
+        results = self.system.results(self.options, partitions)
+        broker.create(self.topic, self.topic.dead_letters, *results)
+        self.ids = prepare(self.name, registry("test"))["ids"]
+
+    def send(self, stream: AdActionStream, first: int, last: int) -> None:
+        block = stream.block(first, last)
+        values, arrivals = block["value"].to_pylist(), block["arrival"].to_pylist()
+        send_replicated(self.config, self.topic.name, zip(values, arrivals, strict=True))
+
+    def start(self, checkpoint: Path, at: OnPoint | None = None):
+        return self.system.start(
+            self.spark, self.broker, self.options, checkpoint, at or OnPoint()
+        ).running
+
+    def through(self, checkpoint: Path) -> None:
+        with self.start(checkpoint) as running:
+            running.process_all()
+
+    def ask(self, query: str) -> list[tuple]:
+        with psycopg.connect(database("test")) as connection:
+            connection.execute(f'SET search_path TO "{self.name}"')
+            return connection.execute(query).fetchall()
+
+    def verdict(self, expected: pd.DataFrame):
+        columns = ["ad", "day", "type", "source", "count"]
+        counts = pd.DataFrame(self.ask("SELECT * FROM counts"), columns=columns)
+        accounts = dict(self.ask("SELECT fate, sum(count)::bigint FROM fates GROUP BY fate"))
+        letters = read_dead_letters(self.config, self.topic.dead_letters.name)
+        return judge(expected, counts, accounts, letters)
+
+
+@pytest.fixture
+def run(broker: Broker, spark: SparkSession, request) -> Callable[..., Run]:
+    return lambda partitions=4: Run(broker, spark, request.node.originalname[5:35], partitions)
+
+
+def test_each_action_counts_once_and_all_records_are_accounted_for(run) -> None:
+    system, checkpoint = run(), session.checkpoint("ads")
+    stream = AdActionStream(ids=system.ids, rate=20, ads=300, duplicate_share=0.1, bad_share=0.03)
+    expected = stream.expected(0, 30_000)
+    system.send(stream, 0, 15_000)
+    system.through(checkpoint)
+    system.send(stream, 15_000, 30_000)
+    system.through(checkpoint)
+    verdict = system.verdict(expected)
+    assert verdict.clean, str(verdict)
+    assert set(expected["fate"]) == {fate.value for fate in Fate}
+    assert expected["again"].any()  # beyond the horizon, and counted
+
+    # Without its checkpoint it begins ten minutes before the fence, and counts nothing twice.
+    system.send(stream, 0, 15_000)  # by a replicator that was stopped for an hour, say
+    system.through(session.checkpoint("ads"))
+    everything = system.ask("SELECT sum(count) FROM fates")[0][0]
+    assert everything == 45_000
+    totals = dict(system.ask("SELECT type, sum(count)::bigint FROM counts GROUP BY type"))
+    accepted = expected[expected["fate"] == "accepted"].groupby("type").size().to_dict()
+    assert totals == accepted, "values that arrived again at the same time are duplicates"
+
+
+def test_a_schema_registered_meanwhile_is_read_and_an_unknown_id_is_not(run, caplog) -> None:
+    system, checkpoint = run(1), session.checkpoint("ads")
+    known = encode(action(), 0, system.ids[0])
+    newer = json.loads(VERSIONS[1])
+    newer["fields"].append({"name": "device", "type": "string", "default": "phone"})
+    with system.start(checkpoint) as running:
+        send_replicated(system.config, system.topic.name, [(known, NOW)])
+        running.process_all()
+        from workbook.kafka.registry import register
+
+        new = register(registry("test"), f"{system.name}-value", json.dumps(newer))
+        value = head(new) + encode(action(event_id=2), 1, new)[5:] + b"\x06abc"
+        send_replicated(system.config, system.topic.name, [(value, NOW), (head(999) + b"x", NOW)])
+        running.process_all()
+    assert dict(system.ask("SELECT fate, count FROM fates WHERE count > 0")) == {
+        "accepted": 2,
+        "rejected": 1,
+    }
+
+
+@pytest.mark.parametrize("server", ["postgres", "registry"])
+def test_a_server_that_is_away_for_a_while_costs_nothing(run, server: str) -> None:
+    system, lab = run(1), lease("tests")
+    value = encode(action(), 1, system.ids[1])
+    with system.start(session.checkpoint("ads")) as running:
+        send_replicated(system.config, system.topic.name, [(value, NOW)])
+        running.process_all()
+        lab.ask("stop", name=server)
+        try:
+            records = [(encode(action(event_id=2), 1, system.ids[1]), NOW), (head(99), NOW)]
+            send_replicated(system.config, system.topic.name, records)
+            until(lambda: running.query.status["isTriggerActive"], "a micro-batch", 60)
+        finally:
+            lab.ask("start", name=server)
+        running.process_all()
+    assert dict(system.ask("SELECT fate, count FROM fates WHERE count > 0")) == {
+        "accepted": 2,
+        "rejected": 1,
+    }
+
+
+def test_of_two_runs_the_later_goes_on(run) -> None:
+    system = run(1)
+    send_replicated(system.config, system.topic.name, [(encode(action(), 1, system.ids[1]), NOW)])
+    first, second = session.checkpoint("one"), session.checkpoint("two", fresh=True)
+    running = system.start(first)
+    running.process_all()
+    with system.start(second) as later:
+        later.process_all()
+        send_replicated(system.config, system.topic.name, [(b"", NOW)])
+        later.process_all()
+        with pytest.raises(Exception, match="the only run that writes"):
+            running.process_all()
+    assert dict(system.ask("SELECT fate, count FROM fates WHERE count > 0")) == {
+        "accepted": 1,
+        "rejected": 1,
+    }
+    with pytest.raises(CannotGoOn, match="same run"):  # its checkpoint is behind the database
+        system.start(first)

@@ -1,0 +1,206 @@
+"""The schema registry and the database: the lab's own keep what they have, others are checked."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
+from itertools import chain
+from pathlib import Path
+
+import psutil
+import psycopg
+import pytest
+from brokers import false_broker, free_port
+from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
+from confluent_kafka.schema_registry.error import SchemaRegistryError
+from labs import OwnLab, own_lab, until
+
+from workbook.errors import DatabaseUnreachable, RegistryUnreachable, WorkbookError
+from workbook.stack import jars, postgres, server
+from workbook.stack import registry as registry_server
+from workbook.stack.addresses import database, registry
+from workbook.stack.client import Lease
+from workbook.stack.process import end_tree
+
+SERVERS = ["registry", "postgres"]
+
+
+@pytest.fixture
+def lab(monkeypatch: pytest.MonkeyPatch) -> Iterator[OwnLab]:
+    """A lab of its own, of which this process is a user as well.
+
+    No other lab can take its ports while a server is stopped, since they aren't the usual ones.
+    """
+    jars.unpacked("registry")
+    with own_lab() as mine, ExitStack() as held:
+        for kind in (registry_server, postgres):
+            with suppress(OSError):  # somebody else has it already
+                held.enter_context(socket.create_server(("127.0.0.1", kind.PORT)))
+        monkeypatch.setenv("WORKBOOK_LAB", mine.name)
+        yield mine
+
+
+def record(*fields: str) -> Schema:
+    of_fields = ",".join(f'{{"name": "{name}", "type": "string"}}' for name in fields)
+    return Schema(f'{{"type": "record", "name": "AdAction", "fields": [{of_fields}]}}', "AVRO")
+
+
+def stop_and_start(lab: OwnLab, user: Lease, name: str) -> None:
+    began = time.monotonic()
+    user.ask("stop", name=name)
+    assert time.monotonic() - began < 5, "it waited for its clients"
+    user.ask("start", name=name)
+
+
+def kill(lab: OwnLab, user: Lease, name: str) -> None:
+    [server] = lab.servers({"registry": "apicurio", "postgres": "bin/postgres"}[name])
+    server.kill()
+    until(lambda: name in user.ask("status")["ended"], f"the end of {name}")
+
+
+ENDS = pytest.mark.parametrize("end", [stop_and_start, kill])
+End = Callable[[OwnLab, Lease, str], None]
+
+
+@ENDS
+def test_schemas_their_ids_and_their_rules_outlive_the_registry(lab: OwnLab, end: End) -> None:
+    user = Lease("user")
+    client = SchemaRegistryClient({"url": user.ask("server", name="registry")})
+    assert client.get_subjects() == [], "a new lab's registry is empty"
+    client.set_compatibility(level="FULL")
+    ids = [client.register_schema(name, record("id", name)) for name in ("views", "clicks")]
+    end(lab, user, "registry")
+    again = SchemaRegistryClient({"url": user.ask("server", name="registry")})
+    assert [again.get_schema(n).schema_str for n in ids] == [
+        record("id", name).schema_str for name in ("views", "clicks")
+    ]
+    with pytest.raises(SchemaRegistryError, match="Incompatible"):
+        again.register_schema("views", record("id"))
+    assert again.register_schema("messages", record("id", "messages")) not in ids
+    user.close()
+    lab.assert_nothing_is_left(set())
+
+
+@ENDS
+def test_tables_outlive_the_database(lab: OwnLab, end: End) -> None:
+    user = Lease("user")
+    address = user.ask("server", name="postgres")
+    waiting = psycopg.connect(address, autocommit=True)
+    waiting.execute("CREATE TABLE counted AS SELECT 7 AS clicks")
+    end(lab, user, "postgres")
+    assert user.ask("server", name="postgres") == address
+    with psycopg.connect(address) as client:
+        assert client.execute("SELECT clicks FROM counted").fetchone() == (7,)
+    user.close()
+    lab.assert_nothing_is_left(set())
+
+
+def test_nobody_else_reads_the_password(lab: OwnLab, capfd: pytest.CaptureFixture[str]) -> None:
+    user = Lease("user")
+    address = user.ask("server", name="postgres", say=print)
+    password = re.fullmatch(r"postgresql://workbook:(\w{48})@127.*/workbook", address)[1]
+    assert lab.folder.stat().st_mode & 0o777 == 0o700
+    lab.start("-m", "workbook", "stop", "postgres").communicate(timeout=60)
+    user.ask("start", name="postgres", say=print)
+    said, _ = lab.start("-m", "workbook", "doctor").communicate(timeout=60)
+    assert "the lab's own answers at postgresql://127.0.0.1:" in said
+    written = [f.read_text(errors="replace") for f in lab.folder.rglob("*.log") if f.is_file()]
+    shown = [p.info["cmdline"] or [] for p in psutil.process_iter(["cmdline"])]
+    seen = [*written, *chain(*shown), said, capfd.readouterr().out]
+    assert not [text for text in seen if password in text]
+    with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
+        psycopg.connect(address.replace(password, "guessed"))
+    user.close()
+    lab.assert_nothing_is_left(set())
+
+
+def test_two_labs_have_servers_of_their_own(lab: OwnLab, monkeypatch: pytest.MonkeyPatch) -> None:
+    with own_lab() as other:
+        users = []
+        for name in (lab.name, other.name):
+            monkeypatch.setenv("WORKBOOK_LAB", name)
+            users.append(Lease("user"))
+        found = {user.ask("server", name=name) for user in users for name in SERVERS}
+        assert len(found) == 4
+        for user in users:
+            user.close()
+        other.assert_nothing_is_left(set())
+    lab.assert_nothing_is_left(set())
+
+
+@pytest.mark.parametrize("kind", [registry_server, postgres])
+def test_a_port_that_was_taken_meanwhile_is_given_up(
+    kind: server.Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jars.unpacked("registry")
+    with socket.create_server(("127.0.0.1", 0)) as faster:
+        port = faster.getsockname()[1]
+        taken = [port]
+        monkeypatch.setattr(
+            server.ports, "choose", lambda usual: taken.pop() if taken else free_port()
+        )
+        made = asyncio.run(server.start(kind, tmp_path / "lab" / "server", print))
+    assert f":{port}" not in made.address
+    end_tree(psutil.Process(made.process.pid), kind.END)
+
+
+def refused(asked: Callable[[], str], kind: type[WorkbookError]) -> str:
+    began = time.monotonic()
+    with pytest.raises(kind) as error:
+        asked()
+    assert time.monotonic() - began < 10
+    assert "secret" not in str(error.value)
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [
+        ("http://me:secret@127.0.0.1:{free}/x", "at http://127.0.0.1:.*Connection refused"),
+        ("http://lost.invalid:8081", "Name or service not known|not known"),
+        ("http://{web}/apis", "HTTP status 401"),
+        ("127.0.0.1:8081", "no URL of the form http://host:port/path"),
+        ("http://me:se/secret@b:9", "no URL of the form"),
+    ],
+)
+def test_a_foreign_registry_that_does_not_serve_is_named(
+    place: str, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with false_broker(lambda request: b"HTTP/1.1 401 Unauthorized\r\n\r\n") as web:
+        monkeypatch.setenv("SCHEMA_REGISTRY_URL", place.format(free=free_port(), web=web))
+        said = refused(registry, RegistryUnreachable)
+    assert re.search(f"Expected a schema registry.*({why}).*Check SCHEMA_REGISTRY_URL", said)
+
+
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [
+        ("postgresql://me:secret@127.0.0.1:{free}/x", "at postgresql://127.0.0.1:.* refused"),
+        ("postgresql://me:secret@lost.invalid/x", "failed to resolve host 'lost.invalid'"),
+        ("postgresql://me:sec ret@b/x?password=secret", "no URL of the form postgresql://user"),
+    ],
+)
+def test_a_foreign_database_that_does_not_serve_is_named(
+    place: str, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", place.format(free=free_port()))
+    said = refused(database, DatabaseUnreachable)
+    assert re.search(f"Expected a PostgreSQL database.*{why}.*Check DATABASE_URL", said)
+
+
+def test_a_wrong_password_is_named_and_a_right_one_lets_in(
+    lab: OwnLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user = Lease("user")
+    address = user.ask("server", name="postgres")
+    monkeypatch.setenv("DATABASE_URL", address)
+    assert database() == address
+    monkeypatch.setenv("DATABASE_URL", re.sub(r":\w{48}@", ":secret@", address))
+    said = refused(database, DatabaseUnreachable)
+    assert 'password authentication failed for user "workbook"' in said
+    user.close()
+    lab.assert_nothing_is_left(set())

@@ -1,0 +1,191 @@
+"""The counts in a real PostgreSQL: each micro-batch once, whoever writes and whatever fails."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import date
+from pathlib import Path
+
+import psycopg
+import pyarrow as pa
+import pytest
+
+from workbook.errors import CannotGoOn, DatabaseUnreachable
+from workbook.sinks.counts_table import CountsTable, Fence
+from workbook.spark.runner import Batch
+from workbook.stack.addresses import database
+
+DAY = date(2026, 1, 15)
+ROW = {"ad": "a", "day": DAY, "type": "view", "source": "search", "reason": None, "partition": 0}
+
+
+@pytest.fixture(scope="module")
+def url() -> str:
+    return database("test")
+
+
+@pytest.fixture
+def schema(url: str) -> Iterator[str]:
+    name = f"counts_{secrets.token_hex(4)}"
+    yield name
+    with psycopg.connect(url) as connection:
+        connection.execute(f"DROP SCHEMA IF EXISTS {name} CASCADE")
+
+
+@pytest.fixture
+def table(url: str, schema: str, tmp_path: Path):
+    def make(query: str = "", *, claims: bool = True, **more: object) -> CountsTable:
+        made = CountsTable(
+            url, "ads", ("in", "id-1"), tmp_path, horizon=600_000, schema=schema,
+            **{"kept": 0, "patience": 2.0, **more},
+        )  # fmt: skip
+        if claims:
+            made.claim(query)
+        return made
+
+    return make
+
+
+@pytest.fixture(autouse=True)
+def plans(tmp_path: Path) -> None:
+    """What Spark's checkpoint plans: batch n ends at offset 100 (n + 1) of both partitions."""
+    folder = tmp_path / "0" / "offsets"
+    folder.mkdir(parents=True)
+    for number in range(40):
+        ends = json.dumps({"in": {"0": 100 * (number + 1), "1": 100 * (number + 1)}})
+        (folder / str(number)).write_text(f'v1\n{{"batchWatermarkMs":0}}\n{ends}')
+
+
+def counts(*of: tuple[str, int], clock: int = -1) -> pa.Table:
+    rows = [{**ROW, "kind": "count", "ad": ad, "count": n} for ad, n in of]
+    rows += [{**ROW, "kind": "accepted", "ad": None, "count": sum(n for _, n in of)}]
+    rows += [{**ROW, "kind": "clock", "ad": None, "partition": p, "count": clock} for p in (0, 1)]
+    return pa.Table.from_pylist(rows)
+
+
+def totals(table: CountsTable) -> dict[str, int]:
+    rows = table.ask("SELECT ad, sum(count)::bigint AS n FROM counts GROUP BY ad")
+    return {row["ad"]: row["n"] for row in rows}
+
+
+def test_a_micro_batch_counts_once_and_the_next_adds(table) -> None:
+    made = table()
+    for number in (0, 0, 1, 1, 0):
+        made.write(counts(("a", 3), ("a", 1), ("b", 2)), Batch("q", number))
+    assert totals(made) == {"a": 8, "b": 4}
+    assert made.fates == {"accepted": 12}
+    assert "12 accepted" in made.line()
+
+
+@pytest.mark.parametrize(
+    "ad", ["'; DROP TABLE counts; --", 'a,"b"', '"', "\\N", "%s", "$1", " ", "NULL", "a" * 64]
+)
+def test_an_ad_is_text_whatever_it_looks_like(table, ad: str) -> None:
+    made = table()
+    made.write(counts((ad, 3)), Batch("q", 0))
+    made.write(counts((ad, 4)), Batch("q", 1))
+    assert totals(made) == {ad: 7}
+    keys = pa.Table.from_pylist([{**ROW, "ad": ad}])
+    assert [row["count"] for row in made.totals(keys)] == [7]
+
+
+def test_a_kill_before_the_commit_leaves_nothing(table) -> None:
+    def kill(point: str) -> None:
+        raise KeyboardInterrupt(point)
+
+    with suppress(KeyboardInterrupt):
+        table(at=kill).write(counts(("a", 3)), Batch("q", 0))
+    again = table("q")
+    assert totals(again) == {}
+    again.write(counts(("a", 3)), Batch("q", 0))
+    assert totals(again) == {"a": 3}
+
+
+def test_a_zombie_writes_nothing(table) -> None:
+    zombie, later = table(), table()
+    with pytest.raises(CannotGoOn, match="the only run that writes"):
+        zombie.write(counts(("a", 3)), Batch("q", 0))
+    later.write(counts(("a", 2)), Batch("q", 0))
+    assert totals(later) == {"a": 2}
+
+
+def test_another_query_goes_on_behind_the_fence_and_remembers_where_it_began(table) -> None:
+    table().write(counts(("a", 3)), Batch("first", 0))
+    second = table(claims=False)
+    assert second.claim("") == Fence({0: 100, 1: 100}, {})
+    assert second.claim("second").counted == {0: 100, 1: 100}  # killed before its first commit
+    second.write(counts(("a", 5)), Batch("second", 0))
+    second.write(counts(("a", 1)), Batch("second", 1))
+    assert totals(second) == {"a": 9}
+    assert table(claims=False).claim("second").counted == {0: 100, 1: 100}
+    third = table(claims=False)
+    assert third.claim("third").counted == {0: 200, 1: 200}
+    with pytest.raises(CannotGoOn, match="same run"):
+        third.resume("first", 0, 0)
+
+
+def test_it_begins_a_horizon_before_the_fence(table) -> None:
+    made = table()
+    for number in range(30):  # a minute of arrival each
+        made.write(counts(("a", 1), clock=60_000 * number), Batch("q", number))
+    fence = table(claims=False).claim("")
+    assert fence.counted == {0: 3_000, 1: 3_000}
+    assert fence.starting == {0: 2_000, 1: 2_000}  # the end of batch 19: arrival 29 - 10
+    assert table(claims=False, kept=1_500).claim("").starting == {}, "and 1,500 records before it"
+    assert len(made.ask("SELECT * FROM reached")) == 2 * 11, "older ones are of no use"
+
+
+def test_a_missing_micro_batch_is_refused(table) -> None:
+    made = table()
+    made.write(counts(("a", 1)), Batch("q", 0))
+    with pytest.raises(CannotGoOn, match="all micro-batches before 2"):
+        made.write(counts(("a", 1)), Batch("q", 2))
+
+
+def test_tables_that_somebody_changed_are_refused_with_what_to_do(table, schema, url) -> None:
+    made = table()
+    with psycopg.connect(url) as connection:
+        connection.execute(f"ALTER TABLE {schema}.counts DROP COLUMN source CASCADE")
+    with pytest.raises(CannotGoOn, match=r"Somebody changed them.*start again"):
+        made.write(counts(("a", 1)), Batch("q", 0))
+    with psycopg.connect(url) as connection:
+        connection.execute(f"INSERT INTO {schema}.versions VALUES (99)")
+    with pytest.raises(CannotGoOn, match="a newer workbook"):
+        table()
+
+
+def test_a_cut_connection_is_made_again_and_a_wrong_password_said_at_once(table, url) -> None:
+    made = table(patience=20.0)
+    made.write(counts(("a", 1)), Batch("q", 0))
+    cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+    with psycopg.connect(url) as connection:
+        connection.execute(f"{cut} AND usename = current_user")
+    made.write(counts(("a", 1)), Batch("q", 1))
+    assert totals(made) == {"a": 2}
+    made.close()
+    made._url = url.replace(url.split(":")[2].split("@")[0], "secret")
+    with pytest.raises(DatabaseUnreachable, match="password authentication failed") as raised:
+        made.write(counts(("a", 1)), Batch("q", 2))
+    assert "secret" not in str(raised.value)
+
+
+def test_two_threads_that_ask_while_one_writes_see_whole_micro_batches(table) -> None:
+    made, reading, seen = table(), table(claims=False), set()
+    done = threading.Event()
+
+    def look() -> None:
+        while not done.is_set():
+            rows = reading.ask("SELECT sum(count)::bigint AS n FROM counts")
+            seen.add(rows[0]["n"] or 0)
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    for number in range(30):
+        made.write(counts(*((f"ad-{n}", 1) for n in range(200))), Batch("q", number))
+    done.set()
+    thread.join()
+    assert all(n % 200 == 0 for n in seen)
