@@ -95,6 +95,13 @@ BARE = {
         "trigger", "INSERT OR REPLACE", "Consumer(", "assign", "consume(", "OFFSET_BEGINNING",
         "enable.partition.eof", "list_topics",
     ),
+    "40_clean_and_dedup": (
+        "SchemaRegistryClient(", "set_compatibility", "register_schema", "schemaless_writer",
+        "from_avro", "PERMISSIVE", "Consumer(", ".poll(", "assign", "produce(", "partitioner",
+        "headers=", "readStream", "startingOffsets", "maxOffsetsPerTrigger", "includeHeaders",
+        "realTime", "withWatermark", "dropDuplicatesWithinWatermark", "writeStream", "outputMode",
+        "foreachBatch", "trigger", "checkpointLocation", "RocksDBStateStoreProvider",
+    ),
     "31_active_groups": (
         "readStream", "kafka-assigned", "startingOffsets", "max_by", ".join(", "writeStream",
         "outputMode", "foreachBatch", "checkpointLocation", "trigger", "RocksDBStateStoreProvider",

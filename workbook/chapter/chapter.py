@@ -130,6 +130,21 @@ class Chapter:
             facts.append(placed.expected(0, sent))
         return pd.concat(facts, ignore_index=True)
 
+    def actions(
+        self, topic: str, registry: str, count: int, rate: float, **stream: Any
+    ) -> pd.DataFrame:
+        """Send ``count`` generated ad actions at once, the last of them of now.
+
+        Their schemas are registered under the subject ``TOPIC-value``. Returns what a ledger knows
+        of them, a row per message (``AdActionStream.expected``).
+        """
+        from workbook.generators.ad_actions import AdActionStream, prepare
+
+        stream |= {"partitions": require_topic(self.config, topic), **prepare(topic, registry)}
+        made = AdActionStream(rate=rate, **stream).ending_by(_now_ms(), count)
+        generate(self.config, topic, made, count)
+        return made.expected(0, count)
+
     def loop(
         self, work: Callable[[Any, Callable[[], bool]], None], reader: Closes, name: str = ""
     ) -> Loop:
