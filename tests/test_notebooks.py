@@ -95,6 +95,13 @@ BARE = {
         "trigger", "INSERT OR REPLACE", "Consumer(", "assign", "consume(", "OFFSET_BEGINNING",
         "enable.partition.eof", "list_topics",
     ),
+    "40_clean_and_dedup": (
+        "SchemaRegistryClient(", "set_compatibility", "register_schema", "schemaless_writer",
+        "from_avro", "PERMISSIVE", "Consumer(", ".poll(", "assign", "produce(", "partitioner",
+        "headers=", "readStream", "startingOffsets", "maxOffsetsPerTrigger", "includeHeaders",
+        "realTime", "withWatermark", "dropDuplicatesWithinWatermark", "writeStream", "outputMode",
+        "foreachBatch", "trigger", "checkpointLocation", "RocksDBStateStoreProvider",
+    ),
     "41_ad_counts": (
         "zoneinfo", "F.to_date", "session.timeZone", "produce(", "readStream", "from_json",
         "startingOffsets", "F.window", "withWatermark", "numRowsDroppedByWatermark", "writeStream",

@@ -1,0 +1,151 @@
+"""Chapter 40: The fate of a value."""
+
+from dataclasses import dataclass
+from io import BytesIO
+
+import fastavro
+
+from workbook.classroom.exercise import case, exercise, wrong
+
+
+def fate(value, decoders):
+    if not value:
+        return "empty"
+    if len(value) < 5 or value[0] != 0:
+        return "no Avro"
+    number = int.from_bytes(value[1:5], "big")
+    if number not in decoders:
+        return "unknown id"
+    try:
+        action = decoders[number](value[5:])
+    except Exception:
+        return "malformed"
+    if action["ad"] is None:
+        return "no ad"
+    return "owner" if action["owner"] else "good"
+
+
+TYPES = {"user": "long", "ad": ["null", "string"], "owner": "boolean"}
+FIELDS = [{"name": name, "type": kind} for name, kind in TYPES.items()]
+
+
+@dataclass(frozen=True)
+class Decoder:
+    version: int  # the first one has no user
+
+    def __call__(self, body):
+        schema = {"type": "record", "name": "Action", "fields": FIELDS[2 - self.version :]}
+        return fastavro.schemaless_reader(BytesIO(body), schema, None)
+
+
+KNOWN = {7: Decoder(1), 258: Decoder(2), 16_777_223: Decoder(2)}
+VIEW, OWN, NO_AD, NO_AD_OWN = b"\x02\x06a17\x00", b"\x02\x06a17\x01", b"\x00\x00", b"\x00\x01"
+USER, ODD, NOT_TEXT = b"\x0a", b"\x04\x02a", b"\x02\x04\xff\xfe\x00"
+
+
+def of(number, body, first=b"\x00"):
+    return first + number.to_bytes(4) + body, KNOWN
+
+
+def draw(random, size):
+    number, body = random.choice([*KNOWN]), random.choice((VIEW, OWN, NO_AD, NO_AD_OWN))
+    value, _ = of(number, body if number == 7 else USER + body)
+    spoiled = (
+        value[: random.randrange(len(value))],
+        bytes([random.randrange(1, 256)]) + value[1:],
+        of(random.choice((1, 8, 1_792, 2**24)), body)[0],
+        of(7, random.choice((ODD, NOT_TEXT)))[0],
+        random.choice((b"", None)),
+    )
+    return random.choice((value, value, *spoiled)), KNOWN
+
+
+def judged(
+    value, decoders, short=5, magic=True, order="big", begin=1, end=5, body=5,
+    error=Exception, decode=None, ad=True,
+):  # fmt: skip
+    if not value:
+        return "empty"
+    if len(value) < short or (magic and value[0] != 0):
+        return "no Avro"
+    number = int.from_bytes(value[begin:end], order)
+    if number not in decoders:
+        return "unknown id"
+    try:
+        action = (decode or decoders[number])(value[body:])
+    except error:
+        return "malformed"
+    return "no ad" if ad and action["ad"] is None else "owner" if action["owner"] else "good"
+
+
+def changed(**other):
+    return lambda value, decoders: judged(value, decoders, **other)
+
+
+def calls(right, other):
+    return lambda value, decoders: {right: other}.get(found := fate(value, decoders), found)
+
+
+fate_of_a_value = exercise(
+    fate,
+    name="The fate of a value",
+    task="Write the function that judges a record by its value: bytes, or None. `decoders` is a "
+    "dictionary from a schema id to a function. It gets the bytes behind the head and returns a "
+    'dictionary with `"ad"` and `"owner"`; bytes that it can\'t read raise an error. Return the '
+    "first of these texts that applies:\n\n"
+    '- `"empty"`: there is no value, or no byte in it.\n'
+    '- `"no Avro"`: it has fewer than five bytes, or the first isn\'t 0.\n'
+    '- `"unknown id"`: `decoders` doesn\'t have the id, which is in the next four bytes, the '
+    "highest first.\n"
+    '- `"malformed"`: the decoder raises an error.\n'
+    '- `"no ad"`: the ad is None.\n'
+    '- `"owner"`: `owner` is true.\n'
+    '- `"good"`: nothing else applies.',
+    cases=[
+        case("A view in version 2. As four bytes, 258 is 0, 0, 1, 2.", *of(258, USER + VIEW)),
+        case("A view in version 1, which has a decoder of its own.", *of(7, VIEW)),
+        case("This id needs all of its four bytes.", *of(16_777_223, USER + VIEW)),
+        case("It's the owner's own view.", *of(258, USER + OWN)),
+        case("`no ad` is before `owner` in the list.", *of(7, NO_AD_OWN)),
+        case("The body was cut, and the decoder raises EOFError.", *of(258, USER + VIEW[:3])),
+        case("The decoder raises IndexError.", *of(7, ODD)),
+        case("The decoder raises UnicodeDecodeError.", *of(7, NOT_TEXT)),
+        case("The head is whole, and the body is missing.", *of(7, b"")),
+        case("The head itself was cut: there is no id.", b"\x00\x00\x00\x00", KNOWN),
+        case("The first byte isn't 0.", *of(7, VIEW, b"\x01")),
+        case("No decoder has the id 9.", *of(9, VIEW)),
+        case("There is no value.", None, KNOWN),
+        case("The value has no byte.", b"", KNOWN),
+    ],
+    draw=draw,
+    right=[changed(), lambda value, decoders: fate(value or b"", decoders)],
+    wrong=[
+        wrong("It reads another id: take four bytes behind the first, the highest byte first.",
+              changed(end=2), changed(end=4), changed(begin=2), changed(order="little")),
+        wrong("The body begins behind the head, at the sixth byte: `value[5:]`.",
+              changed(body=6), changed(body=4), changed(body=0)),
+        wrong("It reads every value by the same schema. The id says which one wrote it.",
+              changed(decode=Decoder(2)), changed(decode=Decoder(1))),
+        wrong("It doesn't look at the first byte, which must be 0.", changed(magic=False)),
+        wrong("A head of five bytes is whole: it's the body that is missing.", changed(short=6)),
+        wrong("An unknown id isn't `malformed`: somebody may register that schema tomorrow.",
+              calls("unknown id", "malformed")),
+        wrong("An empty value has no first byte: it's `empty`.", calls("empty", "no Avro"),
+              calls("empty", "malformed")),
+        wrong("It catches one kind of error. A decoder raises several.",
+              changed(error=EOFError), changed(error=LookupError), changed(error=ValueError)),
+        wrong("It doesn't notice a missing ad: no decoder raises an error for that.",
+              changed(ad=False), calls("no ad", "malformed")),
+        wrong("The owner's own actions pass as good ones.", calls("owner", "good")),
+    ],
+    hints=(
+        "Ask in the order of the list, and return at once: a value of three bytes has no id, and "
+        "a body that can't be read has no ad.",
+        "`int.from_bytes` makes a number of bytes; its second argument says which byte is first. "
+        "Put only the decoder's call into `try`, and catch every error.",
+        'The id is `int.from_bytes(value[1:5], "big")`, and the body is `value[5:]`.',
+    ),
+    discussion="Seven outcomes, and several people: the producer of cut bytes, a team that forgot "
+    "to register its schema, nobody at all for an owner's view. So a dead letter says its reason. "
+    "A decoder isn't strict, though: it ignores bytes behind the end of a record.",
+)  # fmt: skip

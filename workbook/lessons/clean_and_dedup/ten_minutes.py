@@ -1,0 +1,150 @@
+"""Chapter 40: Remember for ten minutes."""
+
+from workbook.classroom.exercise import case, exercise, wrong
+
+MINUTE, HOUR = 60_000, 3_600_000
+
+
+def is_new(slices, digest, arrival):
+    times = [hashes[digest] for hashes in slices.values() if digest in hashes]
+    if times and arrival - max(times) <= 600_000:
+        return False
+    slices.setdefault(arrival // 60_000, {})[digest] = arrival
+    if len(slices) > 12:
+        del slices[min(slices)]
+    return True
+
+
+def first_made_goes(slices, digest, arrival):
+    if any(arrival - hashes.get(digest, -HOUR) <= 600_000 for hashes in slices.values()):
+        return False
+    minute = arrival // MINUTE
+    if minute not in slices and len(slices) == 12:
+        slices.pop(next(iter(slices)))
+    slices[minute] = {**slices.get(minute, {}), digest: arrival}
+    return True
+
+
+def of_records(answer):
+    def new(records):
+        slices = {}
+        return {"new": [answer(slices, *record) for record in records], "slices": kept(slices)}
+
+    return new
+
+
+def kept(slices):
+    for minute, hashes in slices.items():
+        if not isinstance(hashes, dict) or any(t // MINUTE != minute for t in hashes.values()):
+            return "not each hash with its arrival in the slice of its minute"
+    return "twelve at most" if len(slices) <= 12 else str(len(slices))
+
+
+def remembering(
+    most=12, gone=min, within=600_000, own=False, renews=False, before=None, length=MINUTE
+):
+    """Build an answer; with the defaults it's right. ``gone`` chooses what is forgotten."""
+
+    def answer(slices, digest, arrival):
+        minute = arrival // length
+        now = max([*slices, minute]) if before == "newest" else minute
+        for old in [old for old in slices if before and old < now - 10]:
+            del slices[old]
+        searched = [slices.get(minute, {})] if own else slices.values()
+        times = [hashes[digest] for hashes in searched if digest in hashes]
+        new = not times or arrival - max(times) > within
+        if new or renews:
+            slices.setdefault(minute, {})[digest] = arrival
+        if len(slices) > most:
+            slices.clear() if gone is None else slices.pop(gone(slices))
+        return new
+
+    return answer
+
+
+def seconds(*records):
+    return [(digest, int(1000 * second)) for digest, second in records]
+
+
+def minutes(first, last):
+    return [(f"minute {minute}", 60 * minute + 30) for minute in range(first, last)]
+
+
+AHEAD = ("an hour ahead", 3_900)
+
+
+def draw(random, size):
+    now, records = random.randrange(100 * HOUR), []
+    for _ in range(size):
+        now += random.choice((0, 900, 20_000, 59_000, 60_000, 61_000, 200_000, 590_000))
+        records.append((random.choice("abcdef"), now))
+    if size > 5 and random.random() < 0.5:
+        place = random.randrange(size)
+        records.insert(place, ("an hour ahead", records[place][1] + HOUR))
+    return (records,)
+
+
+ten_minutes = exercise(
+    is_new,
+    rehearse=of_records,
+    name="Remember for ten minutes",
+    task="`is_new(slices, digest, arrival)` is called for each record of a partition. It returns "
+    "True if the record counts, and False if the same hash (`digest`) counted at most ten minutes "
+    "(600,000 ms) of arrival before. Only a record that counts is remembered: in `slices[minute]`, "
+    "a dictionary from hash to arrival, where `minute` is `arrival // 60_000`. `slices` is empty "
+    "at first, and then what your calls have left in it. Keep at most **twelve** slices: forget a "
+    "whole slice, and none that may still matter. One record may be from a machine whose clock is "
+    "an hour ahead. Because of it no other hash may be forgotten too early.",
+    cases=[
+        case("The second `a` arrives a second after the first.", seconds(("a", 5), ("a", 6))),
+        case("The second `a` is in the next minute's slice.", seconds(("a", 59), ("a", 61))),
+        case("Exactly ten minutes later it's still a duplicate.", seconds(("a", 30), ("a", 630))),
+        case("A millisecond more, so it counts.", seconds(("a", 30), ("a", 630.001))),
+        case("Twelve minutes after one that counted.", seconds(("a", 0), ("a", 360), ("a", 720))),
+        case("The second `a` counts again, so the third doesn't.",
+             seconds(("a", 0), ("a", 660), ("a", 700))),
+        case("There are hashes of thirty minutes.", seconds(*minutes(0, 30))),
+        case("One record is an hour ahead.", seconds(("a", 295), AHEAD, ("a", 301))),
+        case("Each minute has a record, and one is an hour ahead. `a` is ten minutes old.",
+             seconds(("a", 30), *minutes(1, 5), AHEAD, *minutes(5, 11), ("a", 630))),
+        case("The first record is an hour ahead.",
+             seconds(AHEAD, ("a", 301), ("a", 302), *minutes(6, 14), ("a", 890))),
+        case("A record that is ahead, among those of thirty minutes.",
+             seconds(*minutes(0, 15), ("ahead", 4_500), *minutes(15, 30), ("minute 25", 1_800))),
+    ],
+    draw=draw,
+    right=[first_made_goes, remembering()],
+    wrong=[
+        wrong("It forgets what is old for *this* record. To a record that is an hour ahead, every "
+              "other hash is old.", remembering(before="this")),
+        wrong("It measures age from the newest arrival so far. After one record that is an hour "
+              "ahead every other hash is old, for an hour.", remembering(before="newest")),
+        wrong("It never forgets, so its memory grows for as long as it runs.",
+              remembering(most=10**9)),
+        wrong("If there are too many slices, it forgets all of them. Forget one.",
+              remembering(gone=None)),
+        wrong("It forgets the newest slice, which is needed the longest.", remembering(gone=max)),
+        wrong("It keeps too few slices. Ten minutes touch eleven, and a record that is ahead needs "
+              "one more.", remembering(most=11), remembering(most=10)),
+        wrong("It looks only into the slice of this record's own minute.", remembering(own=True)),
+        wrong("Every hash that is still remembered is a duplicate to it. But slices are kept for "
+              "longer than ten minutes: compare the two arrivals.", remembering(within=10**12)),
+        wrong("A duplicate may arrive exactly 600,000 ms later.", remembering(within=599_999)),
+        wrong("It remembers duplicates, too. A record that is sent again every nine minutes would "
+              "never count again.", remembering(renews=True)),
+        wrong("A hash belongs into the slice of its minute, `arrival // 60_000`.",
+              remembering(length=1_000), remembering(length=1), remembering(length=600_000)),
+    ],
+    hints=(
+        "Three steps: look for the hash in all slices; if it isn't a duplicate, remember it; if "
+        "there are too many slices now, forget one. Which one can no longer matter?",
+        "A hash that counted twice may be in two slices: its newest arrival matters. Don't use "
+        "`arrival` to choose what to forget: this record may be the one that is ahead.",
+        "`if len(slices) > 12:` `del slices[min(slices)]` forgets a slice.",
+    ),
+    discussion="Ten minutes touch eleven slices, and the twelfth is for the record that is ahead. "
+    "It takes nobody's place until it's the smallest. Two machines that are ahead by different "
+    "times would need two spare slices, so the operator on Spark has a clock of its own: the "
+    "arrival that nine in ten of the last 1,000 records have passed. The memory is bounded in "
+    "minutes and not in hashes: a flood makes its slices large.",
+)  # fmt: skip
