@@ -7,8 +7,8 @@ import psycopg
 
 from workbook.classroom.core import Problem
 from workbook.classroom.exercise import BY_CHANCE, stub_of, wrong
-from workbook.classroom.judging import Case, NotYet, by_cases, not_callable_so
-from workbook.lessons.ad_counts.on_postgres import Run, rehearsed, schema
+from workbook.classroom.judging import NotYet, by_cases, not_callable_so
+from workbook.lessons.ad_counts.on_postgres import DAYS, Run, drawn, rehearsed, schema, told
 
 ADD = (
     "INSERT INTO counts VALUES (%s, %s, %s, %s) ON CONFLICT (ad, day, type) "
@@ -101,29 +101,8 @@ WRONG = [
 ]  # fmt: skip
 
 
-def told(why, *runs):
-    """Make a case: each micro-batch counts once, wherever the process dies."""
-    total = {}
-    for *key, count in (row for run in runs for row in run.counts):
-        total[tuple(key)] = total.get(tuple(key), 0) + count
-    return Case((list(runs),), sorted((*key, count) for key, count in total.items()), why)
-
-
-DAY, NEXT = "2026-01-14", "2026-01-15"
+DAY, NEXT = DAYS
 BIKE, MORE = [("bike", DAY, "view", 2)], [("bike", DAY, "view", 3), ("boat", NEXT, "click", 1)]
-
-
-def drawn(chance):
-    runs, query = [], ""
-    for number in range(1 + chance.randrange(4)):
-        if not number or chance.random() < 0.3:
-            query, batch = f"query {number}", 0
-        keys = [(ad, day, "view") for ad in ("bike", "boat") for day in (DAY, NEXT)]
-        counts = [(*k, 1 + chance.randrange(9)) for k in sorted(chance.sample(keys, 2))]
-        dies = chance.choice(("", "", "checkpoint", "commit", "fence", counts[1][0]))
-        runs.append(Run(counts, query, batch, dies))
-        batch += 1
-    return runs
 
 
 CASES = [
