@@ -25,8 +25,16 @@ ADD_UP = "rebalance: Add up the partitions"
 
 def given_to(problem: Problem, request: pytest.FixtureRequest) -> dict[str, Any]:
     """What the notebook hands to its check besides the answer."""
-    on_spark = "spark" in signature(problem.diagnose).parameters
-    return {"spark": request.getfixturevalue("spark")} if on_spark else {}
+    wanted = {"spark", "url"} & set(signature(problem.diagnose).parameters)
+    return {name: request.getfixturevalue(name) for name in wanted}
+
+
+@pytest.fixture
+def url() -> str:
+    """The address of the lab's own PostgreSQL."""
+    from workbook.stack.addresses import database
+
+    return database("tests")
 
 
 @pytest.mark.parametrize("name", LESSONS)

@@ -101,6 +101,11 @@ BARE = {
         "headers=", "readStream", "startingOffsets", "maxOffsetsPerTrigger", "includeHeaders",
         "realTime", "withWatermark", "dropDuplicatesWithinWatermark", "writeStream", "outputMode",
         "foreachBatch", "trigger", "checkpointLocation", "RocksDBStateStoreProvider",
+    "41_ad_counts": (
+        "zoneinfo", "F.to_date", "session.timeZone", "produce(", "readStream", "from_json",
+        "startingOffsets", "F.window", "withWatermark", "numRowsDroppedByWatermark", "writeStream",
+        "outputMode", "foreachBatch", "checkpointLocation", "maxOffsetsPerTrigger", "trigger",
+        "psycopg.connect", "PRIMARY KEY", "ON CONFLICT", "excluded.count", "SIGSTOP",
     ),
     "31_active_groups": (
         "readStream", "kafka-assigned", "startingOffsets", "max_by", ".join(", "writeStream",

@@ -21,7 +21,7 @@ ACCEPTED: dict[str, tuple[int, str]] = {
     "share_holders": (1, "3343f465385c"),
     "active_groups": (1, "a423c7ccfc04"),
     "replicate": (1, "b6288d790170"),
-    "ad_statistics": (1, "94b0d6d5b50a"),
+    "ad_statistics": (1, "7a4b04551370"),
 }
 """Of each system the version, and the hash of what its pipeline is made of."""
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
+from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -28,6 +32,7 @@ from workbook.kafka.readers import read_dead_letters
 from workbook.kafka.stream_producer import generate
 from workbook.kafka.tail import Tail
 from workbook.stack.broker import kafka
+from workbook.stack.process import end_now, family, spawn
 from workbook.topics import new_compacted_topic, new_topic
 from workbook.views import charts, live, tables
 from workbook.views.cell_clock import time_cells
@@ -63,6 +68,7 @@ class Chapter:
         self.config, self.spark_options = self.broker.client_config(), self.broker.spark_options()
         self._open: ExitStack = ExitStack()
         self._loops: list[Loop] = []
+        self._programs: dict[str, subprocess.Popen[bytes]] = {}
         self._spark: SparkSession | None = None
         self._asked: dict[tuple[str | None, ...], Prediction] = {}
         Chapter.of_name[name] = self
@@ -275,6 +281,20 @@ class Chapter:
 
         self._spark = spark_session()
         return self._spark
+
+    def program(self, log: str, *words: str) -> subprocess.Popen[bytes]:
+        """Run ``python -m workbook WORDS`` in a process of its own, which writes to ``log``.
+
+        It ends by kill -9, with all that it has started: by ``close``, when a second program writes
+        the same file, or when this process ends. Its Spark gets 1 GB of memory.
+        """
+        if log in self._programs:
+            end_now(family(self._programs[log].pid))
+        command = [sys.executable, "-m", "workbook", *words]
+        started = spawn(command, Path(log), env={**os.environ, "SPARK_DRIVER_MEMORY": "1g"})
+        self._open.callback(lambda: end_now(family(started.pid)))
+        self._programs[log] = started
+        return started
 
     def checkpoint(self) -> str:
         """Make a fresh folder for a query's checkpoint; return its path."""

@@ -6,6 +6,7 @@ the card names the wrong idea that gives the same rows, or shows the first case 
 answer is called with that case's rows alone. An answer that is right on a table is then described
 on a stream: Spark must accept the query, and its state must end. Last, it runs on the
 ``micro_batches``, which have a sentence each, and must emit the reference's rows in each of them.
+Without ``micro_batches`` it stays on the table, as for an answer that ``foreachBatch`` calls.
 """
 
 from __future__ import annotations
@@ -53,10 +54,10 @@ def frame_exercise(
     schema: str,
     cases: Sequence[Read],
     draw: Callable[[random.Random, int], tuple[Row, ...]],
-    micro_batches: Sequence[Read],
     wrong: Sequence[Sequence[Mistake]],
-    wrong_on_a_stream: Sequence[Sequence[Mistake]],
     right: Sequence[Answer],
+    micro_batches: Sequence[Read] = (),
+    wrong_on_a_stream: Sequence[Sequence[Mistake]] = (),
     **words: Any,
 ) -> Problem:
     """Build an exercise; a case's arguments are rows of the ``schema``, and ``draw`` returns rows.
@@ -97,7 +98,8 @@ class _OnFrames:
         with waiting_aloud(), without_new_queries(spark):
             table = self._table(spark, [row for _, rows in self.cases for row in rows])
             warm_up(table)
-            return self._on_tables(answer, table) or self._on_a_stream(answer, table)
+            found = self._on_tables(answer, table)
+            return found or (self._on_a_stream(answer, table) if self.micro_batches else None)
 
     def _table(self, spark: SparkSession, rows: Sequence[Row]) -> DataFrame:
         return spark.createDataFrame(list(rows), self.schema)

@@ -8,6 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.avro.functions import from_avro
 
+from workbook.decoding.records import RECORD
 from workbook.events.ad_actions import (
     ARRIVAL,
     HEAD,
@@ -35,8 +36,8 @@ def parse(raw: DataFrame, schemas: Mapping[int, str]) -> DataFrame:
     by their id in the registry. Out, a row per record: ``ad``, ``type`` and ``source`` (string),
     ``day`` (date, in Oslo), ``owner`` and ``too_old`` (boolean); ``hash`` (bigint, of the value),
     ``arrival`` (bigint, ms: the replicator's header, else the record's timestamp), ``partition``,
-    ``offset``; ``reason`` (string, null where accepted), and only where there is one ``key``,
-    ``value`` and ``topic``. A record is rejected by the rules of ``AdAction.decode``.
+    ``offset``; ``reason`` (string, null where accepted), and only where there is one or the action
+    is too old ``key``, ``value`` and ``topic``. Records are rejected by the rules of ``decode``.
     """
     decoded = raw.select(
         "key", "value", "topic", "partition", "offset",
@@ -45,13 +46,14 @@ def parse(raw: DataFrame, schemas: Mapping[int, str]) -> DataFrame:
         _action(schemas).alias("action"),
     )  # fmt: skip
     reason, time = F.col("reason"), F.col("action.time")
-    rejected = [F.when(reason.isNotNull(), F.col(c)).alias(c) for c in ("key", "value", "topic")]
+    too_old = time < F.col("arrival") - MAX_AGE_MS
+    kept = [F.when(reason.isNotNull() | too_old, F.col(c)).alias(c) for c in RECORD[:3]]
     day = F.to_date(F.from_utc_timestamp(F.timestamp_millis(time), OSLO.key))
     return decoded.withColumn("reason", _reason(schemas)).select(
         "action.ad", "action.type", "action.source", "action.owner",
         F.when(reason.isNull(), day).alias("day"),  # a time of year 290,000 would be an error
-        (time < F.col("arrival") - MAX_AGE_MS).alias("too_old"),
-        "hash", "arrival", "partition", "offset", "reason", *rejected,
+        too_old.alias("too_old"),
+        "hash", "arrival", "partition", "offset", "reason", *kept,
     )  # fmt: skip
 
 

@@ -13,11 +13,7 @@ from workbook.kafka.dead_letters import DeadLetters
 
 
 def send_too_late(
-    rows: Iterable[Mapping[str, Any]],
-    config: Mapping[str, str],
-    topic: str,
-    letters: DeadLetters,
-    reason: Reason = Reason.TOO_LATE,
+    rows: Iterable[Mapping[str, Any]], config: Mapping[str, str], topic: str, letters: DeadLetters
 ) -> int:
     """Read the records that ``rows`` (partition, offsets) mean once more, and send each of them.
 
@@ -29,16 +25,16 @@ def send_too_late(
         wanted[row["partition"]].update(row["offsets"])
     if not wanted:
         return 0
-    rejected = Rejected(reason)
+    too_late = Rejected(Reason.TOO_LATE)
     with letters:
         found = set()
         for message in records_at(config, topic, {p: sorted(o) for p, o in wanted.items()}):
-            letters(message, rejected)
+            letters(message, too_late)
             found.add((message.partition(), message.offset()))
         for partition, offsets in wanted.items():
             for offset in sorted(offsets):
                 if (partition, offset) not in found:
                     gone = {"key": None, "value": None, "arrival": -1}
                     where = {"topic": topic, "partition": partition, "offset": offset}
-                    letters.send({**gone, **where}, reason.value)
+                    letters.send({**gone, **where}, Reason.TOO_LATE.value)
     return sum(map(len, wanted.values()))

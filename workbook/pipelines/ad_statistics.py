@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from pyspark.sql import DataFrame
 from pyspark.sql.types import (
-    ArrayType,
+    BinaryType,
     DateType,
     IntegerType,
     LongType,
@@ -55,8 +55,11 @@ RESULT = StructType(
         StructField("source", StringType()),
         StructField("reason", StringType()),
         StructField("partition", IntegerType()),
-        StructField("offsets", ArrayType(LongType())),
         StructField("count", LongType()),
+        StructField("offset", LongType()),
+        StructField("arrival", LongType()),
+        StructField("key", BinaryType()),
+        StructField("value", BinaryType()),
     ]
 )
 _KEY = ("ad", "day", "type", "source")
@@ -85,8 +88,8 @@ def ad_statistics(
 
     - ``count``: the accepted actions (``count``, bigint) by ``ad``, ``day``, ``type``, ``source``.
     - ``accepted``, ``duplicate``, ``filtered`` (the owner's own), ``rejected`` (by ``reason``) and
-      ``too old``: the number of records (``count``); together these are all records. Those that are
-      too old also have their ``offsets`` (array of bigint).
+      ``too old``: the number of records (``count``); together these are all records. One that is
+      too old is a row of its own, with ``offset``, ``arrival`` (ms), ``key`` and ``value``.
     - ``clock``: the arrival (``count``, ms) that nine in ten of the last 1,000 records have passed;
       -1 before there are as many.
 
@@ -122,8 +125,12 @@ def squeezed(
             for row in rejected.iter_rows(named=True):
                 dead_letters.send(row, row["reason"])
     fence = pl.col("partition").replace_strict(dict(counted), default=0, return_dtype=pl.Int64)
-    return rows.drop("key", "value", "topic").with_columns(
-        (pl.col("offset") >= fence).alias("counts"), pl.col("partition").alias(BUCKET)
+    good = pl.when(pl.col("reason").is_null())
+    return rows.drop("topic").with_columns(
+        good.then("key").alias("key"),
+        good.then("value").alias("value"),
+        (pl.col("offset") >= fence).alias("counts"),
+        pl.col("partition").alias(BUCKET),
     )
 
 
@@ -159,10 +166,12 @@ def count(state: State, batch: pl.DataFrame) -> pl.DataFrame:
     rejected = batch.filter(pl.col("reason").is_not_null() & counts)
     duplicates = int(good["counts"].sum()) - len(fates)
     number = pl.len().cast(pl.Int64).alias("count")
-    too_old = pl.col("offset").filter(pl.col("kind") == Fate.TOO_OLD.value).alias("offsets")
+    too_old = fates.filter(pl.col("kind") == Fate.TOO_OLD.value)
+    counted = fates.filter(pl.col("kind") != Fate.TOO_OLD.value)
     parts = [
         accepted.group_by(_KEY).agg(number).with_columns(pl.lit(COUNT).alias("kind")),
-        fates.group_by("kind").agg(number, too_old),
+        counted.group_by("kind").agg(number),
+        too_old.select("kind", "offset", "arrival", "key", "value", count=pl.lit(1, pl.Int64)),
         rejected.group_by("reason")
         .agg(number)
         .with_columns(pl.lit(Fate.REJECTED.value).alias("kind")),
@@ -176,7 +185,8 @@ _EMPTY = pl.DataFrame(
     schema={
         "kind": pl.String, "ad": pl.String, "day": pl.Date, "type": pl.String,
         "source": pl.String, "reason": pl.String, "partition": pl.Int32,
-        "offsets": pl.List(pl.Int64), "count": pl.Int64,
+        "count": pl.Int64, "offset": pl.Int64, "arrival": pl.Int64,
+        "key": pl.Binary, "value": pl.Binary,
     }
 )  # fmt: skip
 

@@ -69,7 +69,6 @@ class AdStatistics(System):
         on_point: OnPoint,
     ) -> Started:
         from workbook.events.ad_actions import HORIZON_MS
-        from workbook.events.reasons import Reason
         from workbook.kafka.dead_letters import DeadLetters
         from workbook.kafka.identity import topic_ids
         from workbook.kafka.probe import require_topic
@@ -77,7 +76,7 @@ class AdStatistics(System):
         from workbook.pipelines.ad_statistics import KEPT, ad_statistics
         from workbook.sinks.counts_table import CountsTable
         from workbook.sinks.counts_topic import CountsTopic
-        from workbook.sinks.late_letters import LateLetters
+        from workbook.sinks.old_letters import OldLetters
         from workbook.sinks.table_topic import TableTopic
         from workbook.spark import checkpoints
         from workbook.spark.runner import start_query
@@ -122,7 +121,7 @@ class AdStatistics(System):
         def again(failure: str) -> DataFrame | None:
             return rows() if "NewSchema" in failure else None
 
-        sinks = [LateLetters(config, source, letters, Reason.TOO_OLD), counts]
+        sinks = [OldLetters(source, letters), counts]
         if options.out:
             sinks.append(CountsTopic(counts, TableTopic(config, options.out, "key")))
         every = f"{options.every or 0} seconds"

@@ -30,12 +30,15 @@ def checkpoint(
     starts: Sequence[float] = (),
     planned: Mapping[int, int] | None = None,
     caption: str = CAPTION,
+    kinds: Sequence[str] = KINDS,
+    kill_is: str = "kill -9",
 ) -> Picture:
     """Draw the files of a checkpoint: kind (offsets, state, commits), micro-batch, time (s).
 
     ``kills`` and ``starts`` (again) are times too. ``planned`` says up to which offset a
     micro-batch reads. The micro-batches around the last kill are drawn, or the last ones; of
-    several files of a kind the one written last, in each life of the query.
+    several files of a kind the one written last, in each life of the query. With ``kinds``, other
+    writes than those of files, in the order in which a micro-batch makes them.
     """
     planned = planned or {}
     kill = max(kills) if kills else inf
@@ -43,19 +46,19 @@ def checkpoint(
     times = _times([file for file in files if file[1] in batches], sorted(kills))
     if not times:
         return Picture(Drawing(10, 10), caption, EMPTY)
-    sheet = Sheet(times, kills, starts)
+    sheet = Sheet(times, kills, starts, kinds, kill_is)
     sheet.draw_files()
     sheet.draw_marks()
-    last = {kind: _last(files, kind, kill) for kind in KINDS}
+    last = {kind: _last(files, kind, kill) for kind in kinds}
     open_ = last["offsets"] if last["offsets"] > last["commits"] else NONE
     if kills and open_ in times:
-        sheet.draw_missing(open_, [k for k in KINDS if not _by(times[open_], k, kill)])
-    words = [f"The last micro-batch {', '.join(f'in {k}: {_named(last[k])}' for k in KINDS)}."]
+        sheet.draw_missing(open_, [k for k in kinds if not _by(times[open_], k, kill)])
+    words = [f"The last micro-batch {', '.join(f'in {k}: {_named(last[k])}' for k in kinds)}."]
     if kills:
         words = _at_kill(times.get(open_, {}), last, kill, planned)
     if (everything := len({batch for _, batch, _ in files})) > len(times):
         words.append(f"{everything:,} micro-batches have files here, {len(times)} are drawn.")
-    rows = [_row(batch, sheet, planned) for batch in times]
+    rows = [_row(batch, sheet, planned, kinds) for batch in times]
     return Picture(sheet.drawing, caption, " ".join(words), rows)
 
 
@@ -105,13 +108,13 @@ def _at_kill(
     latest = "None was in commits." if done == NONE else f"The last one in commits was {done}."
     if not kinds:
         return ["When the kill fell, each planned micro-batch was in commits.", latest]
-    there = [kind for kind in KINDS if _by(kinds, kind, kill)]
-    missing = [kind for kind in KINDS if kind not in there]
+    there = [kind for kind in last if _by(kinds, kind, kill)]
+    missing = [kind for kind in last if kind not in there]
     said = (
         f"When the kill fell, micro-batch {batch}{_records(batch, planned)} was in "
         f"{' and '.join(there)}, and not in {' or '.join(missing)}."
     )
-    again = [kind for kind in KINDS if any(at > kill for at in kinds.get(kind, ()))]
+    again = [kind for kind in last if any(at > kill for at in kinds.get(kind, ()))]
     since = [f"Since then {batch} was written to {' and '.join(again)}."] if again else []
     return [said, latest, *since]
 
@@ -125,8 +128,10 @@ def _records(batch: int, planned: Mapping[int, int]) -> str:
     return f" (offset {first:,})" if last == first else f" (offsets {first:,} to {last:,})"
 
 
-def _row(batch: int, sheet: Sheet, planned: Mapping[int, int]) -> dict[str, str]:
+def _row(
+    batch: int, sheet: Sheet, planned: Mapping[int, int], kinds: Sequence[str]
+) -> dict[str, str]:
     row = {"micro-batch": str(batch)}
     if planned:
         row["reads up to offset"] = f"{planned[batch]:,}" if batch in planned else "?"
-    return row | {kind: sheet.said(batch, kind) for kind in KINDS}
+    return row | {kind: sheet.said(batch, kind) for kind in kinds}

@@ -1,4 +1,4 @@
-"""The sheet of a checkpoint: a row for each kind of file, and the kills across them."""
+"""The sheet of a checkpoint: a row for each kind of write, and the kills across them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,13 @@ from workbook.views.drawing import (
 from workbook.views.time_axis import TimeAxis
 
 KINDS = ("offsets", "state", "commits")
-MEANING = {"offsets": "what it reads", "state": "its counts", "commits": "it's done"}
-COLOURS = {"offsets": BLUE, "state": ORANGE, "commits": GREEN}
+MEANING = {
+    "offsets": "what it reads",
+    "state": "its counts",
+    "database": "its counts",
+    "commits": "it's done",
+}
+COLOURS = {"offsets": BLUE, "state": ORANGE, "database": ORANGE, "commits": GREEN}
 
 WIDTH, LEFT, RIGHT, TOP, ROW, MARK, HIGH = 860, 96, 800, 30, 44, 24, 22
 PAUSE_S = 4.0
@@ -34,8 +39,15 @@ Times = dict[int, dict[str, list[float]]]
 class Sheet:
     """The files of the micro-batches in ``times`` on an axis of time, with kills and starts."""
 
-    def __init__(self, times: Times, kills: Sequence[float], starts: Sequence[float]) -> None:
-        self._times = times
+    def __init__(
+        self,
+        times: Times,
+        kills: Sequence[float],
+        starts: Sequence[float],
+        kinds: Sequence[str] = KINDS,
+        kill: str = "kill -9",
+    ) -> None:
+        self._times, self._kinds, self._kill = times, kinds, kill
         moments = [at for kinds in times.values() for found in kinds.values() for at in found]
         self._kills = [at for at in sorted(kills) if at >= min(moments)]
         self._starts = [at for at in starts if at >= min(moments)]
@@ -44,7 +56,7 @@ class Sheet:
             [*moments, *self._kills, *self._starts], LEFT + MARK, RIGHT,
             longest=_longest(times), zero=zero,
         )  # fmt: skip
-        self._foot = TOP + ROW * len(KINDS)
+        self._foot = TOP + ROW * len(kinds)
         self.drawing = Drawing(WIDTH, self._foot + 24)
 
     def said(self, batch: int, kind: str) -> str:
@@ -54,16 +66,16 @@ class Sheet:
 
     def draw_files(self) -> None:
         """Draw the rows, a line for each micro-batch, and a mark for each file."""
-        for kind in KINDS:
-            y = _y(kind)
+        for kind in self._kinds:
+            y = self._y(kind)
             self.drawing.text(4, y + 10, kind, bold=True)
             self.drawing.text(4, y + 24, MEANING[kind], size=10)
             self.drawing.line([(LEFT, y + HIGH / 2), (WIDTH, y + HIGH / 2)], colour=FAINT, thick=1)
         self._axis.draw(self.drawing, self._foot)
         for kinds in self._times.values():
-            self._join(kinds, "offsets", "state")
-            self._join(kinds, "state", "commits")
-        for kind in KINDS:
+            for one, other in pairwise(self._kinds):
+                self._join(kinds, one, other)
+        for kind in self._kinds:
             self._draw_kind(kind)
 
     def draw_marks(self) -> None:
@@ -76,7 +88,7 @@ class Sheet:
             x, y = self._axis.at(at), TOP - 12
             cut = [(x, y), (x - 4, y + 40), (x + 4, y + 60), (x - 4, y + 90), (x, self._foot)]
             self.drawing.line(cut, colour=RED, thick=2.5)
-            self.drawing.text(x - 4, y, "✂ kill -9", anchor="end", bold=True)
+            self.drawing.text(x - 4, y, f"✂ {self._kill}", anchor="end", bold=True)
 
     def draw_missing(self, batch: int, kinds: Sequence[str]) -> None:
         """Draw a crossed box behind the kill for each file that wasn't there."""
@@ -84,17 +96,21 @@ class Sheet:
         for kind in kinds:
             room = _room(batch)
             self.drawing.box(
-                x, _y(kind), room, HIGH, str(batch), edge=RED, dashed=True, fill=PAPER,
+                x, self._y(kind), room, HIGH, str(batch), edge=RED, dashed=True, fill=PAPER,
                 title=f"{kind}/{batch} is missing",
             )  # fmt: skip
-            self.drawing.cross(x + room, _y(kind), size=4)
+            self.drawing.cross(x + room, self._y(kind), size=4)
+
+    def _y(self, kind: str) -> float:
+        return TOP + ROW * self._kinds.index(kind)
 
     def _join(self, kinds: Mapping[str, Sequence[float]], one: str, other: str) -> None:
         """Join each file with the one before it; with dashes where the query has died between."""
         for at in kinds.get(other, ()):
             before = [first for first in kinds.get(one, ()) if first <= at][-1:]
             for first in before:
-                ends = [(self._axis.at(first), _y(one) + 11), (self._axis.at(at), _y(other) + 11)]
+                places = (first, one), (at, other)
+                ends = [(self._axis.at(when), self._y(kind) + 11) for when, kind in places]
                 again = any(first <= kill < at for kill in self._kills)
                 self.drawing.line(ends, colour=GREY, thick=1, dashed=again)
 
@@ -105,18 +121,14 @@ class Sheet:
         for at, batch in sorted(found, reverse=True):
             x, room, title = self._axis.at(at), _room(batch), f"{kind}/{batch}"
             if x + room / 2 > free:
-                self.drawing.box(x - 2, _y(kind), 4, HIGH, fill=COLOURS[kind], title=title)
+                self.drawing.box(x - 2, self._y(kind), 4, HIGH, fill=COLOURS[kind], title=title)
                 free = min(free, x - 3)
                 continue
             self.drawing.box(
-                x - room / 2, _y(kind), room, HIGH, edge=COLOURS[kind], fill=PAPER, title=title
+                x - room / 2, self._y(kind), room, HIGH, edge=COLOURS[kind], fill=PAPER, title=title
             )
-            self.drawing.text(x, _y(kind) + 15, str(batch), anchor="middle", bold=True)
+            self.drawing.text(x, self._y(kind) + 15, str(batch), anchor="middle", bold=True)
             free = x - room / 2 - 1
-
-
-def _y(kind: str) -> float:
-    return TOP + ROW * KINDS.index(kind)
 
 
 def _room(batch: int) -> float:

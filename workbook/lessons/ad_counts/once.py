@@ -1,0 +1,187 @@
+"""Chapter 41: Write each micro-batch once."""
+
+import random
+from dataclasses import replace
+
+import psycopg
+
+from workbook.classroom.core import Problem
+from workbook.classroom.exercise import BY_CHANCE, stub_of, wrong
+from workbook.classroom.judging import Case, NotYet, by_cases, not_callable_so
+from workbook.lessons.ad_counts.on_postgres import Run, rehearsed, schema
+
+ADD = (
+    "INSERT INTO counts VALUES (%s, %s, %s, %s) ON CONFLICT (ad, day, type) "
+    "DO UPDATE SET count = counts.count + excluded.count"
+)
+MOVE = "INSERT INTO fence VALUES (%s, %s) ON CONFLICT (query) DO UPDATE SET batch = excluded.batch"
+
+
+def write_once(db, counts, query, batch):
+    last = db.execute("SELECT batch FROM fence WHERE query = %s", [query]).fetchone()
+    if last and batch <= last[0]:
+        return
+    db.cursor().executemany(ADD, counts)
+    db.execute(MOVE, [query, batch])
+
+
+def fence_first(db, counts, query, batch):
+    moved = db.execute(f"{MOVE} WHERE fence.batch < excluded.batch", [query, batch])
+    if moved.rowcount:
+        for row in counts:
+            db.execute(ADD, row)
+
+
+def by_itself(db, counts, query, batch):
+    with db.transaction():
+        known = dict(db.execute("SELECT * FROM fence FOR UPDATE").fetchall())
+        if known.get(query, -1) < batch:
+            db.cursor().executemany(ADD, counts)
+            db.execute("DELETE FROM fence WHERE query = %s", [query])
+            db.execute("INSERT INTO fence VALUES (%s, %s)", [query, batch])
+    db.commit()
+
+
+def writing(
+    last="SELECT batch FROM fence WHERE query = %(query)s", add=ADD, move=MOVE,
+    done=lambda last, batch: last is not None and batch <= last, steps=("add", "move"),
+):  # fmt: skip
+    """Make an answer of its parts; with the defaults it's right."""
+
+    def answer(db, counts, query, batch):
+        row = db.execute(last, {"query": query}).fetchone()
+        if done(row[0] if row else None, batch):
+            return
+        for step in steps:
+            if step == "add":
+                db.cursor().executemany(add, counts)
+            elif step == "move":
+                db.execute(move, [query, batch])
+            else:
+                db.commit()
+
+    return answer
+
+
+def swallows(db, counts, query, batch):
+    try:
+        write_once(db, counts, query, batch)
+    except psycopg.Error as error:
+        print(error)
+
+
+UPDATE = "UPDATE fence SET query = %s, batch = %s"
+NEVER = "The micro-batch that comes again is counted again. "
+WRONG = [
+    wrong(NEVER + "Either nothing looks into `fence`, or the row isn't there: an `UPDATE` changes "
+          "nothing while no row exists. Or the same number passes: use `<=`.",
+          writing(done=lambda last, batch: False), writing(move=UPDATE),
+          writing(done=lambda last, batch: last is not None and batch < last)),
+    wrong("It compares the number alone. A query with a fresh checkpoint has another id and begins "
+          "at 0 again, and its first micro-batches are skipped without a word. Look for the id.",
+          writing("SELECT max(batch) FROM fence")),
+    wrong("It commits the counts before the fence. If the process dies between these two commits, "
+          "the fence doesn't know, and the counts are added again: the old gap in a new place.",
+          writing(steps=("add", "commit", "move"))),
+    wrong("It commits the fence before the counts. If the process dies between these two commits, "
+          "the fence says that the micro-batch is done, and its counts are lost.",
+          writing(steps=("move", "commit", "add"))),
+    wrong("It replaces a count, or leaves it as it was. The rows of a micro-batch are what's new: "
+          "add them to what's there.", writing(add=ADD.replace("counts.count + ", "")),
+          writing(add=ADD.split(" DO ")[0] + " DO NOTHING")),
+    wrong("The first micro-batch of a query is never written: its number is 0, and a query that "
+          "isn't in `fence` yet has no number at all.",
+          writing("SELECT coalesce(max(batch), 0) FROM fence WHERE query = %(query)s")),
+    wrong("It writes one micro-batch per query and skips all later ones. Compare the numbers.",
+          writing(done=lambda last, batch: last is not None)),
+    wrong("The fence never moves: its row keeps the number of the query's first micro-batch.",
+          writing(move="INSERT INTO fence VALUES (%s, %s) ON CONFLICT DO NOTHING")),
+    wrong("It catches the error. So the function returns, Spark commits its checkpoint, and the "
+          "micro-batch never comes again: its counts are lost. Let the error pass.", swallows),
+]  # fmt: skip
+
+
+def told(why, *runs):
+    """Make a case: each micro-batch counts once, wherever the process dies."""
+    total = {}
+    for *key, count in (row for run in runs for row in run.counts):
+        total[tuple(key)] = total.get(tuple(key), 0) + count
+    return Case((list(runs),), sorted((*key, count) for key, count in total.items()), why)
+
+
+DAY, NEXT = "2026-01-14", "2026-01-15"
+BIKE, MORE = [("bike", DAY, "view", 2)], [("bike", DAY, "view", 3), ("boat", NEXT, "click", 1)]
+
+
+def drawn(chance):
+    runs, query = [], ""
+    for number in range(1 + chance.randrange(4)):
+        if not number or chance.random() < 0.3:
+            query, batch = f"query {number}", 0
+        keys = [(ad, day, "view") for ad in ("bike", "boat") for day in (DAY, NEXT)]
+        counts = [(*k, 1 + chance.randrange(9)) for k in sorted(chance.sample(keys, 2))]
+        dies = chance.choice(("", "", "checkpoint", "commit", "fence", counts[1][0]))
+        runs.append(Run(counts, query, batch, dies))
+        batch += 1
+    return runs
+
+
+CASES = [
+    told("Two counts are written.", Run(MORE, "a", 0)),
+    told("Micro-batch 1 adds to the counts of 0.", Run(BIKE, "a", 0), Run(MORE, "a", 1)),
+    told("It dies behind the commit, so Spark hands the micro-batch in again: it counts once.",
+         Run(BIKE, "a", 0), Run(MORE, "a", 1, "checkpoint")),
+    told("Micro-batch 0, too, may come again.", Run(BIKE, "a", 0, "checkpoint")),
+    told("Query `b` has a fresh checkpoint, so its numbers begin at 0. Its counts are new ones.",
+         Run(BIKE, "a", 0), Run(MORE, "a", 1), Run(BIKE, "b", 0), Run(MORE, "b", 1, "checkpoint")),
+    told("It dies while it writes the fence. Nothing may be left of the first attempt.",
+         Run(BIKE, "a", 0), Run(MORE, "a", 1, "fence")),
+    told("It dies while it writes the boat's row. Nothing may be left of the first attempt.",
+         Run(BIKE, "a", 0), Run(MORE, "a", 1, "boat")),
+    told("It dies before the caller commits.", Run(MORE, "a", 0, "commit")),
+    told("A micro-batch may have no counts.", Run([], "a", 0), Run(BIKE, "a", 1)),
+    *(told(BY_CHANCE, *drawn(random.Random(seed))) for seed in range(12)),
+]  # fmt: skip
+
+
+def diagnose(answer, url=None):
+    if url is None:
+        return NotYet("This check needs the database: write `check(answer, url=url)`.")
+    if misuse := not_callable_so(answer, (None,) * 4):
+        return misuse
+    with schema(url) as how:
+        models = [replace(m, model=rehearsed(m.model, how)) for idea in WRONG for m in idea]
+        return by_cases(CASES, models)(rehearsed(answer, how))
+
+
+fenced = Problem(
+    name="Write each micro-batch once",
+    task="Write the function that `foreachBatch` calls with the counts of a micro-batch. `db` is "
+    "an open connection of psycopg, and the caller commits after your function, or rolls back if "
+    "it raises an error. `counts` are rows (ad, day, type, count) to be added to the table "
+    "`counts`, as above; `query` is the query's id (a text), and `batch` is the number of the "
+    "micro-batch, from 0.\n\nBeside `counts` is a table `fence (query text PRIMARY KEY, batch "
+    "bigint NOT NULL)`, empty at first. Use it so that a micro-batch that comes again adds "
+    "nothing, wherever the process has died before. A query with a fresh checkpoint has another "
+    "id, and its counts are new ones.\n\nOne view of the bike as micro-batch 0 of query `a`, "
+    "handed in twice, is one view. Handed in once more as micro-batch 0 of `b`, it's two.",
+    stub=stub_of(write_once),
+    diagnose=diagnose,
+    hints=(
+        "The database itself must know which micro-batches it has. What do you ask `fence` before "
+        "you write, what do you write into it, and in which transaction?",
+        "Three steps: select the query's number; return if the new one isn't greater; else add "
+        "the counts and upsert the query's row. Leave the commit to the caller: then all of it is "
+        "one transaction.",
+        "`INSERT INTO fence VALUES (%s, %s) ON CONFLICT (query) DO UPDATE SET batch = "
+        "excluded.batch` writes the row, whether or not there was one.",
+    ),
+    reference=write_once,
+    discussion="Counts and fence are committed together or not at all. If Spark hands the "
+    "micro-batch in again, the fence shows it. This relies on a promise: for one query id, a "
+    "number always means the same offsets, and the same actions in them.\n\nTwo runs of one query "
+    "at the same time are another matter: both may read the fence before either has moved it. "
+    "`SELECT … FOR UPDATE` makes the second one wait.",
+    right=[fence_first, by_itself],
+    wrong=[each for idea in WRONG for each in idea],
+)

@@ -1,0 +1,181 @@
+"""Chapter 41: Count by the owner's day."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+from pyspark.sql import functions as F  # noqa: N812
+
+from workbook.classroom.exercise import case, wrong
+from workbook.classroom.frame_exercise import frame_exercise
+from workbook.classroom.judging import NotYet
+
+ZONE, FAR_AWAY = "spark.sql.session.timeZone", "America/Los_Angeles"
+
+
+def counts_per_day(actions):
+    time = F.timestamp_millis("time")
+    in_oslo = F.convert_timezone(None, F.lit("Europe/Oslo"), time)
+    return actions.groupBy("ad", F.to_date(in_oslo).alias("day"), "type").count()
+
+
+def in_sql(actions):
+    local = "convert_timezone('Europe/Oslo', timestamp_millis(time))"
+    days = actions.selectExpr("type", "ad", f"CAST({local} AS DATE) AS day")
+    return days.groupBy("ad", "day", "type").agg(F.count("*").alias("count"))
+
+
+def by_python(actions):
+    oslo = ZoneInfo("Europe/Oslo")
+    day = F.udf(lambda ms: datetime.fromtimestamp(ms / 1000, oslo).date(), "date")
+    return actions.withColumn("day", day("time")).groupBy("ad", "day", "type").count()
+
+
+def counted(day, by=("ad", "day", "type"), count="count(*)"):
+    """Count rows by a day that is an expression in SQL; the wrong answers vary it."""
+
+    def answer(actions):
+        rows = actions.selectExpr("*", f"{day} AS day").groupBy(*by).agg(F.expr(count).alias("n"))
+        columns = ("ad", "day", "type") if "type" in by else ("ad", "day", "'view' AS type")
+        return rows.selectExpr(*columns, "n AS count")
+
+    return answer
+
+
+TIME, HOUR = "timestamp_millis(time)", 3_600_000
+OSLO = f"to_date(convert_timezone('Europe/Oslo', {TIME}))"
+
+
+def utc(ms="time"):
+    return f"date_from_unix_date(int(floor(({ms}) / 86400000D)))"
+
+
+def own_zone(actions):
+    actions.sparkSession.conf.set(ZONE, "Europe/Oslo")
+    return counted(f"to_date({TIME})")(actions)
+
+
+def at(text, kind="view", ad="bike"):
+    """Make a row: an action at a time in UTC, such as "2026-01-14 22:59"."""
+    return ad, kind, int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * 1000)
+
+
+def draw(random, size):
+    days = ("2026-01-14", "2026-03-28", "2026-03-29", "2026-06-30", "2026-10-24", "2026-10-25")
+    times = ("06:30", "21:30", "21:59", "22:00", "22:30", "22:59", "23:00", "23:30")
+    return tuple(
+        at(f"{random.choice(days)} {random.choice(times)}",
+           random.choice(("view", "view", "click", "message")), random.choice(("bike", "boat")))
+        for _ in range(size)
+    )  # fmt: skip
+
+
+LIKE_UTC = (
+    "Its days are those of UTC. In Oslo the next day begins one hour before, in summer two hours."
+)
+LIKE_SESSION = (
+    "Its days are those of the session: `to_date`, `date_format`, `cast` and `from_unixtime` all "
+    "use `spark.sql.session.timeZone`. The notebook's session is on UTC, this one is in Los "
+    "Angeles, and at work it's often wherever the driver runs. Convert to Oslo first."
+)
+ONLY_ON_UTC = (
+    "It's right only if the session is on UTC: `from_utc_timestamp`, and `convert_timezone` with "
+    "UTC as its first zone, take the session's local time for UTC. With None as the first zone "
+    "`convert_timezone` knows the session's zone."
+)
+FIXED = (
+    "It adds a fixed number of hours. Oslo is one hour ahead of UTC in winter and two in summer. "
+    "Name the zone, `Europe/Oslo`, and let Spark know the rules."
+)
+MOVED = (
+    "It changes the time zone of the whole session, and with it the days and hours of every other "
+    "query in there. Name the zone in your expression instead."
+)
+
+per_day = frame_exercise(
+    counts_per_day,
+    name="Count by the owner's day",
+    task="Write a function that gets a DataFrame of actions (`ad`, `type`, and `time` in ms since "
+    "1970) and returns a DataFrame that counts them: `ad`, `day` (a date: the day in Oslo), "
+    "`type`, `count`. Your function will be called in `foreachBatch`, so its input is no stream.\n"
+    "\nThe rows must not depend on the session's time zone: the check runs your function in a "
+    "session in Los Angeles. `F.convert_timezone(None, F.lit(zone), timestamp)` gives the local "
+    "time of a zone.\n\nTwo views of a bike at 22:59 and at 23:30 UTC on 14 January give the rows "
+    "`bike, 2026-01-14, view, 1` and `bike, 2026-01-15, view, 1`, in any order.",
+    schema="ad STRING, type STRING, time BIGINT",
+    cases=[
+        case("In January the day in Oslo ends at 23:00 UTC.",
+             at("2026-01-14 22:59"), at("2026-01-14 23:00"), at("2026-01-14 23:30")),
+        case("In July it ends at 22:00 UTC.",
+             at("2026-07-01 21:59"), at("2026-07-01 22:00"), at("2026-07-01 23:30")),
+        case("In the morning it's the same day in Oslo and in UTC, but not yet in Los Angeles.",
+             at("2026-01-20 05:00"), at("2026-01-20 06:30"), at("2026-01-20 07:30"),
+             at("2026-07-20 05:30")),
+        case("Views and messages of a day are two rows.",
+             at("2026-02-02 12:00"), at("2026-02-02 12:00"), at("2026-02-02 12:05", "message")),
+        case("Two ads have a row each.", at("2026-02-03 12:00"), at("2026-02-03 12:00", ad="boat")),
+        case("29 March, when the clocks go forward, has 23 hours: it begins at 23:00 UTC and ends "
+             "at 22:00.", at("2026-03-28 22:59"), at("2026-03-28 23:00"), at("2026-03-29 21:59"),
+             at("2026-03-29 22:00")),
+        case("25 October has 25 hours: it begins at 22:00 UTC and ends at 23:00.",
+             at("2026-10-24 21:59"), at("2026-10-24 22:00"), at("2026-10-25 22:59"),
+             at("2026-10-25 23:00")),
+    ],
+    draw=draw,
+    right=[in_sql, by_python],
+    wrong=[
+        wrong(LIKE_UTC, counted(utc()), counted(f"to_date(convert_timezone('UTC', {TIME}))")),
+        wrong(LIKE_SESSION, counted(f"to_date({TIME})"),
+              counted("to_date(from_unixtime(time / 1000))")),
+        wrong(ONLY_ON_UTC, counted(f"to_date(from_utc_timestamp({TIME}, 'Europe/Oslo'))"),
+              counted(f"to_date(convert_timezone('UTC', 'Europe/Oslo', {TIME}))")),
+        wrong(FIXED, counted(utc(f"time + {HOUR}")), counted(utc(f"time + {2 * HOUR}")),
+              counted(f"to_date({TIME} + INTERVAL 1 HOUR)"),
+              counted(f"to_date({TIME} + INTERVAL 2 HOURS)"),
+              counted(f"to_date(convert_timezone('+01:00', {TIME}))"),
+              counted(f"to_date(convert_timezone('+02:00', {TIME}))")),
+        wrong("It doesn't tell the types apart: group by `ad`, `day` and `type`.",
+              counted(OSLO, by=("ad", "day"))),
+        wrong("It counts distinct times, or drops equal rows. Two actions may happen at the same "
+              "time: duplicates were removed before.", counted(OSLO, count="count(DISTINCT time)")),
+        wrong("It converts to another zone than Oslo's.",
+              counted(f"to_date(convert_timezone('Europe/London', {TIME}))"),
+              counted(f"to_date(convert_timezone('Europe/Helsinki', {TIME}))")),
+    ],
+    hints=(
+        "Three steps: the milliseconds become a timestamp, the timestamp becomes a local time in "
+        "Oslo, the local time becomes a date. Then group and count.",
+        "`F.timestamp_millis` makes a timestamp of a number, `F.convert_timezone` a local time of "
+        "a timestamp, and `F.to_date` a date of a local time. Give the date the name `day` where "
+        "you group.",
+        "`F.to_date(F.convert_timezone(None, F.lit('Europe/Oslo'), F.timestamp_millis('time')))` "
+        "is the day.",
+    ),
+    discussion="A timestamp in Spark is a moment. Only a zone makes a day of it, and if you name "
+    "none, the session's is used. `F.window(time, '1 day')` can't help: its windows are 24 hours "
+    "long, but a day in Oslo has 23 or 25 hours twice a year. (`from_utc_timestamp` would do in a "
+    "session on UTC. The workbook's own pipeline uses it, because its sessions always are.)\n\n"
+    "A date in a database has no zone either. Write beside the column whose day it is.",
+)  # fmt: skip
+
+
+def _far_away(judge):
+    """Judge in a session in Los Angeles, and refuse an answer that moves the session."""
+
+    def diagnose(answer, spark=None):
+        if spark is None:
+            return judge(answer)
+        before = spark.conf.get(ZONE)
+        spark.conf.set(ZONE, FAR_AWAY)
+        try:
+            found = judge(answer, spark)
+            return NotYet(MOVED) if spark.conf.get(ZONE) != FAR_AWAY else found
+        finally:
+            spark.conf.set(ZONE, before)
+
+    return diagnose
+
+
+per_day = replace(
+    per_day, diagnose=_far_away(per_day.diagnose), wrong=[*per_day.wrong, *wrong(MOVED, own_zone)]
+)
