@@ -101,6 +101,7 @@ BARE = {
         "headers=", "readStream", "startingOffsets", "maxOffsetsPerTrigger", "includeHeaders",
         "realTime", "withWatermark", "dropDuplicatesWithinWatermark", "writeStream", "outputMode",
         "foreachBatch", "trigger", "checkpointLocation", "RocksDBStateStoreProvider",
+    ),
     "41_ad_counts": (
         "zoneinfo", "F.to_date", "session.timeZone", "produce(", "readStream", "from_json",
         "startingOffsets", "F.window", "withWatermark", "numRowsDroppedByWatermark", "writeStream",
