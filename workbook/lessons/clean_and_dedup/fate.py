@@ -139,8 +139,7 @@ fate_of_a_value = exercise(
         wrong("The owner's own actions pass as good ones.", calls("owner", "good")),
     ],
     hints=(
-        "Ask in the order of the list, and return at once: a value of three bytes has no id, and "
-        "a body that can't be read has no ad.",
+        "Ask in the order of the list, and return at once: a value of three bytes has no id.",
         "`int.from_bytes` makes a number of bytes; its second argument says which byte is first. "
         "Put only the decoder's call into `try`, and catch every error.",
         'The id is `int.from_bytes(value[1:5], "big")`, and the body is `value[5:]`.',

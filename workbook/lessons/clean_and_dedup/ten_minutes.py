@@ -96,7 +96,7 @@ ten_minutes = exercise(
     "whole slice, and none that may still matter. One record may be from a machine whose clock is "
     "an hour ahead. Because of it no other hash may be forgotten too early.",
     cases=[
-        case("The second `a` arrives a second after the first.", seconds(("a", 5), ("a", 6))),
+        case("`b` arrives between two `a`.", seconds(("a", 5), ("b", 6), ("a", 7))),
         case("The second `a` is in the next minute's slice.", seconds(("a", 59), ("a", 61))),
         case("Exactly ten minutes later it's still a duplicate.", seconds(("a", 30), ("a", 630))),
         case("A millisecond more, so it counts.", seconds(("a", 30), ("a", 630.001))),
@@ -106,7 +106,7 @@ ten_minutes = exercise(
         case("There are hashes of thirty minutes.", seconds(*minutes(0, 30))),
         case("One record is an hour ahead.", seconds(("a", 295), AHEAD, ("a", 301))),
         case("Each minute has a record, and one is an hour ahead. `a` is ten minutes old.",
-             seconds(("a", 30), *minutes(1, 5), AHEAD, *minutes(5, 11), ("a", 630))),
+             seconds(("a", 30), *minutes(1, 5), AHEAD, *minutes(5, 11), ("b", 630), ("a", 630))),
         case("The first record is an hour ahead.",
              seconds(AHEAD, ("a", 301), ("a", 302), *minutes(6, 14), ("a", 890))),
         case("A record that is ahead, among those of thirty minutes.",
