@@ -71,7 +71,7 @@ def swallows(db, counts, query, batch):
 
 
 UPDATE = "UPDATE fence SET query = %s, batch = %s"
-NEVER = "The micro-batch that comes again is counted again. "
+NEVER = "A micro-batch that is handed in again is counted again. "
 WRONG = [
     wrong(NEVER + "Either nothing looks into `fence`, or the row isn't there: an `UPDATE` changes "
           "nothing while no row exists. Or the same number passes: use `<=`.",
@@ -97,7 +97,7 @@ WRONG = [
     wrong("The fence never moves: its row keeps the number of the query's first micro-batch.",
           writing(move="INSERT INTO fence VALUES (%s, %s) ON CONFLICT DO NOTHING")),
     wrong("It catches the error. So the function returns, Spark commits its checkpoint, and the "
-          "micro-batch never comes again: its counts are lost. Let the error pass.", swallows),
+          "micro-batch is never handed in again: its counts are lost. Let the error pass.", swallows),
 ]  # fmt: skip
 
 
@@ -108,9 +108,9 @@ BIKE, MORE = [("bike", DAY, "view", 2)], [("bike", DAY, "view", 3), ("boat", NEX
 CASES = [
     told("Two counts are written.", Run(MORE, "a", 0)),
     told("Micro-batch 1 adds to the counts of 0.", Run(BIKE, "a", 0), Run(MORE, "a", 1)),
-    told("It dies behind the commit, so Spark hands the micro-batch in again: it counts once.",
+    told("It dies behind the commit, so Spark hands the micro-batch in again. It counts once.",
          Run(BIKE, "a", 0), Run(MORE, "a", 1, "checkpoint")),
-    told("Micro-batch 0, too, may come again.", Run(BIKE, "a", 0, "checkpoint")),
+    told("Micro-batch 0, too, may be handed in again.", Run(BIKE, "a", 0, "checkpoint")),
     told("Query `b` has a fresh checkpoint, so its numbers begin at 0. Its counts are new ones.",
          Run(BIKE, "a", 0), Run(MORE, "a", 1), Run(BIKE, "b", 0), Run(MORE, "b", 1, "checkpoint")),
     told("It dies while it writes the fence. Nothing may be left of the first attempt.",
@@ -140,8 +140,8 @@ fenced = Problem(
     "it raises an error. `counts` are rows (ad, day, type, count) to be added to the table "
     "`counts`, as above; `query` is the query's id (a text), and `batch` is the number of the "
     "micro-batch, from 0.\n\nBeside `counts` is a table `fence (query text PRIMARY KEY, batch "
-    "bigint NOT NULL)`, empty at first. Use it so that a micro-batch that comes again adds "
-    "nothing, wherever the process has died before. A query with a fresh checkpoint has another "
+    "bigint NOT NULL)`, empty at first. Use it so that a micro-batch that is handed in again "
+    "adds nothing, wherever the process has died before. A query with a fresh checkpoint has another "
     "id, and its counts are new ones.\n\nOne view of the bike as micro-batch 0 of query `a`, "
     "handed in twice, is one view. Handed in once more as micro-batch 0 of `b`, it's two.",
     stub=stub_of(write_once),
