@@ -97,7 +97,7 @@ WRONG = [
     wrong("The fence never moves: its row keeps the number of the query's first micro-batch.",
           writing(move="INSERT INTO fence VALUES (%s, %s) ON CONFLICT DO NOTHING")),
     wrong("It catches the error. So the function returns, Spark commits its checkpoint, and the "
-          "micro-batch is never handed in again: its counts are lost. Let the error pass.", swallows),
+          "micro-batch isn't handed in again: its counts are lost. Let the error pass.", swallows),
 ]  # fmt: skip
 
 
@@ -141,8 +141,8 @@ fenced = Problem(
     "`counts`, as above; `query` is the query's id (a text), and `batch` is the number of the "
     "micro-batch, from 0.\n\nBeside `counts` is a table `fence (query text PRIMARY KEY, batch "
     "bigint NOT NULL)`, empty at first. Use it so that a micro-batch that is handed in again "
-    "adds nothing, wherever the process has died before. A query with a fresh checkpoint has another "
-    "id, and its counts are new ones.\n\nOne view of the bike as micro-batch 0 of query `a`, "
+    "adds nothing, wherever the process has died before. A query with a fresh checkpoint has "
+    "another id, and its counts are new ones.\n\nOne view of the bike as micro-batch 0 of query `a`, "
     "handed in twice, is one view. Handed in once more as micro-batch 0 of `b`, it's two.",
     stub=stub_of(write_once),
     diagnose=diagnose,
