@@ -142,8 +142,8 @@ fenced = Problem(
     "micro-batch, from 0.\n\nBeside `counts` is a table `fence (query text PRIMARY KEY, batch "
     "bigint NOT NULL)`, empty at first. Use it so that a micro-batch that is handed in again "
     "adds nothing, wherever the process has died before. A query with a fresh checkpoint has "
-    "another id, and its counts are new ones.\n\nOne view of the bike as micro-batch 0 of query `a`, "
-    "handed in twice, is one view. Handed in once more as micro-batch 0 of `b`, it's two.",
+    "another id, and its counts are new ones.\n\nOne view of the bike as micro-batch 0 of query "
+    "`a`, handed in twice, is one view. Handed in once more as micro-batch 0 of `b`, it's two.",
     stub=stub_of(write_once),
     diagnose=diagnose,
     hints=(
