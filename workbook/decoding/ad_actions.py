@@ -48,7 +48,7 @@ def parse(raw: DataFrame, schemas: Mapping[int, str]) -> DataFrame:
     reason, time = F.col("reason"), F.col("action.time")
     too_old = time < F.col("arrival") - MAX_AGE_MS
     kept = [F.when(reason.isNotNull() | too_old, F.col(c)).alias(c) for c in RECORD[:3]]
-    day = F.to_date(F.from_utc_timestamp(F.timestamp_millis(time), OSLO.key))
+    day = F.to_date(F.convert_timezone(None, F.lit(OSLO.key), F.timestamp_millis(time)))
     return decoded.withColumn("reason", _reason(schemas)).select(
         "action.ad", "action.type", "action.source", "action.owner",
         F.when(reason.isNull(), day).alias("day"),  # a time of year 290,000 would be an error

@@ -53,6 +53,9 @@ class AdStatistics(System):
             "default: ad_statistics",
         )
 
+    def begins(self, options: Namespace) -> str:
+        return "It starts where the fence in the database says, or with the first record"
+
     def remembers(self, options: Namespace) -> Mapping[str, Any]:
         """Return where it counts."""
         return {"schema": options.schema}
