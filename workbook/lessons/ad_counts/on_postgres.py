@@ -24,6 +24,31 @@ class Run(NamedTuple):
     dies: str = ""
 
 
+def told(why, *runs):
+    """Make a case: each micro-batch counts once, wherever the process dies."""
+    total, once = {}, {(run.query, run.batch): run.counts for run in runs}
+    for *key, count in (row for counts in once.values() for row in counts):
+        total[tuple(key)] = total.get(tuple(key), 0) + count
+    return Case((list(runs),), sorted((*key, count) for key, count in total.items()), why)
+
+
+DAY, NEXT = "2026-01-14", "2026-01-15"
+BIKE, MORE = [("bike", DAY, "view", 2)], [("bike", DAY, "view", 3), ("boat", NEXT, "click", 1)]
+
+
+def drawn(chance):
+    runs, query = [], ""
+    for number in range(1 + chance.randrange(4)):
+        if not number or chance.random() < 0.3:
+            query, batch = f"query {number}", 0
+        keys = [(ad, day, "view") for ad in ("bike", "boat") for day in (DAY, NEXT)]
+        counts = [(*k, 1 + chance.randrange(9)) for k in sorted(chance.sample(keys, 2))]
+        dies = chance.choice(("", "", "checkpoint", "commit", "fence", counts[1][0]))
+        runs.append(Run(counts, query, batch, dies))
+        batch += 1
+    return runs
+
+
 TABLES = """
 CREATE UNLOGGED TABLE counts (ad text CHECK (ad IS DISTINCT FROM current_setting('x.dies', true)),
     day date, type text, count bigint NOT NULL, PRIMARY KEY (ad, day, type));
@@ -83,27 +108,3 @@ def rehearsed(answer, how):
     runs = inspect.Parameter("runs", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     table_after.__signature__ = inspect.Signature([runs])
     return table_after
-
-
-def told(why, *runs):
-    """Make a case: each micro-batch counts once, wherever the process dies."""
-    total = {}
-    for *key, count in (row for run in runs for row in run.counts):
-        total[tuple(key)] = total.get(tuple(key), 0) + count
-    return Case((list(runs),), sorted((*key, count) for key, count in total.items()), why)
-
-
-DAYS = ("2026-01-14", "2026-01-15")
-
-
-def drawn(chance):
-    runs, query = [], ""
-    for number in range(1 + chance.randrange(4)):
-        if not number or chance.random() < 0.3:
-            query, batch = f"query {number}", 0
-        keys = [(ad, day, "view") for ad in ("bike", "boat") for day in DAYS]
-        counts = [(*k, 1 + chance.randrange(9)) for k in sorted(chance.sample(keys, 2))]
-        dies = chance.choice(("", "", "checkpoint", "commit", "fence", counts[1][0]))
-        runs.append(Run(counts, query, batch, dies))
-        batch += 1
-    return runs

@@ -8,7 +8,7 @@ import psycopg
 from workbook.classroom.core import Problem
 from workbook.classroom.exercise import BY_CHANCE, stub_of, wrong
 from workbook.classroom.judging import NotYet, by_cases, not_callable_so
-from workbook.lessons.ad_counts.on_postgres import DAYS, Run, drawn, rehearsed, schema, told
+from workbook.lessons.ad_counts.on_postgres import BIKE, MORE, Run, drawn, rehearsed, schema, told
 
 ADD = (
     "INSERT INTO counts VALUES (%s, %s, %s, %s) ON CONFLICT (ad, day, type) "
@@ -71,6 +71,11 @@ def swallows(db, counts, query, batch):
 
 
 UPDATE = "UPDATE fence SET query = %s, batch = %s"
+ALONE = (
+    "WITH new AS (SELECT %s AS q, %s::bigint AS b), "
+    "gone AS (DELETE FROM fence USING new WHERE query <> q) "
+    f"{MOVE.replace('VALUES (%s, %s)', 'SELECT * FROM new')}"
+)
 NEVER = "A micro-batch that is handed in again is counted again. "
 WRONG = [
     wrong(NEVER + "Either nothing looks into `fence`, or the row isn't there: an `UPDATE` changes "
@@ -82,12 +87,19 @@ WRONG = [
           writing("SELECT max(batch) FROM fence")),
     wrong("It commits the counts before the fence. If the process dies between these two commits, "
           "the fence doesn't know, and the counts are added again: the old gap in a new place.",
-          writing(steps=("add", "commit", "move"))),
+          writing(steps=("add", "commit", "move")),
+          writing(steps=("add", "commit", "move", "commit"))),
     wrong("It commits the fence before the counts. If the process dies between these two commits, "
           "the fence says that the micro-batch is done, and its counts are lost.",
-          writing(steps=("move", "commit", "add"))),
+          writing(steps=("move", "commit", "add")),
+          writing(steps=("move", "commit", "add", "commit"))),
+    wrong("It asks for the same number. An older micro-batch may come again, too: use `<=`.",
+          writing(done=lambda last, batch: last == batch)),
+    wrong("It remembers only the query that wrote last. `fence` has a row for each.",
+          writing(move=ALONE)),
     wrong("It replaces a count, or leaves it as it was. The rows of a micro-batch are what's new: "
           "add them to what's there.", writing(add=ADD.replace("counts.count + ", "")),
+          writing(add=ADD.replace("counts.count + ", ""), done=lambda last, batch: False),
           writing(add=ADD.split(" DO ")[0] + " DO NOTHING")),
     wrong("The first micro-batch of a query is never written: its number is 0, and a query that "
           "isn't in `fence` yet has no number at all.",
@@ -101,18 +113,19 @@ WRONG = [
 ]  # fmt: skip
 
 
-DAY, NEXT = DAYS
-BIKE, MORE = [("bike", DAY, "view", 2)], [("bike", DAY, "view", 3), ("boat", NEXT, "click", 1)]
-
-
 CASES = [
-    told("Two counts are written.", Run(MORE, "a", 0)),
+    told("This micro-batch has two counts: both are added, and once.", Run(MORE, "a", 0)),
     told("Micro-batch 1 adds to the counts of 0.", Run(BIKE, "a", 0), Run(MORE, "a", 1)),
     told("It dies behind the commit, so Spark hands the micro-batch in again. It counts once.",
          Run(BIKE, "a", 0), Run(MORE, "a", 1, "checkpoint")),
     told("Micro-batch 0, too, may be handed in again.", Run(BIKE, "a", 0, "checkpoint")),
     told("Query `b` has a fresh checkpoint, so its numbers begin at 0. Its counts are new ones.",
          Run(BIKE, "a", 0), Run(MORE, "a", 1), Run(BIKE, "b", 0), Run(MORE, "b", 1, "checkpoint")),
+    told("Micro-batch 0 comes again after 1: an older one adds nothing, either.",
+         Run(BIKE, "a", 0), Run(MORE, "a", 1), Run(BIKE, "a", 0)),
+    told("Two queries take turns, and micro-batch 1 of `a` comes again after 1 of `b`.",
+         Run(BIKE, "a", 0), Run(BIKE, "b", 0), Run(MORE, "a", 1), Run(BIKE, "b", 1, "checkpoint"),
+         Run(MORE, "a", 1)),
     told("It dies while it writes the fence. Nothing may be left of the first attempt.",
          Run(BIKE, "a", 0), Run(MORE, "a", 1, "fence")),
     told("It dies while it writes the boat's row. Nothing may be left of the first attempt.",

@@ -43,11 +43,16 @@ def counted(day, by=("ad", "day", "type"), count="count(*)"):
 
 
 TIME, HOUR = "timestamp_millis(time)", 3_600_000
+ROUNDED, FLOAT = "timestamp_seconds(round(time / 1000))", "timestamp(float(time / 1000))"
 OSLO = f"to_date(convert_timezone('Europe/Oslo', {TIME}))"
 
 
 def utc(ms="time"):
     return f"date_from_unix_date(int(floor(({ms}) / 86400000D)))"
+
+
+def day_first(actions):
+    return in_sql(actions).select("day", "ad", "type", "count")
 
 
 def own_zone(actions):
@@ -57,7 +62,7 @@ def own_zone(actions):
 
 def at(text, kind="view", ad="bike"):
     """Make a row: an action at a time in UTC, such as "2026-01-14 22:59"."""
-    return ad, kind, int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * 1000)
+    return ad, kind, round(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * 1000)
 
 
 def draw(random, size):
@@ -87,33 +92,31 @@ FIXED = (
     "It adds a fixed number of hours. Oslo is one hour ahead of UTC in winter and two in summer. "
     "Name the zone, `Europe/Oslo`, and let Spark know the rules."
 )
-MOVED = (
-    "It changes the time zone of the whole session, and with it the days and hours of every other "
-    "query in there. Name the zone in your expression instead."
-)
 
 per_day = frame_exercise(
     counts_per_day,
     name="Count by the owner's day",
     task="Write a function that gets a DataFrame of actions (`ad`, `type`, and `time` in ms since "
     "1970) and returns a DataFrame that counts them: `ad`, `day` (a date: the day in Oslo), "
-    "`type`, `count`. Your function will be called in `foreachBatch`, so its input is no stream.\n"
-    "\nThe rows must not depend on the session's time zone: the check runs your function in a "
-    "session in Los Angeles. `F.convert_timezone(None, F.lit(zone), timestamp)` gives the local "
-    "time of a zone.\n\nTwo views of a bike at 22:59 and at 23:30 UTC on 14 January give the rows "
-    "`bike, 2026-01-14, view, 1` and `bike, 2026-01-15, view, 1`, in any order.",
+    "`type`, `count`. It will be called in `foreachBatch`, so its input is no stream.\n\nThe "
+    "rows must not depend on the session's time zone: the check runs your function "
+    "in a session in Los Angeles. `F.convert_timezone(None, F.lit(zone), timestamp)` gives the "
+    "local time of a zone.\n\nTwo views of a bike at 22:59 and at 23:30 UTC on 14 January give the "
+    "rows `bike, 2026-01-14, view, 1` and `bike, 2026-01-15, view, 1`, in any order.",
     schema="ad STRING, type STRING, time BIGINT",
     cases=[
-        case("In January the day in Oslo ends at 23:00 UTC.",
-             at("2026-01-14 22:59"), at("2026-01-14 23:00"), at("2026-01-14 23:30")),
+        case("Two views of an ad on a day are one row, and its count is 2.",
+             at("2026-02-02 12:00"), at("2026-02-02 12:01")),
+        case("Views and messages of a day are two rows.",
+             at("2026-02-02 12:00"), at("2026-02-02 12:00"), at("2026-02-02 12:05", "message")),
+        case("Two ads have a row each.", at("2026-02-03 12:00"), at("2026-02-03 12:00", ad="boat")),
+        case("In January the day in Oslo ends at 23:00 UTC, and not a millisecond before.",
+             at("2026-01-14 22:59:59.999"), at("2026-01-14 23:00"), at("2026-01-14 23:30")),
         case("In July it ends at 22:00 UTC.",
              at("2026-07-01 21:59"), at("2026-07-01 22:00"), at("2026-07-01 23:30")),
         case("In the morning it's the same day in Oslo and in UTC, but not yet in Los Angeles.",
              at("2026-01-20 05:00"), at("2026-01-20 06:30"), at("2026-01-20 07:30"),
              at("2026-07-20 05:30")),
-        case("Views and messages of a day are two rows.",
-             at("2026-02-02 12:00"), at("2026-02-02 12:00"), at("2026-02-02 12:05", "message")),
-        case("Two ads have a row each.", at("2026-02-03 12:00"), at("2026-02-03 12:00", ad="boat")),
         case("29 March, when the clocks go forward, has 23 hours: it begins at 23:00 UTC and ends "
              "at 22:00.", at("2026-03-28 22:59"), at("2026-03-28 23:00"), at("2026-03-29 21:59"),
              at("2026-03-29 22:00")),
@@ -122,7 +125,7 @@ per_day = frame_exercise(
              at("2026-10-25 23:00")),
     ],
     draw=draw,
-    right=[in_sql, by_python],
+    right=[in_sql, by_python, day_first],
     wrong=[
         wrong(LIKE_UTC, counted(utc()), counted(f"to_date(convert_timezone('UTC', {TIME}))")),
         wrong(LIKE_SESSION, counted(f"to_date({TIME})"),
@@ -138,6 +141,15 @@ per_day = frame_exercise(
               counted(OSLO, by=("ad", "day"))),
         wrong("It counts distinct times, or drops equal rows. Two actions may happen at the same "
               "time: duplicates were removed before.", counted(OSLO, count="count(DISTINCT time)")),
+        wrong("It rounds the time. The last millisecond of a day still belongs to that day.",
+              counted(f"to_date(convert_timezone('Europe/Oslo', {ROUNDED}))"),
+              counted(f"to_date(convert_timezone('Europe/Oslo', {FLOAT}))")),
+        wrong("It takes `time` for microseconds, so all days are in January 1970.",
+              counted(OSLO.replace("millis", "micros"))),
+        wrong("Its windows are 24 hours long and begin at an hour of UTC, and `to_date` of their "
+              "start depends on the session. Make a date of the local time in Oslo, and group by "
+              "it.", counted(f"to_date(window({TIME}, '1 day').start)"),
+              counted(f"to_date(window({TIME}, '1 day', '1 day', '23 hours').start)")),
         wrong("It converts to another zone than Oslo's.",
               counted(f"to_date(convert_timezone('Europe/London', {TIME}))"),
               counted(f"to_date(convert_timezone('Europe/Helsinki', {TIME}))")),
@@ -154,12 +166,17 @@ per_day = frame_exercise(
     discussion="A timestamp in Spark is a moment. Only a zone makes a day of it, and if you name "
     "none, the session's is used. `F.window(time, '1 day')` can't help: its windows are 24 hours "
     "long, but a day in Oslo has 23 or 25 hours twice a year. (`from_utc_timestamp` would do in a "
-    "session on UTC. The workbook's own pipeline uses it, because its sessions always are.)\n\n"
+    "session on UTC only.)\n\n"
     "A date in a database has no zone either. Write beside the column whose day it is.",
 )  # fmt: skip
 
+MOVED = (
+    "It changes the time zone of the whole session, and with it the days and hours of every other "
+    "query in there. Name the zone in your expression instead."
+)
 
-def _far_away(judge):
+
+def far_away(judge):
     """Judge in a session in Los Angeles, and refuse an answer that moves the session."""
 
     def diagnose(answer, spark=None):
@@ -177,5 +194,5 @@ def _far_away(judge):
 
 
 per_day = replace(
-    per_day, diagnose=_far_away(per_day.diagnose), wrong=[*per_day.wrong, *wrong(MOVED, own_zone)]
+    per_day, diagnose=far_away(per_day.diagnose), wrong=[*per_day.wrong, *wrong(MOVED, own_zone)]
 )

@@ -38,7 +38,14 @@ class Decoder:
         return fastavro.schemaless_reader(BytesIO(body), schema, None)
 
 
+@dataclass(frozen=True)
+class Lost:
+    def __call__(self, body):
+        raise KeyError("Action")
+
+
 KNOWN = {7: Decoder(1), 258: Decoder(2), 16_777_223: Decoder(2)}
+LOST = {**KNOWN, 12: Lost()}
 VIEW, OWN, NO_AD, NO_AD_OWN = b"\x02\x06a17\x00", b"\x02\x06a17\x01", b"\x00\x00", b"\x00\x01"
 USER, ODD, NOT_TEXT = b"\x0a", b"\x04\x02a", b"\x02\x04\xff\xfe\x00"
 
@@ -61,12 +68,12 @@ def draw(random, size):
 
 
 def judged(
-    value, decoders, short=5, magic=True, order="big", begin=1, end=5, body=5,
-    error=Exception, decode=None, ad=True,
+    value, decoders, short=5, first=lambda byte: byte == 0, order="big", begin=1, end=5, body=5,
+    error=Exception, decode=None, no_ad=lambda ad: ad is None,
 ):  # fmt: skip
     if not value:
         return "empty"
-    if len(value) < short or (magic and value[0] != 0):
+    if len(value) < short or not first(value[0]):
         return "no Avro"
     number = int.from_bytes(value[begin:end], order)
     if number not in decoders:
@@ -75,7 +82,7 @@ def judged(
         action = (decode or decoders[number])(value[body:])
     except error:
         return "malformed"
-    return "no ad" if ad and action["ad"] is None else "owner" if action["owner"] else "good"
+    return "no ad" if no_ad(action["ad"]) else "owner" if action["owner"] else "good"
 
 
 def changed(**other):
@@ -84,6 +91,20 @@ def changed(**other):
 
 def calls(right, other):
     return lambda value, decoders: {right: other}.get(found := fate(value, decoders), found)
+
+
+def by_key_error(value, decoders):
+    try:
+        return judged(value, decoders, error=(EOFError, IndexError, ValueError))
+    except KeyError:
+        return "unknown id"
+
+
+def tries_all(value, decoders):
+    found = fate(value, decoders)
+    others = decoders if found == "malformed" else ()
+    read = (fate(value[:1] + number.to_bytes(4) + value[5:], decoders) for number in others)
+    return next((other for other in read if other != "malformed"), found)
 
 
 fate_of_a_value = exercise(
@@ -110,10 +131,15 @@ fate_of_a_value = exercise(
         case("The body was cut, and the decoder raises EOFError.", *of(258, USER + VIEW[:3])),
         case("The decoder raises IndexError.", *of(7, ODD)),
         case("The decoder raises UnicodeDecodeError.", *of(7, NOT_TEXT)),
+        case("The decoder of the id 12 raises KeyError.", of(12, VIEW)[0], LOST),
+        case("The decoder of this id can't read it, though another one could.", *of(258, VIEW)),
+        case("An empty text is an ad, too: only None is none.", *of(7, b"\x02\x00\x00")),
         case("The head is whole, and the body is missing.", *of(7, b"")),
         case("The head itself was cut: there is no id.", b"\x00\x00\x00\x00", KNOWN),
         case("The first byte isn't 0.", *of(7, VIEW, b"\x01")),
         case("No decoder has the id 9.", *of(9, VIEW)),
+        case("No decoder has the id 9, and there is no body.", *of(9, b"")),
+        case("A space is a byte. It isn't 0.", b" ", KNOWN),
         case("There is no value.", None, KNOWN),
         case("The value has no byte.", b"", KNOWN),
     ],
@@ -126,17 +152,28 @@ fate_of_a_value = exercise(
               changed(body=6), changed(body=4), changed(body=0)),
         wrong("It reads every value by the same schema. The id says which one wrote it.",
               changed(decode=Decoder(2)), changed(decode=Decoder(1))),
-        wrong("It doesn't look at the first byte, which must be 0.", changed(magic=False)),
+        wrong("It doesn't look at the first byte, which must be 0.",
+              changed(first=lambda byte: True)),
+        wrong("It refuses the first byte 0, and that's the right one.", changed(first=bool)),
         wrong("A head of five bytes is whole: it's the body that is missing.", changed(short=6)),
         wrong("An unknown id isn't `malformed`: somebody may register that schema tomorrow.",
               calls("unknown id", "malformed")),
         wrong("An empty value has no first byte: it's `empty`.", calls("empty", "no Avro"),
               calls("empty", "malformed")),
-        wrong("It catches one kind of error. A decoder raises several.",
-              changed(error=EOFError), changed(error=LookupError), changed(error=ValueError)),
+        wrong("It catches only some kinds of error. A decoder may raise any.",
+              changed(error=EOFError), changed(error=LookupError), changed(error=ValueError),
+              changed(error=(EOFError, IndexError, ValueError))),
+        wrong("It takes a KeyError of the decoder for an unknown id. Look for the id before you "
+              "call the decoder.", by_key_error),
+        wrong("It tries other decoders, too, and the wrong one may well read something. Only the "
+              "schema with this id can be right.", tries_all),
         wrong("It doesn't notice a missing ad: no decoder raises an error for that.",
-              changed(ad=False), calls("no ad", "malformed")),
+              changed(no_ad=lambda ad: False), calls("no ad", "malformed")),
+        wrong("It refuses an ad that is an empty text. Ask `is None`.",
+              changed(no_ad=lambda ad: not ad)),
         wrong("The owner's own actions pass as good ones.", calls("owner", "good")),
+        wrong("It takes everybody for the owner: `owner` is always there, and is True or False.",
+              calls("good", "owner")),
     ],
     hints=(
         "Ask in the order of the list, and return at once: a value of three bytes has no id.",

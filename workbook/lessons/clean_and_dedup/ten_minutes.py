@@ -15,6 +15,17 @@ def is_new(slices, digest, arrival):
     return True
 
 
+def last_twelve(slices, digest, arrival):
+    minute = arrival // MINUTE
+    for searched in range(minute - 10, minute + 1):
+        if arrival - slices.get(searched, {}).get(digest, -HOUR) <= 600_000:
+            return False
+    slices[minute] = {**slices.get(minute, {}), digest: arrival}
+    for old in sorted(slices)[:-12]:
+        slices.pop(old)
+    return True
+
+
 def first_made_goes(slices, digest, arrival):
     if any(arrival - hashes.get(digest, -HOUR) <= 600_000 for hashes in slices.values()):
         return False
@@ -41,8 +52,9 @@ def kept(slices):
 
 
 def remembering(
-    most=12, gone=min, within=600_000, own=False, renews=False, before=None, length=MINUTE
-):
+    most=12, gone=min, within=600_000, own=False, renews=False, before=None, length=MINUTE,
+    shy=False, fresh=False, afresh=False,
+):  # fmt: skip
     """Build an answer; with the defaults it's right. ``gone`` chooses what is forgotten."""
 
     def answer(slices, digest, arrival):
@@ -53,6 +65,12 @@ def remembering(
         searched = [slices.get(minute, {})] if own else slices.values()
         times = [hashes[digest] for hashes in searched if digest in hashes]
         new = not times or arrival - max(times) > within
+        if shy and slices and minute > max(slices) + 30:
+            return new
+        if afresh and new and minute not in slices and len(slices) == most:
+            slices.clear()
+        if fresh and new:
+            slices[minute] = {}
         if new or renews:
             slices.setdefault(minute, {})[digest] = arrival
         if len(slices) > most:
@@ -60,6 +78,11 @@ def remembering(
         return new
 
     return answer
+
+
+def far_ahead(slices):
+    *_, second, newest = sorted(slices)
+    return newest if newest > second + 10 else min(slices)
 
 
 def seconds(*records):
@@ -92,15 +115,18 @@ ten_minutes = exercise(
     "True if the record counts, and False if the same hash (`digest`) counted at most ten minutes "
     "(600,000 ms) of arrival before. Only a record that counts is remembered: in `slices[minute]`, "
     "a dictionary from hash to arrival, where `minute` is `arrival // 60_000`. `slices` is empty "
-    "at first, and then what your calls have left in it. Keep at most **twelve** slices: forget a "
+    "at first, and then what your calls have left in it. Keep at most twelve slices: forget a "
     "whole slice, and none that may still matter. One record may be from a machine whose clock is "
     "an hour ahead. Because of it no other hash may be forgotten too early.",
     cases=[
         case("`b` arrives between two `a`.", seconds(("a", 5), ("b", 6), ("a", 7))),
         case("The second `a` is in the next minute's slice.", seconds(("a", 59), ("a", 61))),
+        case("The third record is `a` again, and its slice has a `b`, too.",
+             seconds(("a", 5), ("b", 6), ("a", 7))),
         case("Exactly ten minutes later it's still a duplicate.", seconds(("a", 30), ("a", 630))),
         case("A millisecond more, so it counts.", seconds(("a", 30), ("a", 630.001))),
-        case("Twelve minutes after one that counted.", seconds(("a", 0), ("a", 360), ("a", 720))),
+        case("The third `a` comes twelve minutes after the first. The second one didn't count.",
+             seconds(("a", 0), ("a", 360), ("a", 720))),
         case("The second `a` counts again, so the third doesn't.",
              seconds(("a", 0), ("a", 660), ("a", 700))),
         case("There are hashes of thirty minutes.", seconds(*minutes(0, 30))),
@@ -111,9 +137,11 @@ ten_minutes = exercise(
              seconds(AHEAD, ("a", 301), ("a", 302), *minutes(6, 14), ("a", 890))),
         case("A record that is ahead, among those of thirty minutes.",
              seconds(*minutes(0, 15), ("ahead", 4_500), *minutes(15, 30), ("minute 25", 1_800))),
+        case("What was ahead comes again from a machine whose clock is right, an hour later.",
+             seconds(("a", 295), AHEAD, *minutes(6, 18), ("an hour ahead", 3_960))),
     ],
     draw=draw,
-    right=[first_made_goes, remembering()],
+    right=[last_twelve, remembering()],
     wrong=[
         wrong("It forgets what is old for *this* record. To a record that is an hour ahead, every "
               "other hash is old.", remembering(before="this")),
@@ -121,8 +149,14 @@ ten_minutes = exercise(
               "ahead every other hash is old, for an hour.", remembering(before="newest")),
         wrong("It never forgets, so its memory grows for as long as it runs.",
               remembering(most=10**9)),
+        wrong("It keeps a slice too many: twelve at most.", remembering(most=13)),
         wrong("If there are too many slices, it forgets all of them. Forget one.",
-              remembering(gone=None)),
+              remembering(gone=None), remembering(afresh=True)),
+        wrong("It forgets the record that is ahead too early. In an hour its slice matters like "
+              "any other. Forget the smallest minute, not the slice that was made first.",
+              first_made_goes, remembering(shy=True), remembering(gone=far_ahead)),
+        wrong("It puts a new slice in the place of the old one: the hashes that were in there are "
+              "gone.", remembering(fresh=True)),
         wrong("It forgets the newest slice, which is needed the longest.", remembering(gone=max)),
         wrong("It keeps too few slices. Ten minutes touch eleven, and a record that is ahead needs "
               "one more.", remembering(most=11), remembering(most=10)),
