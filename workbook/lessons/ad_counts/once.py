@@ -97,8 +97,8 @@ WRONG = [
           writing(done=lambda last, batch: last == batch)),
     wrong("It remembers only the query that wrote last. `fence` has a row for each.",
           writing(move=ALONE)),
-    wrong("It replaces a count, or leaves it as it was. The rows of a micro-batch are what's new: "
-          "add them to what's there.", writing(add=ADD.replace("counts.count + ", "")),
+    wrong("It replaces a count, or leaves it as it was. The counts of a micro-batch are new: add "
+          "them to those in the table.", writing(add=ADD.replace("counts.count + ", "")),
           writing(add=ADD.replace("counts.count + ", ""), done=lambda last, batch: False),
           writing(add=ADD.split(" DO ")[0] + " DO NOTHING")),
     wrong("The first micro-batch of a query is never written: its number is 0, and a query that "
@@ -116,7 +116,7 @@ WRONG = [
 CASES = [
     told("This micro-batch has two counts: both are added, and once.", Run(MORE, "a", 0)),
     told("Micro-batch 1 adds to the counts of 0.", Run(BIKE, "a", 0), Run(MORE, "a", 1)),
-    told("It dies behind the commit, so Spark hands the micro-batch in again. It counts once.",
+    told("It dies after the commit, so Spark hands the micro-batch in again: it counts once.",
          Run(BIKE, "a", 0), Run(MORE, "a", 1, "checkpoint")),
     told("Micro-batch 0, too, may be handed in again.", Run(BIKE, "a", 0, "checkpoint")),
     told("Query `b` has a fresh checkpoint, so its numbers begin at 0. Its counts are new ones.",
@@ -148,15 +148,16 @@ def diagnose(answer, url=None):
 
 fenced = Problem(
     name="Write each micro-batch once",
-    task="Write the function that `foreachBatch` calls with the counts of a micro-batch. `db` is "
-    "an open connection of psycopg, and the caller commits after your function, or rolls back if "
-    "it raises an error. `counts` are rows (ad, day, type, count) to be added to the table "
+    task="Write the function that adds the counts of a micro-batch to the database. `db` is an "
+    "open connection of psycopg. The caller commits after your function, or rolls back if it "
+    "raises an error. `counts` are rows (ad, day, type, count) to be added to the table "
     "`counts`, as above; `query` is the query's id (a text), and `batch` is the number of the "
     "micro-batch, from 0.\n\nBeside `counts` is a table `fence (query text PRIMARY KEY, batch "
-    "bigint NOT NULL)`, empty at first. Use it so that a micro-batch that is handed in again "
-    "adds nothing, wherever the process has died before. A query with a fresh checkpoint has "
-    "another id, and its counts are new ones.\n\nOne view of the bike as micro-batch 0 of query "
-    "`a`, handed in twice, is one view. Handed in once more as micro-batch 0 of `b`, it's two.",
+    "bigint NOT NULL)`, empty at first. Use it so that each micro-batch is added once, wherever "
+    "the process dies before Spark hands the micro-batch in again. A query with a fresh checkpoint "
+    "has another id, and its counts are new ones.\n\nOne view of the bike as micro-batch 0 of "
+    "query `a`, handed in twice, makes a count of 1. Handed in once more as micro-batch 0 of `b`, "
+    "it makes 2.",
     stub=stub_of(write_once),
     diagnose=diagnose,
     hints=(

@@ -76,7 +76,7 @@ def draw(random, size):
 
 
 LIKE_UTC = (
-    "Its days are those of UTC. In Oslo the next day begins one hour before, in summer two hours."
+    "Its days are those of UTC. In Oslo a day begins one hour earlier, and in summer two hours."
 )
 LIKE_SESSION = (
     "Its days are those of the session: `to_date`, `date_format`, `cast` and `from_unixtime` all "
@@ -85,12 +85,12 @@ LIKE_SESSION = (
 )
 ONLY_ON_UTC = (
     "It's right only if the session is on UTC: `from_utc_timestamp`, and `convert_timezone` with "
-    "UTC as its first zone, take the session's local time for UTC. With None as the first zone "
-    "`convert_timezone` knows the session's zone."
+    "UTC as its first zone, treat the session's local time as if it were UTC. With None as the "
+    "first zone, `convert_timezone` converts from the session's zone."
 )
 FIXED = (
     "It adds a fixed number of hours. Oslo is one hour ahead of UTC in winter and two in summer. "
-    "Name the zone, `Europe/Oslo`, and let Spark know the rules."
+    "Name the zone, `Europe/Oslo`: Spark knows its rules."
 )
 
 per_day = frame_exercise(
@@ -98,10 +98,10 @@ per_day = frame_exercise(
     name="Count by the owner's day",
     task="Write a function that gets a DataFrame of actions (`ad`, `type`, and `time` in ms since "
     "1970) and returns a DataFrame that counts them: `ad`, `day` (a date: the day in Oslo), "
-    "`type`, `count`. It will be called in `foreachBatch`, so its input is no stream.\n\nThe "
+    "`type`, `count`. It will be called in `foreachBatch`, so its input isn't a stream.\n\nThe "
     "rows must not depend on the session's time zone: the check runs your function "
-    "in a session in Los Angeles. `F.convert_timezone(None, F.lit(zone), timestamp)` gives the "
-    "local time of a zone.\n\nTwo views of a bike at 22:59 and at 23:30 UTC on 14 January give the "
+    "in a session in Los Angeles. `F.convert_timezone(None, F.lit(zone), timestamp)` turns a "
+    "timestamp into the local time of a zone.\n\nTwo views of a bike at 22:59 and at 23:30 UTC on 14 January give the "
     "rows `bike, 2026-01-14, view, 1` and `bike, 2026-01-15, view, 1`, in any order.",
     schema="ad STRING, type STRING, time BIGINT",
     cases=[
@@ -112,7 +112,7 @@ per_day = frame_exercise(
         case("Two ads have a row each.", at("2026-02-03 12:00"), at("2026-02-03 12:00", ad="boat")),
         case("In January the day in Oslo ends at 23:00 UTC, and not a millisecond before.",
              at("2026-01-14 22:59:59.999"), at("2026-01-14 23:00"), at("2026-01-14 23:30")),
-        case("In July it ends at 22:00 UTC.",
+        case("In July the day in Oslo ends at 22:00 UTC.",
              at("2026-07-01 21:59"), at("2026-07-01 22:00"), at("2026-07-01 23:30")),
         case("In the morning it's the same day in Oslo and in UTC, but not yet in Los Angeles.",
              at("2026-01-20 05:00"), at("2026-01-20 06:30"), at("2026-01-20 07:30"),
@@ -139,8 +139,8 @@ per_day = frame_exercise(
               counted(f"to_date(convert_timezone('+02:00', {TIME}))")),
         wrong("It doesn't tell the types apart: group by `ad`, `day` and `type`.",
               counted(OSLO, by=("ad", "day"))),
-        wrong("It counts distinct times, or drops equal rows. Two actions may happen at the same "
-              "time: duplicates were removed before.", counted(OSLO, count="count(DISTINCT time)")),
+        wrong("It counts distinct times, or drops equal rows. But two actions may happen at the "
+              "same time, and duplicates have already been removed.", counted(OSLO, count="count(DISTINCT time)")),
         wrong("It rounds the time. The last millisecond of a day still belongs to that day.",
               counted(f"to_date(convert_timezone('Europe/Oslo', {ROUNDED}))"),
               counted(f"to_date(convert_timezone('Europe/Oslo', {FLOAT}))")),
@@ -157,22 +157,22 @@ per_day = frame_exercise(
     hints=(
         "Three steps: the milliseconds become a timestamp, the timestamp becomes a local time in "
         "Oslo, the local time becomes a date. Then group and count.",
-        "`F.timestamp_millis` makes a timestamp of a number, `F.convert_timezone` a local time of "
-        "a timestamp, and `F.to_date` a date of a local time. Give the date the name `day` where "
-        "you group.",
+        "`F.timestamp_millis` turns a number into a timestamp, `F.convert_timezone` turns that "
+        "into a local time, and `F.to_date` turns the local time into a date. Where you group, "
+        "give the date the name `day`.",
         "`F.to_date(F.convert_timezone(None, F.lit('Europe/Oslo'), F.timestamp_millis('time')))` "
         "is the day.",
     ),
-    discussion="A timestamp in Spark is a moment. Only a zone makes a day of it, and if you name "
-    "none, the session's is used. `F.window(time, '1 day')` can't help: its windows are 24 hours "
-    "long, but a day in Oslo has 23 or 25 hours twice a year. (`from_utc_timestamp` would do in a "
+    discussion="A timestamp in Spark is a moment. It has a day only in a zone, and if you name no "
+    "zone, Spark takes the session's. `F.window(time, '1 day')` can't help: its windows are 24 hours "
+    "long, but each year one day in Oslo has 23 hours, and another has 25. (`from_utc_timestamp` would do in a "
     "session on UTC only.)\n\n"
-    "A date in a database has no zone either. Write beside the column whose day it is.",
+    "A date in a database has no zone either. Note beside the column in which zone its days are.",
 )  # fmt: skip
 
 MOVED = (
     "It changes the time zone of the whole session, and with it the days and hours of every other "
-    "query in there. Name the zone in your expression instead."
+    "query in that session. Name the zone in your expression instead."
 )
 
 

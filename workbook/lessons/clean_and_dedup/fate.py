@@ -111,8 +111,8 @@ fate_of_a_value = exercise(
     fate,
     name="The fate of a value",
     task="Write the function that judges a record by its value: bytes, or None. `decoders` is a "
-    "dictionary from a schema id to a function. It gets the bytes behind the head and returns a "
-    'dictionary with `"ad"` and `"owner"`; bytes that it can\'t read raise an error. Return the '
+    "dictionary from a schema id to a decoder: a function that gets the bytes behind the head and "
+    'returns a dictionary with `"ad"` and `"owner"`, or raises an error. Return the '
     "first of these texts that applies:\n\n"
     '- `"empty"`: there is no value, or no byte in it.\n'
     '- `"no Avro"`: it has fewer than five bytes, or the first isn\'t 0.\n'
@@ -176,12 +176,14 @@ fate_of_a_value = exercise(
               calls("good", "owner")),
     ],
     hints=(
-        "Ask in the order of the list, and return at once: a value of three bytes has no id.",
-        "`int.from_bytes` makes a number of bytes; its second argument says which byte is first. "
+        "Ask in the order of the list, and return at once: a value of three bytes has no id, and "
+        "a body that can't be read has no ad.",
+        "`int.from_bytes` turns bytes into a number; its second argument says which byte is first. "
         "Put only the decoder's call into `try`, and catch every error.",
         'The id is `int.from_bytes(value[1:5], "big")`, and the body is `value[5:]`.',
     ),
-    discussion="Seven outcomes, and several people: the producer of cut bytes, a team that forgot "
-    "to register its schema, nobody at all for an owner's view. So a dead letter says its reason. "
-    "A decoder isn't strict, though: it ignores bytes behind the end of a record.",
+    discussion="Different people have to act: for cut bytes their producer, for an unknown id the "
+    "team that forgot to register its schema, and for an owner's view nobody. So a dead letter "
+    "says its reason. Not every fault is found: a decoder ignores bytes behind the end of a "
+    "record.",
 )  # fmt: skip

@@ -112,30 +112,31 @@ ten_minutes = exercise(
     rehearse=of_records,
     name="Remember for ten minutes",
     task="`is_new(slices, digest, arrival)` is called for each record of a partition. It returns "
-    "True if the record counts, and False if the same hash (`digest`) counted at most ten minutes "
-    "(600,000 ms) of arrival before. Only a record that counts is remembered: in `slices[minute]`, "
-    "a dictionary from hash to arrival, where `minute` is `arrival // 60_000`. `slices` is empty "
-    "at first, and then what your calls have left in it. Keep at most twelve slices: forget a "
-    "whole slice, and none that may still matter. One record may be from a machine whose clock is "
-    "an hour ahead. Because of it no other hash may be forgotten too early.",
+    "True if the record counts, and False if a record with the same hash (`digest`) counted whose "
+    "arrival is at most ten minutes (600,000 ms) before this one's. Only a record that counts is "
+    "remembered: in `slices[minute]`, a dictionary from hash to arrival, where `minute` is "
+    "`arrival // 60_000`. `slices` is empty at the first call, and your calls fill it. Keep at "
+    "most twelve slices: forget a whole slice, and none that may still matter. One record may "
+    "be from a machine whose clock is an hour ahead. This record must not make you forget "
+    "another hash too early.",
     cases=[
         case("`b` arrives between two `a`.", seconds(("a", 5), ("b", 6), ("a", 7))),
         case("The second `a` is in the next minute's slice.", seconds(("a", 59), ("a", 61))),
         case("The third record is `a` again, and its slice has a `b`, too.",
              seconds(("a", 5), ("b", 6), ("a", 7))),
         case("Exactly ten minutes later it's still a duplicate.", seconds(("a", 30), ("a", 630))),
-        case("A millisecond more, so it counts.", seconds(("a", 30), ("a", 630.001))),
-        case("The third `a` comes twelve minutes after the first. The second one didn't count.",
+        case("Ten minutes and a millisecond later it counts.", seconds(("a", 30), ("a", 630.001))),
+        case("The third `a` arrives twelve minutes after the first, the last one that counted.",
              seconds(("a", 0), ("a", 360), ("a", 720))),
         case("The second `a` counts again, so the third doesn't.",
              seconds(("a", 0), ("a", 660), ("a", 700))),
-        case("There are hashes of thirty minutes.", seconds(*minutes(0, 30))),
+        case("A new hash arrives in each of thirty minutes.", seconds(*minutes(0, 30))),
         case("One record is an hour ahead.", seconds(("a", 295), AHEAD, ("a", 301))),
         case("Each minute has a record, and one is an hour ahead. `a` is ten minutes old.",
              seconds(("a", 30), *minutes(1, 5), AHEAD, *minutes(5, 11), ("b", 630), ("a", 630))),
         case("The first record is an hour ahead.",
              seconds(AHEAD, ("a", 301), ("a", 302), *minutes(6, 14), ("a", 890))),
-        case("A record that is ahead, among those of thirty minutes.",
+        case("A new hash arrives in each of thirty minutes, and one is an hour ahead.",
              seconds(*minutes(0, 15), ("ahead", 4_500), *minutes(15, 30), ("minute 25", 1_800))),
         case("What was ahead comes again from a machine whose clock is right, an hour later.",
              seconds(("a", 295), AHEAD, *minutes(6, 18), ("an hour ahead", 3_960))),
@@ -158,15 +159,15 @@ ten_minutes = exercise(
         wrong("It puts a new slice in the place of the old one: the hashes that were in there are "
               "gone.", remembering(fresh=True)),
         wrong("It forgets the newest slice, which is needed the longest.", remembering(gone=max)),
-        wrong("It keeps too few slices. Ten minutes touch eleven, and a record that is ahead needs "
-              "one more.", remembering(most=11), remembering(most=10)),
+        wrong("It keeps too few slices. Ten minutes touch eleven slices, and a record that is "
+              "ahead needs one more.", remembering(most=11), remembering(most=10)),
         wrong("It looks only into the slice of this record's own minute.", remembering(own=True)),
-        wrong("Every hash that is still remembered is a duplicate to it. But slices are kept for "
+        wrong("It calls each hash that is still remembered a duplicate. But slices are kept for "
               "longer than ten minutes: compare the two arrivals.", remembering(within=10**12)),
         wrong("A duplicate may arrive exactly 600,000 ms later.", remembering(within=599_999)),
         wrong("It remembers duplicates, too. A record that is sent again every nine minutes would "
               "never count again.", remembering(renews=True)),
-        wrong("A hash belongs into the slice of its minute, `arrival // 60_000`.",
+        wrong("A hash belongs in the slice of its minute, `arrival // 60_000`.",
               remembering(length=1_000), remembering(length=1), remembering(length=600_000)),
     ],
     hints=(
@@ -177,8 +178,8 @@ ten_minutes = exercise(
         "`if len(slices) > 12:` `del slices[min(slices)]` forgets a slice.",
     ),
     discussion="Ten minutes touch eleven slices, and the twelfth is for the record that is ahead. "
-    "It takes nobody's place until it's the smallest. Two machines that are ahead by different "
-    "times would need two spare slices, so the operator on Spark has a clock of its own: the "
-    "arrival that nine in ten of the last 1,000 records have passed. The memory is bounded in "
+    "Two machines that are ahead by different times would need two spare slices. So the operator "
+    "on Spark has a clock for each partition: the 10th percentile of the arrivals of its last "
+    "1,000 records, which a few records that are ahead can't move. The memory is bounded in "
     "minutes and not in hashes: a flood makes its slices large.",
 )  # fmt: skip

@@ -35,11 +35,11 @@ recall = Recall(
             Option("it runs the micro-batch again, with the same number and the same offsets"),
             Option(
                 "it continues with the next micro-batch",
-                "The checkpoint has no commit of this one, so for Spark it isn't done.",
+                "The checkpoint has no commit of this micro-batch, so for Spark it isn't done.",
             ),
             Option(
                 "it plans a new micro-batch, with all records that have arrived meanwhile",
-                "The plan was written to `offsets` before the micro-batch ran, and it's kept.",
+                "The plan was written to `offsets` before the micro-batch ran. It's used again.",
             ),
         ),
     ),
@@ -50,11 +50,11 @@ recall = Recall(
         (
             Option(
                 "the checkpoint knew the letters",
-                "It knows offsets and state. What the sink holds, it doesn't know.",
+                "A checkpoint knows offsets and state, but not what the sink holds.",
             ),
             Option(
                 "the same letter replaced the one before",
-                "Only if the key says that it's the same one: clients get several letters.",
+                "That needs a key that recognises the same letter: a client gets several letters.",
             ),
             Option("the table held the micro-batch's number, written in the same transaction"),
         ),

@@ -22,7 +22,7 @@ recall = Recall(
             Option("some records twice"),
             Option(
                 "some records are missing",
-                "It commits after the copy is delivered. So what is missing is only the commit.",
+                "It commits after the copy is delivered. So only the commit is missing.",
             ),
         ),
     ),
@@ -45,15 +45,15 @@ recall = Recall(
     Question(
         "10",
         "A producer in Python and one in Java send records with the same key, both with their "
-        "default settings. Are these in the same partition?",
+        "default settings. Are both records in the same partition?",
         (
             Option(
                 "yes, a key has one partition",
-                "The producer chooses the partition, and the two hash keys by different rules.",
+                "The producer chooses the partition, and these two use different hash functions.",
             ),
             Option(
                 "no, each client has its own partitions",
-                "Every client may write to every partition. The two rules may agree by chance.",
+                "Every client may write to every partition. The two may even choose the same one.",
             ),
             Option("not always: their partitioners differ"),
         ),
