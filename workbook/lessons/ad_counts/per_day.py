@@ -99,9 +99,9 @@ per_day = frame_exercise(
     task="Write a function that gets a DataFrame of actions (`ad`, `type`, and `time` in ms since "
     "1970) and returns a DataFrame that counts them: `ad`, `day` (a date: the day in Oslo), "
     "`type`, `count`. It will be called in `foreachBatch`, so its input isn't a stream.\n\nThe "
-    "rows must not depend on the session's time zone: the check runs your function "
-    "in a session in Los Angeles. `F.convert_timezone(None, F.lit(zone), timestamp)` turns a "
-    "timestamp into the local time of a zone.\n\nTwo views of a bike at 22:59 and at 23:30 UTC on 14 January give the "
+    "rows must not depend on the session's time zone: the check runs your function in a session "
+    "in Los Angeles. `F.convert_timezone(None, F.lit(zone), timestamp)` turns a timestamp into the "
+    "local time of a zone.\n\nTwo views of a bike at 22:59 and at 23:30 UTC on 14 January give the "
     "rows `bike, 2026-01-14, view, 1` and `bike, 2026-01-15, view, 1`, in any order.",
     schema="ad STRING, type STRING, time BIGINT",
     cases=[
@@ -140,7 +140,8 @@ per_day = frame_exercise(
         wrong("It doesn't tell the types apart: group by `ad`, `day` and `type`.",
               counted(OSLO, by=("ad", "day"))),
         wrong("It counts distinct times, or drops equal rows. But two actions may happen at the "
-              "same time, and duplicates have already been removed.", counted(OSLO, count="count(DISTINCT time)")),
+              "same time, and duplicates have already been removed.",
+              counted(OSLO, count="count(DISTINCT time)")),
         wrong("It rounds the time. The last millisecond of a day still belongs to that day.",
               counted(f"to_date(convert_timezone('Europe/Oslo', {ROUNDED}))"),
               counted(f"to_date(convert_timezone('Europe/Oslo', {FLOAT}))")),
@@ -164,9 +165,9 @@ per_day = frame_exercise(
         "is the day.",
     ),
     discussion="A timestamp in Spark is a moment. It has a day only in a zone, and if you name no "
-    "zone, Spark takes the session's. `F.window(time, '1 day')` can't help: its windows are 24 hours "
-    "long, but each year one day in Oslo has 23 hours, and another has 25. (`from_utc_timestamp` would do in a "
-    "session on UTC only.)\n\n"
+    "zone, Spark takes the session's. `F.window(time, '1 day')` can't help: its windows are 24 "
+    "hours long, but each year one day in Oslo has 23 hours, and another has 25. "
+    "(`from_utc_timestamp` would do in a session on UTC only.)\n\n"
     "A date in a database has no zone either. Note beside the column in which zone its days are.",
 )  # fmt: skip
 
