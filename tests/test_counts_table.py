@@ -128,6 +128,24 @@ def test_another_query_goes_on_behind_the_fence_and_remembers_where_it_began(tab
         third.resume("first", 0, 0)
 
 
+def test_a_query_that_is_lost_while_it_catches_up_moves_no_fence_back(table) -> None:
+    made = table()
+    for number in range(30):
+        made.write(counts(("a", 1)), Batch("first", number))
+    table().write(counts(("a", 0)), Batch("second", 0))
+    assert table(claims=False).claim("third").counted == {0: 3_000, 1: 3_000}
+
+
+def test_nobody_waits_for_ever(table, schema: str, url: str) -> None:
+    made = table(patience=12.0)
+    with psycopg.connect(url) as other:
+        other.execute(f"LOCK TABLE {schema}.counts")
+        with pytest.raises(DatabaseUnreachable, match="lock"):
+            made.write(counts(("a", 1)), Batch("q", 0))
+    made.write(counts(("a", 1)), Batch("q", 0))
+    assert totals(made) == {"a": 1}
+
+
 def test_it_begins_a_horizon_before_the_fence(table) -> None:
     made = table()
     for number in range(30):  # a minute of arrival each

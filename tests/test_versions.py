@@ -20,8 +20,8 @@ ACCEPTED: dict[str, tuple[int, str]] = {
     "event_time_merge": (1, "b56a03dda952"),
     "share_holders": (1, "3343f465385c"),
     "active_groups": (1, "a423c7ccfc04"),
-    "replicate": (1, "b6288d790170"),
-    "ad_statistics": (1, "7a4b04551370"),
+    "replicate": (1, "0e4362b3f723"),
+    "ad_statistics": (1, "b3691d50c553"),
 }
 """Of each system the version, and the hash of what its pipeline is made of."""
 

@@ -14,6 +14,7 @@ from workbook.events.ad_actions import (
     HEAD,
     MAX_ACTION_BYTES,
     MAX_AGE_MS,
+    MAX_ARRIVAL_MS,
     OSLO,
     PLAIN,
     READER,
@@ -22,9 +23,6 @@ from workbook.events.ad_actions import (
 )
 from workbook.events.clicks import MAX_AHEAD_MS
 from workbook.events.reasons import Reason
-
-MAX_ARRIVAL_MS = 2**53
-"""A replicator's header with a later arrival than this isn't believed."""
 
 _PLAIN = rf"\A{PLAIN}\z"
 
@@ -85,7 +83,7 @@ def _prefix() -> Column:
 def _reason(schemas: Mapping[int, str]) -> Column:
     action, size = F.col("action"), F.length("value")
     plain = action.ad.rlike(_PLAIN) & action.source.rlike(_PLAIN)
-    latest = F.col("arrival") + MAX_AHEAD_MS
+    latest = F.least("arrival", F.lit(MAX_ARRIVAL_MS)) + MAX_AHEAD_MS
     return (
         F.when(F.col("value").isNull() | (size == 0), Reason.EMPTY.value)
         .when(size > MAX_ACTION_BYTES, Reason.TOO_LARGE.value)

@@ -29,6 +29,9 @@ HEAD = 5
 MAX_AGE_MS = 30 * 24 * 60 * 60 * 1000
 """An event whose time is more than this before its arrival is too old to be counted."""
 
+MAX_ARRIVAL_MS = 4_102_444_800_000
+"""The start of 2100: no later arrival is believed, so microseconds aren't taken for ms."""
+
 HORIZON_MS = 600_000
 """A value that arrives again within this time is a duplicate."""
 
@@ -146,7 +149,7 @@ def decode(value: bytes | None, schemas: Mapping[int, str], arrival: int) -> AdA
         raise Rejected(Reason.UNKNOWN_ACTION)
     if action.time < 0:
         raise Rejected(Reason.NEGATIVE)
-    if action.time > arrival + MAX_AHEAD_MS:
+    if action.time > min(arrival, MAX_ARRIVAL_MS) + MAX_AHEAD_MS:
         raise Rejected(Reason.FUTURE)
     return action
 

@@ -69,7 +69,7 @@ def _ask(
 ) -> T:
     """Return the answer, or that of ``answers`` for the error code which the registry gives."""
     deadline, answers = time.monotonic() + patience, answers or {}
-    shown = re.sub("//.*@", "//", url)  # without a password
+    shown = re.sub("//.*@", "//", url).partition("?")[0]  # without a password
     while True:
         try:
             with SchemaRegistryClient({"url": url, "timeout": 5, "max.retries": 0}) as client:

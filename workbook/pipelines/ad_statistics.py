@@ -14,7 +14,6 @@ import numpy as np
 import polars as pl
 from pyspark.sql import DataFrame
 from pyspark.sql.types import (
-    BinaryType,
     DateType,
     IntegerType,
     LongType,
@@ -40,6 +39,9 @@ RECENT, PASSED = 1_000, 0.9
 KEPT = 100_000
 """A partition's newest hashes that are kept however old: the replicator repeats fewer at once."""
 
+MOST = 10_000_000
+"""The hashes of a partition, at most; only a clock that stands still lets it keep so many."""
+
 SLICE_MS = 60_000
 """Hashes expire by whole slices of this length."""
 
@@ -56,10 +58,6 @@ RESULT = StructType(
         StructField("reason", StringType()),
         StructField("partition", IntegerType()),
         StructField("count", LongType()),
-        StructField("offset", LongType()),
-        StructField("arrival", LongType()),
-        StructField("key", BinaryType()),
-        StructField("value", BinaryType()),
     ]
 )
 _KEY = ("ad", "day", "type", "source")
@@ -83,13 +81,13 @@ def ad_statistics(
 
     In: the columns of Spark's Kafka source, headers included, and the registry's ``schemas`` by
     id. A record whose bytes were accepted within ten minutes of its arrival, on its partition, is
-    a duplicate. Rejected records also go to ``dead_letters``, at least once. Out, for each
-    micro-batch and partition, by ``kind``:
+    a duplicate. Rejected records and those that are too old also go to ``dead_letters``, at least
+    once. Out, for each micro-batch and partition, by ``kind``:
 
-    - ``count``: the accepted actions (``count``, bigint) by ``ad``, ``day``, ``type``, ``source``.
+    - ``count``: the accepted actions (``count``, bigint) by ``ad``, ``day``, ``type``, ``source``;
+      0 if all of them are before ``counted``.
     - ``accepted``, ``duplicate``, ``filtered`` (the owner's own), ``rejected`` (by ``reason``) and
-      ``too old``: the number of records (``count``); together these are all records. One that is
-      too old is a row of its own, with ``offset``, ``arrival`` (ms), ``key`` and ``value``.
+      ``too old``: the number of records (``count``); together these are all records.
     - ``clock``: the arrival (``count``, ms) that nine in ten of the last 1,000 records have passed;
       -1 before there are as many.
 
@@ -116,21 +114,19 @@ def squeezed(
     ids: Callable[[], Collection[int]] | None,
     counted: Mapping[int, int],
 ) -> pl.DataFrame:
-    """Send a task's rejected records to the dead letters; return its rows without their bytes."""
+    """Send a task's dead letters; return its rows without their bytes."""
     rejected = rows.filter(pl.col("reason").is_not_null())
     if ids and (rejected["reason"] == Reason.UNKNOWN_SCHEMA.value).any():
         _require_unknown(rejected, set(ids()) - set(known))
-    if dead_letters is not None and len(rejected):
+    old = rows.filter(pl.col("reason").is_null() & pl.col("too_old") & ~pl.col("owner"))
+    letters = pl.concat([rejected, old.with_columns(reason=pl.lit(Reason.TOO_OLD.value))])
+    if dead_letters is not None and len(letters):
         with dead_letters:
-            for row in rejected.iter_rows(named=True):
+            for row in letters.iter_rows(named=True):
                 dead_letters.send(row, row["reason"])
     fence = pl.col("partition").replace_strict(dict(counted), default=0, return_dtype=pl.Int64)
-    good = pl.when(pl.col("reason").is_null())
-    return rows.drop("topic").with_columns(
-        good.then("key").alias("key"),
-        good.then("value").alias("value"),
-        (pl.col("offset") >= fence).alias("counts"),
-        pl.col("partition").alias(BUCKET),
+    return rows.drop("key", "value", "topic").with_columns(
+        (pl.col("offset") >= fence).alias("counts"), pl.col("partition").alias(BUCKET)
     )
 
 
@@ -156,25 +152,21 @@ def count(state: State, batch: pl.DataFrame) -> pl.DataFrame:
     good = batch.filter(pl.col("reason").is_null())
     new = good.filter(_is_first(state, good))
     clock = _remember(state, batch["arrival"], new)
-    counts = pl.col("counts")
-    fates = new.filter(counts).with_columns(
+    counts, number = pl.col("counts"), pl.len().cast(pl.Int64).alias("count")
+    fates = new.with_columns(
         pl.when("owner").then(pl.lit(Fate.FILTERED.value))
         .when("too_old").then(pl.lit(Fate.TOO_OLD.value))
         .otherwise(pl.lit(Fate.ACCEPTED.value)).alias("kind")
     )  # fmt: skip
     accepted = fates.filter(pl.col("kind") == Fate.ACCEPTED.value)
+    by_key = accepted.group_by(_KEY).agg(counts.sum().cast(pl.Int64).alias("count"))
+    fates = fates.filter(counts)
     rejected = batch.filter(pl.col("reason").is_not_null() & counts)
     duplicates = int(good["counts"].sum()) - len(fates)
-    number = pl.len().cast(pl.Int64).alias("count")
-    too_old = fates.filter(pl.col("kind") == Fate.TOO_OLD.value)
-    counted = fates.filter(pl.col("kind") != Fate.TOO_OLD.value)
     parts = [
-        accepted.group_by(_KEY).agg(number).with_columns(pl.lit(COUNT).alias("kind")),
-        counted.group_by("kind").agg(number),
-        too_old.select("kind", "offset", "arrival", "key", "value", count=pl.lit(1, pl.Int64)),
-        rejected.group_by("reason")
-        .agg(number)
-        .with_columns(pl.lit(Fate.REJECTED.value).alias("kind")),
+        by_key.with_columns(kind=pl.lit(COUNT)),
+        fates.group_by("kind").agg(number),
+        rejected.group_by("reason").agg(number).with_columns(kind=pl.lit(Fate.REJECTED.value)),
         pl.DataFrame({"kind": [Fate.DUPLICATE.value, CLOCK], "count": [duplicates, clock]}),
     ]
     rows = pl.concat([_EMPTY, *parts], how="diagonal_relaxed")
@@ -185,8 +177,7 @@ _EMPTY = pl.DataFrame(
     schema={
         "kind": pl.String, "ad": pl.String, "day": pl.Date, "type": pl.String,
         "source": pl.String, "reason": pl.String, "partition": pl.Int32,
-        "count": pl.Int64, "offset": pl.Int64, "arrival": pl.Int64,
-        "key": pl.Binary, "value": pl.Binary,
+        "count": pl.Int64,
     }
 )  # fmt: skip
 
@@ -223,7 +214,8 @@ def _remember(state: State, arrivals: pl.Series, new: pl.DataFrame) -> int:
     kept = fresh.select("hash", "arrival").unique()
     seen.write(kept)
     slices = _slices(state["slices"].all(), kept["arrival"])
-    older = slices.filter(pl.col("newer") >= KEPT, pl.col("slice") + SLICE_MS <= clock - HORIZON_MS)
+    expired = pl.col("slice") + SLICE_MS <= clock - HORIZON_MS
+    older = slices.filter(pl.col("newer") >= pl.when(expired).then(KEPT).otherwise(MOST))
     if len(older):
         seen.floor = int(older["slice"].max()) + SLICE_MS  # type: ignore[arg-type]
         slices = slices.filter(pl.col("slice") >= seen.floor)

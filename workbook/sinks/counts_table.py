@@ -27,6 +27,13 @@ PATIENCE_S = 60.0
 VERSIONS = sorted(Path(__file__).with_name("tables").glob("*.sql"))
 """The versions of the tables, in order: each file changes the tables of the one before."""
 
+_LIMITS = """
+SET lock_timeout = '10s';
+SET statement_timeout = '60s';
+SET idle_in_transaction_session_timeout = '30s';
+"""
+"""Nobody waits for ever: not for a lock of another program, nor another run for a frozen one."""
+
 T = TypeVar("T")
 
 
@@ -98,6 +105,10 @@ class CountsTable(OnceSink):
         self._retrying(lambda: super(CountsTable, self).write(rows, batch))
         self.fates = self._fates
 
+    def resume(self, query: str, committed: int, planned: int) -> None:
+        """Refuse as ``OnceSink`` does, and wait for a database that is away."""
+        self._retrying(lambda: super(CountsTable, self).resume(query, committed, planned))
+
     def totals(self, keys: pa.Table) -> list[dict[str, Any]]:
         """Return the present rows of ``counts`` with these keys."""
         columns = [keys[name].to_pylist() for name in KEY]
@@ -135,6 +146,7 @@ class CountsTable(OnceSink):
         if self._open is None or self._open.closed:
             self._open = psycopg.connect(self._url, autocommit=True, connect_timeout=10)
             self._open.execute(_named("SET search_path TO {}", self._schema))
+            self._open.execute(_LIMITS)
         with self._open.transaction():
             yield self._open
 
@@ -158,6 +170,7 @@ class CountsTable(OnceSink):
     def _put(self, connection: psycopg.Connection[Any], rows: pa.Table) -> None:
         counts = rows.filter(pc.equal(rows["kind"], "count")).group_by(list(KEY))
         added = counts.aggregate([("count", "sum")]).select([*KEY, "count_sum"])
+        added = added.filter(pc.greater(added["count_sum"], 0))
         connection.execute("CREATE TEMP TABLE added (LIKE counts) ON COMMIT DROP")
         with connection.cursor().copy("COPY added FROM STDIN (FORMAT csv)") as copy:
             copy.write(_csv(added))
@@ -232,9 +245,11 @@ class CountsTable(OnceSink):
             ).fetchone()
             assert row is not None
             self._epoch, written_by, offsets, born = row
-            ends = {int(partition): end for partition, end in offsets.items()}
-            if query and query == written_by:
-                ends = {int(partition): end for partition, end in born.items()}
+            ends = {int(partition): end for partition, end in born.items()}
+            if not query or query != written_by:
+                # A query that was still catching up ends before the fence of the one before it.
+                for partition, end in offsets.items():
+                    ends[int(partition)] = max(end, ends.get(int(partition), 0))
             self.fates = self._fates = self._all_fates(connection)
             return Fence(ends, self._starts(connection, ends))
 
@@ -288,7 +303,9 @@ class CountsTable(OnceSink):
 def _migrate(connection: psycopg.Connection[Any], schema: str) -> None:
     """Create the schema, and run the files of ``VERSIONS`` that it hasn't seen."""
     connection.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", (schema,))
-    connection.execute(_named("CREATE SCHEMA IF NOT EXISTS {}", schema))
+    known = "SELECT FROM pg_namespace WHERE nspname = %s"
+    if connection.execute(known, (schema,)).fetchone() is None:  # else this needs no such right
+        connection.execute(_named("CREATE SCHEMA {}", schema))
     connection.execute("CREATE TABLE IF NOT EXISTS versions (number int PRIMARY KEY)")
     row = connection.execute("SELECT coalesce(max(number), 0) FROM versions").fetchone()
     done = row[0] if row else 0

@@ -249,7 +249,11 @@ class Running:
 
     def _mend(self, failure: BaseException) -> None:
         """Start the query again if that helps, else stop and raise the failure."""
-        query = self.again(str(failure))
+        try:
+            query = self.again(str(failure))
+        except BaseException:
+            self.stop()
+            raise
         if query is None:
             self.stop()
             raise _named(failure) from failure

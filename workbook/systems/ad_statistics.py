@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from workbook.errors import NoSuchSchema
 from workbook.systems.base import Shown, Started, System
-from workbook.systems.options import topic
+from workbook.systems.options import schema_name, topic
 from workbook.topics import Topic, compacted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from workbook.sinks.counts_table import CountsTable
-    from workbook.spark.runner import OnPoint
+    from workbook.spark.runner import OnPoint, Sink
     from workbook.spark.source import Kafka
 
 
@@ -30,7 +30,7 @@ class AdStatistics(System):
     reads = "ad_actions.long-lived"
     examples = (
         "run ad_statistics --in ad_actions.long-lived --checkpoint state/ad_statistics",
-        "run replicate --in ad_actions   # in another terminal: fills ad_actions.long-lived",
+        "run replicate --checkpoint state/replicate   # in another terminal: fills the topic",
     )
 
     def add_options(self, parser: ArgumentParser) -> None:
@@ -48,6 +48,7 @@ class AdStatistics(System):
         )
         parser.add_argument(
             "--schema",
+            type=schema_name,
             default="ad_statistics",
             help="the schema of the database for its tables, created if missing; "
             "default: ad_statistics",
@@ -79,7 +80,6 @@ class AdStatistics(System):
         from workbook.pipelines.ad_statistics import KEPT, ad_statistics
         from workbook.sinks.counts_table import CountsTable
         from workbook.sinks.counts_topic import CountsTopic
-        from workbook.sinks.old_letters import OldLetters
         from workbook.sinks.table_topic import TableTopic
         from workbook.spark import checkpoints
         from workbook.spark.runner import start_query
@@ -124,7 +124,7 @@ class AdStatistics(System):
         def again(failure: str) -> DataFrame | None:
             return rows() if "NewSchema" in failure else None
 
-        sinks = [OldLetters(source, letters), counts]
+        sinks: list[Sink] = [counts]
         if options.out:
             sinks.append(CountsTopic(counts, TableTopic(config, options.out, "key")))
         every = f"{options.every or 0} seconds"

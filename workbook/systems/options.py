@@ -45,6 +45,17 @@ def topic(text: str) -> str:
     return text
 
 
+def schema_name(text: str) -> str:
+    """Take the name of a schema of PostgreSQL, which cuts a longer one without a word."""
+    reserved = text.startswith("pg_") or text == "information_schema"
+    if not 0 < len(text.encode()) < 64 or "\0" in text or reserved:
+        raise ArgumentTypeError(
+            f"expected the name of a schema, of 1 to 63 bytes and none of PostgreSQL's own, but "
+            f"got {text!r}"
+        )
+    return text
+
+
 def path(text: str) -> str:
     """Take a file or a folder of this machine, with a leading ``~`` as a shell reads it."""
     if not text or "://" in text:

@@ -90,13 +90,25 @@ class Replicate(System):
             )
 
     def check_topics(self, broker: Kafka, options: Namespace) -> None:
-        """Refuse real-time mode where a kill would send too much again, or cores are missing."""
+        """Refuse what would send again more than the aggregator knows, or lacks cores."""
         import os
 
+        from workbook.errors import CannotGoOn, TopicMissing
         from workbook.kafka.offsets import partition_offsets
-        from workbook.spark import cluster
+        from workbook.spark import checkpoints, cluster
         from workbook.spark.offset_log import last_read
 
+        out = _out(options)
+        try:
+            held = sum(o.end - o.begin for o in partition_offsets(broker.client_config(), out))
+        except TopicMissing:
+            held = 0
+        if held and not (options.checkpoint and checkpoints.begun(Path(options.checkpoint))):
+            raise CannotGoOn(
+                f"Expected {out} to be empty, since there is no checkpoint, but it has {held:,} "
+                "records: all of --in would be copied again, and ad_statistics has forgotten the "
+                "older ones. Use the --checkpoint of the run that filled it, or another --out."
+            )
         if not options.real_time:
             return
         found = partition_offsets(broker.client_config(), options.source)

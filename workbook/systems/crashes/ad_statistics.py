@@ -31,8 +31,7 @@ ACTIONS, RATE = 1_600, 1
 _POINTS = (
     Point("before-compute", "a micro-batch has been planned, nothing of it computed"),
     Point("mid-batch", "a part of a micro-batch has been computed"),
-    Point("before-letters", "a micro-batch has been counted, and isn't written"),
-    Point("before-database", "its dead letters are delivered, its counts aren't written"),
+    Point("before-database", "a micro-batch has been counted, and isn't written"),
     Point("before-commit", "its counts are written, and the transaction isn't committed"),
     Point("before-topic", "its counts are committed, its totals aren't in the topic"),
     Point("before-checkpoint", "a micro-batch is written, but not committed to the checkpoint"),
