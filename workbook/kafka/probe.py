@@ -94,14 +94,16 @@ def missing(config: Mapping[str, Any], topic: str) -> TopicMissing:
         )
     known = _known(config)
     advice = "Check the name, and that this is the broker you mean"
-    if near := near_misses(topic, known):
+    if topic in known:
+        advice = "It has been created since: start again"
+    elif near := near_misses(topic, known):
         advice = f"Did you mean {' or '.join(near)}"
     elif not known:
         advice += (
             ": it has no topic at all. Those of the lab's own broker end with it, once nobody "
             "uses it (`python -m workbook up` keeps it)"
         )
-    end = "?" if near else "."
+    end = "?" if advice.startswith("Did") else "."
     return TopicMissing(
         f"Expected a topic {topic!r}, but the broker at {config.get('bootstrap.servers')} has "
         f"none of this name. {advice}{end} A topic is made in a notebook by the cell that sends "

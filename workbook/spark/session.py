@@ -248,6 +248,7 @@ def _not_started(error: Exception, log: Path) -> SparkFailed:
 def _quiet_logs() -> None:
     """Keep PySpark from printing a query's error as JSON, too, and Py4J from printing Ctrl-C's."""
     logging.getLogger().addFilter(_is_no_interrupt)
+    logging.getLogger("py4j.clientserver").setLevel(logging.CRITICAL)  # foreachBatch raises it, too
     for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):
         PySparkLogger.getLogger(name).setLevel(logging.CRITICAL)
 

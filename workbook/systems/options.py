@@ -121,7 +121,8 @@ def add_run_options(
         type=positive,
         metavar="SECONDS",
         help="start a micro-batch at most once in this time; default: as often as possible, but "
-        "page_views with --out every 2 seconds, active_groups every second",
+        "page_views with --out every 2 seconds, active_groups every second, replicate every half a "
+        "second",
     )
     parser.add_argument(
         "--max-per-batch",

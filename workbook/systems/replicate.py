@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from workbook.spark.runner import OnPoint
     from workbook.spark.source import Kafka
 
+EVERY_S = 0.5
 COMMIT_EVERY = "5 seconds"
 """In real-time mode: what a kill sends again arrived within this time."""
 
@@ -148,7 +149,7 @@ class Replicate(System):
         raw = kafka_stream(spark, broker, options.source, max_per_batch=most, headers=True)
         out = sink_options(broker, _out(options))
         mode = {"real_time": COMMIT_EVERY} if options.real_time else {"at": on_point}
-        every = f"{options.every or 0} seconds"
+        every = f"{options.every or EVERY_S} seconds"
         running = start_copy(replicated(raw), out, checkpoint, every=every, **mode)
         said = f"Copied into {_out(options)}; counted by: run ad_statistics --in {_out(options)}"
         return Started(running, [], lambda: Shown((), ()), lambda: [said])

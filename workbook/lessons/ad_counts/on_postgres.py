@@ -1,6 +1,7 @@
 """Tries an answer of chapter 41 on the real PostgreSQL, and lets the process die at a point."""
 
 import inspect
+import logging
 import os
 from contextlib import contextmanager
 from functools import wraps
@@ -9,6 +10,8 @@ from typing import NamedTuple
 import psycopg
 
 from workbook.classroom.judging import Case
+
+logging.getLogger("psycopg").setLevel(logging.ERROR)  # its warnings would stand below the verdict
 
 
 class Run(NamedTuple):
