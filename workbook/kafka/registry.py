@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
@@ -28,7 +29,8 @@ def register(url: str, subject: str, schema: str, *, patience: float = PATIENCE_
 
     def send(client: SchemaRegistryClient) -> int:
         if subject not in client.get_subjects() and client.get_compatibility() == "NONE":
-            client.set_compatibility(subject, "BACKWARD")
+            with suppress(SchemaRegistryError):  # somebody else has just set it
+                client.set_compatibility(subject, "BACKWARD")
         return int(client.register_schema(subject, _avro(schema)))
 
     return _ask(url, patience, send)
