@@ -119,6 +119,6 @@ async def _run(kind: Kind, folder: Path, command: list[str], address: str, say: 
 
 def shown(address: str) -> str:
     """Return an address as it may be printed: without user, password and parameters."""
-    if "://" not in address:  # as libpq also takes them, and with a password anywhere in it
+    if "://" not in address and ("=" in address or "@" in address):  # as libpq also takes them
         return "the address that you gave"
     return re.sub(r"//.*@", "//", address).partition("?")[0]
