@@ -285,7 +285,7 @@ def test_a_schema_registered_meanwhile_is_read_and_an_unknown_id_is_not(run, cap
     }
 
 
-@pytest.mark.parametrize("server", ["postgres", "registry"])
+@pytest.mark.parametrize("server", ["postgres", "registry", "kafka"])
 def test_a_server_that_is_away_for_a_while_costs_nothing(run, server: str) -> None:
     system, lab = run(1), lease("tests")
     value = encode(action(), 1, system.ids[1])
@@ -293,6 +293,8 @@ def test_a_server_that_is_away_for_a_while_costs_nothing(run, server: str) -> No
         send_replicated(system.config, system.topic.name, [(value, NOW)])
         running.process_all()
         lab.ask("stop", name=server)
+        if server == "kafka":  # else nothing could be sent
+            lab.ask("start", name=server)
         try:
             records = [(encode(action(event_id=2), 1, system.ids[1]), NOW), (head(99), NOW)]
             send_replicated(system.config, system.topic.name, records)

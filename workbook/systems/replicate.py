@@ -63,9 +63,7 @@ class Replicate(System):
     streams = (AD_ACTIONS,)
     rejects = False
     most = 50_000  # ad_statistics knows the last 100,000 hashes of a partition in any case
-    examples = (
-        "run replicate --in ad_actions --out ad_actions.long-lived --checkpoint state/copy",
-    )
+    examples = ("run replicate --in ad_actions --checkpoint state/replicate",)
 
     def add_options(self, parser: ArgumentParser) -> None:
         parser.add_argument(
