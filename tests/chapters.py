@@ -9,7 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
+from inspect import signature
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from workbook.classroom.choice import ChoiceProblem
 from workbook.classroom.core import Problem
@@ -65,8 +69,14 @@ def stem(path: Path) -> str:
 
 def problems(path: Path) -> tuple[Problem, ...]:
     """The exercises of a notebook, from the folder that bears its name; none without a folder."""
-    name = f"workbook.exercises.chapters.{stem(path)}"
+    name = f"workbook.lessons.{stem(path)}"
     return import_module(name).problems if find_spec(name) else ()
+
+
+def given_to(problem: Problem, request: pytest.FixtureRequest) -> dict[str, Any]:
+    """What the notebook hands to its check besides the answer."""
+    wanted = {"spark", "url"} & set(signature(problem.diagnose).parameters)
+    return {name: request.getfixturevalue(name) for name in wanted}
 
 
 def places(path: Path) -> Iterator[Place]:

@@ -39,6 +39,14 @@ def spark() -> Iterator[object]:
     session.stop()
 
 
+@pytest.fixture(scope="session")
+def url() -> str:
+    """The address of the lab's own PostgreSQL."""
+    from workbook.stack.addresses import database
+
+    return database("tests")
+
+
 @pytest.fixture
 def topic(broker: Broker, request: pytest.FixtureRequest) -> Callable[..., Topic]:
     """Make a topic of this test: ``topic("clicks", partitions=4)``, its dead letters too."""

@@ -345,7 +345,10 @@ def lab_of_another_version(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[Non
 
 
 @fault(
-    "supervisor", "does not answer within 3.0 s: it is stuck", "down", also=("leftovers", *SERVERS)
+    "supervisor",
+    "does not answer within 3.0 s: it is stuck",
+    "down",
+    also=("leftovers", "ports", *SERVERS),
 )
 def supervisor_stopped(tmp: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
     with own_lab() as lab:

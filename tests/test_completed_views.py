@@ -544,7 +544,7 @@ def test_a_backlog_of_uneven_density_with_clocks_ahead_is_exact_across_a_restart
     assert life.views() == seconds
 
     send((3000, 0, start + 7), (3001, 1, start + 8), (3002, 1, int(time.time() * 1000)))
-    assert SparkSession.getActiveSession() is spark, "a micro-batch has a session of its own"
+    assert SparkSession.getActiveSession() in (None, spark), "that of a micro-batch is its own"
     again = Life(spark, broker, made, tmp_path / "mine")
     again.end(1005)
     assert (again.sums.now["counted"], again.sums.now[TOO_LATE]) == (1001, 2)

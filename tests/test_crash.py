@@ -421,7 +421,7 @@ def test_the_pass_is_drawn_from_the_seed(system: str, variant) -> None:
         drawn = [draw(variant.name, [point], seed) for seed in range(30)]
         assert drawn == [draw(variant.name, [point], seed) for seed in range(30)]
         passes = [number for [number] in drawn]
-        assert len(set(passes)) > 3
+        assert len(set(passes)) > min(3, point.last - point.first)
         assert point.first <= min(passes) <= max(passes) <= point.last
 
 
@@ -431,7 +431,7 @@ def test_several_kills_come_before_the_end(system: str, variant) -> None:
     last = max(point.last for point in variant.points)
     for seed in range(30):
         begun, *later = draw(variant.name, variant.points, seed)
-        assert first.first <= begun < first.last
+        assert first.first <= begun <= first.last
         assert all(number >= 1 for number in later)
         assert sum(later) + begun <= last
 

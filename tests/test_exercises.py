@@ -15,8 +15,10 @@ from workbook.classroom.choice import Choice
 from workbook.classroom.core import Problem
 from workbook.classroom.mistakes import cause_of_rows, named
 
-CHAPTERS = Path(__file__).parents[1] / "workbook" / "exercises" / "chapters"
-FOLDERS = sorted(file.parent for file in CHAPTERS.glob("*/__init__.py"))
+CHAPTERS = Path(__file__).parents[1] / "workbook" / "lessons"
+FOLDERS = sorted(
+    file.parent for file in CHAPTERS.glob("*/__init__.py") if file.parent.name != "models"
+)
 EXERCISES = [
     pytest.param(path, problem, id=f"{path.stem}-{problem.name}")
     for path in NOTEBOOKS
@@ -47,7 +49,7 @@ def catalogue(path: Path, problem: Problem) -> Catalogue:
     """Its answers: a choice has them in its options, any other has a module of its own."""
     if isinstance(problem.diagnose, Choice):
         return catalogue_of(problem.diagnose, problem.reference)
-    chapter = vars(import_module(f"workbook.exercises.chapters.{stem(path)}"))
+    chapter = vars(import_module(f"workbook.lessons.{stem(path)}"))
     [name] = [name for name, value in chapter.items() if value is problem]
     return import_module(f"proofs.{stem(path)}.{name}").catalogue
 
@@ -65,7 +67,7 @@ def test_the_exercise_is_proven(
     "file", CHAPTERS.glob("*/*on_spark.py"), ids=lambda file: f"{file.parent.name}-{file.stem}"
 )
 def test_each_mistake_on_rows_gets_its_own_cause(file: Path) -> None:
-    module = f"workbook.exercises.chapters.{file.parent.name}.{file.stem}"
+    module = f"workbook.lessons.{file.parent.name}.{file.stem}"
     asked = import_module(module)
     columns = [column.split()[0] for column in asked._SCHEMA.split(", ")]
     for mistake in asked.MISTAKES:

@@ -251,7 +251,7 @@ def kernel():
 CELLS = """
 import itertools, threading, sys
 import pandas
-from workbook.exercises.chapters.views_per_second import by_rule
+from workbook.lessons.views_per_second import by_rule
 threading.Thread(target=threading.Event().wait, daemon=True).start()
 def completed(clicks):
     print("begun", file=sys.__stderr__, flush=True)

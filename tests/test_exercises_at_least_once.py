@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbook.events.clicks import Click, ClickType
-from workbook.exercises.chapters.at_least_once.after_the_kill import _LOG
+from workbook.lessons.at_least_once.after_the_kill import _LOG
 from workbook.pipelines.page_views.metrics import Seconds
 
 

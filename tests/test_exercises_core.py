@@ -18,7 +18,7 @@ from workbook.classroom.judging import Case, NotYet, by_cases
 from workbook.classroom.mistakes import Mistake
 from workbook.classroom.render import Card, Part, State
 from workbook.classroom.showing import show
-from workbook.exercises.chapters.us_share_holders import changes_of_an_update
+from workbook.lessons.us_share_holders import changes_of_an_update
 
 
 class Word(StrEnum):

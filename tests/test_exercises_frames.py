@@ -14,7 +14,7 @@ from workbook.classroom import frames
 from workbook.classroom.calls import Attempt
 from workbook.classroom.spark_errors import spark_cause
 from workbook.classroom.streams import cause_on_a_stream, stream_like
-from workbook.exercises.chapters.page_view_counter.on_spark import on_spark, views_per_name
+from workbook.lessons.page_view_counter.on_spark import on_spark, views_per_name
 
 CAUSE = "Likely cause"
 

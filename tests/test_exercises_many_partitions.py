@@ -6,7 +6,7 @@ import os
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from workbook.exercises.chapters.many_partitions.slowest_clock import _page, _pages, completed
+from workbook.lessons.many_partitions.slowest_clock import _page, _pages, completed
 
 
 def test_the_example_of_the_task():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from proofs.page_view_counter.on_spark import count_by, only_pages
 
-from workbook.exercises.chapters import page_view_counter as chapter
+from workbook.lessons import page_view_counter as chapter
 
 
 def test_spark_difference_is_shown_as_a_table(spark):

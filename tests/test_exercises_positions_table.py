@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from workbook.exercises.chapters.positions_table.filtered_table import _at, filtered, is_us
-from workbook.exercises.chapters.positions_table.one_record import ALICE, BOB, next_table
+from workbook.lessons.positions_table.filtered_table import _at, filtered, is_us
+from workbook.lessons.positions_table.one_record import ALICE, BOB, next_table
 
 
 def test_the_examples_of_the_first_task():

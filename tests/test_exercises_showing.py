@@ -12,7 +12,7 @@ from IPython.core.compilerop import CachingCompiler
 from workbook.classroom.calls import alike, attempt
 from workbook.classroom.showing import arguments, place, show
 from workbook.events.clicks import Click, ClickType
-from workbook.exercises.chapters.page_view_counter import one_step
+from workbook.lessons.page_view_counter import one_step
 
 # --- where an error came from -------------------------------------------------------------------
 

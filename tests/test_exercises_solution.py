@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chapters import NOTEBOOKS, problems
+from chapters import NOTEBOOKS, given_to, problems
 
 from workbook.classroom.choice import ChoiceProblem
 from workbook.classroom.core import Problem
@@ -42,9 +42,7 @@ def test_a_shown_solution_runs_in_its_notebook(
     names = names_of(notebook, problem)
     exec(problem.solution().part(""), names)
     answer = names[stub_name(problem.stub)]
-    card = problem.check(answer)
-    if "needs Spark" in card.part("Likely cause"):
-        card = problem.check(answer, spark=request.getfixturevalue("spark"))
+    card = problem.check(answer, **given_to(problem, request))
     assert card.correct, card
 
 

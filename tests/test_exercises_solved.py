@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from workbook.classroom.render import State
-from workbook.exercises.chapters.page_view_counter import one_step
-from workbook.exercises.chapters.start_here import next_offset
+from workbook.lessons.page_view_counter import one_step
+from workbook.lessons.start_here import next_offset
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 
 from workbook.events.positions import US
-from workbook.exercises.chapters.us_share_holders.changes_of_an_update import _row, changes
-from workbook.exercises.chapters.us_share_holders.set_with_counts import held_after
+from workbook.lessons.us_share_holders.changes_of_an_update import _row, changes
+from workbook.lessons.us_share_holders.set_with_counts import held_after
 
 
 def test_a_row_that_comes_and_goes_leaves_what_was_held_before():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbook.exercises.chapters.views_per_second.by_rule import _pages, completed
+from workbook.lessons.views_per_second.by_rule import _pages, completed
 from workbook.lessons.views_per_second.per_second_on_spark import (
     per_second_on_spark,
     views_per_second,

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import time
-from inspect import signature
 from typing import Any
 
 import pytest
-from chapters import NOTEBOOKS, problems, stem
+from chapters import NOTEBOOKS, given_to, problems, stem
 from proof import CAUSE, prove_lesson
 
 from workbook.classroom import frames
-from workbook.classroom.core import Problem
 from workbook.classroom.render import State
 
 LESSONS = {
@@ -21,20 +19,6 @@ LESSONS = {
     if each.wrong
 }
 ADD_UP = "rebalance: Add up the partitions"
-
-
-def given_to(problem: Problem, request: pytest.FixtureRequest) -> dict[str, Any]:
-    """What the notebook hands to its check besides the answer."""
-    wanted = {"spark", "url"} & set(signature(problem.diagnose).parameters)
-    return {name: request.getfixturevalue(name) for name in wanted}
-
-
-@pytest.fixture
-def url() -> str:
-    """The address of the lab's own PostgreSQL."""
-    from workbook.stack.addresses import database
-
-    return database("tests")
 
 
 @pytest.mark.parametrize("name", LESSONS)

@@ -24,21 +24,21 @@ from workbook.classroom import step as step_module
 from workbook.classroom.render import State
 from workbook.classroom.solution import as_a_cell, without_annotations
 from workbook.errors import WorkbookError
-from workbook.exercises.chapters.mob_ninety_minutes import (
+from workbook.generators.clicks import ClickStream
+from workbook.kafka.broker import Broker
+from workbook.kafka.readers import read_all
+from workbook.kafka.stream_producer import generate
+from workbook.lessons.mob_ninety_minutes import (
     commit_on_delivery,
     count_views,
+    helpers,
     per_second,
     print_records,
     problems,
     publish_seconds,
 )
-from workbook.exercises.chapters.mob_ninety_minutes.bookmarks import bookmarks_of
-from workbook.exercises.chapters.mob_ninety_minutes.commit_on_delivery import SIX
-from workbook.generators.clicks import ClickStream
-from workbook.kafka.broker import Broker
-from workbook.kafka.readers import read_all
-from workbook.kafka.stream_producer import generate
-from workbook.lessons.mob_ninety_minutes import helpers
+from workbook.lessons.mob_ninety_minutes.bookmarks import bookmarks_of
+from workbook.lessons.mob_ninety_minutes.commit_on_delivery import SIX
 from workbook.topics import Topic
 
 [NOTEBOOK] = [path for path in NOTEBOOKS if path.stem == "mob_ninety_minutes"]

@@ -208,7 +208,7 @@ def test_the_idea_stands_there_bare(path: Path) -> None:
 def test_it_opens_with_three_questions_on_earlier_chapters(path: Path) -> None:
     if number_of(path) in ("", "00", "01"):  # a session rests on no chapter
         return
-    chapter = import_module(f"workbook.exercises.chapters.{stem(path)}")
+    chapter = import_module(f"workbook.lessons.{stem(path)}")
     assert isinstance(chapter.recall, Recall)
     assert len(chapter.recall.questions) == 3
     for question in chapter.recall.questions:
@@ -237,7 +237,7 @@ def test_each_prediction_has_a_name_of_its_own(path: Path) -> None:
 def test_the_right_answer_to_a_recall_question_may_stand_anywhere() -> None:
     seen = set()
     for path in NOTEBOOKS:
-        chapter = import_module(f"workbook.exercises.chapters.{stem(path)}")
+        chapter = import_module(f"workbook.lessons.{stem(path)}")
         for question in chapter.recall.questions if hasattr(chapter, "recall") else ():
             assert sorted(question.shown) == sorted(option.text for option in question.options)
             seen.add(question.shown.index(question.right.text))

@@ -178,7 +178,7 @@ def test_nothing_is_shown_where_none_is_declared(name: str, shown: list[Picture]
 def test_nothing_is_shown_for_a_folder_without_a_diagram(
     shown: list[Picture], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(diagram, "EXERCISES", "workbook")
+    monkeypatch.setattr(diagram, "LESSONS", "workbook")
     diagram.show("77_views")
     assert shown == []
 

@@ -11,7 +11,7 @@ from IPython.display import display
 from workbook.views.parts import Part
 from workbook.views.pipeline import pipeline
 
-EXERCISES = "workbook.exercises.chapters"
+LESSONS = "workbook.lessons"
 
 
 def show(chapter: str) -> None:
@@ -24,7 +24,7 @@ def show(chapter: str) -> None:
 def declared(chapter: str) -> tuple[tuple[Part, ...], ...]:
     """Return the paths of a chapter such as ``02_views_per_second``; () where it has no diagram."""
     stem = chapter.partition("_")[2]
-    folder = f"{EXERCISES}.{stem}"
+    folder = f"{LESSONS}.{stem}"
     if not stem.isidentifier() or not find_spec(folder) or not find_spec(f"{folder}.diagram"):
         return ()
     paths: tuple[tuple[Part, ...], ...] = import_module(f"{folder}.diagram").paths

@@ -63,7 +63,7 @@ def _setup(found: Found, heading: str) -> tuple[list[str], str]:
 
 def _answer_so_far(chapter: str, step: int, names: dict[str, Any]) -> str:
     """Take our answers to all steps before this one, and say so; hand out the exercises."""
-    module = import_module(f"workbook.exercises.chapters.{chapter}")
+    module = import_module(f"workbook.lessons.{chapter}")
     before = module.problems[: step - 1]
     for problem in before:
         problem.skip()

@@ -79,6 +79,8 @@ def _ask(
         except SchemaRegistryError as error:
             if error.error_code in answers:
                 return answers[error.error_code]
+            if "already exists" in str(error) and time.monotonic() < deadline:
+                continue  # somebody else has registered the subject's first version meanwhile
             if error.http_status_code in (409, 422):
                 raise SchemaRefused(
                     f"The schema registry at {shown} refused the schema: {error.error_message} "

@@ -1,1 +1,8 @@
-"""Exercises, one file each: the task, the reference, cases and wrong ideas that prove it."""
+"""Each chapter's exercises, recall questions and diagram, in a folder with the notebook's stem.
+
+- ``__init__.py``: ``problems``, the tuple of its exercises in the order of the notebook, and
+  ``recall``.
+- ``diagram.py``: ``paths``, the chapter's pipeline (``views.parts``); ``Chapter`` draws it.
+- ``add_up.py`` and the like, one file for each exercise: its task, reference, cases and wrong ideas
+  (``classroom.exercise``, ``classroom.frame_exercise``), which also prove it.
+"""

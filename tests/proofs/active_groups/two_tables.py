@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from proof import Catalogue
 
-from workbook.exercises.chapters.active_groups.two_tables_mistakes import MISTAKES
+from workbook.lessons.active_groups.two_tables_mistakes import MISTAKES
 
 
 def place(row):

@@ -6,7 +6,7 @@ from itertools import takewhile
 
 from proof import Catalogue
 
-from workbook.exercises.chapters.at_least_once.offset_to_commit_mistakes import MISTAKES
+from workbook.lessons.at_least_once.offset_to_commit_mistakes import MISTAKES
 
 
 def run(sends):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from proof import Catalogue
 
-from workbook.exercises.chapters.clamp.four_cases_mistakes import MISTAKES
+from workbook.lessons.clamp.four_cases_mistakes import MISTAKES
 
 
 def one_line(own, other, max_lead):

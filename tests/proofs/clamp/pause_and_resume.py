@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from proof import Catalogue
 
-from workbook.exercises.chapters.clamp.four_cases import goes_on
-from workbook.exercises.chapters.clamp.pause_and_resume_mistakes import MISTAKES
+from workbook.lessons.clamp.four_cases import goes_on
+from workbook.lessons.clamp.pause_and_resume_mistakes import MISTAKES
 
 
 def by_loop(tops, paused, max_lead):

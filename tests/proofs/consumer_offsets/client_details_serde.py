@@ -22,7 +22,7 @@ import msgspec
 from proof import Catalogue
 
 from workbook.events.client_details import Assignment, ClientDetails, ClientMember
-from workbook.exercises.chapters.consumer_offsets.client_details_serde_mistakes import (
+from workbook.lessons.consumer_offsets.client_details_serde_mistakes import (
     INVENTING,
     MISTAKES,
 )

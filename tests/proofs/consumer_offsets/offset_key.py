@@ -9,7 +9,7 @@ from struct import unpack, unpack_from
 
 from proof import Catalogue
 
-from workbook.exercises.chapters.consumer_offsets.offset_key_mistakes import MISTAKES
+from workbook.lessons.consumer_offsets.offset_key_mistakes import MISTAKES
 
 
 def with_a_stream(key):

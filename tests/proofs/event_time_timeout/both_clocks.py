@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from proof import Catalogue
 
-from workbook.exercises.chapters.event_time_timeout.both_clocks_mistakes import MISTAKES
+from workbook.lessons.event_time_timeout.both_clocks_mistakes import MISTAKES
 
 
 def by_list(newest, topics):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from proof import Catalogue
 
-from workbook.exercises.chapters.event_time_timeout.timed_out_mistakes import MISTAKES
+from workbook.lessons.event_time_timeout.timed_out_mistakes import MISTAKES
 
 
 def newest(messages):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from proof import Catalogue
 
 from workbook.events.clicks import ClickType
-from workbook.exercises.chapters.many_partitions.slowest_clock_mistakes import MISTAKES, SHORTCUTS
+from workbook.lessons.many_partitions.slowest_clock_mistakes import MISTAKES, SHORTCUTS
 
 
 def is_page(click):

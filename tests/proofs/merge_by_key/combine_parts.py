@@ -7,7 +7,7 @@ from itertools import groupby
 
 from proof import Catalogue
 
-from workbook.exercises.chapters.merge_by_key.combine_parts_mistakes import MISTAKES
+from workbook.lessons.merge_by_key.combine_parts_mistakes import MISTAKES
 
 
 def order(message):

@@ -6,7 +6,7 @@ import json
 
 from proof import Catalogue
 
-from workbook.exercises.chapters.metrics_topic.publish_a_count_mistakes import MISTAKES
+from workbook.lessons.metrics_topic.publish_a_count_mistakes import MISTAKES
 
 
 def encoded(producer, topic, second, views, report):

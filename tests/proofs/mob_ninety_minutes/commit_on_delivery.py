@@ -7,7 +7,7 @@ from functools import partial
 from confluent_kafka import KafkaException, TopicPartition
 from proof import Catalogue
 
-from workbook.exercises.chapters.mob_ninety_minutes.commit_on_delivery_mistakes import MISTAKES
+from workbook.lessons.mob_ninety_minutes.commit_on_delivery_mistakes import MISTAKES
 from workbook.lessons.mob_ninety_minutes.helpers import commit_behind, page_second
 
 

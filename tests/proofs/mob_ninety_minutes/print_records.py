@@ -7,7 +7,7 @@ import json
 from confluent_kafka import KafkaException
 from proof import Catalogue
 
-from workbook.exercises.chapters.mob_ninety_minutes.print_records_mistakes import MISTAKES
+from workbook.lessons.mob_ninety_minutes.print_records_mistakes import MISTAKES
 
 
 def all_of_it(reader, show, until):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from proof import Catalogue
 
-from workbook.exercises.chapters.mob_ninety_minutes.publish_seconds_mistakes import MISTAKES
 from workbook.lessons.mob_ninety_minutes.helpers import page_second
+from workbook.lessons.mob_ninety_minutes.publish_seconds_mistakes import MISTAKES
 
 
 def complete(reader, until):

@@ -7,7 +7,7 @@ import json
 
 from proof import Catalogue
 
-from workbook.exercises.chapters.page_view_counter.one_step_mistakes import (
+from workbook.lessons.page_view_counter.one_step_mistakes import (
     MISTAKES,
     OTHERWISE_WRITTEN,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from proof import Catalogue
 
-from workbook.exercises.chapters.positions_table.filtered_table_mistakes import MISTAKES, SHORTCUTS
+from workbook.lessons.positions_table.filtered_table_mistakes import MISTAKES, SHORTCUTS
 
 
 def by_tables(old, new, keeps):

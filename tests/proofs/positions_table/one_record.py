@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from proof import Catalogue
 
-from workbook.exercises.chapters.positions_table.one_record_mistakes import MISTAKES
+from workbook.lessons.positions_table.one_record_mistakes import MISTAKES
 
 
 def by_comprehension(table, key, value):

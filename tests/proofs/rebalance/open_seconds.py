@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from proof import Catalogue
 
-from workbook.exercises.chapters.rebalance.open_seconds_mistakes import MISTAKES
+from workbook.lessons.rebalance.open_seconds_mistakes import MISTAKES
 
 
 def by_comprehension(opened, leaving):

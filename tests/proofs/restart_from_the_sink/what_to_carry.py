@@ -7,7 +7,7 @@ from itertools import chain
 import numpy as np
 from proof import Catalogue
 
-from workbook.exercises.chapters.restart_from_the_sink.what_to_carry_mistakes import MISTAKES
+from workbook.lessons.restart_from_the_sink.what_to_carry_mistakes import MISTAKES
 
 
 def by_loop(visits, done, next_offset):

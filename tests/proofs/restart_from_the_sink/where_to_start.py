@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from proof import Catalogue
 
-from workbook.exercises.chapters.restart_from_the_sink.where_to_start_mistakes import MISTAKES
+from workbook.lessons.restart_from_the_sink.where_to_start_mistakes import MISTAKES
 
 LATEST, EARLIEST = -1, -2
 

@@ -6,7 +6,7 @@ import json
 
 from proof import Catalogue
 
-from workbook.exercises.chapters.start_here.tab_as_key import MISTAKES
+from workbook.lessons.start_here.tab_as_key import MISTAKES
 
 
 def by_question(click):

@@ -7,7 +7,7 @@ import zlib
 
 from proof import Catalogue
 
-from workbook.exercises.chapters.stores_and_instances.ask_the_right_one_mistakes import MISTAKES
+from workbook.lessons.stores_and_instances.ask_the_right_one_mistakes import MISTAKES
 
 
 def step_by_step(client, stores):

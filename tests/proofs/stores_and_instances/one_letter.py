@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from proof import Catalogue
 
-from workbook.exercises.chapters.stores_and_instances.one_letter_mistakes import MISTAKES
+from workbook.lessons.stores_and_instances.one_letter_mistakes import MISTAKES
 
 
 def looks_first(db, rows, batch_id):

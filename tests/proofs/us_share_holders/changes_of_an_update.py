@@ -5,7 +5,7 @@ from __future__ import annotations
 from proof import Catalogue
 
 from workbook.events.positions import US
-from workbook.exercises.chapters.us_share_holders.changes_of_an_update_mistakes import MISTAKES
+from workbook.lessons.us_share_holders.changes_of_an_update_mistakes import MISTAKES
 
 
 def us(row):

@@ -6,7 +6,7 @@ from collections import Counter
 
 from proof import Catalogue
 
-from workbook.exercises.chapters.us_share_holders.set_with_counts_mistakes import MISTAKES
+from workbook.lessons.us_share_holders.set_with_counts_mistakes import MISTAKES
 
 
 def copies(held, row, sign):

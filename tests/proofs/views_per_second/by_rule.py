@@ -7,7 +7,7 @@ from itertools import groupby, pairwise
 
 from proof import Catalogue
 
-from workbook.exercises.chapters.views_per_second.by_rule_mistakes import MISTAKES, SHORTCUTS
+from workbook.lessons.views_per_second.by_rule_mistakes import MISTAKES, SHORTCUTS
 
 kept_counts = {}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from proof import Catalogue
 
-from workbook.exercises.chapters.windowed_store.compare_windows_mistakes import MISTAKES
+from workbook.lessons.windowed_store.compare_windows_mistakes import MISTAKES
 
 
 def step_by_step(before, after):

@@ -8,7 +8,7 @@ import zlib
 
 from proof import Catalogue
 
-from workbook.exercises.chapters.windowed_store.who_has_it_mistakes import MISTAKES
+from workbook.lessons.windowed_store.who_has_it_mistakes import MISTAKES
 
 
 def find(partition, instances):

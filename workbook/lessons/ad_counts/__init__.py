@@ -1,1 +1,62 @@
-"""Exercises of chapter 41."""
+"""Exercises of chapter 41: how is my ad doing?"""
+
+from __future__ import annotations
+
+from workbook.classroom.choice import Option
+from workbook.classroom.recall import Question, Recall
+from workbook.lessons.ad_counts.once import fenced
+from workbook.lessons.ad_counts.per_day import per_day
+
+problems = (per_day, fenced)
+
+recall = Recall(
+    Question(
+        "02",
+        "A query counts by window, with a watermark of five seconds. When does Spark remove a "
+        "window's count from its state?",
+        (
+            Option(
+                "when a micro-batch has emitted it",
+                "In update mode it's emitted whenever it changes, and stays open for the next "
+                "events.",
+            ),
+            Option("when the watermark has passed the window's end"),
+            Option(
+                "five seconds after its last event, by the clock on the wall",
+                "The watermark moves with event time. While no event arrives, nothing is removed.",
+            ),
+        ),
+    ),
+    Question(
+        "04",
+        "Spark dies after a micro-batch was written to the sink, and before the checkpoint's "
+        "commit. What does the next start do?",
+        (
+            Option("it runs the micro-batch again, with the same number and the same offsets"),
+            Option(
+                "it continues with the next micro-batch",
+                "The checkpoint has no commit of this micro-batch, so for Spark it isn't done.",
+            ),
+            Option(
+                "it plans a new micro-batch, with all records that have arrived meanwhile",
+                "The plan was written to `offsets` before the micro-batch ran. It's used again.",
+            ),
+        ),
+    ),
+    Question(
+        "22",
+        "A query wrote letters into a table, died and started again. Why did nobody get a second "
+        "letter?",
+        (
+            Option(
+                "the checkpoint knew the letters",
+                "A checkpoint knows offsets and state, but not what the sink holds.",
+            ),
+            Option(
+                "the same letter replaced the one before",
+                "That needs a key that recognises the same letter: a client gets several letters.",
+            ),
+            Option("the table held the micro-batch's number, written in the same transaction"),
+        ),
+    ),
+)

@@ -1,1 +1,61 @@
-"""The exercises of chapter 40: which events count?"""
+"""Exercises of chapter 40: which events count?"""
+
+from __future__ import annotations
+
+from workbook.classroom.choice import Option
+from workbook.classroom.recall import Question, Recall
+from workbook.lessons.clean_and_dedup.fate import fate_of_a_value
+from workbook.lessons.clean_and_dedup.ten_minutes import ten_minutes
+
+problems = (fate_of_a_value, ten_minutes)
+
+recall = Recall(
+    Question(
+        "04",
+        "A program copies records to another topic. It's killed after a copy is delivered, and "
+        "before it commits the offset. What is in the other topic after the restart?",
+        (
+            Option(
+                "each record once",
+                "The restart begins at the committed offset, so it copies the record again.",
+            ),
+            Option("some records twice"),
+            Option(
+                "some records are missing",
+                "It commits after the copy is delivered. So only the commit is missing.",
+            ),
+        ),
+    ),
+    Question(
+        "05",
+        "The records of partition 0 are an hour newer than those of partition 1. Where is Spark's "
+        "watermark?",
+        (
+            Option("behind the newest record of partition 0"),
+            Option(
+                "behind the newest record of partition 1",
+                "Spark takes the newest event time of all partitions of a topic.",
+            ),
+            Option(
+                "each partition has its own",
+                "Some systems do that. Spark has one watermark for the whole topic.",
+            ),
+        ),
+    ),
+    Question(
+        "10",
+        "A producer in Python and one in Java send records with the same key, both with their "
+        "default settings. Are both records in the same partition?",
+        (
+            Option(
+                "yes, a key has one partition",
+                "The producer chooses the partition, and these two use different hash functions.",
+            ),
+            Option(
+                "no, each client has its own partitions",
+                "Every client may write to every partition. The two may even choose the same one.",
+            ),
+            Option("not always: their partitioners differ"),
+        ),
+    ),
+)

@@ -1,1 +1,21 @@
-"""Exercises of the mob's ninety minutes, and what their programs are rehearsed with."""
+"""The five steps of the mob's ninety minutes: one program that grows."""
+
+from __future__ import annotations
+
+from workbook.classroom.step import in_turn
+from workbook.lessons.mob_ninety_minutes.commit_on_delivery import commit_on_delivery
+from workbook.lessons.mob_ninety_minutes.count_views import count_views
+from workbook.lessons.mob_ninety_minutes.per_second import per_second
+from workbook.lessons.mob_ninety_minutes.print_records import print_records
+from workbook.lessons.mob_ninety_minutes.publish_seconds import publish_seconds
+
+__all__ = [
+    "commit_on_delivery",
+    "count_views",
+    "per_second",
+    "print_records",
+    "problems",
+    "publish_seconds",
+]
+
+problems = in_turn(print_records, count_views, per_second, publish_seconds, commit_on_delivery)

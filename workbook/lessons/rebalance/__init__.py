@@ -1,1 +1,60 @@
-"""Exercises of chapter 06."""
+"""Exercises of chapter 06: who reads which partition, and what when that changes?"""
+
+from __future__ import annotations
+
+from workbook.classroom.choice import Option
+from workbook.classroom.recall import Question, Recall
+from workbook.lessons.rebalance.add_up import add_up
+from workbook.lessons.rebalance.open_seconds import open_seconds
+
+problems = (add_up, open_seconds)
+
+recall = Recall(
+    Question(
+        "01",
+        "A group has committed offset 7 on a partition, and a reader of the group starts. What "
+        "does it read first?",
+        (
+            Option("the record at offset 7"),
+            Option(
+                "the record at offset 8",
+                "A committed offset is the next one to read, not the last one that was read.",
+            ),
+            Option(
+                "the first record, by `auto.offset.reset=earliest`",
+                "That setting counts only where the group has committed nothing.",
+            ),
+        ),
+    ),
+    Question(
+        "04",
+        "With `enable.auto.commit=true`, what does a committed offset promise?",
+        (
+            Option("that the records before it were handed to the loop"),
+            Option(
+                "that the records before it were counted and published",
+                "The client can't know that. It commits what `poll` has handed out.",
+            ),
+            Option(
+                "that the loop's count is stored with it",
+                "An offset is one number. The count lives in the loop's memory.",
+            ),
+        ),
+    ),
+    Question(
+        "05",
+        "One loop reads all 24 partitions and keeps a clock for each. When is a second complete?",
+        (
+            Option("when the slowest clock has passed it"),
+            Option(
+                "when the fastest clock has passed it",
+                "The others may still bring page views of that second. This is what Spark's "
+                "watermark goes by, less its delay.",
+            ),
+            Option(
+                "when a record of the next second comes",
+                "On one partition in order, yes. Between partitions there is no order.",
+            ),
+        ),
+    ),
+)

@@ -1,1 +1,0 @@
-"""Each chapter's problems and recall questions, and exercises of the form before ``lessons``."""

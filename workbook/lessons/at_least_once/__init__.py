@@ -1,0 +1,61 @@
+"""Exercises of chapter 04: what if it crashes right now?"""
+
+from __future__ import annotations
+
+from workbook.classroom.choice import Option
+from workbook.classroom.recall import Question, Recall
+from workbook.lessons.at_least_once.after_the_kill import after_the_kill
+from workbook.lessons.at_least_once.offset_to_commit import offset_to_commit
+from workbook.lessons.at_least_once.offset_to_commit_mistakes import Send
+
+__all__ = ["Send", "after_the_kill", "offset_to_commit", "problems", "recall"]
+
+problems = (after_the_kill, offset_to_commit)
+
+recall = Recall(
+    Question(
+        "01",
+        "A loop that counts in a variable is started again with the same group. How does it go on?",
+        (
+            Option("at the committed offset, with a count of 0"),
+            Option(
+                "at the committed offset, with its old count",
+                "The broker keeps the group's offset. The count was a variable of the process.",
+            ),
+            Option(
+                "at the first record, with a count of 0",
+                "auto.offset.reset decides only while the group has committed nothing.",
+            ),
+        ),
+    ),
+    Question(
+        "02",
+        "Spark counts by window, in append mode. When does it emit a second?",
+        (
+            Option("once the watermark has passed its end"),
+            Option(
+                "once the second is over by the clock",
+                "Event time moves with the events alone: without new ones nothing is emitted.",
+            ),
+            Option(
+                "with each click that changes its count",
+                "That's update mode. Append mode emits a row once, when nothing can change it.",
+            ),
+        ),
+    ),
+    Question(
+        "03",
+        "produce() has returned. What do you know?",
+        (
+            Option("the record waits in the client's queue"),
+            Option(
+                "the broker has the record",
+                "The client sends in the background. The delivery report says what became of it.",
+            ),
+            Option(
+                "the record will arrive, sooner or later",
+                "It may be refused or time out. Only on_delivery gets to know that.",
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,60 @@
+"""Exercises of chapter 30: who reads what?"""
+
+from __future__ import annotations
+
+from workbook.classroom.choice import Option
+from workbook.classroom.recall import Question, Recall
+from workbook.lessons.consumer_offsets.client_details_serde import (
+    client_details_serde,
+    example,
+)
+from workbook.lessons.consumer_offsets.offset_key import offset_key
+
+__all__ = ["client_details_serde", "example", "offset_key", "problems", "recall"]
+
+problems = (offset_key, client_details_serde)
+
+recall = Recall(
+    Question(
+        chapter="04",
+        text="A group has committed offset 7 of a partition. Which record comes next?",
+        options=(
+            Option("the one at offset 7"),
+            Option("the one at offset 8", "A commit is the offset to read next."),
+            Option(
+                "the newest one",
+                "`auto.offset.reset` counts only where the group has no commit.",
+            ),
+        ),
+    ),
+    Question(
+        chapter="20",
+        text="A key of a compacted topic has three records; the last has no value. And later?",
+        options=(
+            Option(
+                "the second one stays, as the last value",
+                "The record without a value is a tombstone: it deletes the key.",
+            ),
+            Option(
+                "all three stay, since a delete is an event, too",
+                "Compaction keeps at most one record per key.",
+            ),
+            Option("at first the tombstone alone, then none of them"),
+        ),
+    ),
+    Question(
+        chapter="06",
+        text="A second member joins a group that reads one partition. What does it get?",
+        options=(
+            Option(
+                "every second record",
+                "A partition is read by one member of a group at a time.",
+            ),
+            Option("nothing, while the first one keeps the partition"),
+            Option(
+                "all records, like the first one",
+                "That's how two groups read. Members of one group share the partitions.",
+            ),
+        ),
+    ),
+)

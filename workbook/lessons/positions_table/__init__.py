@@ -1,0 +1,61 @@
+"""Exercises of chapter 20: what is true now?"""
+
+from __future__ import annotations
+
+from workbook.classroom.choice import Option
+from workbook.classroom.recall import Question, Recall
+from workbook.lessons.positions_table.filtered_table import filtered_table
+from workbook.lessons.positions_table.latest_on_spark import latest_on_spark
+from workbook.lessons.positions_table.one_record import one_record
+
+problems = (one_record, latest_on_spark, filtered_table)
+
+recall = Recall(
+    Question(
+        "00",
+        "A topic has four partitions. Two records with the same key are sent, an hour apart. Where "
+        "do they go?",
+        (
+            Option(
+                "wherever there is room",
+                "So it is for records without a key. A key is hashed, and the hash chooses the "
+                "partition.",
+            ),
+            Option("to the same partition"),
+            Option(
+                "to all four",
+                "A partition is a part of the topic, not a copy of it: each record is in one.",
+            ),
+        ),
+    ),
+    Question(
+        "03",
+        "A metrics topic holds two records of one second: first 4 views, then 5. How many views "
+        "were there?",
+        (
+            Option("4", "The later record corrects the earlier one: the second wasn't over yet."),
+            Option(
+                "9",
+                "That adds up totals. Each record holds the whole count of its second, not what "
+                "came since the record before.",
+            ),
+            Option("5"),
+        ),
+    ),
+    Question(
+        "04",
+        "A Spark query with `startingOffsets` `earliest` crashes and is started again with its "
+        "checkpoint. Where does it go on reading?",
+        (
+            Option("at the offsets in its checkpoint"),
+            Option(
+                "at the first offset of the topic",
+                "`startingOffsets` counts only for a query whose checkpoint is new.",
+            ),
+            Option(
+                "at the offsets committed for its consumer group",
+                "Spark's source commits nothing to the broker: its offsets are in the checkpoint.",
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,55 @@
+"""Exercises of chapter 22: whom do we ask?"""
+
+from __future__ import annotations
+
+from workbook.classroom.choice import Option
+from workbook.classroom.recall import Question, Recall
+from workbook.lessons.stores_and_instances.ask_the_right_one import ask_the_right_one
+from workbook.lessons.stores_and_instances.one_letter import one_letter
+
+problems = (ask_the_right_one, one_letter)
+
+recall = Recall(
+    Question(
+        chapter="21",
+        text="A position moves from Ada to Bo. What do the groups by client get?",
+        options=(
+            Option("+1 for Bo", "Then Ada would hold it for ever: the old row has to go."),
+            Option("-1 for Ada, then +1 for Bo"),
+            Option(
+                "one change with both names",
+                "The two groups may be on different machines: it's two changes.",
+            ),
+        ),
+    ),
+    Question(
+        chapter="20",
+        text="A topic is compacted. What does a new reader get from its beginning on?",
+        options=(
+            Option(
+                "exactly one record per key",
+                "What was written lately isn't compacted yet, so a key may come several times.",
+            ),
+            Option("of each key at least the last record"),
+            Option(
+                "only the records since its group's last commit",
+                "A new group has no commit, and begins where `auto.offset.reset` says.",
+            ),
+        ),
+    ),
+    Question(
+        chapter="04",
+        text="A query dies after foreachBatch has written and before the checkpoint has it. Then?",
+        options=(
+            Option(
+                "the micro-batch is lost",
+                "The checkpoint doesn't have it as done, so it isn't skipped.",
+            ),
+            Option("the same micro-batch comes again, with the same number"),
+            Option(
+                "it comes again with the next number",
+                "Offsets are noted under the number before the batch runs, and the number stays.",
+            ),
+        ),
+    ),
+)

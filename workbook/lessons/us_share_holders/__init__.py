@@ -1,0 +1,58 @@
+"""Exercises of chapter 21: who holds a US share?"""
+
+from __future__ import annotations
+
+from workbook.classroom.choice import Option
+from workbook.classroom.recall import Question, Recall
+from workbook.lessons.us_share_holders.changes_of_an_update import changes_of_an_update
+from workbook.lessons.us_share_holders.set_with_counts import set_with_counts
+
+problems = (changes_of_an_update, set_with_counts)
+
+recall = Recall(
+    Question(
+        chapter="20",
+        text="A record of the positions topic has a key and the value null. What does it say?",
+        options=(
+            Option("the row of this key is gone"),
+            Option(
+                "nothing: consumers skip it",
+                "It's a tombstone, and a reader that skips it keeps a row that was closed.",
+            ),
+            Option(
+                "the row is there, and its fields are unknown",
+                "A table has no such row: a null value takes the key out.",
+            ),
+        ),
+    ),
+    Question(
+        chapter="20",
+        text="Why does a filter on a table need the old row?",
+        options=(
+            Option(
+                "it doesn't: it looks at each record alone",
+                "Like this a row that no longer matches would stay downstream for ever.",
+            ),
+            Option("to emit a delete for a row that matched and no longer does"),
+            Option(
+                "to drop records that come twice",
+                "That's a by-product. What must it emit when a row stops matching?",
+            ),
+        ),
+    ),
+    Question(
+        chapter="05",
+        text="Two records of one topic have different keys. In which order are they read?",
+        options=(
+            Option(
+                "in the order in which they happened",
+                "A partition keeps the order of appending, and knows nothing of what happened.",
+            ),
+            Option(
+                "in the order in which they were appended to the topic",
+                "A topic has no order of its own; each partition has one.",
+            ),
+            Option("in any order, unless both lie in one partition"),
+        ),
+    ),
+)
