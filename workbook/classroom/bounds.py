@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import chain, islice, takewhile
+from itertools import chain, islice
 from typing import Any
 
-MOST = 10_000
-"""How many elements are taken from what an answer yields."""
-
-MOST_PARTS = 5 * MOST
+MOST_PARTS = 50_000
 MOST_BYTES = 4_000_000
 MOST_BITS = 10_000
 DEEPEST = 50
@@ -22,7 +19,7 @@ _TEXTS = (str, bytes, bytearray)
 
 @dataclass(frozen=True)
 class Large:
-    """Stands in for a value that is too large: its type, its size, and its beginning."""
+    """Stands in for a value that is too large: its type, its size, and its first elements."""
 
     kind: str
     size: str
@@ -38,7 +35,8 @@ def bounded(value: Any) -> Any:
     size = oversize(value)
     if not size:
         return value
-    return Large(type(value).__name__, size, tuple(islice(_small_parts(value), 3)))
+    start = (part for part in islice(parts(value), 3) if not oversize(part, parts_left=20))
+    return Large(type(value).__name__, size, tuple(start))
 
 
 def oversize(value: Any, parts_left: int = MOST_PARTS) -> str:
@@ -50,47 +48,37 @@ def oversize(value: Any, parts_left: int = MOST_PARTS) -> str:
     waiting, bytes_left = [(value, 0)], MOST_BYTES
     while waiting:
         item, depth = waiting.pop()
-        base = _base(item)
-        if base in _HOLDERS:
+        if isinstance(item, _HOLDERS):
             parts_left -= length(item)
             if parts_left < 0:
                 return f"{length(item):,} elements" if item is value else "very many elements"
             if depth == DEEPEST:
                 return f"more than {DEEPEST} levels"
             waiting += ((part, depth + 1) for part in parts(item))
-        elif isinstance(item, int):
-            if int.bit_length(item) > MOST_BITS:
-                return f"about {round(int.bit_length(item) * 0.30103):,} digits"
-        else:
+        elif isinstance(item, int) and int.bit_length(item) > MOST_BITS:
+            return f"about {round(int.bit_length(item) * 0.30103):,} digits"
+        elif isinstance(item, _TEXTS):
             bytes_left -= length(item)
             if bytes_left < 0:
-                return _in_words(item) + ("" if item is value else " in one part")
+                kind = "characters" if isinstance(item, str) else "bytes"
+                return f"{length(item):,} {kind}" + ("" if item is value else " in one part")
     return ""
 
 
-def _base(value: Any) -> type | None:
+def _base(value: Any) -> Any:
     """Return which of Python's own containers or texts a value is, whatever its class changed."""
     return next((base for base in type(value).__mro__ if base in _HOLDERS + _TEXTS), None)
 
 
 def length(value: Any) -> int:
     """Return the length of one of Python's own containers or texts; 0 for anything else."""
-    base: Any = _base(value)
-    return base.__len__(value) if base is not None else 0
+    base = _base(value)
+    return int(base.__len__(value)) if base is not None else 0
 
 
 def parts(value: Any) -> Iterable[Any]:
     """Return what one of Python's own containers holds, keys and values; else nothing."""
-    base: Any = _base(value)
+    base = _base(value)
     if base is dict:
         return chain.from_iterable(dict.items(value))
     return base.__iter__(value) if base in _HOLDERS else ()
-
-
-def _small_parts(value: Any) -> Iterator[Any]:
-    """Return the parts at the beginning of a value, up to the first that is large itself."""
-    return takewhile(lambda part: not oversize(part, parts_left=20), parts(value))
-
-
-def _in_words(text: Any) -> str:
-    return f"{length(text):,} {'characters' if isinstance(text, str) else 'bytes'}"

@@ -2,69 +2,84 @@
 
 from __future__ import annotations
 
-import ast
-import copy
 import inspect
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from workbook.classroom.apart import ROOM
-from workbook.classroom.bounds import MOST, Large, parts
-from workbook.classroom.calls import Attempt, Endless, same
-from workbook.classroom.containers import numbers_as_text, other_container
-from workbook.classroom.raised import cause_of_error
-from workbook.classroom.returns import returned_at
-from workbook.classroom.showing import type_name
+from workbook.classroom.bounds import Large, parts
+from workbook.classroom.calls import Attempt, same
+from workbook.classroom.showing import error_line, type_name
+
+NO_RETURN = (
+    "It returns None, whatever the input: no `return` is reached, or what follows it is None, as "
+    "with `append`, `update` or `sort`, which change a value and return nothing."
+)
+LEFT_BEHIND = (
+    "Called with this input alone, it gives another value: something of the calls before is kept "
+    "from call to call, in a global or in a default argument."
+)
+KEPT = (
+    "The same input gives another value the second time: something is kept from call to "
+    "call, in a global or in a default argument."
+)
+
+_ERRORS: Sequence[tuple[str, str]] = (
+    (
+        r"not supported between instances of 'dict' and 'dict'",
+        "Dictionaries have no order: give `sorted`, `min` or `max` a `key`, or compare one of "
+        "their fields.",
+    ),
+    (
+        r"(not supported between|unsupported operand).*'NoneType'",
+        "One of the two values is None for this input: ask `is None` before you use it.",
+    ),
+    (
+        r"'NoneType' object is not (iterable|subscriptable)|object of type 'NoneType'",
+        "It takes a None for a value. Methods such as `append`, `extend` or `sort` return nothing, "
+        "and `get` gives None where there's no such key.",
+    ),
+    (
+        r"(list|tuple) indices must be integers or slices, not str",
+        "It asks a list for a field, or a record by a name in brackets: that is `record.name`.",
+    ),
+    (
+        r"changed size during iteration",
+        "A loop goes over a collection and adds to it or removes from it. Collect the results in "
+        "a value of your own.",
+    ),
+    (
+        r"(iterable argument is empty|arg is an empty sequence)",
+        "The smallest or largest of nothing: for this input nothing is left to compare.",
+    ),
+)
 
 
 def usual_cause(tried: Attempt) -> str:
     """Return the likely cause that shows in how a call went, whatever the exercise; or ''."""
     if tried.timed_out:
         return "It does not come to an end in time: does its loop reach the last element, or wait?"
-    if tried.changed_class:
-        return (
-            f"It changes the class `{tried.changed_class}` itself, which everything else uses too. "
-            "Work with values of it, and leave the class alone."
-        )
     if isinstance(tried.error, MemoryError):
         return (
             f"It asks for more than {ROOM >> 30} GB of memory. Which of its values grows so large? "
             "(`bytes(n)` with a number gives n zero bytes, and `[x] * n` has n elements.)"
         )
     if tried.error is not None:
-        return cause_of_error(tried.error)
-    if tried.changed_input:
+        line = error_line(tried.error)
+        hints = (hint for says, hint in _ERRORS if re.search(says, line))
+        return f"It raised {line}. {next(hints, 'Follow this input through your lines.')}"
+    if tried.afterwards is not None:
         return "It changes the input it was given. Build a new value and leave the input alone."
-    if tried.unsteady:
-        return KEPT
-    return _cause_of_value(tried)
-
-
-KEPT = (
-    "The same input gives another value the second time: something is kept from call to "
-    "call, in a global or in a default argument."
-)
-
-
-LEFT_BEHIND = (
-    "Called with this input alone, it gives another value: something of the calls before is kept "
-    "from call to call, in a global or in a default argument."
-)
+    return KEPT if tried.second else _cause_of_value(tried)
 
 
 def _cause_of_value(tried: Attempt) -> str:
     value = tried.value
     if isinstance(value, Large):
         return f"It gives far more than is asked for: {value.size}."
-    if isinstance(value, Endless):
-        return (
-            f"It yields without end: after {MOST:,} elements there are more. A generator ends "
-            "where its function does, so leave the loop after the last element of the input."
-        )
     if value is None and tried.printed:
         return "It prints the value and returns nothing. Give it back with `return`."
-    if value is None:
-        return "It returns None for this input: one way through it ends without a `return`."
     if inspect.isgenerator(value):
         return (
             "It has a `yield`, or a comprehension in round brackets, so it returns a generator. "
@@ -86,72 +101,30 @@ def _cause_of_value(tried: Attempt) -> str:
     return ""
 
 
-NO_RETURN = "It returns None, whatever the input: there is no `return` that is reached."
-MEANT_NONE = "It returns None for this input."
-_GIVES_NONE = (
-    "It returns None for this input, because the expression that it returns gives None. Methods "
-    "that change a value in place, such as `append`, `update` or `sort`, return nothing."
-)
-
-
-def cause_of_none(answer: Any, args: tuple[Any, ...], otherwise: str) -> str:
-    """Return the cause of a None: '' where the expression says so itself, as in `row or None`."""
-    if getattr(answer, "__name__", "") == "<lambda>" and otherwise != NO_RETURN:
-        named = getattr(getattr(inspect.unwrap(answer), "__code__", None), "co_names", ())
-        return _GIVES_NONE if _IN_PLACE.intersection(named) else ""
-    at = returned_at(answer, copy.deepcopy(args))
-    if at is None:
-        return otherwise
-    return _GIVES_NONE if _changes_in_place(at.value) else ""
-
-
-_IN_PLACE = {
-    *("append", "extend", "insert", "remove", "reverse", "sort", "clear", "add", "discard"),
-    *("update", "subtract", "move_to_end", "appendleft", "extendleft", "rotate"),
-    *("difference_update", "intersection_update", "symmetric_difference_update"),
-}
-
-
-def _changes_in_place(*returned: ast.expr | None) -> bool:
-    """Return True if a returned value may be the None of a method that changes in place."""
-    for each in returned:
-        if isinstance(each, ast.IfExp) and _changes_in_place(each.body, each.orelse):
-            return True
-        if isinstance(each, ast.BoolOp) and _changes_in_place(*each.values):
-            return True
-        if isinstance(each, ast.Call) and getattr(each.func, "attr", "") in _IN_PLACE:
-            return True
-    return False
-
-
-def is_plain_none(tried: Attempt) -> bool:
-    """Return True if a call came back with None, and nothing else explains it."""
-    ended = tried.error is None and not tried.timed_out and not tried.changed_class
-    return ended and tried.value is None and not tried.printed
-
-
 def other_type(value: Any, expected: Any) -> str:
+    """Return the cause where a value has the expected contents in another form, or another type."""
     if same(value, expected):
         return other_numbers(value, expected)
-    if isinstance(value, Large):
+    if value is None or expected is None or isinstance(value, Large):
         return ""
-    if type(value).__eq__ is object.__eq__ and value is not None:
-        asked = type(expected).__name__
-        return f"Its value is of type {type_name(value)}, where one of type {asked} is expected."
-    if not same(_as_lists(value), _as_lists(expected)):
-        return numbers_as_text(value, expected) or other_container(value, expected)
-    if type(value) is type(expected):
-        return "The contents are right, but a list stands for a tuple in it, or a tuple for a list."
-    return f"Right contents in a {type(value).__name__}; a {type(expected).__name__} is expected."
-
-
-def _as_lists(value: Any) -> Any:
-    """Turn each tuple and list in the value into a list, those in a dictionary, too."""
-    if isinstance(value, (list, tuple)):
-        return [_as_lists(item) for item in value]
-    if isinstance(value, dict):
-        return {key: _as_lists(each) for key, each in value.items()}
-    return value
+    asked, found = type_name(expected), type_name(value)
+    if same(_plain(value, str), _plain(expected, str)):
+        if not same(_plain(value), _plain(expected)):
+            return (
+                "Right contents, but a number stands as text in it, where a whole number (int) is "
+                "expected: leave out the `str(...)`, or put `int(...)` around the text."
+            )
+        if type(value) is type(expected):
+            return "Right contents, but a list stands for a tuple in it, or a tuple for a list."
+        return f"Right contents in a {found}; a {asked} is expected."
+    numbers = isinstance(value, (int, float)) and isinstance(expected, (int, float))
+    if numbers or isinstance(value, type(expected)) or isinstance(expected, type(value)):
+        return ""
+    if isinstance(value, (list, tuple)) and len(value) == 1 and same(value[0], expected):
+        return f"The right value lies inside a {found}. Give it back by itself."
+    if _same_elements(value, expected):
+        return f"Right contents in a {found}; a {asked} is expected."
+    return f"Its value is of type {found}, where one of type {asked} is expected."
 
 
 def other_numbers(value: Any, expected: Any) -> str:
@@ -160,6 +133,10 @@ def other_numbers(value: Any, expected: Any) -> str:
     for kind in set(_numbers(value)) - asked:
         if int in asked:
             return f"Right values, of type {kind.__name__} where a whole number (int) is expected."
+    if type_name(value).startswith("numpy.") and not isinstance(value, float):
+        return (
+            f"This is a {type_name(value)}, which `json.dumps` refuses: put `int(...)` around it."
+        )
     return ""
 
 
@@ -169,3 +146,27 @@ def _numbers(value: Any) -> Iterator[type]:
         yield type(value)
     for part in parts(value):
         yield from _numbers(part)
+
+
+def _plain(value: Any, number: type = int) -> Any:
+    """Turn each tuple in the value into a list, and each number into a ``number`` type's."""
+    if isinstance(value, (list, tuple)):
+        return [_plain(item, number) for item in value]
+    if isinstance(value, dict):
+        return {_key(key, number): _plain(each, number) for key, each in value.items()}
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return str(value) if is_number and number is str else value
+
+
+def _key(key: Any, number: type) -> Any:
+    return tuple(_plain(key, number)) if isinstance(key, tuple) else _plain(key, number)
+
+
+def _same_elements(value: Any, expected: Any) -> bool:
+    """Return True if two containers hold the same elements (a dictionary: pairs), in any order."""
+    mine, asked = (v.items() if isinstance(v, dict) else v for v in (value, expected))
+    if not all(isinstance(v, Iterable) and not isinstance(v, (str, bytes)) for v in (mine, asked)):
+        return False
+    left = [tuple(m) if isinstance(m, list) else m for m in mine]
+    right = list(asked)
+    return len(left) == len(right) and all(any(same(a, b) for b in right) for a in left)

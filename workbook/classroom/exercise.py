@@ -17,7 +17,6 @@ from dataclasses import replace
 from typing import Any
 
 from workbook.classroom.core import Problem
-from workbook.classroom.drawn import smallest_first
 from workbook.classroom.judging import Case, NotYet, by_cases, not_callable_so
 from workbook.classroom.mistakes import Mistake
 
@@ -62,19 +61,35 @@ def exercise(
         [Case(args, asked(*args), why) for why, args in some] for some in (cases, drawn)
     )
     models = [replace(m, model=rehearse(m.model)) for m in mistakes] if rehearse else mistakes
-    check = by_cases([*read, *smallest_first(by_chance)], models)
+    check = by_cases([*read, *sorted(by_chance, key=lambda drawn: len(repr(drawn.args)))], models)
 
-    def rehearsed(answer: Any) -> NotYet | None:
-        parameters = (None,) * len(inspect.signature(reference).parameters)
-        return not_callable_so(answer, parameters) or check(rehearse(answer))  # type: ignore[misc]
+    asked_for = list(inspect.signature(reference).parameters)
+
+    def diagnose(answer: Any) -> NotYet | None:
+        if misuse := not_callable_so(answer, (None,) * len(asked_for)):
+            return misuse
+        found = check(rehearse(answer) if rehearse else answer)
+        if found and _exchanged(answer, asked_for):
+            names = ", ".join(asked_for)
+            cause = f"Its parameters are in a different order from the stub's: `{names}`."
+            return replace(found, cause=cause)
+        return found
 
     return kind(
         **{"stub": stub_of(reference), **words},
-        diagnose=rehearsed if rehearse else check,
+        diagnose=diagnose,
         reference=reference,
         right=right,
         wrong=mistakes,
     )
+
+
+def _exchanged(answer: Answer, asked_for: list[str]) -> bool:
+    try:
+        own = list(inspect.signature(answer).parameters)
+    except (TypeError, ValueError):  # a built-in without a signature
+        return False
+    return own != asked_for and sorted(own) == sorted(asked_for)
 
 
 def stub_of(reference: Answer) -> str:

@@ -8,24 +8,13 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbook.classroom.calls import Attempt
-from workbook.classroom.judging import NotYet, usual_cause
+from workbook.classroom.causes import usual_cause
+from workbook.classroom.judging import NotYet
 from workbook.classroom.showing import place
 from workbook.classroom.spark_errors import spark_cause, worker_line
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-
-def cause_of_no_rows(frame: DataFrame) -> str:
-    """Return why there is no row where nothing filters, or ''."""
-    plan = frame._jdf.queryExecution().analyzed().toString()
-    return "" if re.search(r"\b(Filter|Join|Limit)", plan) else _NO_ROW
-
-
-_NO_ROW = (
-    "It gives no row, though nothing filters: is the result made out of something empty, as of a "
-    "list that is filled on Spark's workers? Those have copies of their own."
-)
 
 
 def broken(answer: Callable[..., Any], tried: Attempt, otherwise: str = "") -> NotYet:

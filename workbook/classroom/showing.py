@@ -9,11 +9,10 @@ import pprint
 import re
 import traceback
 from dataclasses import fields
-from enum import Enum
 from itertools import islice
 from typing import Any
 
-from workbook.classroom.bounds import Large, bounded, length
+from workbook.classroom.bounds import bounded, length
 from workbook.classroom.guard import guarded
 from workbook.events.clicks import Click
 
@@ -25,7 +24,7 @@ MOST_LINES = 10
 """How many lines of a value a card shows, and twice as many of an argument."""
 
 _FIRST = 60
-"""How many elements are written out before the lines are counted."""
+"""How many elements of a list, a set or a dictionary are written out before lines are counted."""
 
 
 class _Text:
@@ -40,10 +39,26 @@ class _Text:
 
 def show(value: Any, most_lines: int = MOST_LINES) -> str:
     """Format a value as text: each click on a line, without its browser, cut where long."""
-    shown = guarded(_formatted, value)
+    return _cut(_formatted(value), most_lines, _count(value))
+
+
+def show_both(value: Any, expected: Any) -> tuple[str, str]:
+    """Format a value and the expected one; both begin near the first line that differs."""
+    mine, asked = _formatted(value).split("\n"), _formatted(expected).split("\n")
+    alike = next((n for n, (m, a) in enumerate(zip(mine, asked, strict=False)) if m != a), 0)
+    if alike < MOST_LINES:
+        return show(value), show(expected)
+    head = f"… {alike - 1} lines as expected\n"
+    texts = ("\n".join(lines[alike - 1 :]) for lines in (mine, asked))
+    mine_cut, asked_cut = (head + _cut(text, MOST_LINES, "") for text in texts)
+    return mine_cut, asked_cut
+
+
+def _formatted(value: Any) -> str:
+    shown = guarded(lambda: pprint.pformat(_first(bounded(value)), width=WIDTH, sort_dicts=False))
     if shown.error is not None or shown.timed_out:
         return f"<a {type(value).__name__} that cannot be shown>"
-    return _cut(shown.value, most_lines, _count(value))
+    return str(shown.value)
 
 
 def in_full(value: Any) -> str:
@@ -103,57 +118,25 @@ def _file(answer: Any) -> str | None:
     return code.co_filename if code is not None else None
 
 
-def _formatted(value: Any) -> str:
-    return pprint.pformat(_first(value), width=WIDTH, sort_dicts=False)
-
-
 def _first(value: Any, room: int = _FIRST) -> Any:
     """Return the beginning of a value, made of what can be written at once."""
     if isinstance(value, Click):
         return _click(value)
-    if isinstance(value, Enum) and isinstance(value, str):
-        return value.value  # it equals its text, so it looks like it
     if isinstance(value, (str, bytes, bytearray)):
-        return _first_of_text(value)
-    if type(value) in (list, tuple, set, frozenset):
-        return _first_of_many(value, room)
-    if type(value) is dict:
-        return _first_of_dict(value, room)
-    if isinstance(bounded(value), Large):
-        return _Text(_large(bounded(value)))
-    return _Text(_without_address(repr(value)))
-
-
-def _large(value: Large) -> str:
-    begins = ", ".join(repr(_first(item, 3)) for item in value.start)
-    return f"<{value.kind} of {value.size}{begins and f', which begins {begins}'}>"
-
-
-def _first_of_text(text: Any) -> Any:
-    if length(text) <= WIDTH * MOST_LINES:
-        return text
-    return _Text(f"{text[: 3 * WIDTH]!r} … {_count(text)}")
-
-
-def _first_of_many(value: Any, room: int) -> Any:
-    if room < 1 and value:
-        return _Text("…")
-    shown = [_first(item, min(room // 2, room - 1)) for item in islice(value, room)]
-    if length(value) > room:
-        shown.append(_Text(f"… ({length(value):,} elements)"))
-    if isinstance(value, (set, frozenset)) and length(value) > room:
-        return _Text(f"{{{', '.join(map(repr, shown))}}}")
-    return type(value)(shown)
-
-
-def _first_of_dict(value: dict[Any, Any], room: int) -> Any:
-    if room < 1 and value:
+        long = length(value) > WIDTH * MOST_LINES
+        return _Text(f"{value[: 3 * WIDTH]!r} … {_count(value)}") if long else value
+    if type(value) in (list, tuple, dict) and not room and value:
         return _Text("…")
     less = min(room // 2, room - 1)
-    shown = {_first(k, less): _first(v, less) for k, v in islice(value.items(), room)}
-    if length(value) > room:
-        shown[_Text("…")] = _Text(f"({length(value):,} entries)")
-    return shown
+    more = [_Text(f"… ({length(value):,} elements)")] if length(value) > room else []
+    if type(value) in (list, tuple):
+        return type(value)([*(_first(item, less) for item in islice(value, room)), *more])
+    if type(value) is dict:
+        shown = {_first(k, less): _first(v, less) for k, v in islice(value.items(), room)}
+        return shown | dict.fromkeys(more, _Text("…"))
+    if type(value) in (set, frozenset) and more:
+        return _Text(repr({*islice(value, room)})[:-1] + f", {more[0]!r}}}")
+    return value if type(value) in (set, frozenset) else _Text(_without_address(repr(value)))
 
 
 def _click(click: Click) -> _Text:

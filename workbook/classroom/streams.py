@@ -17,59 +17,39 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _RUNS = (
-    "The rows are right, but it runs the query itself (`collect`, `toPandas`, `count`, `rdd`, "
-    "`pivot`, `cache`): a stream has no end to wait for, and Spark refuses. Describe the result "
-    "with DataFrame operations, and leave running it to the caller."
+    "it runs the query itself (`collect`, `toPandas`, `count`, `rdd`, `pivot`, `cache`): a stream "
+    "has no end to wait for, and Spark refuses. Describe the result with DataFrame operations, and "
+    "leave running it to the caller."
 )
 STARTS = (
     "It starts a query (`writeStream ... start`). Return the DataFrame that describes the result; "
     "the notebook starts the query."
 )
+_REFUSED = {
+    "writeStream.start|pivot is not supported": _RUNS,
+    "Sorting is not supported": "a stream can't be sorted: more rows may always come. Leave out "
+    "the order; the cell that shows the result sorts it.",
+    "NON_TIME_WINDOW": "a stream knows no functions `over` a window of rows, such as `row_number`, "
+    "because more rows may always come. `groupBy` and an aggregate do it.",
+    "Distinct aggregations": "a stream can't count distinct values: it would have to keep each of "
+    "them for ever. Here every row counts, so `count` is enough.",
+    "correctness|Multiple streaming aggregations": "it aggregates twice (or joins or drops "
+    "duplicates after aggregating), which a stream in update mode can't do. One `groupBy` is "
+    "enough.",
+}
 _TABLE = (
-    "The rows are right, but they were made out of Python or of another table, so nothing of a "
-    "stream would come through. Build the result from the DataFrame that is handed in."
+    "they were made out of Python or of another table, so nothing of a stream would come through. "
+    "Build the result from the DataFrame that is handed in."
 )
-_SORT = (
-    "The rows are right, but a stream can't be sorted: more rows may always come. Leave out the "
-    "order; whoever shows the result sorts it."
-)
-_LIMIT = (
-    "The rows are right, but `limit` has no meaning on a stream whose rows change. Leave it out."
-)
-_WINDOW = (
-    "The rows are right, but a stream knows no functions `over` a window of rows, as `row_number` "
-    "is one, because more rows may always come. `groupBy` and an aggregate do it."
-)
-_DISTINCT = (
-    "The rows are right, but a stream can't count distinct values: it would have to keep each of "
-    "them for ever. Here every row counts, so `count` is enough."
-)
-_ESTIMATE = (
-    "The rows are right, but `approx_count_distinct` gives only an estimate, which is wrong where "
-    "there are more rows. Here every row counts: `count` gives their exact number."
-)
-_TWICE = (
-    "The rows are right, but it aggregates twice (or joins or drops duplicates after aggregating), "
-    "which a stream in update mode can't do. One `groupBy` is enough."
-)
-_PER_BATCH = (
-    "The rows are right, but a Python function over each group sees the rows of one micro-batch "
-    "alone, so a stream would begin anew with each. The aggregates of `agg` keep their state."
-)
+_PLANNED = {
+    r"approx_count_distinct\(": "`approx_count_distinct` gives only an estimate, which is wrong "
+    "where there are more rows. Here every row counts: `count` gives their exact number.",
+    "FlatMapGroupsIn": "a Python function over each group sees the rows of one micro-batch alone, "
+    "so a stream would begin anew with each. The aggregates of `agg` keep their state.",
+}
 _LUCK = (
     "The rows are right by luck: it sorts, and then takes whichever row comes first. After "
     "`groupBy` or `dropDuplicates` Spark promises no order. Let the aggregate itself choose."
-)
-
-_SUBQUERY = "Streaming query is not allowed in subquery"
-
-_REFUSED = (
-    ("Sorting is not supported", _SORT),
-    ("Limits are not supported", _LIMIT),
-    ("NON_TIME_WINDOW", _WINDOW),
-    ("Distinct aggregations", _DISTINCT),
-    ("correctness", _TWICE),
-    ("Multiple streaming aggregations", _TWICE),
 )
 
 
@@ -82,33 +62,19 @@ def stream_like(table: DataFrame) -> DataFrame:
 
 def cause_on_a_stream(described: Attempt) -> str:
     """Return why an answer's query, called with ``stream_like``, would not start; or ''."""
-    if cause := cause_of_running(described, streaming=True):
-        return cause
-    plan = _plan(described.value)
-    jvm: Any = described.value.sparkSession._jvm
-    try:
-        update = jvm.org.apache.spark.sql.streaming.OutputMode.Update()
-        checker = jvm.org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker
-        checker.checkForStreaming(plan, update)
-    except Exception as refused:
-        return _refusal(refused)
-    steps = plan.toString()
-    if "approx_count_distinct(" in steps:
-        return _ESTIMATE
-    return _PER_BATCH if "FlatMapGroupsIn" in steps else ""
+    cause = _cause(described)
+    return f"The rows are right, but {cause}" if cause else ""
 
 
-def cause_of_running(described: Attempt, *, streaming: bool = False) -> str:
-    """Return the cause if an answer runs its query, or takes its rows from elsewhere; or ''.
-
-    What is not for ``streaming`` may stand in a subquery, where Spark allows no stream.
-    """
+def _cause(described: Attempt) -> str:
     if described.error is not None:
-        if not streaming and _SUBQUERY in str(described.error):
-            return ""
-        runs = re.search("writeStream.start|pivot is not supported", str(described.error))
-        return _RUNS if runs else _refusal(described.error)
-    return "" if getattr(described.value, "isStreaming", False) else _TABLE
+        return _refusal(described.error)
+    if not getattr(described.value, "isStreaming", False):
+        return _TABLE
+    if refused := _refused(described.value, "Update"):
+        return _refusal(refused)
+    steps = _plan(described.value).toString()
+    return next((cause for piece, cause in _PLANNED.items() if re.search(piece, steps)), "")
 
 
 def cause_of_luck(frame: DataFrame) -> str:
@@ -121,10 +87,22 @@ def _plan(frame: DataFrame) -> Any:
     return frame._jdf.queryExecution().analyzed()
 
 
+def _refused(frame: DataFrame, mode: str) -> Exception | None:
+    """Return the error with which Spark refuses to start a query in this output mode, or None."""
+    jvm: Any = frame.sparkSession._jvm
+    try:
+        checker = jvm.org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker
+        modes = jvm.org.apache.spark.sql.streaming.OutputMode
+        checker.checkForStreaming(_plan(frame), getattr(modes, mode)())
+    except Exception as refused:
+        return refused
+    return None
+
+
 def _refusal(error: BaseException) -> str:
     text = f"{getattr(error, 'getCondition', str)()} {error}"
-    known = next((cause for piece, cause in _REFUSED if piece in text), "")
-    return known or f"The rows are right, but not on a stream. {spark_cause(error) or error}"
+    known = next((cause for piece, cause in _REFUSED.items() if re.search(piece, text)), "")
+    return known or f"not on a stream. {spark_cause(error) or error}"
 
 
 NO_WATERMARK = (
@@ -148,16 +126,10 @@ def cause_of_endless_state(described: Attempt) -> str:
 
     Append mode emits a group when its state ends, so Spark refuses it where that never happens.
     """
-    plan = _plan(described.value)
-    jvm: Any = described.value.sparkSession._jvm
-    try:
-        append = jvm.org.apache.spark.sql.streaming.OutputMode.Append()
-        checker = jvm.org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker
-        checker.checkForStreaming(plan, append)
-    except Exception:
-        steps = plan.toString()
-        watermark, grouping = steps.find("EventTimeWatermark"), steps.find("Aggregate")
-        if watermark < 0:
-            return NO_WATERMARK
-        return WATERMARK_BEHIND if watermark < grouping else WATERMARK_UNUSED
-    return ""
+    if not _refused(described.value, "Append"):
+        return ""
+    steps = _plan(described.value).toString()
+    watermark, grouping = steps.find("EventTimeWatermark"), steps.find("Aggregate")
+    if watermark < 0:
+        return NO_WATERMARK
+    return WATERMARK_BEHIND if watermark < grouping else WATERMARK_UNUSED
