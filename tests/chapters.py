@@ -79,6 +79,17 @@ def given_to(problem: Problem, request: pytest.FixtureRequest) -> dict[str, Any]
     return {name: request.getfixturevalue(name) for name in wanted}
 
 
+def names_before(path: Path, problem: Problem) -> dict[str, Any]:
+    """What the imports of the cells before an exercise's own define; nothing else is run."""
+    names: dict[str, Any] = {}
+    for text in cells(path):
+        if text.startswith(problem.stub.rstrip()):
+            return names
+        body = [n for n in ast.parse(text).body if isinstance(n, (ast.Import, ast.ImportFrom))]
+        exec(compile(ast.Module(body, []), "<imports>", "exec"), names)
+    raise AssertionError(f"no cell of {path.name} begins with the stub of {problem.name}")
+
+
 def places(path: Path) -> Iterator[Place]:
     """The exercises that are written in cells; ``shown_as`` is the problem's name in it."""
     for problem in problems(path):

@@ -169,4 +169,5 @@ def _same_elements(value: Any, expected: Any) -> bool:
         return False
     left = [tuple(m) if isinstance(m, list) else m for m in mine]
     right = list(asked)
-    return len(left) == len(right) and all(any(same(a, b) for b in right) for a in left)
+    each_in = all(any(same(a, b) for b in right) for a in left)
+    return each_in and all(any(same(a, b) for a in left) for b in right) and len(left) == len(right)

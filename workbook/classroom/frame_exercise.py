@@ -4,9 +4,9 @@ As in ``exercise``, but a case is a table. An answer is called once with all row
 ``cases`` and the random ones of ``draw``. If its rows or their types differ from the reference's,
 the card names the wrong idea that gives the same rows, or shows the first case that fails when the
 answer is called with that case's rows alone. An answer that is right on a table is then described
-on a stream: Spark must accept the query, and its state must end. Last, it runs on the
-``micro_batches``, which have a sentence each, and must emit the reference's rows in each of them.
-Without ``micro_batches`` it stays on the table, as for an answer that ``foreachBatch`` calls.
+on a stream: Spark must accept the query, and its state must end if the reference's does. Last, it
+runs on the ``micro_batches``, which have a sentence each, and must emit the reference's rows in
+each of them. An answer that ``foreachBatch`` calls is checked on tables alone.
 """
 
 from __future__ import annotations
@@ -34,12 +34,8 @@ from workbook.classroom.judging import NotYet, not_callable_so
 from workbook.classroom.micro_batches import run_batches
 from workbook.classroom.mistakes import Mistake
 from workbook.classroom.render import Rows
-from workbook.classroom.streams import (
-    STARTS,
-    cause_of_endless_state,
-    cause_of_luck,
-    cause_on_a_stream,
-)
+from workbook.classroom.spark_errors import STARTS
+from workbook.classroom.streams import cause_of_endless_state, cause_of_luck, cause_on_a_stream
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -58,6 +54,7 @@ def frame_exercise(
     right: Sequence[Answer],
     micro_batches: Sequence[Read] = (),
     wrong_on_a_stream: Sequence[Sequence[Mistake]] = (),
+    streams: bool = True,
     **words: Any,
 ) -> Problem:
     """Build an exercise; a case's arguments are rows of the ``schema``, and ``draw`` returns rows.
@@ -69,7 +66,7 @@ def frame_exercise(
     drawn = case(BY_CHANCE, *draw(random.Random(SEED), DRAWN))
     return Problem(
         **{"stub": stub_of(reference), **words},
-        diagnose=_OnFrames(reference, schema, [*cases, drawn], micro_batches, mistakes),
+        diagnose=_OnFrames(reference, schema, [*cases, drawn], micro_batches, mistakes, streams),
         reference=reference,
         right=right,
         wrong=[*mistakes, *(each for idea in wrong_on_a_stream for each in idea)],
@@ -88,6 +85,7 @@ class _OnFrames:
     cases: Sequence[Read]
     micro_batches: Sequence[Read]
     mistakes: Sequence[Mistake]
+    streams: bool
     _ours: dict[tuple[Answer, str], Any] = field(default_factory=dict, init=False)
 
     def __call__(self, answer: Any, spark: SparkSession | None = None) -> NotYet | None:
@@ -99,7 +97,7 @@ class _OnFrames:
             table = self._table(spark, [row for _, rows in self.cases for row in rows])
             warm_up(table)
             found = self._on_tables(answer, table)
-            return found or (self._on_a_stream(answer, table) if self.micro_batches else None)
+            return found or (self._on_a_stream(answer, table) if self.streams else None)
 
     def _table(self, spark: SparkSession, rows: Sequence[Row]) -> DataFrame:
         return spark.createDataFrame(list(rows), self.schema)
@@ -145,8 +143,12 @@ class _OnFrames:
             if tried.timed_out:
                 return broken(answer, tried)
             cause = cause_on_a_stream(tried) or cause_of_luck(answer(table))
-        cause = STARTS if started.queries else cause or cause_of_endless_state(tried)
-        return NotYet(cause) if cause else self._in_micro_batches(answer, table)
+        cause = STARTS if started.queries else cause
+        if not cause and not cause_of_endless_state(described(self.reference, table)):
+            cause = cause_of_endless_state(tried)
+        if cause or not self.micro_batches:
+            return NotYet(cause) if cause else None
+        return self._in_micro_batches(answer, table)
 
     def _in_micro_batches(self, answer: Answer, table: DataFrame) -> NotYet | None:
         """Compare what each micro-batch emits."""

@@ -11,11 +11,16 @@ import linecache
 import re
 from typing import Any
 
+STARTS = (
+    "It starts a query (`writeStream ... start`). Return the DataFrame that describes the result; "
+    "the notebook starts the query."
+)
 _BRACKETS = (
     "`&` and `|` bind more tightly than `==`, so put each condition in brackets: "
     "`(a == 1) & (b == 2)`."
 )
 _TOLD = {
+    "WRITE_STREAM_NOT_ALLOWED": STARTS,
     "UNRESOLVED_COLUMN.WITH_SUGGESTION": "There's no column {objectName} at this point. Did you "
     "mean one of {proposal}? If it's meant as text, put it in quotes in SQL.",
     "UNRESOLVED_COLUMN.WITHOUT_SUGGESTION": "There's no column {objectName} at this point.",

@@ -21,10 +21,6 @@ _RUNS = (
     "has no end to wait for, and Spark refuses. Describe the result with DataFrame operations, and "
     "leave running it to the caller."
 )
-STARTS = (
-    "It starts a query (`writeStream ... start`). Return the DataFrame that describes the result; "
-    "the notebook starts the query."
-)
 _REFUSED = {
     "writeStream.start|pivot is not supported": _RUNS,
     "Sorting is not supported": "a stream can't be sorted: more rows may always come. Leave out "

@@ -1,0 +1,530 @@
+"""The check of an answer: its outcomes, its causes, and answers that misbehave."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import json
+import linecache
+import os
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import psutil
+import pytest
+from IPython.core.compilerop import CachingCompiler
+from jupyter_client.manager import start_new_kernel
+
+from workbook.classroom import apart as apart_module
+from workbook.classroom import judging
+from workbook.classroom.apart import apart
+from workbook.classroom.bounds import Large, bounded
+from workbook.classroom.core import Problem
+from workbook.classroom.judging import Case, NotYet, by_cases
+from workbook.classroom.mistakes import Mistake
+from workbook.classroom.render import Card, State
+from workbook.classroom.showing import MOST_LINES, WIDTH, arguments, place, show
+from workbook.errors import CheckBroke
+from workbook.events.clicks import Click, ClickType
+
+CAUSE, COUNTED = "Likely cause", "One second."
+CLICKS = [Click(1, ClickType.PAGE, "/home", 10_200, "Firefox")]
+
+
+def right(clicks):
+    return [(click.epoch_second, len(clicks)) for click in clicks[:1]]
+
+
+diagnose = by_cases(
+    [
+        Case((CLICKS,), [(10, 1)], COUNTED),
+        Case((CLICKS * 2,), [(10, 2)], "Two views."),
+        Case(([],), [], "No clicks, no seconds."),
+    ],
+    [Mistake(lambda clicks: [(10, 1)] * len(clicks), "It emits a second per click.")],
+)
+
+
+@pytest.fixture
+def q() -> Problem:
+    return Problem(
+        name="Seconds",
+        task="Return the seconds, as `[(10, 1)]`.",
+        stub="def seconds(clicks):\n    ...  # your code\n",
+        diagnose=diagnose,
+        hints=("What has to be remembered?", "One number is enough."),
+        reference=right,
+        discussion="It compares <seconds> & nothing else.",
+    )
+
+
+# --- outcomes -----------------------------------------------------------------------------------
+
+
+def only_a_docstring(clicks):
+    """Return the seconds."""
+
+
+def renamed(records, more=None): ...
+
+
+@pytest.mark.parametrize("answer", [..., only_a_docstring, renamed])
+def test_nothing_written_is_not_attempted(q, answer):
+    assert q.check(answer).state is State.NOT_ATTEMPTED
+    assert q.resolve(answer) is right
+
+
+def test_a_right_answer_shows_the_discussion_and_is_what_runs(q, capsys):
+    def mine(clicks):
+        return right(clicks)
+
+    card = q.check(mine)
+    assert card.correct
+    assert "&lt;seconds&gt; &amp; nothing" in card._repr_html_()
+    assert q.resolve(mine) is mine
+    assert q.resolve(q.resolve(mine)) is mine
+    assert capsys.readouterr().out == ""
+
+
+def test_a_wrong_answer_gets_a_card_and_the_reference_stands_in(q, capsys):
+    def per_click(clicks):
+        return [(10, 1) for _ in clicks]
+
+    card = q.check(per_click)
+    assert card.part(CAUSE) == "It emits a second per click."
+    assert card.part("Input").startswith("clicks = [Click(event_id=1, click_type='Page'")
+    assert (card.part("Your value"), card.part("Expected")) == ("[(10, 1), (10, 1)]", "[(10, 2)]")
+    assert q.resolve(per_click) is right
+    assert "not solved yet, so the reference stands in" in capsys.readouterr().out
+    assert q.resolve(lambda clicks: []) is right
+    assert "`check` hasn't seen this answer yet" in capsys.readouterr().out
+
+
+def test_a_skipped_exercise_takes_the_reference_until_an_answer_is_checked(q):
+    def mine(clicks):
+        return right(clicks)
+
+    q.check(mine)
+    assert q.skip().state is State.SKIPPED
+    assert q.resolve(mine) is right
+    assert q.check(mine).correct
+    assert q.resolve(mine) is mine
+
+
+def test_hints_come_one_by_one_and_then_the_solution_is_named(q):
+    assert [q.hint().part("") for _ in range(2)] == list(q.hints)
+    assert "solution()" in q.hint().part("")
+    assert repr(q.hint(1)).startswith("? Hint: Seconds, 1 of 2")
+
+
+def test_a_broken_check_is_a_card_too(q):
+    q.diagnose = lambda answer: 1 / 0
+    assert "The check itself broke: ZeroDivisionError" in repr(q.check(right))
+
+
+def test_what_a_learner_returns_is_escaped(q):
+    shown = q.check(lambda clicks: "<script>alert(1)</script>")._repr_html_()
+    assert "<script>" not in shown
+    assert "&lt;script&gt;" in shown
+
+
+def test_a_solved_exercise_shows_the_answer_in_the_next_kernel(q, tmp_path, monkeypatch):
+    kept = tmp_path / ".solved.json"
+    monkeypatch.setenv("WORKBOOK_SOLVED", str(kept))
+    kept.write_text('{"cut off')
+    q.check(lambda clicks: [])
+    assert q.check(...).state is State.NOT_ATTEMPTED
+    assert q.check(right).correct
+    assert q.check(...).state is State.SOLVED_BEFORE
+    assert "len(clicks)) for click" in repr(q.check(...))
+    assert list(json.loads(kept.read_text())) == ["Seconds"]
+
+
+def test_functions_of_pythons_own_that_spark_has_replaced_are_named(q):
+    cell = "from pyspark.sql.functions import *\ndef f(clicks):\n    return max(clicks)"
+    notebook: dict[str, Any] = {}
+    exec(cell, notebook)
+    told = q.check(notebook["f"]).part("Mind")
+    exec(told.split("run `")[1].split("`")[0], notebook)
+    assert eval("max(1, 2) + sum([3])", notebook) == 5
+    assert q.check(right).part("Mind") == ""
+
+
+# --- one table of answers that misbehave: one card in time, and the notebook goes on --------------
+
+
+@pytest.fixture
+def _nothing_is_left() -> Iterator[None]:
+    threads, others = threading.active_count(), set(psutil.Process().children())
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may ignore it
+    yield
+    assert set(psutil.Process().children()) <= others
+    assert threading.active_count() <= threads
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    signal.signal(signal.SIGINT, before)
+    assert diagnose(right) is None
+
+
+def swallows_the_interrupt(clicks):
+    while True:
+        try:
+            len(clicks)
+        except:  # noqa: E722
+            continue
+
+
+def loops_at_the_third(clicks):
+    return right(clicks) if clicks else max(itertools.repeat(1))
+
+
+def prints_for_ever(clicks):
+    while True:
+        print("still here")
+
+
+def prints(clicks):
+    print("no end " * 10**6)
+
+
+def forks(clicks):
+    if os.fork() == 0:
+        time.sleep(60)
+
+
+def sorts_in_place(clicks):
+    clicks.clear()
+    return [(10, 1)]
+
+
+def changes_the_class(clicks):
+    Click.epoch_second = property(lambda click: 10)
+    return [(11, 1)]
+
+
+def yields(clicks):
+    yield from right(clicks)
+
+
+async def waits(clicks):
+    return right(clicks)
+
+
+def falls_out(clicks):  # noqa: RET503
+    if len(clicks) < 2:
+        return right(clicks)
+
+
+def gives_nothing(clicks):
+    return [].append(right(clicks))
+
+
+def raises(clicks):
+    raise KeyboardInterrupt
+
+
+memory: list[Click] = []
+
+
+def remembers(clicks):
+    memory.extend(clicks)
+    return [(10, len(memory))]
+
+
+class Hostile:
+    def __repr__(self):
+        raise RuntimeError("no")
+
+    def __eq__(self, other):
+        raise RuntimeError("no")
+
+    __hash__ = None
+
+
+MISBEHAVING = [
+    (lambda clicks: sum(itertools.count()), "does not come to an end"),
+    (loops_at_the_third, "does not come to an end"),
+    (swallows_the_interrupt, "does not come to an end"),
+    (prints_for_ever, "does not come to an end"),
+    (lambda clicks: time.sleep(3600), "does not come to an end"),
+    (lambda clicks: os._exit(3), "ends the whole process that runs it (exit code 3)"),
+    (lambda clicks: os.kill(os.getpid(), signal.SIGKILL), "(SIGKILL)"),
+    (forks, "It returns None"),
+    (raises, "It raised KeyboardInterrupt"),
+    (lambda clicks: exit(3), "It raised SystemExit: 3"),
+    (lambda clicks: input(), "an answer can't ask for input"),
+    (lambda clicks: clicks[99], "It raised IndexError: list index out of range. Follow this"),
+    (lambda clicks: max({"n": n} for n in (1, 2)), "Dictionaries have no order"),
+    (lambda clicks: len(clicks) - None, "ask `is None` before"),
+    (lambda clicks: clicks["name"], "asks a list for a field"),
+    (prints, "It prints the value"),
+    (sorts_in_place, "The value is right here, but it changes the input"),
+    (changes_the_class, COUNTED),
+    (remembers, "call to call"),
+    (yields, "so it returns a generator"),
+    (waits, "async def"),
+    (falls_out, "It returns None for this input. Two views."),
+    (gives_nothing, "It returns None, whatever the input"),
+    (lambda clicks: map(str, clicks), "returns an iterator (of type map)"),
+    (lambda clicks: right, "missing its parentheses"),
+    (lambda clicks: Click, "returns the class `Click` itself"),
+    (lambda clicks: ... if clicks else [], "returns `...`"),
+    (lambda clicks: Hostile(), "of type test_classroom.Hostile, where one of type list"),
+    (lambda clicks: pd.DataFrame({"n": range(10**7)}), "of type pandas.DataFrame, where one"),
+    (lambda clicks: [(10, float("nan"))], COUNTED),
+    (lambda clicks: [(10, 1)] * 10**7, "far more than is asked for: 10,000,000 elements"),
+    (lambda clicks: "x" * 2**31, "asks for more than 1 GB of memory"),
+    (lambda: [], "called with 1 argument,"),
+    (lambda clicks, size: [], "missing a required argument: 'size'"),
+    ("a text", "without parentheses"),
+]
+
+
+@pytest.mark.usefixtures("_nothing_is_left")
+@pytest.mark.parametrize(("answer", "cause"), MISBEHAVING)
+def test_a_bad_answer_gets_one_card_in_time_and_the_notebook_goes_on(q, answer, cause):
+    began = time.monotonic()
+    card = q.check(answer)
+    assert card.state is State.NOT_YET
+    assert cause in card.part(CAUSE)
+    assert len(repr(card)) < 8_000
+    assert card._repr_html_()
+    assert time.monotonic() - began < 20
+    assert not memory
+
+
+def test_slow_answers_are_not_tried_for_ever(monkeypatch):
+    monkeypatch.setattr(judging, "WHOLE_SECONDS", 0.5)
+    found = by_cases([Case((n,), n, "") for n in range(100)])(lambda n: time.sleep(0.2) or n)
+    assert "does not come to an end" in found.cause
+
+
+def test_a_check_that_stands_still_without_a_processor_is_tried_again(monkeypatch, tmp_path):
+    monkeypatch.setattr(apart_module, "SILENCE", 0.5)
+    tries = tmp_path / "tries"
+
+    def work(say):
+        with tries.open("a") as file:
+            file.write("x")
+        if len(tries.read_text()) == 1:
+            time.sleep(3600)
+        return {"done": True}
+
+    assert apart(work).result == {"done": True}
+
+
+def test_a_check_that_breaks_in_its_process_does_not_blame_the_answer():
+    with pytest.raises(CheckBroke, match="ZeroDivisionError"):
+        apart(lambda say: {"n": 1 // 0})
+
+
+def test_outside_linux_and_outside_the_main_thread_the_check_runs_too(monkeypatch, q):
+    monkeypatch.setattr(apart_module.sys, "platform", "darwin")
+    assert "does not come to an end" in diagnose(swallows_no_interrupt).cause
+    cards: list[Card] = []
+    thread = threading.Thread(target=lambda: cards.append(q.check(right)))
+    thread.start()
+    thread.join(30)
+    assert cards[0].correct
+
+
+def swallows_no_interrupt(clicks):
+    while True:
+        pass
+
+
+@pytest.mark.usefixtures("_nothing_is_left")
+def test_ctrl_c_ends_a_check_at_once():
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    began = time.monotonic()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        diagnose(swallows_the_interrupt)
+    timer.join()
+    assert time.monotonic() - began < 3
+
+
+def test_a_kernel_hears_an_interrupt_during_a_check_and_stays_usable():
+    manager, client = start_new_kernel()
+
+    def run(code, then=lambda: None):
+        identity = client.execute(code)
+        while (message := client.get_iopub_msg(timeout=120))["msg_type"] != "execute_input":
+            pass
+        then()
+        while (reply := client.get_shell_msg(timeout=120))["parent_header"]["msg_id"] != identity:
+            pass
+        return reply["content"], message
+
+    try:
+        run(
+            "import itertools\nfrom workbook.classroom.judging import Case, by_cases\n"
+            "check = by_cases([Case((1,), 1, '')])"
+        )
+        interrupt = threading.Timer(1, os.killpg, (manager.provisioner.pgid, signal.SIGINT))
+        reply, _ = run("check(lambda n: sum(itertools.count()))", interrupt.start)
+        assert reply.get("ename") == "KeyboardInterrupt", reply
+        assert run("assert check(lambda n: n) is None")[0]["status"] == "ok"
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
+# --- causes -------------------------------------------------------------------------------------
+
+OF_THE_CASE = "the cause of the case"
+
+
+@pytest.mark.parametrize(
+    ("value", "expected", "cause"),
+    [
+        (2.0, 2, "of type float where a whole number"),
+        (True, 1, "of type bool where a whole number"),
+        ({10.0: 2}, {10: 2}, "of type float where a whole number"),
+        (np.int64(2), 2, "numpy.int64, which `json.dumps` refuses"),
+        ((1, 2), [1, 2], "Right contents in a tuple; a list is expected."),
+        ([[1, 2]], [(1, 2)], "a list stands for a tuple in it"),
+        ("8", 8, "a number stands as text"),
+        ({("a", "0"): 1}, {("a", 0): 1}, "a number stands as text"),
+        ([{"a": 1}], {"a": 1}, "lies inside a list. Give it back by itself"),
+        ([("a", 1)], {"a": 1}, "Right contents in a list; a dict is expected."),
+        ({"b", "a"}, ["a", "b"], "Right contents in a set; a list is expected."),
+        (["a", "a"], {"a", "b"}, "of type list, where one of type set is expected"),
+        (b"a", "a", "of type bytes, where one of type str is expected"),
+        (pd.Series([1]), 1, "of type pandas.Series, where one of type int is expected"),
+        (("g", None, None), "g", "of type tuple, where one of type str is expected"),
+        ([1, 3], [1, 2], OF_THE_CASE),
+        (0.5, 2, OF_THE_CASE),
+        (1, None, OF_THE_CASE),
+        ({"a": 1}, Counter(a=2), OF_THE_CASE),
+    ],
+)
+def test_a_value_of_another_form_is_told_so(value, expected, cause):
+    assert cause in by_cases([Case((1,), expected, OF_THE_CASE)])(lambda n: value).cause
+
+
+kept: dict[int, int] = {}
+
+
+def counted(numbers):
+    """It keeps its counts in a global: it agrees with itself, and not with another order."""
+    for number in numbers:
+        kept[number] = number
+    return max(kept, default=0)
+
+
+def test_what_is_kept_from_call_to_call_is_the_cause_and_no_idea_is():
+    cases = [Case(([9],), 9, ""), Case(([2],), 2, "Two is the largest.")]
+    assert by_cases(cases)(counted).cause.startswith("Called with this input alone")
+    told = {}
+
+    def at_first(n):
+        return told.setdefault(n, len(told)) and None if n in told else told.setdefault(n, n)
+
+    idea = Mistake(lambda n: n, "It gives the number as it is.")
+    found = by_cases([Case((2,), 2, ""), Case((-1,), 1, "")], [idea])(at_first)
+    assert found.cause.startswith("The same input gives another value the second time")
+
+
+# --- what a card shows --------------------------------------------------------------------------
+
+CELL = """
+import statistics
+
+def next_count(count, value):
+    if b"Page" in value:
+        return cuont + 1
+    return count
+
+def average(words):
+    return statistics.mean([])
+"""
+
+
+def test_an_error_names_its_line_in_the_cell():
+    compiler, names = CachingCompiler(), {}
+    file = compiler.cache(CELL)
+    exec(compiler(ast.parse(CELL), file, "exec"), names)
+    found = by_cases([Case((1, b"Page"), 2, "")])(names["next_count"])
+    assert found.where == "line 6: return cuont + 1"
+    found = by_cases([Case(([],), 2, "")])(names["average"])
+    assert found.where == "line 10: return statistics.mean([])"
+    assert place(ValueError(), int) == ""
+    linecache.cache.pop(file)
+
+
+def test_each_click_is_shown_on_one_line():
+    shoes = Click(2, ClickType.ACTION, "buy", 10_300, "Firefox", "tab 1")
+    assert arguments(lambda clicks, n: None, ([*CLICKS, shoes], 7)).splitlines() == [
+        "clicks = [Click(event_id=1, click_type='Page', name='/home', timestamp=10200),",
+        "          Click(event_id=2, click_type='Action', name='buy', timestamp=10300, "
+        "tab_id='tab 1')]",
+        "n = 7",
+    ]
+
+
+def test_two_long_values_are_shown_where_they_differ():
+    expected = dict.fromkeys(range(50), "x" * 50)
+    found = by_cases([Case((1,), expected, "")])(lambda n: {**expected, 40: "y" * 50})
+    assert "40: 'yyy" in found.value
+    assert "40: 'xxx" in found.expected
+    assert found.value.startswith("… 39 lines as expected\n")
+
+
+def itself():
+    value: list[Any] = []
+    value.append(value)
+    return value
+
+
+LARGE = {
+    "<bytes of 1,700,000,000 bytes>": lambda: bytes(1_700_000_000),
+    "<list of 300,000 elements, which begins (0, 0), (1, 1), (2, 2)>": lambda: [
+        (n, n) for n in range(300_000)
+    ],
+    "<Counter of 300,000 elements": lambda: Counter(range(300_000)),
+    "<int of about 15,051,500 digits>": lambda: 1 << 50_000_000,
+    "<list of more than 50 levels": itself,
+    "<list of 1,700,000,000 bytes in one part>": lambda: [(bytes(1_700_000_000), b"1")],
+}
+
+
+@pytest.mark.parametrize("words", LARGE)
+def test_a_large_value_is_neither_copied_nor_written_out(words):
+    value = LARGE[words]()
+    began = time.process_time()
+    assert isinstance(bounded(value), Large)
+    assert show(value).startswith(words)
+    assert len(show(value)) < 2 * WIDTH * MOST_LINES
+    assert time.process_time() - began < 1
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        list(range(1_000)),
+        [(n, "text" * 5) for n in range(1_000)],
+        {n: n for n in range(1_000)},
+        "line\n" * 1_000,
+        b"\x00" * 5_000,
+        {"one": ["x" * 700] * 4},
+        set(range(1_000)),
+    ],
+)
+def test_a_value_takes_ten_lines_at_most_and_says_how_much_there_is(value):
+    lines = show(value).split("\n")
+    assert sum(-(-len(line) // WIDTH) for line in lines) <= MOST_LINES + 1
+    assert "…" in show(value)
+
+
+def test_states_differ_in_word_and_symbol():
+    for state in State:
+        card = Card(state, "name", NotYet("A cause.").parts())
+        assert f"{state.symbol} {state.word}" in repr(card)
+        assert f"{state.symbol} {state.word}" in card._repr_html_()
