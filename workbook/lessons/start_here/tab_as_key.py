@@ -61,8 +61,8 @@ tab_as_key = exercise(
     "return None, and the partitioner places them by chance.",
     cases=[
         case("The key is the tab's id, as bytes.", click(1, tab_id="tab-7")),
-        case("This click has no `tab_id`. It gets no key: None. Any other value is one key for all "
-             "such clicks, and one partition would get them all.", click(2)),
+        case("This click has no `tab_id`. It gets no key: None. Only then does the partitioner "
+             "spread such clicks by chance.", click(2)),
         case("The `tab_id` of this click is None. It gets no key, either.", click(3, tab_id=None)),
         case("A tab's id may have letters beyond ASCII. In UTF-8, `ü` is two bytes.",
              click(4, tab_id="tab-ü")),
