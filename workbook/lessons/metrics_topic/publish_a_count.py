@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+from itertools import product
 from unittest.mock import Mock
 
 from confluent_kafka import KafkaError
@@ -16,10 +17,10 @@ def publish(producer, topic, second, views, report):
 
 
 class Producer(list):
-    """Keep what is produced. A full queue refuses records until the answer polls or flushes."""
+    """Note each call, and keep what reports go to. A full queue has to be served first."""
 
-    def __init__(self, full):
-        self.full, self.refused, self.served = full, False, set()
+    def __init__(self, full, log):
+        self.full, self.refused, self.log, self.served = full, False, log, set()
 
     def produce(
         self, topic, value=None, key=None, partition=-1, callback=None, on_delivery=None, **others
@@ -29,31 +30,31 @@ class Producer(list):
         if self.full:
             self.refused = True
             raise BufferError("Local: Queue full")
-        self.append((f"{call}, {others}" if others else call, report_of(callback, on_delivery)))
+        self.log.append(f"{call}, {others})" if others else f"{call})")
+        self.append(report_of(callback, on_delivery))
 
     def poll(self, timeout=-1):
         self.full = self.full and not self.refused
         self.served.add("poll(0)" if timeout == 0 else "wait")
         return 0
 
-    def flush(self, timeout=-1):
-        self.poll(timeout)
-        return len(self)
+    flush = poll
 
 
-OUTCOMES = [(None, Mock()), (KafkaError(KafkaError._MSG_TIMED_OUT), Mock())]
-HALVES = OUTCOMES[:1], OUTCOMES[1:]
+OUTCOMES = {"arrived": None, "is lost": KafkaError(KafkaError._MSG_TIMED_OUT)}
+MESSAGE = Mock()
 
 
 def calls_of(answer):
-    """Return a function of a case: it returns the answer's calls, or what became of the record."""
+    """Return a function of a case: it returns the calls, or what became of a refused record."""
 
     @functools.wraps(answer)
     def asked(topic, second, views, full_queue):
-        producer, heard = Producer(full_queue), []
+        producer = Producer(full_queue, log := [])
 
         def report(error, message):
-            heard.append((error, message))
+            said = "message" if message is MESSAGE else "something else"
+            log.append(f"report({error and 'error'}, {said})")
 
         report.__qualname__ = "report"  # as Python names it in an error
         try:
@@ -61,27 +62,21 @@ def calls_of(answer):
         except Exception as error:
             if not full_queue or BufferError not in (type(error), type(error.__context__)):
                 raise
-            heard.append((error, None))
+            return HEARD
         if full_queue:
-            kept = len(producer) == 1 or any(error for error, _ in heard)
-            return "a record or an error" if kept else f"{len(producer)} records and no error"
-        early = ["report, called by the function itself"] if heard else []
-        records = [f"{call}{reported_to(given, heard)})" for call, given in producer]
-        return [*records, *early, *sorted(producer.served)]
+            kept = len(producer) == 1 or any("report(error" in line for line in log)
+            return HEARD if kept else f"{len(producer)} records and no error"
+        log += sorted(producer.served)
+        for (outcome, failure), on_delivery in product(OUTCOMES.items(), filter(None, producer)):
+            log.append(f"later, the record {outcome}:")
+            on_delivery(failure, MESSAGE)
+        return log
 
     asked.__signature__ = inspect.signature(lambda topic, second, views, full_queue: None)
     return asked
 
 
-def reported_to(on_delivery, heard):
-    """Name the function that gets a record's reports, by making one success and one failure."""
-    if on_delivery is None:
-        return ""
-    heard.clear()
-    for outcome in OUTCOMES:
-        on_delivery(*outcome)
-    other = "report, in some cases only" if heard in HALVES else "another function"
-    return f", on_delivery={'report' if heard == OUTCOMES else other}"
+HEARD = "the record, or an error that somebody hears of"
 
 
 def publishing(
@@ -125,7 +120,8 @@ publish_a_count = exercise(
     "calls it has the next click to read.",
     cases=[
         case("Compare the calls: one record, whose key is the second and whose value is the "
-             "views, as decimal text, and then `poll(0)`.", "metrics", 10, 2, False),
+             "views, as decimal text, and `poll(0)`. `report` gets each outcome.",
+             "metrics", 10, 2, False),
         case("Another topic, another second, another number: each comes from its parameter. A "
              "number's text has digits only.", "metrics.k3f9", 1_700, 1_234, False),
         case("A count of 0 is published, too: it may correct another one.", "metrics", 1_701, 0,
@@ -153,6 +149,8 @@ publish_a_count = exercise(
               "by its name and without brackets: `poll` calls it once the answer is there.",
               publishing(asks=lambda report: report()),
               publishing(asks=lambda report: report(None, None)),
+              publishing(asks=lambda report: None,
+                         then=lambda p, report: report(None, None) or p.poll(0)),
               publishing(then=lambda p, report: report(None, None)),
               publishing(then=lambda p, report: report(None, None) or p.poll(0))),
         wrong("It serves no reports: they run inside `poll` and `flush` only, so a loop that calls "
