@@ -1,42 +1,54 @@
 """Chapter 03: Records on Spark."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
-from workbook.classroom.core import Problem
-from workbook.classroom.frames import Row, by_rows
-from workbook.lessons.metrics_topic.records_on_spark_mistakes import MISTAKES
+from pyspark.sql import functions as F  # noqa: N812
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-SECOND = 1_700_000_000
+from workbook.classroom.exercise import case, wrong
+from workbook.classroom.frame_exercise import frame_exercise
 
 
-def as_records(counts: DataFrame) -> DataFrame:
+def as_records(counts):
     return counts.selectExpr("string(unix_seconds(window.start)) AS key", "string(views) AS value")
 
 
-def _row(second: int, views: int) -> Row:
-    ends = datetime.fromtimestamp(second, UTC), datetime.fromtimestamp(second + 1, UTC)
-    return ends, views
+def by_columns(counts):
+    return counts.select(
+        F.col("views").cast("string").alias("value"),
+        F.unix_seconds(F.col("window.start")).cast("string").alias("key"),
+    )
 
 
-_SCHEMA = "window STRUCT<start:TIMESTAMP,end:TIMESTAMP>, views BIGINT"
-_COUNTS = [
-    (SECOND, 42),
-    (SECOND + 1, 7),
-    (SECOND + 1, 9),
-    (SECOND + 1, 9),
-    (SECOND + 5, 1_234),
-    (5, 1),
-    (4_000_000_000, 3_000_000_000),
-]
-_ROWS: list[Row] = [_row(second, views) for second, views in _COUNTS]
+def as_new_columns(counts):
+    key, value = F.expr("CAST(unix_timestamp(window.start) AS STRING)"), F.expr("string(views)")
+    return counts.withColumn("key", key).withColumn("value", value).drop("window", "views")
 
-records_on_spark = Problem(
+
+def records(key="string(unix_seconds(window.start))", value="string(views)"):
+    return lambda counts: counts.selectExpr(f"{key} AS key", f"{value} AS value")
+
+
+def merged(views):
+    """Build a wrong answer that makes one row of all rows of a window."""
+    return lambda counts: as_records(counts.groupBy("window").agg(F.expr(views).alias("views")))
+
+
+def count(second, views):
+    start, end = datetime.fromtimestamp(second, UTC), datetime.fromtimestamp(second + 1, UTC)
+    return (start, end), views
+
+
+def draw(random, size):
+    """Draw counts of some seconds, so that most of the windows come again."""
+    seconds = (0, 59, 3_600, 1_234_567, 1_700_000_000, 1_700_000_001, 3_000_000_000)
+    views = (0, 1, 2, 10, 999, 1_000, 99_999_999, 3_000_000_000)
+    return tuple(count(random.choice(seconds), random.choice(views)) for _ in range(size))
+
+
+FIRST = 1_700_000_000
+
+records_on_spark = frame_exercise(
+    as_records,
     name="Records on Spark",
     task="Write the function that turns the query's counts into records for Spark's Kafka sink. "
     "It gets a DataFrame with `window` (a struct of two timestamps, `start` and `end`) and `views` "
@@ -45,16 +57,54 @@ records_on_spark = Problem(
     'views gives the row `"1700000000", "42"`.\n\n'
     "It runs on a stream in update mode, where a window comes again when its count has changed: "
     "each row gives a row.",
-    stub="def as_records(counts):\n    ...  # your code\n",
-    diagnose=by_rows(
-        _SCHEMA,
-        _ROWS,
-        "key STRING, value STRING",
-        [(str(second), str(views)) for second, views in _COUNTS],
-        MISTAKES,
-        "Compare the rows: is each key the decimal text of its window's start, in seconds since "
-        "1970, and does each row give a row?",
-    ),
+    schema="window STRUCT<start:TIMESTAMP,end:TIMESTAMP>, views BIGINT",
+    cases=[
+        case("The key is the window's start, in seconds since 1970, and the value is the views, "
+             "both as decimal text.", count(FIRST, 42)),
+        case("The window comes again, because its count has changed. Each row gives a row.",
+             count(FIRST + 1, 7), count(FIRST + 1, 9)),
+        case("Equal rows give equal rows. A reader that keeps the last value gets the right one.",
+             count(FIRST + 2, 9), count(FIRST + 2, 9)),
+        case("The text of a number has digits only.", count(FIRST + 5, 1_234)),
+        case("Five seconds after 1970 began, the key is `5`.", count(5, 1)),
+        case("A late second and a large number of views need a BIGINT.",
+             count(4_000_000_000, 3_000_000_000)),
+    ],
+    draw=draw,
+    right=[
+        by_columns,
+        as_new_columns,
+        records("format_string('%d', bigint(window.start))", "format_string('%d', views)"),
+        records("string(unix_millis(window.start) div 1000)"),
+    ],
+    wrong=[
+        wrong("The key is a date, and which one depends on the session's time zone. Take the "
+              "seconds since 1970: `unix_seconds` returns them.", records("string(window.start)"),
+              records("date_format(window.start, 'yyyy-MM-dd HH:mm:ss')"),
+              records("date_format(window.start, 'HH:mm:ss')")),
+        wrong("The key is the whole window as text. Take its `start`, as seconds since 1970.",
+              records("string(window)"), records("to_json(window)")),
+        wrong("The key is made of the window's end, which names the next second. Take its `start`.",
+              records("string(unix_seconds(window.end))"), records("string(window.end)")),
+        wrong("The key isn't a whole number of seconds since 1970: `unix_seconds` returns that.",
+              records("string(unix_millis(window.start))"),
+              records("string(double(window.start))"),
+              records("string(unix_millis(window.start) / 1000)"),
+              records("string(second(window.start))")),
+        wrong("A column is still a number, and the sink would refuse it. Cast both to STRING.",
+              records("unix_seconds(window.start)", "views"),
+              records(key="unix_seconds(window.start)"), records(value="views")),
+        wrong("Key and value are swapped: the key is the second.",
+              records("string(views)", "string(unix_seconds(window.start))")),
+        wrong("The value isn't the number of views alone. Programs read it: a cast to STRING "
+              "returns the digits and nothing else.",
+              records(value="format_number(views, 0)"), records(value="to_json(struct(views))"),
+              records(value="to_json(struct(unix_seconds(window.start) AS second, views))")),
+        wrong("Rows are added up, merged or dropped. Each row holds all views of its second so "
+              "far, and gives one record: nothing is counted here.", merged("max(views)"),
+              merged("sum(views)"), merged("min(views)"),
+              lambda counts: as_records(counts).distinct()),
+    ],
     hints=(
         "Nothing is counted any more. Each row stays a row: two new columns are made of the old "
         "ones, by name and by type.",
@@ -62,10 +112,9 @@ records_on_spark = Problem(
         "field of a struct has a dot before its name: `window.start`.",
         "`string(unix_seconds(window.start)) AS key` is one half, inside a `selectExpr`.",
     ),
-    reference=as_records,
     discussion="Spark's Kafka sink looks at the names of columns: `key`, `value`, and if you like "
     "`topic`, `partition`, `headers`. It takes STRING and BINARY and refuses a BIGINT, because it "
     "couldn't know which bytes you mean.\n\n"
     "Its weakness: a window of a minute, or one of another partition, would get the same key as "
     "the second that it begins with. What makes a number unique belongs in its key.",
-)
+)  # fmt: skip

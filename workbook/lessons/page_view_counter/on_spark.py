@@ -1,57 +1,113 @@
 """Chapter 01: Views per name on Spark."""
 
-from __future__ import annotations
+from pyspark.sql import functions as F  # noqa: N812
 
-from typing import TYPE_CHECKING
-
-from workbook.classroom.core import Problem
-from workbook.classroom.frames import Row, by_rows
-from workbook.lessons.page_view_counter.on_spark_mistakes import MISTAKES
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-NOON = 1_700_000_000_000
+from workbook.classroom.exercise import case, wrong
+from workbook.classroom.frame_exercise import frame_exercise
 
 
-def views_per_name(clicks: DataFrame) -> DataFrame:
+def views_per_name(clicks):
     pages = clicks.where("click_type = 'Page'")
     return pages.groupBy("name").count().withColumnRenamed("count", "views")
 
 
-_SCHEMA = "offset BIGINT, event_id BIGINT, click_type STRING, name STRING, timestamp BIGINT"
-_ROWS: list[Row] = [
-    (0, 1, "Page", "/home", NOON),
-    (1, 1, "Page", "/home", NOON),  # delivered twice: each row counts
-    (2, 2, "Page", "/home", NOON + 4_000),
-    (3, 3, "Page", "/shoes", NOON),
-    (4, 4, "Action", "/shoes", NOON),
-    (5, 5, "Action", "add-to-basket", NOON),
-    (6, 6, "Page", "Start", NOON),
-    (7, None, None, None, None),
-    (8, 8, "PageLeave", "/home", NOON + 900),
-    (9, 9, "Hover", "/hats", NOON + 900),
-    (10, 10, "page", "/socks", NOON + 900),
-    (11, 11, "Page", "/home", NOON + 86_400_000),  # on the next day
-]
+def in_sql(clicks):
+    return clicks.sparkSession.sql(
+        "SELECT count(1) AS views, name FROM {clicks} WHERE click_type = 'Page' GROUP BY name",
+        clicks=clicks,
+    )
 
 
-on_spark = Problem(
+def counted(keep="click_type = 'Page'", name="name", by=(), views="count(*)", of=lambda rows: rows):
+    """Build the query with some parts changed, as the wrong answers need it."""
+
+    def answer(clicks):
+        kept = of(clicks.where(keep)).withColumn("name", F.expr(name))
+        groups = kept.groupBy("name", *map(F.expr, by)).agg(F.expr(views).alias("views"))
+        return groups.select("name", "views")
+
+    return answer
+
+
+def without_duplicates(*columns):
+    return counted(of=lambda pages: pages.dropDuplicates([*columns]))
+
+
+NOON = 1_700_000_000_000
+
+
+def click(event_id, kind="Page", name="/home", at=NOON, offset=None):
+    return event_id if offset is None else offset, event_id, kind, name, at
+
+
+def draw(random, size):
+    """Draw records: some clicks are delivered twice, and some records are no clicks."""
+    kinds = ("Page", "Page", "Action", "PageLeave", "page", "Hover")
+    names = ("/home", "/shoes", "/Shoes", "shoes", "buy", "Page")
+    times = (NOON, NOON + 900, NOON + 60_000, NOON + 86_400_000, NOON + 10**11)
+    clicks = [
+        click(event_id, *map(random.choice, (kinds, names, times)))
+        for event_id in range(100, 100 + size)
+    ]
+    clicks[::10] = [(0, None, None, None, None)] * len(clicks[::10])
+    return tuple((1_000 + n, *row[1:]) for n, row in enumerate(random.choices(clicks, k=size)))
+
+
+on_spark = frame_exercise(
+    views_per_name,
     name="Views per name on Spark",
     task="Write a function from a DataFrame of clicks (`offset`, `event_id`, `click_type`, `name`, "
     "`timestamp`) to one with the page views of each name: columns `name` and `views`. Only rows "
     "of the type `Page` count, and each of them does, even one that came before. A record that is "
     "no click is a row of nulls. Two views of /home and one of /shoes give the rows `/home, 2` and "
     "`/shoes, 1`, in any order. It runs on a stream later, so it must leave running to the caller.",
-    stub="def views_per_name(clicks):\n    ...  # your code\n",
-    diagnose=by_rows(
-        _SCHEMA,
-        _ROWS,
-        "name STRING, views BIGINT",
-        [("/home", 4), ("/shoes", 1), ("Start", 1)],
-        MISTAKES,
-        "Compare the rows: which clicks are counted too often, or not at all?",
-    ),
+    schema="offset BIGINT, event_id BIGINT, click_type STRING, name STRING, timestamp BIGINT",
+    cases=[
+        case("/home has two views, and /shoes has one.",
+             click(1), click(2, at=NOON + 4_000), click(3, name="/shoes")),
+        case("Event 4 was delivered twice, and both rows count.",
+             click(4), click(4, offset=99)),
+        case("Only the type `Page` itself is a page view.",
+             click(5), click(6, "Action", "/shoes"), click(7, "PageLeave", "/hats"),
+             click(8, "Hover", "/hats"), click(9, "page", "/socks")),
+        case("`Start` is a page, though it has no slash, and `start` is another one. A name stays "
+             "as it is.", click(10, name="Start"), click(11, name="start")),
+        case("A record that isn't a click doesn't count.", (12, None, None, None, None), click(13)),
+        case("The second view was a day later. A name has one row.",
+             click(14), click(15, at=NOON + 86_400_000)),
+    ],
+    draw=draw,
+    right=[in_sql, counted()],
+    wrong=[
+        wrong("It counts actions or other clicks, too. Keep only the rows whose `click_type` is "
+              "equal to `Page`.", counted("click_type IS NOT NULL"), counted("true"),
+              counted("click_type <> 'Action'"), counted("click_type LIKE 'Page%'")),
+        wrong("It judges by the name: a page need not begin with a slash, and the name of an "
+              "action may. The kind of a click is in `click_type`.", counted("name LIKE '/%'"),
+              counted("click_type IS NOT NULL AND name LIKE '/%'"),
+              counted("click_type = 'Page' AND name LIKE '/%'")),
+        wrong("A type is written `Page`, with a capital letter; `page` is another one.",
+              counted("click_type = 'page'"), counted("lower(click_type) = 'page'")),
+        wrong("It counts the other clicks, and leaves out the page views.",
+              counted("click_type = 'Action'"), counted("click_type <> 'Page'")),
+        wrong("It returns no row at all. Is a filter never true? A comparison with null never is.",
+              counted("click_type = NULL"), counted("false")),
+        wrong("It drops duplicates or counts distinct values. That has a price on a stream, and "
+              "here every row counts, also of an event that was delivered twice.",
+              without_duplicates("event_id"), without_duplicates("name"),
+              without_duplicates("event_id", "name"), counted(views="count(DISTINCT event_id)")),
+        wrong("Names without a page view appear with 0. Filter before you group: on a stream each "
+              "name that is kept costs state.",
+              counted("name IS NOT NULL", views="count_if(click_type = 'Page')"),
+              counted("true", views="count_if(click_type = 'Page')"),
+              counted("true", views="sum(int(click_type = 'Page'))")),
+        wrong("A name has several rows, because you group by more than the name.",
+              counted(by=["event_id"]), counted(by=["offset"]), counted(by=["timestamp"]),
+              counted(by=["window(timestamp_millis(timestamp), '1 day')"]),
+              counted(by=["window(timestamp_millis(timestamp), '1 second')"])),
+        wrong("It changes the names. A name stays as it is, with its capital letters.",
+              counted(name="lower(name)")),
+    ],
     hints=(
         "It takes three steps: which rows stay, what belongs together, what is counted.",
         "Use `where` for the rows, then `groupBy` and a count; give its column the name that is "
@@ -59,9 +115,8 @@ on_spark = Problem(
         "`pages.groupBy('name').count().withColumnRenamed('count', 'views')` counts; `pages` is "
         "for you.",
     ),
-    reference=views_per_name,
     discussion="The function opens no session and no topic, so the same lines run over this small "
     "table and over an endless stream. On a stream the counts are Spark's state.\n\n"
     "There is no window: each name stays in the state for ever, and a visitor who makes up names "
     "makes it grow (chapter 02 bounds it).",
-)
+)  # fmt: skip

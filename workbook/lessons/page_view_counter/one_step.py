@@ -1,137 +1,149 @@
 """Chapter 01: One step."""
 
-from __future__ import annotations
-
+import ast
 import functools
 import json
-import random
-from collections.abc import Callable, Iterator
-from typing import Any
 
-from workbook.classroom.core import Problem
-from workbook.classroom.drawn import drawn_click, one_after_another, smallest_first
-from workbook.classroom.judging import Case, NotYet, by_cases
-from workbook.events.clicks import Click, ClickType
-from workbook.lessons.page_view_counter.one_step_mistakes import (
-    AS_PYTHON,
-    MISTAKES,
-    OTHERWISE_WRITTEN,
-)
-
-NOON = 1_700_000_000_000
+from workbook.classroom.exercise import case, exercise, wrong
 
 
-def _value(event_id: int, click_type: ClickType, name: str) -> bytes:
-    return Click(event_id, click_type, name, NOON, "Firefox", "tab-1").to_json()
-
-
-PAGE = _value(1, ClickType.PAGE, "/home")
-
-
-ACTION = _value(2, ClickType.ACTION, "add-to-basket")
-
-
-def next_count(count: int, value: bytes) -> int:
+def next_count(count, value):
     click = json.loads(value)
     if click["click_type"] == "Page":
         return count + 1
     return count
 
 
-def _drawn_steps() -> Iterator[Case]:
-    draw = random.Random(1)
-    for _ in range(20):
-        count, value = draw.randrange(10**6), drawn_click(draw, draw.randrange(NOON)).to_json()
-        yield Case(
-            (count, value),
-            next_count(count, value),
-            "A click's kind stands in its `click_type` and nowhere else: its name, its id and its "
-            "browser don't say it.",
-        )
+def by_match(count, value):
+    match json.loads(value.decode()):
+        case {"click_type": "Page"}:
+            count += 1
+    return count
 
 
-def _other_counts() -> list[Case]:
-    """Return the clicks of the teaching cases, after other counts."""
-    return [
-        Case((count, value), next_count(count, value), "The count so far may be any number.")
-        for count in (1, 8, 9, 100, 999_999)
-        for value in (PAGE, ACTION)
-    ]
+def careful(count, value):
+    try:
+        return count + (json.loads(value)["click_type"] == "Page")
+    except (ValueError, TypeError, KeyError):
+        return count
 
 
-_TEACHING_STEPS = [
-    Case((7, PAGE), 8, "A page view makes the count one larger."),
-    Case((0, PAGE), 1, "The first page view makes the count 1."),
-    Case((7, ACTION), 7, "An action leaves the count as it is."),
-    Case((0, ACTION), 0, "An action before any page view leaves the count at 0."),
-]
+def stepping(
+    counts=lambda kind: kind == "Page", page=lambda count: count + 1, other=lambda count: count,
+    read=json.loads,
+):  # fmt: skip
+    """Build an answer with some parts changed, as the wrong answers need it."""
 
-_AS_TEXT = (
-    "The value is JSON, and JSON has many ways to write one click: with blanks, and its fields in "
-    "any order. Read it with `json.loads`, and ask for `click_type`."
-)
-_WITH_NULL = b'{"event_id":9,"click_type":"Page","tab_id":null,"mobile":true}'
-_OTHER_TYPE = "Only the type `Page` itself is a page view, and here it's another one."
-_OTHERWISE_WRITTEN = [
-    Case((7, b'{ "name": "/home", "click_type" : "Page", "event_id": 3 }'), 8, _AS_TEXT),
-    Case((7, b'{"click_type":\t"Page",\n"name":"Action"}'), 8, _AS_TEXT),
-    Case((7, b'{"name":"Page","click_type":"Action","event_id":4}'), 7, _AS_TEXT),
-    Case((7, b'{"event_id":5,"click_type":"PageLeave","name":"/home"}'), 7, _OTHER_TYPE),
-    Case((7, b'{"event_id":6,"click_type":"page","name":"/home"}'), 7, _OTHER_TYPE),
-    Case((7, b'{"event_id":7,"click_type":"P","name":"/home"}'), 7, _OTHER_TYPE),
-    Case((7, b'{"event_id":8,"click_type":"","name":"/home"}'), 7, _OTHER_TYPE),
-    Case((7, '{"click_type":"Page","name":"/stra\\u00dfe/ü"}'.encode()), 8, _AS_TEXT),
-    Case((7, _WITH_NULL), 8, AS_PYTHON),
-]
+    def answer(count, value):
+        return page(count) if counts(read(value)["click_type"]) else other(count)
 
-_NO_CLICKS: tuple[bytes | None, ...] = (
-    b'{"event_id": 77, "click_type": "Page", "na',
-    b'{"event_id": 77, "click_ty',
-    b"",
-    None,
-    b"42",
-    b'["click_type", "Page"]',
-    b'{"event_id": 77}',
-    b"\xff\xfe",
-)
-_NO_CLICK = (
-    "This record is no click. For such a one the step may raise an error, which the loop catches, "
-    "or return the count as it is; any other value would spoil the count for ever."
-)
+    return answer
 
 
-def _or_raises(answer: Callable[..., Any]) -> Callable[..., Any]:
-    """Take an error as a loop takes it that skips the record."""
+def searching(text):
+    return lambda count, value: count + (text in str(value))
+
+
+def looped(answer):
+    """Call an answer as the loop does: it skips a record that is no click and raises an error."""
 
     @functools.wraps(answer)
-    def step(count: int, value: bytes) -> Any:
+    def step(count, value):
         try:
             return answer(count, value)
         except Exception:
+            if is_click(value):
+                raise
             return count
 
     return step
 
 
-def _leaves_alone(answer: Any) -> NotYet | None:
-    cases = [Case((count, value), count, _NO_CLICK) for value in _NO_CLICKS for count in (7, 0)]
-    return by_cases(cases)(_or_raises(answer))
+def is_click(value):
+    try:
+        return "click_type" in {**json.loads(value)}
+    except Exception:
+        return False
 
 
-one_step = Problem(
+def draw(random, size):
+    kinds = ("Page", "Page", "Page", "Action", "PageLeave", "Scroll", "page", "P", "")
+    names = ("/home", "/hats/42", "buy", "Page", "Action", "straße")
+    fields = {
+        "event_id": random.randrange(10**6),
+        "click_type": random.choice(kinds),
+        "name": random.choice(names),
+        "tab_id": random.choice((None, "t1", "Page")),
+    }
+    shuffled = dict(random.sample([*fields.items()], len(fields)))
+    separators = random.choice(((",", ":"), (", ", ": "), (" , ", " : ")))
+    count = random.choice((0, 1, 7, 99, random.randrange(10**9)))
+    return count, json.dumps(shuffled, separators=separators).encode()
+
+
+ONLY_THE_TYPE = "Only the `click_type` says whether it's a page view, and it's equal to `Page`."
+NO_CLICK = (
+    "This record is no click. Here the step may raise an error, which the loop catches, or return "
+    "the count as it is. Any other value would spoil the count for ever."
+)
+
+one_step = exercise(
+    next_count,
+    rehearse=looped,
     name="One step",
     task="Write the step that takes the count so far and the value of one record, and returns the "
     "next count. The value is JSON in bytes, which `json.loads` reads. Only clicks of the "
     '`click_type` "Page" count: one of them after 7 gives 8, and any other click after 7 leaves '
     "7. Where the value is no click, the step may raise an error: the loop will catch it.",
-    stub="def next_count(count, value):\n    ...  # your code\n",
-    diagnose=one_after_another(
-        by_cases(_TEACHING_STEPS, MISTAKES),
-        by_cases(_other_counts()),
-        by_cases(smallest_first(_drawn_steps())),
-        by_cases(_OTHERWISE_WRITTEN, OTHERWISE_WRITTEN),
-        _leaves_alone,
-    ),
+    cases=[
+        case("A page view makes the count one larger.",
+             7, b'{"event_id":1,"click_type":"Page","name":"/home"}'),
+        case("The first page view makes the count 1.",
+             0, b'{"event_id":1,"click_type":"Page","name":"/home"}'),
+        case("An action leaves the count as it is.",
+             7, b'{"event_id":2,"click_type":"Action","name":"add-to-basket"}'),
+        case("The count so far may be any number.",
+             99, b'{"event_id":1,"click_type":"Page","name":"/home"}'),
+        case(ONLY_THE_TYPE, 7, b'{"event_id":3,"click_type":"Action","name":"/home"}'),
+        case(ONLY_THE_TYPE, 7, b'{"event_id":3,"click_type":"Action","name":"Page"}'),
+        case(ONLY_THE_TYPE, 7, b'{"event_id":4,"click_type":"Page","name":"shoes"}'),
+        case(ONLY_THE_TYPE, 7, b'{"event_id":5,"click_type":"PageLeave","name":"/home"}'),
+        case("JSON allows blanks, and its fields may have any order.",
+             7, b'{ "name": "/home", "click_type" : "Page", "event_id": 6 }'),
+        case("JSON has its own words: `null`, `true` and `false`. `json.loads` knows them.",
+             7, b'{"event_id":7,"click_type":"Page","tab_id":null,"mobile":true}'),
+        case(NO_CLICK, 7, b'{"event_id": 77, "click_type": "Page", "na'),
+        *(case(NO_CLICK, 7, value) for value in
+          (b"", None, b"42", b'["click_type", "Page"]', b'{"event_id": 77}', b"\xff\xfe")),
+    ],
+    draw=draw,
+    right=[by_match, careful],
+    wrong=[
+        wrong("It counts every click, actions too.", stepping(lambda kind: True),
+              lambda count, value: count + 1, lambda count, value: count + bool(json.loads(value))),
+        wrong("It counts the other clicks and leaves out the page views: the condition is "
+              "inverted.", stepping(lambda kind: kind != "Page"),
+              stepping(lambda kind: kind == "Action")),
+        wrong("It forgets the count that it was given, and starts again at each page view.",
+              stepping(page=lambda count: 1), stepping(page=lambda count: 1, other=lambda _: 0)),
+        wrong("A click that is no page view sets the count back to 0. It should leave the count "
+              "alone.", stepping(other=lambda count: 0)),
+        wrong("A page view leaves the count as it is. Is the condition ever true? The type is "
+              "`Page`, with a capital letter, and `json.loads` has to read the bytes first. And is "
+              "the new count returned?", lambda count, value: count,
+              stepping(lambda kind: kind == "page")),
+        wrong("There are more types than `Page` and `Action`, such as `PageLeave`. Compare the "
+              'whole type: `== "Page"`.', stepping(lambda kind: kind != "Action"),
+              stepping(lambda kind: kind.startswith("Page")), stepping(lambda kind: kind in "Page"),
+              stepping(lambda kind: kind.lower() == "page")),
+        wrong("It searches in the text. JSON has many ways to write one click, and a name may "
+              "contain any word: read it with `json.loads`, and ask for `click_type`.",
+              searching("Page"), searching('"Page"'), searching('"click_type":"Page"'),
+              searching('"click_type": "Page"')),
+        wrong("JSON isn't Python: `eval` and `literal_eval` don't know `null` and `true`, and "
+              "`eval` runs whatever a stranger has sent. Read it with `json.loads`.",
+              stepping(read=eval), stepping(read=lambda value: ast.literal_eval(value.decode()))),
+    ],
     hints=(
         "The value is text in JSON. What do you have once it's read, and where does it say which "
         "kind of click it was?",
@@ -140,8 +152,7 @@ one_step = Problem(
         'For a page, `json.loads(value)["click_type"]` is `"Page"`, and `count + 1` comes back. '
         "And otherwise?",
     ),
-    reference=next_count,
     discussion="The step keeps nothing by itself: all that is known stands in `count`, which the "
     "caller holds. So it is easy to test, and whoever loses the number loses everything.\n\n"
     "It believes each click: one that is delivered twice is counted twice (chapter 04).",
-)
+)  # fmt: skip
