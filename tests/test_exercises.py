@@ -64,7 +64,9 @@ def test_the_exercise_is_proven(
 
 
 @pytest.mark.parametrize(
-    "file", CHAPTERS.glob("*/*on_spark.py"), ids=lambda file: f"{file.parent.name}-{file.stem}"
+    "file",
+    [f.with_stem(f.stem.removesuffix("_mistakes")) for f in CHAPTERS.glob("*/*spark_mistakes.py")],
+    ids=lambda file: f"{file.parent.name}-{file.stem}",
 )
 def test_each_mistake_on_rows_gets_its_own_cause(file: Path) -> None:
     module = f"workbook.lessons.{file.parent.name}.{file.stem}"

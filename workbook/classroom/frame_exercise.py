@@ -4,9 +4,10 @@ As in ``exercise``, but a case is a table. An answer is called once with all row
 ``cases`` and the random ones of ``draw``. If its rows or their types differ from the reference's,
 the card names the wrong idea that gives the same rows, or shows the first case that fails when the
 answer is called with that case's rows alone. An answer that is right on a table is then described
-on a stream: Spark must accept the query, and its state must end. Last, it runs on the
-``micro_batches``, which have a sentence each, and must emit the reference's rows in each of them.
-Without ``micro_batches`` it stays on the table, as for an answer that ``foreachBatch`` calls.
+on a stream: Spark must accept the query, and its state must end if the reference's state does.
+Last, it runs on the ``micro_batches``, which have a sentence each, and must emit the reference's
+rows in each of them. Without ``micro_batches`` it stays on the table, as for an answer that
+``foreachBatch`` calls.
 """
 
 from __future__ import annotations
@@ -145,7 +146,9 @@ class _OnFrames:
             if tried.timed_out:
                 return broken(answer, tried)
             cause = cause_on_a_stream(tried) or cause_of_luck(answer(table))
-        cause = STARTS if started.queries else cause or cause_of_endless_state(tried)
+            if not cause and not cause_of_endless_state(described(self.reference, table)):
+                cause = cause_of_endless_state(tried)
+        cause = STARTS if started.queries else cause
         return NotYet(cause) if cause else self._in_micro_batches(answer, table)
 
     def _in_micro_batches(self, answer: Answer, table: DataFrame) -> NotYet | None:
