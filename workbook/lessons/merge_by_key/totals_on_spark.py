@@ -78,7 +78,7 @@ HEARTBEAT = ("heartbeat", AT, *[None] * 5)
 def draw(random, size):
     rows = []
     for n in range(size):
-        ssid, at = f"s{random.randrange(size // 4)}", random.randrange(10**11)
+        ssid, at = f"{random.choice('sS')}{random.randrange(size // 6)}", random.randrange(10**11)
         order = "order", at, n, ssid, None, f"o{n}", random.choice((0, 250, 4_995))
         page = "tracking", at, n, ssid, random.choice(("/", "/shoes", "/hats")), None, None
         rows.append(random.choice((order, page, page, HEARTBEAT)))
