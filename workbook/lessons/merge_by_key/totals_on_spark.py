@@ -132,18 +132,18 @@ totals_on_spark = frame_exercise(
               "of the other make six rows. Group instead.", joined("inner"), joined("left")),
         wrong("It counts other messages, too. `F.count` counts each row in which its argument "
               "isn't null, and false isn't null. `F.count_if` counts the rows in which it's true.",
-              *with_null_cents(pages="count(*)"), *with_null_cents(orders="count(*)"),
+              totals(pages="count(*)"), totals(orders="count(*)"),
               *with_null_cents(pages="count(*)", orders="count(*)")),
         wrong("Some visits are missing: one has only tracking messages, or only orders. An order "
-              "may arrive before all tracking messages.", *with_null_cents(only="orders > 0"),
-              totals(only="pages > 0"), totals(only="pages > 0 AND orders > 0")),
+              "may arrive before all tracking messages.", totals(only="orders > 0"),
+              totals(only="pages > 0")),
         wrong("It counts equal values once. Two looks at a page are two pages, and two orders of "
               "one price are two orders.", totals(pages="count(DISTINCT page)"),
               totals(cents="coalesce(sum(DISTINCT cents), 0)")),
         wrong("A visit has two rows, one for each `type`. Group by `ssid` alone: then the "
-              "aggregates see messages of both types.", *with_null_cents(by=("ssid", "type"))),
+              "aggregates see messages of both types.", totals(by=("ssid", "type"))),
         wrong("`pages` or `orders` is 0 in every row. The types are `tracking` and `order`.",
-              *with_null_cents(pages="0L"), *with_null_cents(orders="0L")),
+              totals(pages="0L"), totals(orders="0L")),
     ],
     hints=(
         "No join: both topics are in one DataFrame already. What do the messages of a visit have "
