@@ -1,26 +1,13 @@
-"""Chapter 20's exercises: what isn't proven by its answers in ``proofs/positions_table``."""
+"""Chapter 20's filter: what it emits is what a table downstream needs, and what ours emits."""
 
 from __future__ import annotations
 
-from workbook.lessons.positions_table.filtered_table import _at, filtered, is_us
-from workbook.lessons.positions_table.one_record import ALICE, BOB, next_table
-
-
-def test_the_examples_of_the_first_task():
-    bob, alice, table = BOB, ALICE, {"p1": BOB}
-    assert next_table(table, "p2", alice) == {"p1": bob, "p2": alice}
-    assert next_table(table, "p1", alice) == {"p1": alice}
-    assert next_table(table, "p1", None) == {}
-    assert next_table(table, "p9", None) == {"p1": bob}
-
-
-def test_the_example_of_the_filter():
-    assert filtered(_at("NYSE"), _at("XETRA"), is_us) == "delete"
+from workbook.lessons.positions_table.filtered_table import at, filtered, is_us
 
 
 def test_the_filter_emits_what_a_table_downstream_needs():
     """Whatever comes: whoever applies what it emits has the rows that match."""
-    rows = [None, at_ny := _at("NYSE"), _at("NYSE", 3), _at("LSE"), at_ny]
+    rows = [None, at_ny := at("NYSE"), at("NYSE", 3), at("LSE"), at_ny]
     for old in rows:
         for new in rows:
             downstream = old if old and is_us(old) else None
@@ -48,7 +35,7 @@ def test_a_table_of_spark_keeps_to_the_same_filter():
             dict.fromkeys(nothing, pl.String) | {"amount": pl.Int64, ORDER: pl.Int64}
         )
 
-    rows = [None, _at("NYSE"), _at("NYSE", 3), _at("LSE")]
+    rows = [None, at("NYSE"), at("NYSE", 3), at("LSE")]
     for old in rows:
         for new in rows:
             state = empty(table_of(["position"]))

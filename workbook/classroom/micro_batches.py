@@ -59,7 +59,8 @@ def _run(
     emitted: dict[int, list[Row]] = {}
 
     def keep(batch: DataFrame, number: int) -> None:
-        emitted[number] = sorted(tuple(row) for row in batch.select(*columns).collect())
+        rows = (tuple(row) for row in batch.select(*columns).collect())
+        emitted[number] = sorted(rows, key=repr)  # None has no order
 
     writer = answer(source.json(str(folder / "rows"))).writeStream.outputMode("update")
     writer = writer.foreachBatch(keep).option("checkpointLocation", str(folder / "checkpoint"))

@@ -1,23 +1,11 @@
 """Chapter 10: Combine two parts of a visit."""
 
-from __future__ import annotations
+from operator import itemgetter
 
-import random
-from collections.abc import Iterator
-from typing import Any
-
-from workbook.classroom.core import Problem
-from workbook.classroom.drawn import one_after_another, smallest_first
-from workbook.classroom.judging import Case, by_cases
-from workbook.lessons.merge_by_key.combine_parts_mistakes import (
-    MISTAKES,
-    SIDES,
-    Visit,
-    form,
-)
+from workbook.classroom.exercise import case, exercise, wrong
 
 
-def combine(one: Visit, other: Visit) -> Visit:
+def combine(one, other):
     both = {"ssid": one["ssid"]}
     for side in ("tracking", "orders"):
         by_id = {message["event_id"]: message for message in one[side] + other[side]}
@@ -25,104 +13,71 @@ def combine(one: Visit, other: Visit) -> Visit:
     return both
 
 
-def _message(event_id: int, timestamp: int) -> dict[str, Any]:
-    return {"host": f"web-{event_id % 3}", "event_id": event_id, "timestamp": timestamp}
+def step_by_step(one, other):
+    result = {"ssid": one["ssid"], "tracking": list(one["tracking"]), "orders": list(one["orders"])}
+    for side in ("tracking", "orders"):
+        ids = [message["event_id"] for message in result[side]]
+        result[side] += [m for m in other[side] if m["event_id"] not in ids]
+        result[side].sort(key=lambda m: (m["timestamp"], m["event_id"]))
+    return result
 
 
-def _visit(tracking: Any = (), orders: Any = (), ssid: str = "v1") -> Visit:
-    sides = ([_message(*each) for each in side] for side in (tracking, orders))
-    return {"ssid": ssid, **dict(zip(SIDES, sides, strict=True))}
+def by_sets(one, other):
+    def united(side):
+        pairs = {tuple(sorted(message.items())) for message in one[side] + other[side]}
+        return sorted(map(dict, pairs), key=lambda m: (m["timestamp"], m["event_id"]))
+
+    return {"ssid": other["ssid"], "tracking": united("tracking"), "orders": united("orders")}
 
 
-def _case(one: Visit, other: Visit, says: str) -> Case:
-    return Case((one, other), combine(one, other), says)
+number, time = itemgetter("event_id"), itemgetter("timestamp")
+place = itemgetter("timestamp", "event_id")
 
 
-def _drawn_cases() -> Iterator[Case]:
-    draw = random.Random(10)
-    for size in range(1, 21):
-        known = {
-            side: [(n, draw.choice((0, 5, 7, 1_700_000_000_000))) for n in range(size)]
-            for side in SIDES
-        }
-        ssid = draw.choice(("v1", "v77", "a", "Zoë"))
-        parts = []
-        for _ in range(2):
-            tracking, orders = (
-                _in_order(draw.sample(known[side], draw.randint(0, size))) for side in SIDES
-            )
-            parts.append(_visit(tracking, orders, ssid))
-        yield _case(parts[0], parts[1], "These parts were drawn by chance. What differs?")
+def changed(once=number, order=place, reverse=False, of=lambda a, b: a + b, orders=None):
+    """Make a way to combine; with the defaults it's right. ``orders`` is for the orders alone."""
+
+    def united(one, other):
+        messages = of(one, other)
+        messages = [*{once(m): m for m in messages}.values()] if once else messages
+        return sorted(messages, key=order, reverse=reverse) if order else messages
+
+    def answer(one, other):
+        tracking = united(one["tracking"], other["tracking"])
+        both = (orders or united)(one["orders"], other["orders"])
+        return {"ssid": one["ssid"], "tracking": tracking, "orders": both}
+
+    return answer
 
 
-def _in_order(side: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    return sorted(side, key=lambda each: (each[1], each[0]))
+def one_number_for_all(one, other):
+    both = combine(one, other)
+    seen = [number(m) for m in both["tracking"]]
+    return {**both, "orders": [m for m in both["orders"] if number(m) not in seen]}
 
 
-_CASES = [
-    _case(
-        _visit([(1, 100)]), _visit([], [(1, 140)]),
-        "A tracking message and an order: both are in the visit. (Each topic numbers its own "
-        "messages: both may be number 1.)",
-    ),
-    _case(
-        _visit([(1, 100), (2, 130)]), _visit([(3, 160)]),
-        "Three tracking messages, in the order of time.",
-    ),
-    _case(
-        _visit([(3, 160)]), _visit([(1, 100), (2, 130)]),
-        "The part that came first has the latest message. The result is sorted by `timestamp`.",
-    ),
-    _case(
-        _visit([(1, 100), (4, 190)]), _visit([(2, 130)]),
-        "Message 2 belongs between the two of the first part.",
-    ),
-    _case(
-        _visit([(1, 100), (2, 130)]), _visit([(2, 130), (3, 160)]),
-        "Message 2 was delivered twice. It's in the visit once.",
-    ),
-    _case(
-        _visit([(1, 100), (2, 130), (3, 160)]), _visit([(2, 130), (3, 160), (4, 190)]),
-        "Two messages are in both parts. Each is in the visit once.",
-    ),
-    _case(
-        _visit([(0, 100)]), _visit([], [(0, 90)], "v1"),
-        "0 is a number like any other, as an `event_id`, too.",
-    ),
-    _case(
-        _visit([(2, 100)], [], "v77"), _visit([(1, 90)], [], "v77"),
-        "It's the visit `v77`, and its messages are sorted.",
-    ),
-    _case(
-        _visit([(1, 100)], [(7, 140)]), _visit([(1, 100)], [(7, 140)]),
-        "The same part came twice. Nothing changes.",
-    ),
-    _case(
-        _visit([(1, 100)]), _visit([(2, 100)]),
-        "Two messages of the same millisecond are two messages. The smaller `event_id` comes "
-        "first.",
-    ),
-    _case(
-        _visit([(9, 100)]), _visit([(2, 100)]),
-        "Two messages of the same millisecond: the smaller `event_id` comes first, whichever part "
-        "it's in.",
-    ),
-    _case(
-        _visit([(10, 100)]), _visit([(9, 100)]),
-        "Two messages of the same millisecond: as a number, 9 comes before 10.",
-    ),
-    _case(
-        _visit([(9, 100)]), _visit([(2, 130)]),
-        "It's sorted by `timestamp`. Message 9 happened first.",
-    ),
-    _case(
-        _visit([], [(5, 150)]), _visit([], [(2, 120), (6, 170)]),
-        "Orders are combined in the same way, also where no tracking message has come yet.",
-    ),
-    _case(_visit(), _visit([(1, 100)]), "One part is empty: the other one is the visit."),
-]  # fmt: skip
+def part(tracking=(), orders=(), ssid="v1"):
+    """Make a part of a visit; a message is a pair of an ``event_id`` and a ``timestamp``."""
+    pages = [{"event_id": n, "timestamp": at, "page": "/"} for n, at in tracking]
+    paid = [{"event_id": n, "timestamp": at, "cents": n % 3} for n, at in orders]
+    return {"ssid": ssid, "tracking": pages, "orders": paid}
 
-combine_parts = Problem(
+
+def draw(random, size):
+    """Draw two parts of one visit, with many equal times, and messages that both parts have."""
+    first, ssid = random.choice((0, 8, 995)), random.choice(("v1", "v77", "Zoë"))
+    times = (0, 5, 7, 1_700_000_000_000)
+    known = [[(first + n, random.choice(times)) for n in range(size)] for _ in range(2)]
+    parts = []
+    for _ in range(2):
+        some = (random.sample(side, random.randint(0, size)) for side in known)
+        in_order = (sorted(side, key=lambda each: each[::-1]) for side in some)
+        parts.append(part(*in_order, ssid))
+    return tuple(parts)
+
+
+combine_parts = exercise(
+    combine,
     name="Combine two parts of a visit",
     task="A part of a visit is a dictionary with its `ssid` and two lists, `tracking` and "
     "`orders`. Each message is a dictionary, too: "
@@ -137,10 +92,54 @@ combine_parts = Problem(
     'If `a` is older than `b`, and `b` than `c`: `{"ssid": "v1", "tracking": [a, c], "orders": '
     '[]}` and `{"ssid": "v1", "tracking": [b, c], "orders": [o]}`, whichever is first, make '
     '`{"ssid": "v1", "tracking": [a, b, c], "orders": [o]}`.',
-    stub="def combine(one, other):\n    ...  # your code\n",
-    diagnose=one_after_another(
-        by_cases(_CASES, MISTAKES, form=form), by_cases(smallest_first(_drawn_cases()))
-    ),
+    cases=[
+        case("The visit has the form of its parts: an `ssid`, and two lists of messages with all "
+             "of their fields. Each topic numbers its own messages, so both may be number 1.",
+             part([(1, 100)]), part([], [(1, 140)])),
+        case("The first part has the latest message. The result is sorted by `timestamp`.",
+             part([(3, 160)]), part([(1, 100), (2, 130)])),
+        case("Message 2 was delivered twice. It's in the visit once.",
+             part([(1, 100), (2, 130)]), part([(2, 130), (3, 160)])),
+        case("Both messages happened in the same millisecond. The smaller `event_id` is first, "
+             "whichever part it's in, and 9 is smaller than 10.",
+             part([(10, 100)]), part([(9, 100)])),
+        case("Message 9 happened first, though message 2 has the smaller number.",
+             part([(9, 100)]), part([(2, 130)])),
+        case("Orders are combined in the same way, also while there's no tracking message.",
+             part([], [(5, 150)]), part([], [(2, 120), (5, 150), (6, 170)])),
+        case("Both parts are equal. Nothing is added.",
+             part([(1, 100)], [(7, 140)]), part([(1, 100)], [(7, 140)])),
+        case("One part is empty, so the visit is equal to the other part.",
+             part(), part([(1, 100)])),
+    ],
+    draw=draw,
+    right=[step_by_step, by_sets],
+    wrong=[
+        wrong("A message that was delivered twice is in the visit twice. Its `event_id` shows that "
+              "it's the same message.", *(changed(once=None, order=o) for o in (place, time, None)),
+              changed(once=None, order=None, of=lambda a, b: b + a)),
+        wrong("The messages are in the order of the parts. Sort them by `timestamp`: two topics "
+              "have no order between them.", changed(order=None),
+              changed(order=None, of=lambda a, b: b + a)),
+        wrong("Messages of the same millisecond are in the order of the parts, so `combine(a, b)` "
+              "and `combine(b, a)` differ. Sort by `event_id`, too.",
+              changed(order=time), changed(order=time, of=lambda a, b: b + a)),
+        wrong("It sorts by `event_id`, which says what was numbered first, not what happened "
+              "first.", changed(order=number)),
+        wrong("The latest message is first. The oldest one should be.", changed(reverse=True)),
+        wrong("It takes two messages of the same millisecond for one. The `event_id` says which "
+              "message it is.", changed(once=time),
+              lambda one, other: changed(once=time)(other, one)),
+        wrong("It takes a tracking message and an order with the same `event_id` for one. Look "
+              "within one list.", one_number_for_all),
+        wrong("One part, or one of its lists, replaces the other. Both parts have messages of "
+              "their own.", lambda one, other: other, lambda one, other: one,
+              changed(of=lambda a, b: b or a), changed(of=lambda a, b: a or b)),
+        wrong("It combines the tracking messages, but not the orders. Do the same for both lists.",
+              changed(orders=lambda a, b: a), changed(orders=lambda a, b: b),
+              changed(orders=lambda a, b: sorted(a + b, key=place)),
+              changed(orders=lambda a, b: [])),
+    ],
     hints=(
         "Do the same for both lists. What must become of a message that both parts have, and how "
         "do you know that it's the same one?",
@@ -149,7 +148,6 @@ combine_parts = Problem(
         '`by_id = {m["event_id"]: m for m in one[side] + other[side]}` for each `side`. A sort key '
         "may be a tuple.",
     ),
-    reference=combine,
     discussion="Whatever the order in which messages come, however often, and however they're cut "
     "into parts, the visit is the same. In words of algebra: the function is commutative, "
     "associative and idempotent. That's what makes it fit for two topics without an order between "

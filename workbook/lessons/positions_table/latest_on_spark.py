@@ -1,20 +1,16 @@
 """Chapter 20: The latest row on Spark."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
 
-from workbook.classroom.core import Problem
-from workbook.classroom.frames import Row, by_rows, described
+from pyspark.sql import functions as F  # noqa: N812
+
+from workbook.classroom.exercise import case, wrong
+from workbook.classroom.frame_exercise import frame_exercise
 from workbook.classroom.judging import NotYet
-from workbook.lessons.positions_table.latest_on_spark_mistakes import MISTAKES
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 
-def latest(changelog: DataFrame) -> DataFrame:
+def latest(changelog):
     newest = changelog.sparkSession.sql(
         "SELECT max_by(struct(*), offset) AS row FROM {changelog} GROUP BY position",
         changelog=changelog,
@@ -22,79 +18,80 @@ def latest(changelog: DataFrame) -> DataFrame:
     return newest.select("row.*").drop("offset")
 
 
-_SCHEMA = (
+FIELDS = ["client", "ticker", "amount", "exchange", "deleted"]
+
+
+def by_struct(changelog):
+    row = F.max(F.struct("offset", "deleted", *FIELDS[:-1])).alias("row")
+    return changelog.groupBy("position").agg(row).select("position", "row.*").drop("offset")
+
+
+def newest(pick="max_by(struct(*), offset)", of="true", only="true", by=("position",)):
+    """Build the query with some parts changed, as the wrong answers need it."""
+
+    def answer(changelog):
+        groups = changelog.where(of).groupBy(*map(F.expr, by))
+        return groups.agg(F.expr(f"{pick} AS row")).where(only).select("row.*").drop("offset")
+
+    return answer
+
+
+def column_by_column(of="true", **other):
+    """Build the query with an aggregate for each column; with the defaults it's right."""
+
+    def answer(changelog):
+        picks = {name: other.get(name, f"max_by({name}, offset)") for name in FIELDS}
+        columns = [F.expr(f"{pick} AS {name}") for name, pick in picks.items()]
+        return changelog.where(of).groupBy("position").agg(*columns)
+
+    return answer
+
+
+def all_records(of="true"):
+    return lambda changelog: changelog.where(of).drop("offset")
+
+
+SCHEMA = (
     "position STRING, client STRING, ticker STRING, amount BIGINT, exchange STRING, "
     "deleted BOOLEAN, offset BIGINT"
 )
-_ROWS: list[Row] = [
-    # Not in the order of the offsets: rows of a DataFrame have none.
-    ("less", "Bob", "AAPL", 5, "NASDAQ", False, 7),
-    ("opened", "Bob", "AAPL", 40_000, "NASDAQ", False, 0),
-    ("less", "Bob", "AAPL", 20, "NASDAQ", False, 0),  # in another partition
-    ("moved", "Carol", "IBM", 7, "NYSE", False, 2),
-    ("moved", "Alice", "IBM", 6, "NYSE", False, 8),
-    ("swapped", "Dave", "SAP", 3, "XETRA", False, 3),
-    ("swapped", "Dave", "BMW", 4, "XETRA", False, 10),
-    ("closed", "Erin", "KO", 9, "NYSE", False, 4),
-    ("closed", None, None, None, None, True, 9),
-    ("reopened", None, None, None, None, True, 11),
-    ("reopened", "Frank", "V", 2, "NYSE", False, 5),
-    ("reopened", "Frank", "V", 6, "NYSE", False, 12),
-    ("never", None, None, None, None, True, 6),
-    ("twice", "Bob", "GE", 8, "NYSE", False, 13),
-    ("twice", "Bob", "GE", 8, "NYSE", False, 14),
-    ("more", "Gina", "T", 11, "NYSE", False, 15),
-    ("more", "Gina", "T", 50_000, "NYSE", False, 16),
-]
-
-_NAMES = {name: f"p{at}" for at, name in enumerate(dict.fromkeys(row[0] for row in _ROWS))}
 
 
-def _renamed(row: Row) -> Row:
-    return (_NAMES[row[0]], *row[1:])
+def held(position, offset, client="Bob", ticker="AAPL", amount=20, exchange="NYSE"):
+    return position, client, ticker, amount, exchange, False, offset
 
 
-_OF_ROWS = by_rows(
-    _SCHEMA,
-    _ROWS,
-    "position STRING, client STRING, ticker STRING, amount BIGINT, exchange STRING, "
-    "deleted BOOLEAN",
-    [
-        ("opened", "Bob", "AAPL", 40_000, "NASDAQ", False),
-        ("less", "Bob", "AAPL", 5, "NASDAQ", False),
-        ("moved", "Alice", "IBM", 6, "NYSE", False),
-        ("swapped", "Dave", "BMW", 4, "XETRA", False),
-        ("closed", None, None, None, None, True),
-        ("reopened", "Frank", "V", 6, "NYSE", False),
-        ("never", None, None, None, None, True),
-        ("twice", "Bob", "GE", 8, "NYSE", False),
-        ("more", "Gina", "T", 50_000, "NYSE", False),
-    ],
-    MISTAKES,
-    "Look at the name of each position that differs: it says what happened to it.",
-    renamed=_renamed,
+def closed(position, offset):
+    return position, None, None, None, None, True, offset
+
+
+def draw(random, size):
+    """Draw records of a few positions, not in the order of their offsets, which are far apart."""
+    rows = []
+    for offset in random.sample(range(50_000_000_000), size):
+        values = ("Bob", "Ida"), ("V", "KO"), (0, 5, 20, 50_000), ("NYSE", "LSE")
+        position = f"{random.choice('pP')}{random.randrange(size // 6)}"
+        row = held(position, offset, *map(random.choice, values))
+        rows.append(random.choice((row, row, closed(position, offset))))
+    return tuple(rows)
+
+
+STREAM = "On a stream it emits the wrong rows in this micro-batch. Which row is each one's newest?"
+COLLECTS = (
+    "The rows are right, but on a stream it collects every record that a position ever had, and "
+    "the state keeps them all forever. Which aggregate keeps a single row?"
 )
-_IN_THE_PLAN = {
-    r"\b(collect_list|collect_set|array_agg|listagg)\(": "The rows are right, but on a stream it "
-    "collects every record that a position ever had, and the state keeps them all for ever. Which "
-    "aggregate keeps a single row?",
-    r"\b(current_\w+|now|localtimestamp)\(|precisetimestampconversion": "The rows are right, but "
-    "it hangs on the time at which it runs, or groups by a window of time: on a stream a position "
-    "gets a further row in each, and an old one stays. Its key is the position alone.",
+BY_THE_CLOCK = (
+    "The rows are right, but they depend on the time at which the query runs: on a stream a "
+    "position gets a further row when that time changes. Its key is the position alone."
+)
+IN_THE_PLAN = {
+    r"\b(collect_list|collect_set|array_agg|listagg)\(": COLLECTS,
+    r"\b(current_\w+|now|localtimestamp)\(": BY_THE_CLOCK,
 }
 
-
-def _diagnose(answer: Any, spark: SparkSession | None = None) -> NotYet | None:
-    found = _OF_ROWS(answer, spark)
-    if found or spark is None:
-        return found
-    tried = described(answer, spark.createDataFrame([], _SCHEMA))
-    plan = tried.value._jdf.queryExecution().analyzed().toString()
-    causes = (cause for piece, cause in _IN_THE_PLAN.items() if re.search(piece, plan))
-    return next(map(NotYet, causes), None)
-
-
-latest_on_spark = Problem(
+on_frames = frame_exercise(
+    latest,
     name="The latest row on Spark",
     task="Write a function from a changelog of positions, as a DataFrame, to the newest row of "
     "each position. In: `position`, `client`, `ticker`, `amount`, `exchange`, `deleted` (true for "
@@ -105,8 +102,68 @@ latest_on_spark = Problem(
     "records keep coming, in no order that you could rely on.\n\n"
     "The positions of the check are named for what happened to them: `moved` to another client, "
     "`closed`, `reopened`, `never` there at all.",
-    stub="def latest(changelog):\n    ...  # your code\n",
-    diagnose=_diagnose,
+    schema=SCHEMA,
+    cases=[
+        case("The position moved from Carol to Alice, in the record with the higher offset.",
+             held("moved", 2, "Carol"), held("moved", 8, "Alice")),
+        case("The amount went down to 5. The record with the higher offset counts, wherever it is "
+             "among the rows.", held("less", 3_000_000_009, amount=5), held("less", 3_000_000_008)),
+        case("The amount went up to 50,000.",
+             held("more", 3_000_000_014), held("more", 3_000_000_015, amount=50_000)),
+        case("As numbers, 10 is higher than 9, so the ticker is BMW now.",
+             held("swapped", 9, ticker="SAP"), held("swapped", 10, ticker="BMW")),
+        case("The position was closed, so its newest row is the tombstone, as it is. Emit it, "
+             "with `deleted` true: a row that isn't emitted takes nothing back downstream.",
+             held("closed", 4), closed("closed", 9)),
+        case("The position was closed with offset 11 and opened again with offset 12.",
+             closed("reopened", 11), held("reopened", 5), held("reopened", 12, amount=6)),
+        case("The only record of this position is a tombstone.", closed("never", 6)),
+        case("The same record was sent twice. The position has one row.",
+             held("twice", 13), held("twice", 14)),
+        case("Each of the two positions has a row. Both have a record with offset 0, in two "
+             "partitions, but only for `late` it's the newest one.",
+             held("early", 0, "Erin"), held("early", 3, "Frank"), held("late", 0)),
+    ],
+    draw=draw,
+    micro_batches=[
+        case(STREAM, held("a", 1), held("b", 2)),
+        case(STREAM, closed("a", 4), held("a", 3, "Ida")),
+        case(STREAM, held("a", 100_000, "Ida"), held("b", 100_001, amount=5), closed("c", 7)),
+    ],
+    right=[column_by_column(), by_struct],
+    wrong=[
+        wrong("It leaves out the tombstones before it looks for the newest row. So a closed "
+              "position comes back to life, with the last row it had.",
+              newest(of="NOT deleted"), column_by_column("NOT deleted")),
+        wrong("It leaves out the closed positions. On a stream a row that isn't emitted takes "
+              "nothing back: whoever keeps the table downstream has the old row forever. Emit it, "
+              "with `deleted` true.", newest(only="NOT row.deleted")),
+        wrong("It doesn't choose by the highest offset, but by the lowest, by the amount, or by "
+              "the first field of a struct.", newest("min_by(struct(*), offset)"),
+              newest("max_by(struct(*), amount)"), newest("max_by(struct(*), amount)",
+              "NOT deleted"), newest("max(struct(*))"), newest("max(struct(*))", "NOT deleted")),
+        wrong("Each column has a maximum of its own, so a row is put together from several "
+              "records. Take one record as a whole: a `struct` is one value.",
+              column_by_column(**{name: f"max({name})" for name in FIELDS})),
+        wrong("A position that was closed once stays deleted, though it was opened again. Take "
+              "`deleted` from the newest record, like the other columns.",
+              column_by_column(deleted="max(deleted)")),
+        wrong("The amounts are added up. A record states how much there is now, not how much more.",
+              column_by_column(amount="sum(amount)")),
+        wrong("It takes the newest row of each client. The key of the table is the position.",
+              newest(by=["client"]), newest(of="NOT deleted", by=["client"])),
+        wrong("It groups by more than the position, so a position that changed has several rows.",
+              newest(by=["position", "client"]), newest(by=["position", "deleted"]),
+              newest(by=["position", "client", "ticker"]),
+              newest(by=["position", "window(timestamp_seconds(offset), '1 day')"])),
+        wrong("All records are there: a history. Only the newest record of each position counts.",
+              all_records(), all_records("NOT deleted")),
+    ],
+    wrong_on_a_stream=[
+        wrong(COLLECTS, newest("array_max(collect_list(struct(offset, struct(*) AS row))).row")),
+        wrong(BY_THE_CLOCK, newest(by=["position", "current_date()"]),
+              newest(by=["position", "window(current_timestamp(), '1000 days')"])),
+    ],
     hints=(
         "On a stream, `row_number` over a window is refused. A group and an aggregate aren't. "
         "Which aggregate picks a value by another one's size?",
@@ -115,11 +172,22 @@ latest_on_spark = Problem(
         "`F.max_by(F.struct('*'), 'offset').alias('row')`, grouped by position, is the newest "
         "record. `select('row.*')` makes columns of it again; `offset` is one too many.",
     ),
-    reference=latest,
     discussion="`max_by` keeps one row per position in the state, and compares offsets, so records "
     "may come in any order. The offset can serve as the order because all records of a key lie in "
     "one partition.\n\n"
     "A closed position stays among the rows, with `deleted`: in update mode Spark emits rows that "
     "changed, and a row that's left out is never taken back. That has a price: what does the state "
     "keep of a closed position?",
-)
+)  # fmt: skip
+
+
+def diagnose(answer, spark=None):
+    """Judge the rows, and then what the state keeps and depends on, which shows in the plan."""
+    if (found := on_frames.diagnose(answer, spark)) or spark is None:
+        return found
+    plan = answer(spark.createDataFrame([], SCHEMA))._jdf.queryExecution().analyzed().toString()
+    causes = (cause for piece, cause in IN_THE_PLAN.items() if re.search(piece, plan))
+    return next(map(NotYet, causes), None)
+
+
+latest_on_spark = replace(on_frames, diagnose=diagnose)

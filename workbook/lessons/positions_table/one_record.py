@@ -1,23 +1,12 @@
 """Chapter 20: One record."""
 
-from __future__ import annotations
-
-import functools
-import random
-from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import wraps
 
-from workbook.classroom.core import Problem
-from workbook.classroom.drawn import one_after_another, smallest_first
-from workbook.classroom.judging import Case, NotYet, by_cases
-from workbook.lessons.positions_table.one_record_mistakes import MISTAKES
-
-Fields = Mapping[str, Any]
-"""The fields of a position, as its record's value holds them."""
+from workbook.classroom.exercise import case, exercise, wrong
 
 
-def next_table(table: dict[str, Fields], key: str, value: Fields | None) -> dict[str, Fields]:
+def next_table(table, key, value):
     after = dict(table)
     if value is None:
         after.pop(key, None)
@@ -26,138 +15,79 @@ def next_table(table: dict[str, Fields], key: str, value: Fields | None) -> dict
     return after
 
 
-def _held(client: str, ticker: str, amount: int, **more: str) -> dict[str, Any]:
-    return {"client": client, "ticker": ticker, "amount": amount, **more}
+def by_comprehension(table, key, value):
+    others = {k: row for k, row in table.items() if k != key}
+    return others if value is None else {**others, key: value}
 
 
-BOB, ALICE, CAROL = _held("Bob", "AAPL", 20), _held("Alice", "SAP", 5), _held("Carol", "IBM", 7)
-
-
-def _drawn_records() -> Iterator[Case]:
-    draw = random.Random(10)
-    keys = ("p1", "p10", "17", "a", "Bob", "client", "")
-    for size in range(18):
-        rows = [
-            _held(draw.choice(("Bob", "Ida")), draw.choice(("SAP", "KO")), draw.randrange(3))
-            for _ in range(4)
-        ]
-        table: dict[str, Fields] = dict(zip(draw.sample(keys, size % 4), rows, strict=False))
-        key, value = draw.choice(keys), draw.choice((None, rows[3]))
-        yield Case(
-            (table, key, value),
-            next_table(table, key, value),
-            "This record was drawn by chance. It changes its own key, and nothing else.",
-        )
+def without_nones(table, key, value):
+    return {k: row for k, row in (table | {key: value}).items() if row is not None}
 
 
 @dataclass(frozen=True)
-class _TheVeryTable:
-    """What stands in for a table that was given back, and not copied."""
+class TheVeryTable:
+    """Stands in for a table that was returned without a copy."""
 
-    def __repr__(self) -> str:
+    def __repr__(self):
         return "the very dictionary that was given"
 
 
-def _marked_if_given_back(step: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap the step: where it returns the very table it was given, return a ``_TheVeryTable``."""
+def marked(answer):
+    """Mark a value that is the table which the answer was given."""
 
-    @functools.wraps(step)
-    def call(table: Any, key: Any, value: Any) -> Any:
-        after = step(table, key, value)
-        return _TheVeryTable() if after is table else after
+    @wraps(answer)
+    def step(table, key, value):
+        after = answer(table, key, value)
+        return TheVeryTable() if after is table else after
 
-    return call
+    return step
 
 
-def _in_a_new_dictionary(answer: Any) -> NotYet | None:
-    """Check for a new table even where nothing changes; the answer is known to give tables."""
-    cause = (
-        "The table after this record is right, but it's the one that was given, and a new "
-        "dictionary is asked for. Whoever changes one of the two later would change both."
+def on_tombstone(close):
+    """Make an answer that sets rows rightly, and does this for a tombstone."""
+    return lambda table, key, value: {**table, key: value} if value else close(table, key)
+
+
+def on_row(put):
+    """Make an answer that treats tombstones rightly, and puts this row into the table."""
+    return lambda table, key, value: next_table(table, key, value and put(table, key, value))
+
+
+def must_be_there(table, key):
+    after = dict(table)
+    del after[key]
+    return after
+
+
+def without(fits):
+    """Make an answer that removes rows which fit, and then takes the right step."""
+    return lambda table, key, value: next_table(
+        {k: row for k, row in table.items() if not fits(row, table.get(key), value)}, key, value
     )
-    unchanged: tuple[tuple[dict[str, Fields], str, Fields | None], ...] = (
-        ({"p1": BOB}, "p9", None),
-        ({}, "p1", None),
-        ({"p1": BOB, "p2": ALICE}, "p2", ALICE),
-    )
-    cases = [Case(args, next_table(*args), cause) for args in unchanged]
-    return by_cases(cases)(_marked_if_given_back(answer))
 
 
-_KEYS_OF_THEIR_OWN = [
-    Case(
-        ({"p1": BOB, "p2": ALICE}, "".join(("p", name)), value),
-        after,
-        "The key of a record is another text object than the one in the table, though they are "
-        "equal. `is` compares objects; keys are compared by `==`.",
-    )
-    for name, value, after in (("2", None, {"p1": BOB}), ("1", CAROL, {"p1": CAROL, "p2": ALICE}))
-]
+def held(client, ticker, amount, **more):
+    return {"client": client, "ticker": ticker, "amount": amount, **more}
 
-_TEACHING_RECORDS = [
-    Case(
-        ({}, "p1", BOB),
-        {"p1": BOB},
-        "The first row of an empty table: `p1` is its key, and the row stands there just as it "
-        "came.",
-    ),
-    Case(
-        ({"p1": BOB}, "p2", ALICE),
-        {"p1": BOB, "p2": ALICE},
-        "Another position. The row that is there stays as it is.",
-    ),
-    Case(
-        ({"p1": BOB, "p2": ALICE}, "p1", _held("Bob", "AAPL", 15)),
-        {"p1": _held("Bob", "AAPL", 15), "p2": ALICE},
-        "Bob had 20 and has 15 now. The new row takes the place of the old one.",
-    ),
-    Case(
-        ({"p1": BOB, "p2": ALICE}, "p1", _held("Bob", "AAPL", 30)),
-        {"p1": _held("Bob", "AAPL", 30), "p2": ALICE},
-        "Bob had 20 and has 30 now. The new row takes the place of the old one.",
-    ),
-    Case(
-        ({"p1": BOB, "p2": ALICE}, "p1", _held("Alice", "AAPL", 20)),
-        {"p1": _held("Alice", "AAPL", 20), "p2": ALICE},
-        "The position goes from Bob to Alice. Its id is still `p1`.",
-    ),
-    Case(
-        ({"p1": _held("Bob", "AAPL", 20, note="joint account")}, "p1", BOB),
-        {"p1": BOB},
-        "The new row has no note any more. It is the whole row as it is from now on.",
-    ),
-    Case(
-        ({"p1": BOB, "p2": ALICE, "p3": CAROL}, "p2", None),
-        {"p1": BOB, "p3": CAROL},
-        "A tombstone for `p2`: that row goes, and the others stay.",
-    ),
-    Case(
-        ({"p1": BOB, "p2": BOB, "p3": _held("Bob", "KO", 3)}, "p1", None),
-        {"p2": BOB, "p3": _held("Bob", "KO", 3)},
-        "Bob has three positions, and two of their rows are equal. Only `p1` is closed: the key "
-        "alone says which row goes.",
-    ),
-    Case(
-        ({"p1": BOB, "p10": ALICE, "xp1": CAROL}, "p1", None),
-        {"p10": ALICE, "xp1": CAROL},
-        "A tombstone for `p1`. `p10` and `xp1` are other positions, though `p1` is a part of their "
-        "names.",
-    ),
-    Case(
-        ({"p1": BOB, "p2": ALICE}, "p9", None),
-        {"p1": BOB, "p2": ALICE},
-        "A tombstone for a position that isn't there. Nothing changes.",
-    ),
-    Case(
-        ({"p1": BOB, "p2": ALICE}, "p2", ALICE),
-        {"p1": BOB, "p2": ALICE},
-        "The same record came twice. It states what is true, and that is true already.",
-    ),
-    Case(({"p1": BOB}, "p1", None), {}, "The last row goes, and the table is empty."),
-    Case(({}, "p1", None), {}, "A tombstone, and an empty table: it stays empty."),
-]
 
-one_record = Problem(
+BOB, ALICE, CAROL = held("Bob", "AAPL", 20), held("Alice", "SAP", 5), held("Carol", "IBM", 7)
+
+
+def draw(random, size):
+    def row():
+        client, ticker = random.choice(("Bob", "Ida")), random.choice(("SAP", "KO"))
+        return held(client, ticker, random.randrange(3))
+
+    keys = [random.choice(("p", "", "Bob", "1")) + str(random.randrange(12)) for _ in range(size)]
+    table = {key: row() for key in keys}
+    known = random.choice(keys or ["p1"])
+    key = random.choice((known[:1] + known[1:], "p9", "", "client"))
+    return table, key, random.choice((None, row(), table.get(key)))
+
+
+one_record = exercise(
+    next_table,
+    rehearse=marked,
     name="One record",
     task="Write the step that brings one record into the table. The table is a dictionary from "
     "position id to row; the record has a key, the position id, and a value: the whole row as it "
@@ -166,13 +96,63 @@ one_record = Problem(
     "With `table = {'p1': bob}`: key `'p2'` with `alice` gives `{'p1': bob, 'p2': alice}`; key "
     "`'p1'` with `alice` gives `{'p1': alice}`; key `'p1'` with `None` gives `{}`; and key `'p9'` "
     "with `None` gives `{'p1': bob}`: where there's no such position, there's nothing to close.",
-    stub="def next_table(table, key, value):\n    ...  # your code\n",
-    diagnose=one_after_another(
-        by_cases(_TEACHING_RECORDS, MISTAKES),
-        by_cases(smallest_first(_drawn_records())),
-        by_cases(_KEYS_OF_THEIR_OWN),
-        _in_a_new_dictionary,
-    ),
+    cases=[
+        case("The table is empty, and gets its first row, under the key `p1`.", {}, "p1", BOB),
+        case("`p2` is another position. The row of `p1` stays as it is.", {"p1": BOB}, "p2", ALICE),
+        case("Bob had 20 and has 15 now. The new row replaces the old one.",
+             {"p1": BOB, "p2": ALICE}, "p1", held("Bob", "AAPL", 15)),
+        case("Bob has 0 now. Only None closes a position, so the row stays.",
+             {"p1": BOB}, "p1", held("Bob", "AAPL", 0)),
+        case("The position moves from Bob to Alice. Its id is still `p1`.",
+             {"p1": BOB, "p2": ALICE}, "p1", held("Alice", "AAPL", 20)),
+        case("The new row has no note. It's the whole row as it is from now on.",
+             {"p1": held("Bob", "AAPL", 20, note="joint account")}, "p1", BOB),
+        case("A tombstone for `p2` removes that row. The others stay.",
+             {"p1": BOB, "p2": ALICE, "p3": CAROL}, "p2", None),
+        case("Bob has three positions, and two of their rows are equal. Only `p1` is closed.",
+             {"p1": BOB, "p2": BOB, "p3": held("Bob", "KO", 3)}, "p1", None),
+        case("`p1` is closed. `p10` and `xp1` are other positions.",
+             {"p1": BOB, "p10": ALICE, "xp1": CAROL}, "p1", None),
+        case("The key equals one in the table, though it's another text object. `==` compares "
+             "texts, `is` compares objects.", {"p1": BOB, "p2": ALICE}, "".join("p2"), None),
+        case("There's no `p9` to close. The new dictionary has the same rows.",
+             {"p1": BOB, "p2": ALICE}, "p9", None),
+        case("The same record was delivered twice. The new dictionary has the same rows.",
+             {"p1": BOB, "p2": ALICE}, "p2", ALICE),
+        case("The table is empty, and the new dictionary is, too.", {}, "p1", None),
+    ],
+    draw=draw,
+    right=[by_comprehension, without_nones],
+    wrong=[
+        wrong("The key of a closed position stays in the table, with None or an empty row. Remove "
+              "the key, or everybody who reads the table meets rows without values.",
+              lambda table, key, value: {**table, key: value},
+              lambda table, key, value: {**table, key: value or {}}),
+        wrong("A tombstone changes nothing, so a closed position stays in the table.",
+              on_tombstone(lambda table, key: table), on_tombstone(lambda table, key: {**table})),
+        wrong("A tombstone removes other rows than the one with its key. Only the key says which "
+              "row is closed.", on_tombstone(lambda table, key: {}),
+              on_tombstone(lambda table, key: dict([*table.items()][:-1])),
+              without(lambda row, old, new: new is None and row == old)),
+        wrong("It fails if there's no such position to close. Such tombstones arrive, for example "
+              "one that was delivered twice. They change nothing.", on_tombstone(must_be_there)),
+        wrong("It adds the new amount to the old one, as if the record were an event. The row "
+              "states how much there is now, not how much more.",
+              on_row(lambda table, key, value: {
+                  **value, "amount": value["amount"] + table.get(key, {"amount": 0})["amount"]})),
+        wrong("An update changes nothing: the first row of a position stays.",
+              on_row(lambda table, key, value: table.get(key, value))),
+        wrong("It merges the new row into the old one, so a field that is gone stays. Replace the "
+              "whole row.", on_row(lambda table, key, value: {**table.get(key, {}), **value})),
+        wrong("Its rows belong to clients. The key of the table is the position id, and a client "
+              "may have many positions.",
+              without(lambda row, old, new: new and row["client"] == new["client"]),
+              lambda table, key, value: next_table(
+                  table, value["client"] if value else key, value)),
+        wrong("It returns the new row without the other rows, which are still true.",
+              lambda table, key, value: {} if value is None else {key: value},
+              lambda table, key, value: value),
+    ],
     hints=(
         "There are two kinds of records. What does each of them do to the key it names?",
         "Copy the table first. Then either set the key, or take it out; and taking out must work "
@@ -180,11 +160,10 @@ one_record = Problem(
         "`after = dict(table)` is a copy, and `after.pop(key, None)` takes a key out if it is "
         "there.",
     ),
-    reference=next_table,
     discussion="A table is a fold, like the count of chapter 01, with a dictionary in the place "
     "of the number. Applying a record twice gives the same as once, so at least once is good "
     "enough. Counting had no such luck.\n\n"
     "The price is what the step forgets: who held `p1` an hour ago, and that there ever was a "
     "`p2`. (A copy for each record is fine for five rows; a program that keeps millions changes "
     "its table in place.)",
-)
+)  # fmt: skip
