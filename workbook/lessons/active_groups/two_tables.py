@@ -1,24 +1,9 @@
 """Chapter 31: Two tables, one group."""
 
-from __future__ import annotations
-
-import random
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
-
-from workbook.classroom.core import Problem
-from workbook.classroom.drawn import one_after_another, smallest_first
-from workbook.classroom.judging import Case, by_cases
-from workbook.lessons.active_groups.two_tables_mistakes import MISTAKES
-
-Row = Mapping[str, Any]
-"""A decoded record: kind, topic, partition, committed, member, details, deleted."""
-
-Group = dict[str, dict[tuple[Any, Any], Any]]
-"""``described``: (kind, member) to details; ``committed``: (topic, partition) to an offset."""
+from workbook.classroom.exercise import case, exercise, wrong
 
 
-def next_group(group: Group | None, row: Row) -> Group | None:
+def next_group(group, row):
     described = dict(group["described"]) if group else {}
     committed = dict(group["committed"]) if group else {}
     if row["kind"] == "commit":
@@ -33,161 +18,95 @@ def next_group(group: Group | None, row: Row) -> Group | None:
     return after if described or committed else None
 
 
-def commit(topic: str, partition: int, committed: int | None) -> dict[str, Any]:
-    """Return the row of a commit, or with None of its tombstone."""
-    at = {"kind": "commit", "topic": topic, "partition": partition, "committed": committed}
-    return {**at, "member": None, "details": None, "deleted": committed is None}
+def is_commit(row):
+    return row["kind"] == "commit"
 
 
-def described(kind: str, member: str | None, details: str | None) -> dict[str, Any]:
-    """Return a row that describes a group, or with ``details`` None its tombstone."""
-    what = {"kind": kind, "topic": None, "partition": None, "committed": None}
-    return {**what, "member": member, "details": details, "deleted": details is None}
+def value_of(row):
+    return row["committed"] if is_commit(row) else row["details"]
 
 
-def _case(group: Group | None, row: Row, says: str) -> Case:
-    return Case((group, row), next_group(group, row), says)
+def answer(
+    start=lambda group, row: group, goes=lambda row: row["deleted"],
+    place=lambda row: (row["topic"], row["partition"]),
+    part=lambda row: (row["kind"], row["member"]),
+    put=lambda table, key, value: table.update({key: value}),
+    out=lambda table, key: table.pop(key, None), left=lambda after: any(after.values()),
+):  # fmt: skip
+    """Return an answer with some of its steps changed, as the wrong answers need it."""
 
-
-def _of(
-    parts: Mapping[tuple[str, str | None], str], offsets: Mapping[tuple[str, int], int]
-) -> Group:
-    return {"described": dict(parts), "committed": dict(offsets)}
-
-
-_OF_ADA: dict[tuple[str, str | None], str] = {("classic", None): "members: Ada"}
-_OF_TWO: dict[tuple[str, str | None], str] = {
-    ("group", None): "epoch 2",
-    ("member", "A"): "Ada",
-    ("member", "B"): "Bo",
-}
-_AT = {("orders", 0): 40, ("orders", 1): 7, ("returns", 0): 3}
-
-_CASES = [
-    _case(None, commit("orders", 0, 40), "The group's first record is a commit. It's known by it."),
-    _case(None, described("classic", None, "members: Ada"), "Its first record describes it."),
-    _case(
-        None, commit("orders", 0, 0),
-        "Its only commit is one of 0: it has read nothing yet, and it's known by it.",
-    ),
-    _case(
-        _of({}, _AT), described("classic", None, "members: Ada"),
-        "Commits came first, and now it's described: both stay side by side.",
-    ),
-    _case(
-        _of(_OF_ADA, {}), commit("orders", 0, 40),
-        "Its members were known, and now it commits: both stay side by side.",
-    ),
-    _case(_of(_OF_ADA, _AT), commit("orders", 1, 9), "A newer commit: only this partition moves."),
-    _case(
-        _of(_OF_ADA, _AT), commit("orders", 0, 12),
-        "Somebody has set the group back from 40 to 12. The newest commit counts, not the highest.",
-    ),
-    _case(
-        _of(_OF_ADA, _AT), commit("orders", 0, 0),
-        "Set back to offset 0: that's a commit like any other. Only `deleted` marks a tombstone.",
-    ),
-    _case(_of(_OF_ADA, _AT), commit("audit", 0, 1), "A topic that it hadn't read before."),
-    _case(
-        _of(_OF_ADA, _AT), described("classic", None, "no members"),
-        "Ada has left. The new description takes the place of the old one, and the offsets stay.",
-    ),
-    _case(
-        _of(_OF_TWO, _AT), described("member", "B", "Bo, moved"),
-        "One member's record: the group has others, which stay as they are.",
-    ),
-    _case(_of(_OF_TWO, {}), described("assignment", "A", "orders 0"), "A further part of it."),
-    _case(
-        _of(_OF_TWO, _AT), described("member", "A", None),
-        "A tombstone of member A: it leaves, and B stays, and so do the offsets.",
-    ),
-    _case(
-        _of({**_OF_TWO, ("assignment", "A"): "orders 0"}, _AT), described("member", "A", None),
-        "A tombstone of member A. What it was assigned has a record, and a tombstone, of its own.",
-    ),
-    _case(
-        _of(_OF_TWO, _AT), described("group", None, None),
-        "A tombstone of the group's own record. Those of its members are other records.",
-    ),
-    _case(
-        _of(_OF_ADA, _AT), described("group", None, "epoch 1"),
-        "It goes over to the new protocol. Its classic record stays until its tombstone comes.",
-    ),
-    _case(
-        _of({}, _AT), {**described("unknown", None, None), "deleted": False},
-        "A record in a version that the decoder can't read: no details, and no tombstone either.",
-    ),
-    _case(
-        _of(_OF_ADA, _AT), described("classic", None, None),
-        "A tombstone of its description. Its commits are still there: the group is unknown, and "
-        "not gone.",
-    ),
-    _case(
-        _of(_OF_ADA, _AT), commit("orders", 1, None),
-        "A tombstone of one commit, as when it expired. The other offsets stay.",
-    ),
-    _case(
-        _of(_OF_ADA, {("orders", 0): 40}), commit("orders", 0, None),
-        "Its last commit goes. Its members are still there.",
-    ),
-    _case(_of({}, {("orders", 0): 40}), commit("orders", 0, None), "Nothing is left of the group."),
-    _case(_of(_OF_ADA, {}), described("classic", None, None), "Nothing is left of the group."),
-    _case(
-        _of(_OF_ADA, _AT), commit("orders", 5, None),
-        "A tombstone for a partition that isn't there: nothing changes.",
-    ),
-    _case(
-        _of({}, _AT), described("member", "C", None),
-        "A tombstone for a member that isn't there: nothing changes.",
-    ),
-    _case(
-        None, commit("orders", 0, None),
-        "A tombstone, and no such group: there's none after it.",
-    ),
-    _case(
-        None, described("group", None, None),
-        "A tombstone, and no such group: there's none after it.",
-    ),
-]  # fmt: skip
-
-
-def _form(value: Any, group: Group | None, row: Row) -> str:
-    """Return what is wrong with the form of a value, or ''."""
-    if value is None:
-        return ""
-    if value == {}:
-        return "It returns an empty dictionary where nothing is left. None is asked for."
-    if not isinstance(value, dict) or set(value) != {"described", "committed"}:
-        return "Return a dictionary with the keys 'described' and 'committed', and no other."
-    if not all(isinstance(table, dict) for table in value.values()):
-        return "`described` and `committed` are dictionaries."
-    keys = [key for table in value.values() for key in table]
-    pairs = all(isinstance(key, tuple) and len(key) == 2 for key in keys)
-    return "" if pairs else "A key is a pair: `(topic, partition)`, or `(kind, member)`."
-
-
-def _drawn_cases() -> Iterator[Case]:
-    draw = random.Random(31)
-    kinds: Sequence[tuple[str, str | None]] = (
-        ("classic", None),
-        ("group", None),
-        ("member", "m1"),
-        ("member", "m2"),
-    )
-    for _ in range(40):
-        parts = {key: draw.choice("xyz") for key in draw.sample(kinds, draw.randrange(4))}
-        places = [(topic, number) for topic in ("a", "b", "commit") for number in (0, 1, 11)]
-        offsets = {key: draw.randrange(4) for key in draw.sample(places, draw.randrange(4))}
-        group = _of(parts, offsets) if parts or offsets else None
-        if draw.random() < 0.5:
-            row = commit(*draw.choice(places), draw.choice((None, None, 0, 1, 5)))
+    def step(group, row):
+        tables = {"described": {}, "committed": {}, **(start(group, row) or {})}
+        after = {side: dict(table) for side, table in tables.items()}
+        side, key = ("committed", place) if is_commit(row) else ("described", part)
+        if goes(row):
+            out(after[side], key(row))
         else:
-            kind, member = draw.choice(kinds)
-            row = described(kind, member, draw.choice((None, "x", "")))
-        yield _case(group, row, "This group was drawn by chance. What does the row change?")
+            put(after[side], key(row), value_of(row))
+        return after if left(after) else None
+
+    return step
 
 
-two_tables = Problem(
+def loses(which):
+    """Return an answer that loses the whole group after some of the tombstones."""
+
+    def step(group, row):
+        after = next_group(group, row)
+        return None if after and row["deleted"] and which(row, after) else after
+
+    return step
+
+
+def the_highest(table, key, value):
+    table[key] = max(value, table.get(key, 0)) if isinstance(value, int) else value
+
+
+def raises(touch):
+    return lambda group, row: (touch(group), next_group(group, row))[1]
+
+
+NAMES = ("topic", "partition", "committed", "member", "details")
+
+
+def commit(topic, partition, committed):
+    """Make the row of a commit, or with None of its tombstone."""
+    at = {"topic": topic, "partition": partition, "committed": committed}
+    return {**dict.fromkeys(NAMES), **at, "kind": "commit", "deleted": committed is None}
+
+
+def about(kind, member, details, deleted=False):
+    what = {"kind": kind, "member": member, "details": details, "deleted": deleted}
+    return {**dict.fromkeys(NAMES), **what}
+
+
+def of(parts, offsets):
+    return {"described": parts, "committed": offsets}
+
+
+KINDS = ("classic", None), ("group", None), ("member", "A"), ("member", "B"), ("assignment", "A")
+PLACES = [(topic, number) for topic in ("a", "b", "commit") for number in (0, 1, 11)]
+
+
+def draw(random, size):
+    parts, places = random.sample(KINDS, random.randrange(4)), random.sample(PLACES, size // 5)
+    group = of({key: random.choice((None, "", "x", "y")) for key in parts},
+               {key: random.choice((0, 1, 5, 70_000)) for key in places})  # fmt: skip
+    if random.random() < 0.5:
+        place = random.choice((*PLACES, *3 * places))
+        row = commit(*place, random.choice((None, None, 0, 1, 80_000)))
+    else:
+        details = random.choice((("x", False), ("", False), (None, False), (None, True)))
+        row = about(*random.choice((*KINDS, ("unknown", None), *5 * parts)), *details)
+    return group if parts or places else None, row
+
+
+ADA = {("classic", None): "members: Ada"}
+TWO = {("member", "A"): "Ada", ("member", "B"): "Bo", ("assignment", "A"): "orders 0"}
+AT = {("orders", 0): 40, ("orders", 1): 7, ("returns", 0): 3}
+
+two_tables = exercise(
+    next_group,
     name="Two tables, one group",
     task="`group` is what is known of one group: `{'described': {...}, 'committed': {...}}`, or "
     "`None` if nothing is. `row` is the group's next record, a dictionary with `kind`, `topic`, "
@@ -199,10 +118,68 @@ two_tables = Problem(
     "- Nothing left in either table: `None`.\n\n"
     "From `None`, a commit of 40 for `orders` 0 gives `{'described': {}, 'committed': {('orders', "
     "0): 40}}`. Its tombstone gives `None` again.",
-    stub="def next_group(group, row):\n    ...  # your code\n",
-    diagnose=one_after_another(
-        by_cases(_CASES, MISTAKES, form=_form), by_cases(smallest_first(_drawn_cases()))
-    ),
+    cases=[
+        case("The group's first record is a commit. Nothing describes the group yet.",
+             None, commit("orders", 0, 40)),
+        case("The group's first record describes it.", None, about("classic", None, "Ada")),
+        case("Its only commit is one of 0, and that's an entry.", None, commit("orders", 0, 0)),
+        case("Commits came first, and now it's described: both stay side by side.",
+             of({}, AT), about("classic", None, "members: Ada")),
+        case("A newer commit of partition 1. The other partitions stay.",
+             of(ADA, AT), commit("orders", 1, 9)),
+        case("Somebody has set the group back from 40 to 12, and the newest commit counts.",
+             of(ADA, AT), commit("orders", 0, 12)),
+        case("A record of member B. The group's other records stay.",
+             of(TWO, AT), about("member", "B", "Bo, moved")),
+        case("A tombstone of member A. Its assignment has a record of its own, which stays.",
+             of(TWO, AT), about("member", "A", None, True)),
+        case("This row has no details, and it isn't deleted: its entry is None.",
+             of({}, AT), about("unknown", None, None)),
+        case("A tombstone of one commit. The other offsets stay.",
+             of(ADA, AT), commit("orders", 1, None)),
+        case("Its last commit goes. Its members are still there.",
+             of(ADA, {("orders", 0): 40}), commit("orders", 0, None)),
+        case("Nothing is left of the group: `None`.",
+             of({}, {("orders", 0): 40}), commit("orders", 0, None)),
+        case("A tombstone for a partition that isn't there: nothing changes.",
+             of(ADA, AT), commit("orders", 5, None)),
+        case("A tombstone, and no such group: it stays `None`.", None, commit("orders", 0, None)),
+    ],
+    draw=draw,
+    right=[answer(), answer(left=lambda after: after != of({}, {}))],
+    wrong=[
+        wrong("A group that has entries in only one of the tables vanishes, as in an inner join. "
+              "Return `None` only if both tables are empty.",
+              answer(left=lambda after: all(after.values())),
+              answer(left=lambda after: after["described"]),
+              answer(left=lambda after: after["committed"])),
+        wrong("A tombstone removes more than its own entry. Other entries have tombstones of their "
+              "own.", loses(lambda row, after: True), loses(lambda row, after: not is_commit(row)),
+              loses(lambda row, after: is_commit(row) and not after["committed"]),
+              answer(out=lambda table, key: table.clear())),
+        wrong("A tombstone doesn't remove its entry. Where `deleted` is true, the entry goes.",
+              answer(goes=lambda row: False), answer(out=lambda table, key: None)),
+        wrong("It asks the row's value. Neither offset 0 nor missing details make a tombstone: ask "
+              "`deleted`.", answer(goes=lambda row: not value_of(row)),
+              answer(goes=lambda row: value_of(row) is None)),
+        wrong("It raises an error if a tombstone arrives for an entry that isn't there.",
+              answer(out=dict.__delitem__)),
+        wrong("It raises an error if `group` is `None`. Begin with two empty tables then.",
+              raises(lambda group: group["described"]), raises(lambda group: group.copy()),
+              raises(lambda group: dict(group))),
+        wrong("Entries overwrite each other, because a key is only a part of its pair. The keys "
+              "are `(topic, partition)` and `(kind, member)`.",
+              answer(place=lambda row: row["topic"]), answer(place=lambda row: row["partition"]),
+              answer(part=lambda row: row["kind"]), answer(part=lambda row: row["member"])),
+        wrong("The newest value of a key counts, and not the first or the highest: a group can be "
+              "set back.", answer(put=the_highest), answer(put=dict.setdefault)),
+        wrong("Entries that the row isn't about are lost. Copy both tables, and change one entry.",
+              answer(start=lambda group, row: None),
+              answer(start=lambda group, row: group and {
+                  side: table for side, table in group.items()
+                  if is_commit(row) == (side == "committed")}),
+              answer(put=lambda table, key, value: (table.clear(), table.update({key: value})))),
+    ],
     hints=(
         "Two questions to each row: in which of the two tables, and under which key? Then chapter "
         "20's step: set it, or take it out.",
@@ -211,9 +188,8 @@ two_tables = Problem(
         "With `table` and `key` chosen by the kind, `table.pop(key, None)` or `table[key] = value` "
         "is all that happens. At the end: is either of the two tables still filled?",
     ),
-    reference=next_group,
     discussion="It's a full outer join by key, kept up to date record by record: a group stays "
     "as long as either side has something. Whoever wants only groups with both filters the result; "
     "the other way round, what an inner join has dropped nobody can bring back.\n\n"
     "It needs both tables' entries of a group in one place. That's all `KTable.join` sees to.",
-)
+)  # fmt: skip

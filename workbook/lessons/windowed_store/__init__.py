@@ -5,7 +5,9 @@ from __future__ import annotations
 from workbook.classroom.choice import Option
 from workbook.classroom.recall import Question, Recall
 from workbook.lessons.windowed_store.compare_windows import compare_windows
-from workbook.lessons.windowed_store.who_has_it import who_has_it
+from workbook.lessons.windowed_store.who_has_it import partition_of, who_has_it
+
+__all__ = ["compare_windows", "partition_of", "problems", "recall", "who_has_it"]
 
 problems = (compare_windows, who_has_it)
 

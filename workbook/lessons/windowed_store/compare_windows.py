@@ -1,22 +1,9 @@
 """Chapter 32: Compare two windows."""
 
-from __future__ import annotations
-
-import random
-from collections.abc import Iterator, Sequence
-from typing import Any
-
-from workbook.classroom.core import Problem
-from workbook.classroom.drawn import one_after_another, smallest_first
-from workbook.classroom.judging import Case, by_cases
-from workbook.classroom.parameters import in_order_of
-from workbook.lessons.windowed_store.compare_windows_mistakes import MISTAKES
-from workbook.lessons.windowed_store.compare_windows_parts import shape, wrong_part
-
-Rows = Sequence[dict[str, Any]]
+from workbook.classroom.exercise import case, exercise, wrong
 
 
-def changed(before: Rows, after: Rows) -> dict[str, Any]:
+def changed(before, after):
     was = {row["group"]: row for row in before}
     now = {row["group"]: row for row in after}
     empty = {group for group, row in now.items() if row["members"] == 0}
@@ -32,92 +19,67 @@ def changed(before: Rows, after: Rows) -> dict[str, Any]:
     return {"came": came, "left": left, "silent": silent, "rates": rates}
 
 
-def _row(group: str, members: int | None, **committed: tuple[int, int]) -> dict[str, Any]:
-    """Return a row; ``orders_1=(40, 2000)`` is an offset and its time, of partition 1."""
+NO_ROW = "no row"
+
+
+def flat(rows):
+    return {(row["group"], *part): said for row in rows for part, said in row["committed"].items()}
+
+
+def compared(
+    left=lambda old, new: new == 0 and old != 0,
+    came=lambda old, new: old == NO_ROW and new != 0,
+    silent=lambda old, new: new == NO_ROW,
+    newer=lambda moved, ms: ms > 0, rate=lambda moved, ms: moved * 1000 / ms,
+    begins=lambda old, part: old.get(part),
+):  # fmt: skip
+    """Return an answer with some of its rules changed, as the wrong answers need it.
+
+    ``left``, ``came`` and ``silent`` get a group's members in both windows, or NO_ROW.
+    """
+
+    def answer(before, after):
+        was, now = ({row["group"]: row["members"] for row in rows} for rows in (before, after))
+        members = {group: (was.get(group, NO_ROW), now.get(group, NO_ROW)) for group in was | now}
+        rules, old, rates = {"left": left, "came": came, "silent": silent}, flat(before), {}
+        for part, (offset, at) in flat(after).items():
+            if began := begins(old, part):
+                moved, ms = offset - began[0], at - began[1]
+                if newer(moved, ms):
+                    rates[part] = rate(moved, ms)
+        sets = {name: {g for g, m in members.items() if rule(*m)} for name, rule in rules.items()}
+        return {**sets, "rates": rates}
+
+    return answer
+
+
+def row(group, members, **committed):
+    """Make a row; ``orders_1=(40, 2000)`` is an offset and its time, of partition 1."""
     parts = {(name[:-2], int(name[-1])): said for name, said in committed.items()}
     return {"group": group, "members": members, "committed": parts}
 
 
-def _case(before: Rows, after: Rows) -> Case:
-    return Case((list(before), list(after)), changed(before, after), _A_DICTIONARY)
+def draw(random, size):
+    before, after = [], []
+    for group in [f"g{number}" for number in range(1 + size // 5)]:
+        first, second = {}, {}
+        for part in random.sample(("a_0", "a_1", "b_0"), random.randrange(4)):
+            offset, at = random.choice((0, 0, 1, 900)), random.choice((1000, 4750, 9000))
+            first[part] = offset, at  # these times make every formula exact
+            moved, ms = random.choice((0, 1, 3, 90)), random.choice((0, 250, 500, 2000, 4000, -500))
+            second[part] = random.choice((0, offset + moved)), at + ms
+        for rows, parts in ((before, first), (after, second)):
+            kept = {part: said for part, said in parts.items() if random.random() < 0.9}
+            if random.random() < 0.8:
+                rows.append(row(group, random.choice((None, 0, 1, 2)), **kept))
+    return before, after
 
 
-_A_DICTIONARY = "Return a dictionary with the four keys, also where a window is empty."
+TILL = row("till", 2, orders_0=(100, 1000), orders_1=(40, 2000))
+MAIL, EMPTY, OFFICE = row("mail", 1), row("mail", 0), row("office", None)
 
-
-_MOVES = ((0, 0), (5, 0), (0, 500), (3, 2000), (45, 4000), (-10, 1000), (7, -500))
-"""How far a commit moves, and after how many ms; the last one is older than the former."""
-
-
-def _drawn_cases() -> Iterator[Case]:
-    draw = random.Random(3200)
-    for size in range(24):
-        groups = [f"g{number}" for number in range(1 + size // 4)]
-        former: dict[tuple[str, str], tuple[int, int]] = {}
-        windows = []
-        for window in (0, 1):
-            rows = []
-            for group in (group for group in groups if draw.random() < 0.8):
-                committed = {}
-                for part in draw.sample(("a_0", "a_1", "b_0"), draw.randrange(4)):
-                    offset, at = former.get((group, part), (draw.randrange(900), 4000))
-                    moved = draw.choice(
-                        ((0, 0), (5, 0), (0, 500), (3, 2000), (45, 4000), (-10, 1000), (7, -500))
-                    )
-                    committed[part] = (offset + moved[0], at + moved[1] * window)
-                    former[group, part] = committed[part]
-                rows.append(_row(group, draw.choice((None, 0, 1, 2)), **committed))
-            windows.append(rows)
-        before, after = windows
-        yield _case(before, after)
-
-
-_TILL = _row("till", 2, orders_0=(100, 1000), orders_1=(40, 2000))
-_LATER = _row("till", 2, orders_0=(160, 7000), orders_1=(52, 6000))
-_MAIL = _row("mail", 1, orders_0=(7, 3000))
-_MAIL_GONE = _row("mail", 0, orders_0=(9, 8000))
-_OFFICE = _row("office", None, orders_0=(30, 4000))
-_EMPTY = _row("mail", 0, orders_0=(7, 3000))
-_CASES = [
-    _case([_TILL], [_LATER]),
-    _case([_TILL, _MAIL], [_LATER]),  # mail is silent
-    _case([_EMPTY], []),  # silent, though it was empty already
-    # Half a second between two commits, though windows are longer than that.
-    _case([_row("till", 1, orders_0=(7, 4900))], [_row("till", 1, orders_0=(9, 5400))]),
-    _case([], [_TILL]),
-    _case([_TILL], []),
-    _case([_TILL], [_row("till", 1, orders_0=(160, 7000))]),  # one of two members has left
-    _case([_MAIL], [_MAIL_GONE]),
-    _case([], [_MAIL_GONE]),  # silent in the former window, and left in this one
-    _case([_EMPTY], [_MAIL_GONE]),  # it had left before, and somebody has set its offset
-    _case([_EMPTY], [_row("mail", 1, orders_0=(9, 7000))]),  # members have come back
-    _case([_OFFICE], [_row("office", None, orders_0=(38, 8000))]),
-    _case([], [_OFFICE]),
-    _case([_OFFICE], [_row("office", 0, orders_0=(30, 4000))]),
-    # Partition 1 has no new commit, and partition 2 no old one.
-    _case(
-        [_TILL], [_row("till", 3, orders_0=(160, 7000), orders_1=(40, 2000), orders_2=(5, 7000))]
-    ),
-    # Two topics have a partition 0.
-    _case(
-        [_row("till", 1, orders_0=(100, 1000), refunds_0=(8, 1000))],
-        [_row("till", 1, orders_0=(140, 5000), refunds_0=(10, 5000))],
-    ),
-    # Set back by 80, and committed again without a step.
-    _case([_TILL], [_row("till", 2, orders_0=(20, 5000), orders_1=(40, 6000))]),
-    # Commits that lie before the former ones, as when a broker's clock was set back.
-    _case([_LATER], [_row("till", 2, orders_0=(190, 1000), orders_1=(12, 2000))]),
-    # Two commits in the same millisecond: the later one isn't newer.
-    _case([_TILL], [_row("till", 2, orders_0=(104, 1000), orders_1=(52, 6000))]),
-    _case([], []),
-]
-
-
-def _form(value: Any, before: Rows, after: Rows) -> str:
-    return shape(value) or wrong_part(value, changed(before, after), before, after)
-
-
-compare_windows = Problem(
+compare_windows = exercise(
+    changed,
     name="Compare two windows",
     task="`before` and `after` are lists of rows, one per group that changed in that window, with "
     "what was true at the window's end: `group`; `members`, their number (`None` where no record "
@@ -125,20 +87,95 @@ compare_windows = Problem(
     "of the commit in ms). Return a dictionary:\n\n"
     "- `'left'`: the set of groups whose row in `after` has 0 members, unless their row in "
     "`before` had 0 as well;\n"
-    "- `'came'`: those with a row in `after` only, and that didn't leave;\n"
-    "- `'silent'`: those with a row in `before` only;\n"
-    "- `'rates'`: a dictionary from (group, topic, partition) to records per second, from the one "
-    "commit to the other. A partition without a commit in one of the windows, or without a newer "
-    "one in `after`, has no rate.\n\n"
+    "- `'came'`: the set of groups with a row in `after` only, except those that left;\n"
+    "- `'silent'`: the set of groups with a row in `before` only;\n"
+    "- `'rates'`: a dictionary from (group, topic, partition) to records per second, from one "
+    "commit to the other. Only a partition with a commit in both windows, the one in `after` with "
+    "a later time, has a rate. A rate may be 0 or negative: an offset can be committed again, or "
+    "set back.\n\n"
     "From `('orders', 0): (100, 1000)` to `('orders', 0): (160, 7000)` it's `10.0`.",
-    stub="def changed(before, after):\n    ...  # your code\n",
-    diagnose=in_order_of(
-        changed,
-        one_after_another(
-            by_cases(_CASES, MISTAKES, form=_form),
-            by_cases(smallest_first(_drawn_cases()), form=_form),
-        ),
-    ),
+    cases=[
+        case("till moved by 60 in 6 s, and by 12 in 4 s: 10.0 and 3.0. It's in none of the sets.",
+             [TILL], [row("till", 2, orders_0=(160, 7000), orders_1=(52, 6000))]),
+        case("mail has a row in `before` only, so it's silent.", [MAIL], []),
+        case("mail has a row in `before` only: with 0 members it's silent, too.", [EMPTY], []),
+        case("mail has a row in `after` only, so it came.", [], [MAIL]),
+        case("mail has 0 members in `after`, and 1 in `before`: it left.", [MAIL], [EMPTY]),
+        case("mail's only row has 0 members: it left, and it didn't come.", [], [EMPTY]),
+        case("mail had 0 members in `before` as well: it's in none of the sets.", [EMPTY], [EMPTY]),
+        case("mail has members again. It has rows in both windows: it's in none of the sets.",
+             [EMPTY], [MAIL]),
+        case("No record describes office: None isn't 0, so it came.", [], [OFFICE]),
+        case("No record described office in `before`. It has 0 members in `after`: it left.",
+             [OFFICE], [row("office", 0)]),
+        case("till has one member less, but not 0. It moved by 5 in 5 s: 1.0.",
+             [row("till", 2, orders_0=(7, 1000))], [row("till", 1, orders_0=(12, 6000))]),
+        case("till left, and it moved by 5 in 5 s before that: 1.0.",
+             [row("till", 2, orders_0=(7, 1000))], [row("till", 0, orders_0=(12, 6000))]),
+        case("Only partition 0 has a later commit: 1 has the same one, and 2 has none in `before`.",
+             [TILL],
+             [row("till", 2, orders_0=(160, 7000), orders_1=(40, 2000), orders_2=(5, 7000))]),
+        case("till moved from 0 by 1 in 2 s: that's 0.5.",
+             [row("till", 1, orders_0=(0, 1000))], [row("till", 1, orders_0=(1, 3000))]),
+        case("Partition 0 was set back by 80 in 4 s: -20.0. Partition 1 committed 40 again: 0.0.",
+             [TILL], [row("till", 2, orders_0=(20, 5000), orders_1=(40, 6000))]),
+        case("The commit in `after` has an earlier time, so it has no rate.",
+             [TILL], [row("till", 2, orders_0=(190, 500))]),
+        case("Both commits have the same time, so there's no rate.",
+             [TILL], [row("till", 2, orders_0=(104, 1000))]),
+        case("The offset moved by 2 in half a second: that's 4.0.",
+             [row("till", 1, orders_0=(7, 4900))], [row("till", 1, orders_0=(9, 5400))]),
+        case("Two topics have a partition 0.",
+             [row("till", 1, orders_0=(100, 1000), refunds_0=(8, 1000))],
+             [row("till", 1, orders_0=(140, 5000), refunds_0=(10, 5000))]),
+    ],
+    draw=draw,
+    right=[compared(), compared(rate=lambda moved, ms: moved / (ms / 1000))],
+    wrong=[
+        wrong("A group without a row in `after` is in `left`. A window holds changes, so a group "
+              "that left has a row there, with 0 members.",
+              compared(left=lambda old, new: new == NO_ROW),
+              compared(left=lambda old, new: new == NO_ROW, came=lambda old, new: old == NO_ROW),
+              compared(left=lambda old, new: new in (0, NO_ROW) and old != 0),
+              compared(left=lambda old, new: new == NO_ROW, silent=lambda old, new: False)),
+        wrong("A group whose only row has 0 members is in `came`. It left, so leave it out.",
+              compared(came=lambda old, new: old == NO_ROW)),
+        wrong("A group that has no row in `before` can leave, too.",
+              compared(left=lambda old, new: new == 0 and old not in (0, NO_ROW)),
+              compared(left=lambda old, new: new == 0 and old not in (0, None, NO_ROW)),
+              compared(left=lambda old, new: new == 0 and old not in (0, NO_ROW),
+                       came=lambda old, new: old == NO_ROW)),
+        wrong("Groups that had 0 members in `before` are in `left`. They had left already.",
+              compared(left=lambda old, new: new == 0)),
+        wrong("It takes None for 0 members. None says that no record describes the group.",
+              *(compared(left, came)
+                for left in (lambda old, new: not new and old != 0, lambda old, new: not new,
+                             lambda old, new: not new and old, lambda old, new: new == 0 and old)
+                for came in (lambda old, new: old == NO_ROW and new,
+                             lambda old, new: old == NO_ROW and new != 0))),
+        wrong("It isn't a rate per second: the times are in ms.",
+              compared(rate=lambda moved, ms: moved / ms),
+              compared(rate=lambda moved, ms: moved)),
+        wrong("It divides by a fixed time, such as the length of a window. Divide by the time "
+              "between the two commits.", *(
+                  compared(rate=lambda moved, ms, length=length: moved / length)
+                  for length in (5, 10, 60))),
+        wrong("A commit that is older than the one in `before` gets a rate. Only a later one has "
+              "one.", compared(newer=lambda moved, ms: ms),
+              compared(newer=lambda moved, ms: ms, rate=lambda moved, ms: moved * 1000 / abs(ms)),
+              compared(newer=lambda moved, ms: ms,
+                       rate=lambda moved, ms: abs(moved) * 1000 / abs(ms))),
+        wrong("It divides by 0 where both commits have the same time.",
+              compared(newer=lambda moved, ms: True), compared(newer=lambda moved, ms: ms >= 0)),
+        wrong("It goes by the offset. What makes a commit newer is its time, so the offset may be "
+              "the same, or smaller.", compared(newer=lambda moved, ms: moved > 0),
+              *(compared(newer=lambda moved, ms, moves=moves: ms > 0 and moves(moved))
+                for moves in (lambda moved: moved > 0, lambda moved: moved >= 0, bool))),
+        wrong("It takes offset 0 for no commit at all. Ask whether the partition is in the row.",
+              compared(begins=lambda old, part: part in old and old[part][0] and old[part])),
+        wrong("A partition without a commit in `before` gets a rate. Where it began isn't known.",
+              compared(begins=lambda old, part: old.get(part, (0, 0)))),
+    ],
     hints=(
         "First make a dictionary of each list, by group. What three kinds of groups are there, "
         "and in which of them can a group have left?",
@@ -147,7 +184,6 @@ compare_windows = Problem(
         "`left` is `{g for g in now if now[g]['members'] == 0 and (g not in was or "
         "was[g]['members'] != 0)}`. A rate is `(offset - began) * 1000 / (at - since)`.",
     ),
-    reference=changed,
     discussion="A window holds changes, so a group without a row is as it was: idle, or merely "
     "between two commits. A group that was killed is silent as well, until its session times out; "
     "then the broker writes that it has no members, and that is a change.\n\n"
@@ -155,4 +191,4 @@ compare_windows = Problem(
     "`fetch(group, 0, now)` shows its former windows, as far as they're kept.\n\n"
     "The time between the two commits divides, not the length of a window: in windows of 5 s two "
     "commits may be 0.1 s apart, or 9.9.",
-)
+)  # fmt: skip

@@ -1,155 +1,163 @@
 """Chapter 32: Who has it?"""
 
-from __future__ import annotations
+import struct
+import zlib
 
-import random
-from collections.abc import Collection, Iterator, Mapping
-from itertools import pairwise
-from typing import Any
-
-from workbook.classroom.core import Problem
-from workbook.classroom.drawn import one_after_another, smallest_first
-from workbook.classroom.judging import Case, by_cases
-from workbook.classroom.parameters import in_order_of
-from workbook.lessons.windowed_store.who_has_it_mistakes import MISTAKES
+from workbook.classroom.exercise import case, exercise, wrong
 
 
-def instance_of(
-    group: str, instances: Mapping[str, Collection[int]], partitions: int
-) -> str | None:
-    hashed, data = 0, group.encode("utf-16-be")
-    for high, low in zip(data[::2], data[1::2], strict=True):
-        hashed = (31 * hashed + 256 * high + low) % 2**32
-    if hashed >= 2**31:
-        hashed -= 2**32
-    partition = 0 if hashed == -(2**31) else abs(hashed) % partitions
+def partition_of(group, partitions):
+    """Return the partition of `__consumer_offsets` that has a group, by Java's hash of its name."""
+    data, hashed = group.encode("utf-16-be"), 0
+    for unit in struct.unpack(f">{len(data) // 2}H", data):
+        hashed = (31 * hashed + unit) % 2**32
+    return min(hashed, 2**32 - hashed) % 2**31 % partitions  # without its sign; -2**31 becomes 0
+
+
+def instance_of(group, instances, partitions):
+    partition = partition_of(group, partitions)
     for name, reads in instances.items():
         if partition in reads:
             return name
     return None
 
 
-def _spread(names: str, draw: random.Random) -> dict[str, range]:
-    """Return instances that read neighbouring partitions, by chance."""
-    cuts = [0, *sorted(draw.sample(range(1, 50), len(names) - 1)), 50]
-    return {name: range(*ends) for name, ends in zip(names, pairwise(cuts), strict=True)}
+def turned_round(group, instances, partitions):
+    owners = {number: name for name, reads in instances.items() for number in reads}
+    return owners.get(partition_of(group, partitions))
 
 
-def _around(partition: int) -> dict[str, range]:
-    """Return three instances, one of which reads a single partition."""
-    alone = range(partition, partition + 1)
-    return {"low": range(partition), "alone": alone, "high": range(partition + 1, 50)}
+def where(find, number=partition_of):
+    """Return an answer that finds an instance for the number of a group in another way."""
+    return lambda group, instances, partitions: find(number(group, partitions), instances)
 
 
-def _drawn_cases() -> Iterator[Case]:
-    draw = random.Random(32)
-    for size in range(40):
-        letters = "abcdefgh-01" if size % 4 else "äß€-🚀x"
-        group = "".join(draw.choices(letters, k=1 + size))
-        spread = _spread("abc", draw)
-        if size % 5 == 0:
-            del spread["b"]
-        says = "This group was drawn by chance. Which partition has it?"
-        yield _case(group, spread, says, draw.choice((50, 50, 8, 25, 1)))
+def owner(at, instances, nobody=None):
+    return next((name for name, reads in instances.items() if at in reads), nobody)
 
 
-def _case(
-    group: str, instances: Mapping[str, Collection[int]], says: str, partitions: int = 50
-) -> Case:
-    return Case((group, instances, partitions), instance_of(group, instances, partitions), says)
+def owner_by(number):
+    return where(owner, number)
 
 
-_HALVES = {"a": range(25), "b": range(25, 50)}
-_EIGHT = {name: {n} for n, name in enumerate("abcdefgh")}
-_ODD_AND_EVEN = {"odd": set(range(1, 50, 2)), "even": set(range(0, 50, 2))}
-_TENS = {name: range(10 * n, 10 * n + 10) for n, name in enumerate("abcde")}
-_SHORT = "Its hash is a small number: no bit is lost, and no sign is needed."
-_CASES = [
-    _case("a", _HALVES, f"`ord('a')` is 97, and 97 modulo 50 is 47. {_SHORT}"),
-    _case("ab", _around(5), f"31 * 97 + 98 is 3,105, and modulo 50 that's 5. {_SHORT}"),
-    _case("ba", _around(35), f"31 * 98 + 97 is 3,135: the order of characters counts. {_SHORT}"),
-    _case(
-        "billing", _TENS,
-        "Its hash is -109,829,509: the highest of 32 bits is set, so it's negative. Without its "
-        "sign that's 9, modulo 50.",
-    ),
-    _case("billing", _around(9), "Its hash is -109,829,509, so its partition is 9."),
-    _case("warehouse", _around(23), "Its hash is -1,997,587,773, so its partition is 23."),
-    _case("dashboard", _TENS, "Its hash is -1,047,860,588, so its partition is 38."),
-    _case("recommendations", _TENS, "Its hash is -1,822,967,846, so its partition is 46."),
-    _case("orders-service", _around(17), "Its sum is far beyond 32 bits; 23,943,117 are left."),
-    _case(
-        "dashboard", _ODD_AND_EVEN,
-        "Its partition is 38, and `even` reads it: those of an instance needn't be neighbours.",
-    ),
-    _case("d", _around(0), "`ord('d')` is 100, so its partition is 0: the first one."),
-    _case(
-        "Billing", _around(21),
-        "Its hash is 1,554,823,771, so its partition is 21: `Billing` isn't `billing`.",
-    ),
-    _case(" ab", _around(7), "The space in front is part of the name: a unit like any other."),
-    _case(
-        "polygenelubricants", _around(0),
-        "Its hash is -2147483648. No number of 32 bits is its opposite, so Kafka takes 0.",
-    ),
-    _case("größe", _around(7), "Its five characters are five units, whatever UTF-8 makes of them."),
-    _case("заказы", _around(21), "Its six units are all above 0xFF: each takes both bytes."),
-    _case("🚀", _around(27), "The rocket is two units of UTF-16: 0xD83D and 0xDE80."),
-    _case("caf🚀", _around(5), "The rocket is two units of UTF-16: 0xD83D and 0xDE80."),
-    _case("", _around(0), "No character, no sum: 0."),
-    _case("a", _EIGHT, "`ord('a')` is 97, and this topic has 8 partitions: 97 modulo 8 is 1.", 8),
-    _case("dashboard", _EIGHT, "This topic has 8 partitions: 1,047,860,588 modulo 8 is 4.", 8),
-    _case("billing", {"b": _HALVES["b"]}, "Partition 9 is of an instance that's down: None."),
-    _case("a", {"a": _HALVES["a"]}, "Partition 47 is of an instance that's down: None."),
-]  # fmt: skip
+def of_the_first(at, instances):
+    return next((name if at in reads else None for name, reads in instances.items()), None)
 
 
-def _form(value: Any, *args: Any) -> str:
-    """Return what is wrong with the form of a value that should be a name; or ''."""
-    if isinstance(value, (set, frozenset, list, tuple, range)):
-        return "It returns several values. One name is asked for, or None."
-    if value in ("", "None"):
-        return f"It returns the text {value!r} where no instance has the group. None is asked for."
-    return ""
+def between(at, instances):
+    ends = {name: (min(reads), max(reads)) for name, reads in instances.items() if reads}
+    return next((name for name, (low, high) in ends.items() if low <= at <= high), None)
 
 
-who_has_it = Problem(
+def of_those_up(count):
+    return lambda group, up, partitions: owner(partition_of(group, count(up)), up)
+
+
+def shared_out(group, instances, partitions):
+    names = [*instances, None]
+    return names[partition_of(group, partitions) * len(instances) // partitions]
+
+
+def among(order, number=partition_of):
+    """Return an answer that divides the groups among the instances that are up."""
+    return where(lambda at, up: order(up)[at % len(up)] if up else None, number)
+
+
+def draw(random, size):
+    group = "".join(random.choices("abcdefgh-01 CDé🚀", k=1 + size))
+    partitions = random.choice((50, 50, 25, 8, 1))
+    reads = {name: [] for name in random.sample("abcd", random.randrange(1, 5))}
+    for number in range(partitions):
+        reads[random.choice([*reads])].append(number)
+    kinds = {name: random.choice((set, list, tuple))(its) for name, its in reads.items()}
+    if random.random() < 0.3:
+        del kinds[random.choice([*kinds])]
+    return group, kinds, partitions
+
+
+HALVES = {"a": range(25), "b": range(25, 50)}
+EIGHT = {"a": range(4), "b": range(4, 8)}
+
+who_has_it = exercise(
+    instance_of,
     name="Who has it?",
-    task="All records of a group lie in one of the `partitions` of `__consumer_offsets` (a number, "
-    "usually 50). The broker chooses it by Java's `hashCode` of the group's name:\n\n"
-    "1. Begin with 0. For each unit of the name in UTF-16 (`'utf-16-be'` has two bytes per unit, "
-    "the higher one first): the hash is 31 times the former hash plus the unit.\n"
-    "2. It's a number of 32 bits with a sign: only its lowest 32 bits are kept, and from 2³¹ on it "
-    "stands for itself minus 2³².\n"
-    "3. Drop the sign (-2³¹ becomes 0), then modulo `partitions`.\n\n"
-    "`instances` has the instances that are up: a dictionary from a name to the partitions that it "
-    "reads. Return the name of the one that has the group, `None` if none of them has.\n\n"
-    "With 50 partitions, `instance_of('billing', {'x': {9}, 'y': {47}}, 50)` gives `'x'`, and for "
-    "the group `'a'` it's `'y'`.",
-    stub="def instance_of(group, instances, partitions):\n    ...  # your code\n",
-    diagnose=in_order_of(
-        instance_of,
-        one_after_another(
-            by_cases(_CASES, MISTAKES, form=_form),
-            by_cases([_case("billing", {}, "No instance is up: None.")]),
-            by_cases(smallest_first(_drawn_cases())),
-        ),
-    ),
+    task="All records of a group are in one partition of `__consumer_offsets`. The broker chose "
+    "it by Java's hash of the group's name, and `partition_of(group, partitions)` computes it. "
+    "`partitions` is how many the topic has, usually 50.\n\n"
+    "Write the function that finds a group's owner: the instance that reads the group's "
+    "partition. `instances` has the instances that are up. It's a dictionary from a name to the "
+    "partitions that this instance reads: a range, a set or a list of their numbers. Return the "
+    "owner's name. If no instance that is up reads the partition, return `None`.\n\n"
+    "`partition_of('billing', 50)` is 9. So `instance_of('billing', {'x': range(5), 'y': {9, 20}}, "
+    "50)` gives `'y'`, and with `x` alone it gives `None`.",
+    cases=[
+        case("billing is in partition 9, which `a` reads.", "billing", HALVES, 50),
+        case("dashboard is in partition 38, which `b` reads.", "dashboard", HALVES, 50),
+        case("dashboard is in partition 38, and `even` reads it. The partitions of an instance "
+             "needn't be neighbours.", "dashboard",
+             {"odd": set(range(1, 50, 2)), "even": set(range(0, 50, 2))}, 50),
+        case("billing is in partition 9. `b` reads it, though `a` reads more partitions.",
+             "billing", {"a": [*range(9), *range(10, 50)], "b": [9]}, 50),
+        case("polygenelubricants is in partition 0, the first one.",
+             "polygenelubricants", HALVES, 50),
+        case("billing is in partition 5 of 8, which `b` reads.", "billing", EIGHT, 8),
+        case("billing is in partition 9. Its instance is down: `None`.",
+             "billing", {"b": HALVES["b"]}, 50),
+        case("dashboard is in partition 38. Its instance is down: `None`.",
+             "dashboard", {"a": HALVES["a"]}, 50),
+        case("No instance is up: `None`.", "billing", {}, 50),
+        case("`a` reads no partition at the moment, and `b` reads all.",
+             "billing", {"a": [], "b": range(50)}, 50),
+    ],
+    draw=draw,
+    right=[turned_round, where(owner)],
+    wrong=[
+        wrong("It divides the groups among the instances that are up. The partitions are divided "
+              "among the instances: look which one reads the group's partition.",
+              among(list), among(sorted),
+              lambda group, up, partitions: [*up][partition_of(group, len(up))] if up else None,
+              shared_out),
+        wrong("It counts only the partitions that are read now. The broker has counted all: "
+              "`partitions`.", of_those_up(lambda up: sum(map(len, up.values()))),
+              of_those_up(lambda up: 1 + max(n for reads in up.values() for n in reads))),
+        wrong("It returns the partition. Which instance reads it?",
+              where(lambda at, instances: at)),
+        wrong("It returns the owner's partitions. Its name is asked for.",
+              where(lambda at, instances: instances.get(owner(at, instances)))),
+        wrong("It asks whether the partition is between an instance's first and last one. Another "
+              "instance may read it.", where(between)),
+        wrong("If nobody reads the partition, it names an instance. That instance knows nothing of "
+              "the group.", where(lambda at, up: owner(at, up) or next(iter(up))),
+              where(lambda at, up: owner(at, up) or [*up][-1]),
+              where(lambda at, up: owner(at, up, min(up, default=None)))),
+        wrong("If nobody reads the partition, it raises an error. Return `None`.",
+              where(lambda at, up: [name for name, reads in up.items() if at in reads][-1]),
+              where(lambda at, up: next(name for name, reads in up.items() if at in reads)),
+              where(lambda at, up: {n: name for name, reads in up.items() for n in reads}[at])),
+        wrong("It returns `None` as soon as one instance doesn't read the partition. Ask all of "
+              "them first.", where(of_the_first)),
+        wrong("It takes partition 0 for none at all.",
+              where(lambda at, instances: owner(at, instances) if at else None)),
+        wrong("It takes another number of partitions: use `partitions`, and count from 0.",
+              *(owner_by(lambda group, number, n=n: partition_of(group, n)) for n in (50, 8)),
+              *(owner_by(lambda group, number, n=n: partition_of(group, max(number + n, 1)))
+                for n in (-1, 1)),
+              owner_by(lambda group, number: partition_of(group, number) + 1)),
+        wrong("It takes another hash than the broker did. Call `partition_of`.",
+              owner_by(lambda group, number: hash(group) % number),
+              owner_by(lambda group, number: zlib.crc32(group.encode()) % number)),
+    ],
     hints=(
-        "Python's whole numbers never overflow, and its `hash` is another one in each process. "
-        "So both the loop and the 32 bits are yours to write.",
-        "Modulo 2**32 keeps the lowest 32 bits. From 2**31 on, subtract 2**32. Look at -2**31 "
-        "before you take `abs`.",
-        '`data = group.encode("utf-16-be")`, and `256 * high + low` for `high, low in '
-        "zip(data[::2], data[1::2])` are the units.",
+        "Two questions: which partition is the group in, and which instance reads this partition?",
+        "`in` tells whether a range, a set or a list has a number. What do you return after the "
+        "loop over the instances?",
+        "`partition = partition_of(group, partitions)` is the first line, and `if partition in "
+        "reads:` the test in a loop over `instances.items()`.",
     ),
-    reference=instance_of,
-    discussion="Chapter 22 asked by the hash that its own producer had used. This time the broker "
-    "has chosen, in Java, and whoever asks has to compute as it does, to the last bit.\n\n"
-    "Three things of Java look like one: `Utils.abs` (here, minus 2³¹ becomes 0), `Math.abs` "
-    "(minus 2³¹ stays negative) and `Utils.toPositive` (the mask `& 0x7fffffff`, which partitions "
-    "records by key). For names without overflow all of them agree, so a test with short names "
-    "finds nothing.\n\n"
-    "The number of partitions is `offsets.topic.num.partitions`, by default 50, when the first "
-    "group joined. Later changes of the setting change nothing: ask the topic.",
-)
+    discussion="The owner of a key is the instance that reads the key's partition. Nothing is "
+    "searched, so one question goes to one machine. `None` means that nobody can say anything "
+    "about the group now. An owner without a row of the group means that there's no such group.\n\n"
+    "In chapter 22 our own producer had chosen the partition, by CRC32. Here the broker has, and "
+    "whoever asks must compute exactly as it does. The number of partitions was fixed when the "
+    "first group joined (`offsets.topic.num.partitions`), so ask the topic for it.",
+)  # fmt: skip
