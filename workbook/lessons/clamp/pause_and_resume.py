@@ -102,7 +102,7 @@ pause_and_resume = exercise(
              *of(20, 20, "orders", "tracking")),
         case("Both are paused, and both may go on: first orders and then tracking, as in `tops`.",
              {"orders": 20, "tracking": 20}, ["tracking", "orders"], 10),
-        case("`orders` isn't paused. It's another topic than `orders-2`, whose name begins alike.",
+        case("`orders` must wait, and isn't paused yet. `orders-2` is another topic, and goes on.",
              {"orders": 30, "orders-2": 5}, ["orders-2"], 10),
     ],
     draw=draw,
