@@ -1,17 +1,9 @@
 """Chapter 12: May it be read on?"""
 
-from __future__ import annotations
-
-import random
-from collections.abc import Iterator
-
-from workbook.classroom.core import Problem
-from workbook.classroom.drawn import one_after_another, smallest_first
-from workbook.classroom.judging import Case, by_cases
-from workbook.lessons.clamp.four_cases_mistakes import MISTAKES, form
+from workbook.classroom.exercise import case, exercise, wrong
 
 
-def goes_on(own: int | None, other: int | None, max_lead: int) -> bool:
+def goes_on(own, other, max_lead):
     if own is None:
         return True
     if other is None:
@@ -19,52 +11,65 @@ def goes_on(own: int | None, other: int | None, max_lead: int) -> bool:
     return own - other <= max_lead
 
 
-def _case(own: int | None, other: int | None, says: str, max_lead: int = 10) -> Case:
-    return Case((own, other, max_lead), goes_on(own, other, max_lead), says)
+def by_match(own, other, max_lead):
+    match own, other:
+        case None, _:
+            return True
+        case _, None:
+            return False
+        case _:
+            return not own > other + max_lead
 
 
-def _drawn_cases() -> Iterator[Case]:
-    draw = random.Random(12)
-    for _ in range(30):
-        at = draw.choice((0, 1_000, 1_700_000_000_000))
-        max_lead = draw.choice((1, 10, 60_000))
-        leads = (-2 * max_lead, -max_lead - 1, -1, 0, 1, max_lead - 1, max_lead, max_lead + 1)
-        other = at + 2 * max_lead
-        own = other + draw.choice(leads)
-        yield _case(own, other, "These tops were drawn by chance. How large is the lead?", max_lead)
+def by_error(own, other, max_lead):
+    try:
+        return own - other <= max_lead
+    except TypeError:
+        return own is None
 
 
-_AT, _MINUTE, _DAY = 1_700_000_000_000, 60_000, 86_400_000
+def ruled(fine=lambda own, other, max_lead: own - other <= max_lead, tops=(True, False, True)):
+    """Make an answer; with the defaults it's right.
 
-_CASES = [
-    _case(12, 5, "It leads by 7, and 10 are allowed."),
-    _case(30, 5, "It leads by 25, and 10 are allowed: it waits."),
-    _case(15, 5, "It leads by exactly 10, and 10 are allowed: it goes on."),
-    _case(16, 5, "It leads by 11: that's one too many."),
-    _case(5, 30, "It's behind by 25, and must catch up."),
-    _case(5, 15, "It's behind by 10, and must catch up."),
-    _case(7, 7, "Both stand at the same time."),
-    _case(None, 5, "Nothing of its own has been read yet: the first record is read in any case."),
-    _case(None, 0, "Nothing of its own has been read yet: the first record is read in any case."),
-    _case(None, 40, "Nothing of its own has been read yet: the first record is read in any case."),
-    _case(5, None, "The other one has given nothing yet, so nobody knows the lead: wait."),
-    _case(40, None, "The other one has given nothing yet, so nobody knows the lead: wait."),
-    _case(0, None, "Its own top is 0, which is a time. The other one has given nothing: it waits."),
-    _case(None, None, "Both have given nothing. Somebody has to begin, or nothing is ever read."),
-    _case(40, 0, "The other's top is 0. That's a time like any other: the lead is 40."),
-    _case(8, 0, "The other's top is 0. That's a time like any other: the lead is 8."),
-    _case(0, 8, "Its own top is 0. It's behind, and goes on."),
-    _case(0, 0, "Both stand at time 0."),
-    _case(7, 7, "No lead is allowed, and it has none.", 0),
-    _case(8, 7, "No lead is allowed, and it leads by 1.", 0),
-    _case(500, 5, "Here a lead of 1,000 is allowed.", 1_000),
-    _case(_AT + 50, _AT, "It leads by 50 ms, and a minute is allowed.", _MINUTE),
-    _case(_AT + 60 * _MINUTE, _AT, "It leads by an hour, and a minute is allowed.", _MINUTE),
-    _case(_AT + 30 * _DAY, _AT, "It leads by thirty days, and a minute is allowed.", _MINUTE),
-    _case(_AT - 30 * _DAY, _AT, "It's behind by thirty days: it must catch up.", _MINUTE),
-]  # fmt: skip
+    ``tops`` are its values without an own top, without the other's, and without both.
+    """
 
-four_cases = Problem(
+    def answer(own, other, max_lead):
+        if own is not None and other is not None:
+            return fine(own, other, max_lead)
+        return tops[0] if other is not None else tops[1] if own is not None else tops[2]
+
+    return answer
+
+
+def with_tops(change_own, change_other):
+    return lambda own, other, max_lead: goes_on(change_own(own), change_other(other), max_lead)
+
+
+def as_it_is(top):
+    return top
+
+
+def or_none(top):
+    return top or None
+
+
+def or_zero(top):
+    return top or 0
+
+
+def draw(random, size):
+    max_lead = random.choice((0, 1, 10, 10, 1_000, 60_000))
+    other = random.choice((None, 0, 0, 7, 2_000, 1_700_000_000_000))
+    leads = (0, 1, max_lead - 1, max_lead, max_lead, max_lead + 1, 2 * max_lead, 10**10)
+    own = max(0, (other or 0) + random.choice((1, 1, -1)) * random.choice(leads))
+    return random.choice((own, own, own, own, 0, None)), other, max_lead
+
+
+AT, MINUTE, DAY = 1_700_000_000_000, 60_000, 86_400_000
+
+four_cases = exercise(
+    goes_on,
     name="May it be read on?",
     task="Two partitions of the same number, one of each topic. `own` is the top of the one that "
     "we ask about, `other` the top of its counterpart; a top is `None` while nothing of its "
@@ -75,19 +80,71 @@ four_cases = Problem(
     "3. Our partition leads by more than `max_lead`: it waits.\n"
     "4. Else it goes on.\n\n"
     "`goes_on(30, 5, 10)` gives `False`, and `goes_on(5, 30, 10)` gives `True`.",
-    stub="def goes_on(own, other, max_lead):\n    ...  # your code\n",
-    diagnose=one_after_another(
-        by_cases(_CASES, MISTAKES, form=form), by_cases(smallest_first(_drawn_cases()))
-    ),
+    cases=[
+        case("It leads by 7, and 10 are allowed: it goes on.", 12, 5, 10),
+        case("It leads by 25, and 10 are allowed: it waits.", 30, 5, 10),
+        case("It leads by exactly 10, and 10 are allowed: it goes on.", 15, 5, 10),
+        case("It leads by 11: that's one too many.", 16, 5, 10),
+        case("It's behind by 25, and must catch up.", 5, 30, 10),
+        case("Both stand at the same time: it goes on.", 7, 7, 10),
+        case("Nothing of its own has been read yet: it goes on.", None, 5, 10),
+        case("The other one has given nothing yet, so nobody knows the lead: wait.", 5, None, 10),
+        case("Both have given nothing. Somebody has to begin, or nothing is ever read.",
+             None, None, 10),
+        case("Its own top is 0, which is a time. The other one has given nothing: it waits.",
+             0, None, 10),
+        case("The other's top is 0. That's a time like any other: the lead is 8.", 8, 0, 10),
+        case("The other's top is 0. That's a time like any other: the lead is 40.", 40, 0, 10),
+        case("Its own top is 0. It's behind, and goes on.", 0, 8, 10),
+        case("No lead is allowed, and it has none: it goes on.", 7, 7, 0),
+        case("No lead is allowed, and it leads by 1: it waits.", 8, 7, 0),
+        case("Here a lead of 1,000 is allowed.", 500, 5, 1_000),
+        case("It leads by 50 ms, and a minute is allowed: it goes on.", AT + 50, AT, MINUTE),
+        case("It leads by thirty days, and a minute is allowed: it waits.",
+             AT + 30 * DAY, AT, MINUTE),
+        case("It's behind by thirty days: it must catch up.", AT - 30 * DAY, AT, MINUTE),
+    ],
+    draw=draw,
+    right=[by_match, by_error],
+    wrong=[
+        wrong("A partition without a top of its own must go on, or it never begins.",
+              ruled(tops=(False, False, False)), ruled(tops=(False, False, True)),
+              ruled(tops=(False, True, True))),
+        wrong("Where neither has a top, your function waits. Then neither is ever read: the first "
+              "record is read in any case.", ruled(tops=(True, False, False))),
+        wrong("Your function goes on where only the other one has no top yet. Ours may lead by an "
+              "hour: wait for the other one's first record.",
+              ruled(tops=(True, True, True)), ruled(tops=(True, True, False))),
+        wrong("Time 0 is taken for no top. It's a time like any other: ask `is None`.",
+              with_tops(or_none, or_none), with_tops(or_none, as_it_is),
+              with_tops(as_it_is, or_none)),
+        wrong("A missing top counts as time 0. It isn't 1970, it's unknown: each has a case of its "
+              "own.", with_tops(or_zero, or_zero), with_tops(as_it_is, or_zero)),
+        wrong("A lead of exactly `max_lead` is allowed: only a larger one waits.",
+              ruled(lambda own, other, max_lead: own - other < max_lead)),
+        wrong("It looks at the distance and not at who leads. A partition far behind must go on, "
+              "or it never catches up.", ruled(lambda own, other, most: abs(own - other) <= most),
+              ruled(lambda own, other, most: abs(own - other) < most)),
+        wrong("It stops the one that is behind, and lets the leader go on. Is the difference the "
+              "wrong way round?", ruled(lambda own, other, most: other - own <= most),
+              ruled(lambda own, other, most: other - own < most)),
+        wrong("The comparison is inverted: a lead that is larger than allowed waits.",
+              ruled(lambda own, other, max_lead: own - other > max_lead),
+              ruled(lambda own, other, max_lead: own - other >= max_lead)),
+        wrong("It's true where it must wait. Return `True` where it may go on.",
+              lambda *args: not goes_on(*args)),
+        wrong("It forgets `max_lead`: a lead of that much is allowed.",
+              ruled(lambda own, other, max_lead: own <= other),
+              ruled(lambda own, other, max_lead: own < other)),
+    ],
     hints=(
         "Make a table of four rows: each of the two tops is there, or missing. For which row can a "
         "lead be computed at all? For the others the task names the answer.",
         "`is None` asks whether there's a top. A lead has a sign: it's negative behind the other.",
         "The last two cases are one comparison: `own - other <= max_lead`.",
     ),
-    reference=goes_on,
     discussion="The order of the first two cases matters. Where neither has a top, both may read "
     "a record, or neither would begin.\n\n"
     "The second case is strict: a topic that is empty stops the other after its first record, even "
     "where it's empty for good. The rule can't know. Heartbeats help.",
-)
+)  # fmt: skip

@@ -1,21 +1,10 @@
 """Chapter 12: Pause and resume."""
 
-from __future__ import annotations
-
-import random
-from collections.abc import Iterator, Mapping, Sequence
-
-from workbook.classroom.core import Problem
-from workbook.classroom.drawn import one_after_another, smallest_first
-from workbook.classroom.judging import Case, by_cases
+from workbook.classroom.exercise import case, exercise, wrong
 from workbook.lessons.clamp.four_cases import goes_on
-from workbook.lessons.clamp.pause_and_resume_form import form_of
-from workbook.lessons.clamp.pause_and_resume_mistakes import MISTAKES
 
 
-def steer(
-    tops: Mapping[str, int | None], paused: Sequence[str], max_lead: int
-) -> tuple[list[str], list[str]]:
+def steer(tops, paused, max_lead):
     one, other = tops
     rivals = {one: tops[other], other: tops[one]}
     wait = [topic for topic in tops if not goes_on(tops[topic], rivals[topic], max_lead)]
@@ -24,70 +13,136 @@ def steer(
     return pause, resume
 
 
-def _case(
-    tracking: int | None, orders: int | None, paused: list[str], says: str, max_lead: int = 10
-) -> Case:
-    return _of({"tracking": tracking, "orders": orders}, paused, says, max_lead)
+def by_loop(tops, paused, max_lead):
+    pause, resume = [], []
+    for topic, other in zip(tops, reversed(tops), strict=True):
+        may = goes_on(tops[topic], tops[other], max_lead)
+        if may and topic in paused:
+            resume.append(topic)
+        elif not may and topic not in paused:
+            pause.append(topic)
+    return pause, resume
 
 
-def _of(tops: dict[str, int | None], paused: list[str], says: str, max_lead: int = 10) -> Case:
-    return Case((tops, paused, max_lead), steer(tops, paused, max_lead), says)
+def ruled(rule, asked=slice(None)):
+    """Make an answer that is right but for its rule and the topics that it asks about."""
+
+    def answer(tops, paused, max_lead):
+        pairs = [*zip(tops, reversed(tops), strict=True)][asked]
+        may = {topic: rule(tops[topic], tops[other], max_lead) for topic, other in pairs}
+        pause = [topic for topic in may if not may[topic] and topic not in paused]
+        return pause, [topic for topic in may if may[topic] and topic in paused]
+
+    return answer
 
 
-def _drawn_cases() -> Iterator[Case]:
-    draw = random.Random(13)
-    for _ in range(40):
-        names = draw.sample(["tracking", "orders", "clicks", "returns"], 2)
-        times: tuple[int | None, ...] = (None, 0, 7, 10, 17, 18, 60)
-        tops = {name: draw.choice(times) for name in names}
-        paused = [name for name in names if tops[name] is not None and draw.random() < 0.4]
-        args = (tops, paused, draw.choice((1, 10, 50)))
-        yield Case(args, steer(*args), "These tops were drawn by chance. Who must wait?")
+def changed(change):
+    """Make an answer that changes the right lists; it knows, too, what waits and what is paused."""
+
+    def answer(tops, paused, max_lead):
+        pause, resume = steer(tops, paused, max_lead)
+        wait, _ = steer(tops, [], max_lead)
+        go = [topic for topic in tops if topic not in wait]
+        return change(pause=pause, resume=resume, wait=wait, go=go, paused=[*paused])
+
+    return answer
 
 
-_CASES = [
-    _case(30, 5, [], "Tracking leads by 25: pause it."),
-    _case(5, 30, [], "Orders lead by 25: pause them."),
-    _case(30, 5, ["tracking"], "Tracking must still wait, and is paused already: nothing to do."),
-    _case(5, 30, ["orders"], "Orders must still wait, and are paused already: nothing to do."),
-    _case(30, 20, ["tracking"], "Orders have come up to 20: tracking may go on, so resume it."),
-    _case(20, 30, ["orders"], "Tracking has come up to 20: orders may go on, so resume them."),
-    _case(12, 5, [], "Nobody leads by too much, and nobody is paused: nothing to do."),
-    _case(15, 5, [], "Tracking leads by exactly 10, which is allowed."),
-    _case(None, None, [], "Nobody has given anything yet. If both wait, nothing is ever read."),
-    _case(0, None, [], "Tracking has begun at time 0, orders haven't: tracking waits."),
-    _case(None, 7, [], "Orders have begun, tracking hasn't: orders wait."),
-    _case(0, None, ["tracking"], "Tracking waits for the first order, and is paused already."),
-    _case(0, 0, ["tracking"], "The first order has come, of time 0: tracking goes on."),
-    _case(30, 60, ["tracking"], "Orders went ahead while tracking was paused: now they wait."),
-    _case(60, 30, ["orders"], "Tracking went ahead while orders were paused: now it waits."),
-    _case(20, 20, ["tracking", "orders"], "Both are paused, and both may go on."),
-    _case(20, 20, ["orders", "tracking"], "Both are paused, and both may go on."),
-    _of({"orders": 20, "tracking": 20}, ["orders", "tracking"], "Both may go on."),
-    _of({"orders": 20, "tracking": 20}, ["tracking", "orders"], "Both may go on."),
-    _case(40, 5, [], "Tracking leads by 35, and 50 are allowed: nothing to do.", 50),
-    _case(9, 5, [], "Tracking leads by 4, and 1 is allowed: pause it.", 1),
-    _of(
-        {"orders": 30, "orders-2": 5}, ["orders-2"],
-        "`orders` isn't paused. It's another topic than `orders-2`, whose name begins alike.",
-    ),
-    _of(
-        {"orders": 5, "orders-2": 30}, ["orders-2"],
-        "`orders` isn't paused: there's nothing to resume. `orders-2` is another topic.",
-    ),
-]  # fmt: skip
+def either(pause, resume, **others):
+    return (pause, []) if pause else ([], resume)
 
-pause_and_resume = Problem(
+
+def one_at_a_time(pause, resume, paused, **others):
+    return [] if paused else pause, resume
+
+
+def by_their_names(tops, paused, max_lead):
+    return steer({name: tops[name] for name in ("tracking", "orders")}, paused, max_lead)
+
+
+def of(tracking, orders, *paused, max_lead=10):
+    return {"tracking": tracking, "orders": orders}, [*paused], max_lead
+
+
+def draw(random, size):
+    names = random.sample(["tracking", "orders", "orders-2", "clicks"], 2)
+    tops = {name: random.choice((None, 0, 7, 10, 17, 18, 60)) for name in names}
+    read = [name for name in reversed(names) if tops[name] is not None]  # others never paused
+    paused = random.sample(read, random.randint(0, len(read)))
+    return tops, paused, random.choice((0, 1, 10, 10, 50))
+
+
+pause_and_resume = exercise(
+    steer,
     name="Pause and resume",
     task="`tops` maps both topics to their tops, with `None` for one that has given nothing. "
     "`paused` is the list of those that are paused now. Return two lists, as `return pause, "
     "resume`: the topics that must wait and aren't paused yet, and those that are paused and may "
     "go on, each in the order of `tops`. Ask your `goes_on` about each of them.\n\n"
     '`steer({"tracking": 30, "orders": 5}, [], 10)` gives `(["tracking"], [])`.',
-    stub="def steer(tops, paused, max_lead):\n    ...  # your code\n",
-    diagnose=one_after_another(
-        by_cases(_CASES, MISTAKES, form=form_of(steer)), by_cases(smallest_first(_drawn_cases()))
-    ),
+    cases=[
+        case("Tracking leads by 25: pause it.", *of(30, 5)),
+        case("Orders lead by 25: pause them.", *of(5, 30)),
+        case("Tracking must still wait, and is paused already: nothing to do.",
+             *of(30, 5, "tracking")),
+        case("Orders have come up to 20: tracking may go on, so resume it.",
+             *of(30, 20, "tracking")),
+        case("Tracking has come up to 20: orders may go on, so resume them.",
+             *of(20, 30, "orders")),
+        case("Nobody leads by too much, and nobody is paused: nothing to do.", *of(12, 5)),
+        case("Tracking leads by exactly 10, which is allowed.", *of(15, 5)),
+        case("Tracking leads by 35, and 50 are allowed: nothing to do.", *of(40, 5, max_lead=50)),
+        case("Nobody has given anything yet. If both wait, nothing is ever read.", *of(None, None)),
+        case("Tracking has begun at time 0, orders haven't: tracking waits.", *of(0, None)),
+        case("Orders have begun, tracking hasn't: orders wait.", *of(None, 7)),
+        case("The first order has come, of time 0: tracking goes on.", *of(0, 0, "tracking")),
+        case("Orders went ahead while tracking was paused: now they wait, and tracking goes on.",
+             *of(30, 60, "tracking")),
+        case("Both are paused, and both may go on: first tracking and then orders, as in `tops`.",
+             *of(20, 20, "orders", "tracking")),
+        case("Both are paused, and both may go on: first orders and then tracking, as in `tops`.",
+             {"orders": 20, "tracking": 20}, ["tracking", "orders"], 10),
+        case("`orders` must wait, and isn't paused yet. `orders-2` is another topic, and goes on.",
+             {"orders": 30, "orders-2": 5}, ["orders-2"], 10),
+    ],
+    draw=draw,
+    right=[by_loop, ruled(goes_on)],
+    wrong=[
+        wrong("It never resumes anything: a topic that was paused once waits for good.",
+              changed(lambda pause, **others: (pause, [])),
+              changed(lambda wait, **others: (wait, []))),
+        wrong("It names topics that don't change. Pause what isn't paused yet, and resume only "
+              "what is in `paused`.", changed(lambda wait, go, **others: (wait, go)),
+              changed(lambda wait, resume, **others: (wait, resume)),
+              changed(lambda pause, go, **others: (pause, go))),
+        wrong("It resumes everything that is paused, whether it may go on or not.",
+              changed(lambda pause, paused, **others: (pause, paused))),
+        wrong("The two lists are exchanged: what to pause comes first.",
+              changed(lambda pause, resume, **others: (resume, pause))),
+        wrong("It pauses the topic that is behind. That one must catch up, and the leader waits: "
+              "`goes_on` gets the topic's own top first.",
+              ruled(lambda own, other, max_lead: goes_on(other, own, max_lead))),
+        wrong("It's inverted: `goes_on` is true for the topics that needn't wait.",
+              ruled(lambda *args: not goes_on(*args))),
+        wrong("It decides otherwise than `goes_on` where a top is missing or 0, or where the lead "
+              "is exactly `max_lead`. Ask `goes_on`, with what stands in `tops`.",
+              ruled(lambda own, other, most: None not in (own, other) and own - other <= most),
+              ruled(lambda own, other, most: None in (own, other) or own - other <= most),
+              ruled(lambda own, other, most: goes_on(own, other, most - 1)),
+              *(ruled(lambda own, other, most, no=no: goes_on(own or no, other or no, most))
+                for no in (None, 0))),
+        wrong("It asks about one topic only. The other one may lead just as well. Does a loop over "
+              "both `return` too early?", ruled(goes_on, slice(1)), ruled(goes_on, slice(1, 2))),
+        wrong("While one is paused, or where it pauses one, it does nothing else. Both may be due: "
+              "one waits because the other, which waited, may go on.",
+              changed(either), changed(one_at_a_time)),
+        wrong("It knows the topics by their names, and they may have others, as in the loop below: "
+              "take the names from `tops`.", by_their_names),
+        wrong("The names are right; return them in the order of `tops`.",
+              changed(lambda pause, resume, paused, **others: (
+                  pause, [topic for topic in paused if topic in resume])),
+              lambda *args: tuple(map(sorted, steer(*args)))),
+    ],
     hints=(
         "Ask the rule twice: for each topic with its own top first, and the other's second.",
         "First the list of those that must wait. Then compare it with `paused`, both ways. Walk "
@@ -95,7 +150,6 @@ pause_and_resume = Problem(
         "`one, other = tops` gives both names, and `not goes_on(tops[one], tops[other], max_lead)` "
         "is true if the first must wait.",
     ),
-    reference=steer,
     discussion="Kafka doesn't mind if you pause what is paused. We ask for the changes only, since "
     "each `resume` makes the client fetch again what it had thrown away.",
-)
+)  # fmt: skip
