@@ -133,7 +133,8 @@ def other_numbers(value: Any, expected: Any) -> str:
     for kind in set(_numbers(value)) - asked:
         if int in asked:
             return f"Right values, of type {kind.__name__} where a whole number (int) is expected."
-    if type_name(value).startswith("numpy.") and not isinstance(value, float):
+    numbers = isinstance(expected, int) and not isinstance(value, float)
+    if numbers and type_name(value).startswith("numpy."):
         return (
             f"This is a {type_name(value)}, which `json.dumps` refuses: put `int(...)` around it."
         )

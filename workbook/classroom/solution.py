@@ -47,9 +47,9 @@ def _definitions(source: str) -> dict[str, str]:
         text = ast.get_source_segment(source, node) or ""
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             for alias in node.names:
-                source = f"from {node.module} " if isinstance(node, ast.ImportFrom) else ""
+                origin = f"from {node.module} " if isinstance(node, ast.ImportFrom) else ""
                 name = (alias.asname or alias.name).partition(".")[0]
-                defined[name] = f"{source}import {ast.unparse(alias)}"
+                defined[name] = f"{origin}import {ast.unparse(alias)}"
         elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             defined[node.name] = text
         elif isinstance(node, ast.Assign):
