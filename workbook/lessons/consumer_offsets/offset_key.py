@@ -1,21 +1,12 @@
 """Chapter 30: The key of a commit."""
 
-from __future__ import annotations
-
-import random
+import io
 import struct
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import Any
 
-from workbook.classroom.causes import MEANT_NONE
-from workbook.classroom.core import Problem
-from workbook.classroom.drawn import one_after_another, smallest_first
-from workbook.classroom.judging import Case, NotYet, by_cases
-from workbook.lessons.consumer_offsets.offset_key_mistakes import MISTAKES
+from workbook.classroom.exercise import case, exercise, wrong
 
 
-def commit_of(key: bytes | None) -> tuple[str, str, int] | None:
+def commit_of(key):
     if key is None or len(key) < 2 or struct.unpack(">h", key[:2])[0] not in (0, 1):
         return None
     at, texts = 2, []
@@ -27,118 +18,80 @@ def commit_of(key: bytes | None) -> tuple[str, str, int] | None:
     return group, topic, struct.unpack(">i", key[at:])[0]
 
 
-def _text(words: str) -> bytes:
-    data = words.encode()
-    return struct.pack(">h", len(data)) + data
+def with_a_stream(key):
+    if not key or key[:2] not in (b"\x00\x00", b"\x00\x01"):
+        return None
+    rest = io.BytesIO(key[2:])
+    group, topic = (rest.read(big(rest.read(2))).decode() for _ in range(2))
+    return group, topic, big(rest.read())
 
 
-def _key(group: str, topic: str, partition: int, kind: int = 1) -> bytes:
-    return struct.pack(">h", kind) + _text(group) + _text(topic) + struct.pack(">i", partition)
+def from_the_end(key):
+    if not key or len(key) < 2 or key[0] != 0 or key[1] > 1:
+        return None
+    end = 4 + key[2] * 256 + key[3]
+    return key[4:end].decode(), key[end + 2 : -4].decode(), struct.unpack(">I", key[-4:])[0]
 
 
-def _case(key: bytes | None, says: str) -> Case:
-    return Case((key,), commit_of(key), says)
+def big(data):
+    return int.from_bytes(data, "big", signed=True)
 
 
-def _drawn_cases() -> Iterator[Case]:
-    draw = random.Random(30)
-    letters = "abcxyz019.-_ \0éßЖ日"
-    for size in range(30):
-        group, topic = ("".join(draw.choices(letters, k=size // 3 + n)) for n in (0, 1))
-        partition = draw.choice((0, 1, 49, 256, 70_000, 2**24 + 1))
-        key = _key(group, topic, partition, draw.choice((0, 1)))
-        yield _case(key, "This key was drawn by chance. Where does each field begin?")
+def little(data):
+    return int.from_bytes(data, "little", signed=True)
 
 
-_MEMBER = struct.pack(">h", 5) + _text("café") + _text("S9OcyPryRsub")
-
-_CASES = [
-    _case(
-        _key("shop", "clicks", 3),
-        "The kind takes 2 bytes, each length 2, and the partition 4.",
-    ),
-    _case(_key("longer-group", "a-topic", 0), "Names have any length, and it stands before them."),
-    _case(
-        _key("café", "clicks", 3),
-        "A length counts bytes, not characters: `café` has four characters and five bytes.",
-    ),
-    _case(_key("shop", "größen", 1), "The length counts bytes: `größen` has eight."),
-    _case(
-        _key("shop", "clicks", 3, kind=0),
-        "Kind 0 is an older form of the same key, and old records may still be there.",
-    ),
-    _case(_key("shop", "clicks", 300), "The partition is 300: that's `00 00 01 2c`."),
-    _case(
-        _key("shop", "clicks", 40_000),
-        "The partition is 40,000, `00 00 9c 40`: of two bytes with a sign, 32,767 is the most.",
-    ),
-    _case(
-        _key("shop", "clicks", 70_000), "The partition is 70,000, and takes three bytes of four."
-    ),
-    _case(
-        _key("g" * 300, "clicks", 3),
-        "The name of this group has 300 bytes: its length, `01 2c`, takes both bytes.",
-    ),
-    _case(
-        _key("shop", "eu.clicks", 3),
-        "The topic is called `eu.clicks`: a dot is part of a name, like any letter.",
-    ),
-    _case(
-        _key("sh\0p", "clicks", 3),
-        "A name may hold a byte that's zero. Only its length says where it ends.",
-    ),
-    _case(
-        _key(" shop\0", "clicks", 3),
-        "A name may begin with a space and end with a zero: it's another group than `shop`.",
-    ),
-    _case(
-        _key("shop", "t" * 300, 3),
-        "The name of this topic has 300 bytes. (Kafka allows 249; the key has room for more.)",
-    ),
-    _case(_key("", "clicks", 3), "The name of this group is empty: its length is 0. It happens."),
-    _case(
-        _key("1", "2", 0x33003400),
-        "Here every byte looks like another field. Go by the lengths.",
-    ),
-    _case(
-        struct.pack(">h", 2) + _text("shop"),
-        "This is the key of a group, of kind 2. It's no commit: `None`.",
-    ),
-    _case(
-        _MEMBER, "This is the key of a member, of kind 5: it goes on like a commit's, and is none."
-    ),
-    _case(_key("shop", "clicks", 3, kind=257), "Kind 257 isn't 1: a kind has two bytes, `01 01`."),
-    _case(_key("shop", "clicks", 3, kind=-1), "Kind -1 is below 0 and 1, and is no commit."),
-    _case(None, "A record may have no key at all: `None`."),
-    _case(b"", "An empty key: it doesn't even have a kind."),
-    _case(b"\x00", "A key of one byte: it doesn't even have a kind."),
-]
+def read(
+    key, kind=lambda key: big(key[:2]), kinds=(0, 1), other=lambda key: None, size=big,
+    text=bytes.decode, last=big, characters=False,
+):  # fmt: skip
+    """Read a key; wrong answers do one step in another way."""
+    if not key or len(key) < 2 or (kinds and kind(key) not in kinds):
+        return other(key)
+    rest, names = key[2:], []
+    for _ in range(2):
+        length = size(rest[:2])
+        if characters:
+            length = len(rest[2:].decode(errors="replace")[:length].encode())
+        names.append(text(rest[2 : 2 + length]))
+        rest = rest[2 + length :]
+    return *names, last(rest)
 
 
-def _asked_for_the_kind(check: Callable[[Any], NotYet | None]) -> Callable[[Any], NotYet | None]:
-    """Extend a check: who raises where no commit is, or sees none at all, misreads the kind."""
-
-    def diagnose(answer: Any) -> NotYet | None:
-        found = check(answer)
-        if found and found.expected == "None" and found.cause.startswith("It raised"):
-            return replace(found, cause=_NO_COMMIT)
-        if found and found.cause == f"{MEANT_NONE} {_CASES[0].cause}":
-            return replace(found, cause=_NEVER)
-        return found
-
-    return diagnose
+def changed(**steps):
+    return lambda key: read(key, **steps)
 
 
-_NO_COMMIT = (
-    "It raises an error here, where `None` is asked for: this key is no commit's. Ask first "
-    "whether there is a key, and for its kind; read on only then."
-)
-_NEVER = (
-    "It returns None, though the kind is 1. Two bytes equal no number, and neither does the tuple "
-    "that `struct.unpack` always returns: take its first element."
-)
+def swapped(key):
+    found = commit_of(key)
+    return found and (found[1], found[0], found[2])
 
-offset_key = Problem(
+
+def group_alone(key):
+    return (key[4 : 4 + big(key[2:4])].decode(), None, None) if key and len(key) > 2 else None
+
+
+def forgets_a_length(key):
+    found = commit_of(key)
+    return found and (found[0], key[4 + big(key[2:4]) : -4].decode(), found[2])
+
+
+def of(group, topic, partition, kind=1):
+    names = (struct.pack(">h", len(name)) + name for name in (group.encode(), topic.encode()))
+    return struct.pack(">h", kind) + b"".join(names) + struct.pack(">i", partition)
+
+
+def draw(random, size):
+    group, topic = (
+        "".join(random.choices("abcxyz019.-_ \0éßЖ日", k=random.randrange(size + 1)))
+        for _ in range(2)
+    )
+    partition = random.choice((0, 1, 49, 256, 40_000, 70_000, 2**24 + 1))
+    return (of(group, topic, partition, random.choice((0, 0, 1, 1, 2, 5, 256, 257, -1))),)
+
+
+offset_key = exercise(
+    commit_of,
     name="The key of a commit",
     task="`key` is the key of a record in `__consumer_offsets`: bytes, or `None`. It begins with "
     "its kind, 2 bytes. Kinds 0 and 1 are commits, and go on so:\n\n"
@@ -149,10 +102,57 @@ offset_key = Problem(
     "any other kind, for `None`, and for a key of fewer than 2 bytes.\n\n"
     '`b"\\x00\\x01\\x00\\x04shop\\x00\\x06clicks\\x00\\x00\\x00\\x03"` gives '
     '`("shop", "clicks", 3)`.',
-    stub="def commit_of(key):\n    ...  # your code\n",
-    diagnose=_asked_for_the_kind(
-        one_after_another(by_cases(_CASES, MISTAKES), by_cases(smallest_first(_drawn_cases())))
-    ),
+    cases=[
+        case("The kind's two bytes are the number 1. Each length takes 2 bytes, the partition 4.",
+             of("shop", "clicks", 3)),
+        case("These names have other lengths.", of("longer-group", "a-topic", 0)),
+        case("`café` has four characters and five bytes.", of("café", "clicks", 3)),
+        case("`größen` has six characters and eight bytes.", of("shop", "größen", 1)),
+        case("Kind 0 is an older form of the same key.", of("shop", "clicks", 3, 0)),
+        case("The partition is 300: `00 00 01 2c`.", of("shop", "clicks", 300)),
+        case("The partition is 40,000: `00 00 9c 40`.", of("shop", "clicks", 40_000)),
+        case("The group's name has 300 bytes: `01 2c`.", of("g" * 300, "clicks", 3)),
+        case("The topic's name has 300 bytes: `01 2c`.", of("shop", "t" * 300, 3)),
+        case("The topic is called `eu.clicks`.", of("shop", "eu.clicks", 3)),
+        case("A name may contain a zero byte.", of("sh\0p", "clicks", 3)),
+        case("This group's name begins with a space and ends with a zero byte.",
+             of(" shop\0", "clicks", 3)),
+        case("The group's name is empty: its length is 0.", of("", "clicks", 3)),
+        case("This is the key of a group, of kind 2, and no commit.", of("shop", "", 0, 2)[:8]),
+        case("Kind 5 is no commit, though the rest looks like one.", of("shop", "clicks", 3, 5)),
+        case("Kind 257, `01 01`, is no commit.", of("shop", "clicks", 3, 257)),
+        case("Kind 256, `01 00`, is no commit.", of("shop", "clicks", 3, 256)),
+        case("Kind -1 is no commit.", of("shop", "clicks", 3, -1)),
+        case("A record may have no key: `None`.", None),
+        case("An empty key has no kind.", b""),
+        case("A key of one byte has no kind.", b"\x00"),
+    ],
+    draw=draw,
+    right=[with_a_stream, from_the_end],
+    wrong=[
+        wrong("It counts characters, but a length counts bytes. Cut the bytes out first, and "
+              "decode them then.", changed(characters=True)),
+        wrong("The names are still bytes. `name.decode()` makes text of them.",
+              changed(text=bytes), changed(text=str)),
+        wrong("It reads the partition from the wrong end. `>i` has the highest byte first.",
+              changed(last=little)),
+        wrong("It knows only one of the two kinds of commits, 0 and 1.",
+              changed(kinds=(1,)), changed(kinds=(0,))),
+        wrong("It looks at one byte of the kind, which has two.",
+              changed(kind=lambda key: key[0]), changed(kind=lambda key: key[1])),
+        wrong("It takes only a part of the partition's four bytes.",
+              changed(last=lambda rest: rest[-1]), changed(last=lambda rest: big(rest[-2:])),
+              changed(last=lambda rest: int.from_bytes(rest[-2:])),
+              changed(last=lambda rest: big(rest[:2]))),
+        wrong("It takes one byte of a length, which has two.", changed(size=lambda two: two[1])),
+        wrong("A key that is no commit gives `None` alone, not a tuple with `None` in it.",
+              lambda key: commit_of(key) or group_alone(key),
+              lambda key: commit_of(key) or (None, None, None)),
+        wrong("The partition is a tuple: `struct.unpack` returns one even for a single number.",
+              changed(last=lambda rest: struct.unpack(">i", rest))),
+        wrong("The group comes first, in the key and in the answer.", swapped),
+        wrong("It doesn't skip the length of the topic's name.", forgets_a_length),
+    ],
     hints=(
         "Where a field begins depends on the lengths before it. Keep a place, and move it on "
         "behind each field.",
@@ -161,10 +161,9 @@ offset_key = Problem(
         '`(size,) = struct.unpack(">h", key[at:at + 2])` is the length at a place; the name is '
         "`key[at + 2:at + 2 + size].decode()`.",
     ),
-    reference=commit_of,
     discussion="It trusts the broker: a key that's cut off raises `struct.error`, or gives a name "
     "that's too short. A tool for other people's clusters must count such keys and go on; the "
     "workbook's decoder does (`workbook/events/binary.py`).\n\n"
     "The new group protocol has come with kinds of its own. Whoever says `None` to what they don't "
     "know has a program that still ran on that day.",
-)
+)  # fmt: skip

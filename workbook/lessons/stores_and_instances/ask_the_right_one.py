@@ -1,86 +1,60 @@
 """Chapter 22: Ask the right one."""
 
-from __future__ import annotations
-
-import random
+import binascii
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
 
-from workbook.classroom.core import Problem
-from workbook.classroom.drawn import one_after_another, smallest_first
-from workbook.classroom.judging import Case, by_cases
-from workbook.lessons.stores_and_instances.ask_the_right_one_mistakes import MISTAKES
+from workbook.classroom.exercise import case, exercise, wrong
 
 
-def ask(client: str, stores: Sequence[Mapping[str, int]]) -> int:
+def ask(client, stores):
     return stores[zlib.crc32(client.encode()) % len(stores)].get(client, 0)
 
 
-def _stores(held: Mapping[str, int], number: int) -> list[dict[str, int]]:
-    """Return stores of so many partitions, each with its own clients."""
-    stores: list[dict[str, int]] = [{} for _ in range(number)]
-    for client, positions in held.items():
-        stores[zlib.crc32(client.encode()) % number][client] = positions
-    return stores
+def step_by_step(client, stores):
+    store = stores[binascii.crc32(bytes(client, "utf-8")) % len(stores)]
+    if client in store:
+        return store[client]
+    return 0
 
 
-def _with_leftovers(
-    held: Mapping[str, int], number: int, old: Mapping[str, int]
-) -> list[dict[str, int]]:
-    """Return such stores with rows of ``old`` in all stores but the right one."""
-    stores = _stores(held, number)
-    for client, positions in old.items():
+def crc(client):
+    return zlib.crc32(client.encode())
+
+
+def by(number, default=0):
+    """Ask the store that another number of the client's name leads to."""
+    return lambda client, stores: stores[number(client) % len(stores)].get(client, default)
+
+
+def first_row(client, stores):
+    return next((store[client] for store in stores if client in store), 0)
+
+
+def of(client, held, number, old=()):
+    """Return a question: stores of ``held``, with ``old`` rows in all stores but the right one."""
+    stores = [{} for _ in range(number)]
+    for name, positions in held.items():
+        stores[crc(name) % number][name] = positions
+    for name, positions in dict(old).items():
         for at, store in enumerate(stores):
-            if at != zlib.crc32(client.encode()) % number:
-                store[client] = positions
-    return stores
+            if at != crc(name) % number:
+                store[name] = positions
+    return client, stores
 
 
-_HELD = {"Ada": 4, "Bo": 2, "Cleo": 7, "Dan": 1, "Eve": 3, "Finn": 9, "Zoë": 5}
+HELD = {"Ada": 4, "Bo": 2, "Cleo": 7, "Dan": 1, "Eve": 3, "Finn": 9, "Zoë": 5}
 
 
-def _drawn_stores() -> Iterator[Case]:
-    draw = random.Random(22)
-    for size in range(24):
-        names = [f"c{draw.randrange(100):02}" for _ in range(1 + size // 4)]
-        held = {name: draw.randrange(1, 20) for name in names}
-        asked = draw.choice((*names, "Nobody"))
-        yield Case(
-            (asked, stores := _stores(held, draw.choice((1, 2, 3, 5, 7)))),
-            ask(asked, stores),
-            "These stores were drawn by chance. Which partition has the key?",
-        )
+def draw(random, size):
+    names = [f"{random.choice('céß日')}{random.randrange(100):02}" for _ in range(1 + size // 4)]
+    held = {name: random.randrange(1, 20) for name in names}
+    asked = random.choice((*names, "Nobody", ""))
+    old = random.choice(({}, {asked: random.randrange(1, 20)}))
+    return of(asked, held, random.choice((1, 2, 3, 5, 7, 24)), old)
 
 
-_TWO, _THREE = _stores(_HELD, 2), _stores(_HELD, 3)
-_RIGHT_PLACE = "CRC32 of the key's bytes, modulo the number of stores, is the partition of the key."
-_CASES = [
-    Case(("Ada", _TWO), 4, _RIGHT_PLACE),
-    Case(("Bo", _TWO), 2, _RIGHT_PLACE),
-    Case(("Dan", _TWO), 1, _RIGHT_PLACE),
-    Case(("Cleo", _THREE), 7, "There are three stores here. " + _RIGHT_PLACE),
-    Case(("Eve", _THREE), 3, "There are three stores here. " + _RIGHT_PLACE),
-    Case(("Eve", _stores(_HELD, 4)), 3, "There are four stores here. " + _RIGHT_PLACE),
-    Case(("Zoë", _THREE), 5, "A key is bytes: `encode()` makes them of any text."),
-    Case(
-        ("Ida", _TWO),
-        0,
-        "Ida holds nothing, and the right store says so by having no row: that's 0.",
-    ),
-    Case(
-        ("Finn", _with_leftovers(_HELD, 2, {"Finn": 8})),
-        9,
-        "The other store has an old row of Finn, from before a rebalance. Only the store of the "
-        "key's partition is right.",
-    ),
-    Case(
-        ("Ida", _with_leftovers(_HELD, 3, {"Ida": 6})),
-        0,
-        "Ida sold everything. Other stores have an old row, and the right one has none.",
-    ),
-]
-
-ask_the_right_one = Problem(
+ask_the_right_one = exercise(
+    ask,
     name="Ask the right one",
     task="Write the function that asks the right instance. `stores` is a list with one dictionary "
     "per partition, from client to the number of positions; store 0 belongs to partition 0, and so "
@@ -89,11 +63,48 @@ ask_the_right_one = Problem(
     "who holds none. A store may have old rows of clients whose partition it once had, before a "
     "rebalance: don't believe those.\n\n"
     "`zlib.crc32(b'Ada')` is even, so with two stores `ask('Ada', stores)` looks into `stores[0]`.",
-    stub="def ask(client, stores):\n    ...  # your code\n",
-    diagnose=one_after_another(
-        by_cases(_CASES, MISTAKES),
-        by_cases(smallest_first(_drawn_stores())),
-    ),
+    cases=[
+        case("The CRC32 of `Ada` is even, so its partition is 0.", *of("Ada", HELD, 2)),
+        case("There are two stores. CRC32 modulo 2 is the partition.", *of("Bo", HELD, 2)),
+        case("There are two stores. CRC32 modulo 2 is the partition.", *of("Dan", HELD, 2)),
+        case("There are three stores. CRC32 modulo 3 is the partition.", *of("Cleo", HELD, 3)),
+        case("There are three stores. CRC32 modulo 3 is the partition.", *of("Eve", HELD, 3)),
+        case("There are four stores. CRC32 modulo 4 is the partition.", *of("Eve", HELD, 4)),
+        case("The key is the name's bytes in UTF-8, where `ë` has two.", *of("Zoë", HELD, 3)),
+        case("Ida holds nothing, and the right store has no row: 0.", *of("Ida", HELD, 2)),
+        case("The other store has an old row of Finn.", *of("Finn", HELD, 2, {"Finn": 8})),
+        case("Other stores have old rows of Ida, and the right one has none.",
+             *of("Ida", HELD, 3, {"Ida": 6})),
+    ],
+    draw=draw,
+    right=[step_by_step, by(lambda client: binascii.crc32(client.encode("utf-8")))],
+    wrong=[
+        wrong("It believes whichever store has a row. That may be an old one, from before a "
+              "rebalance: ask the store of the key's partition alone.", first_row,
+              lambda client, stores: first_row(client, stores[::-1]),
+              lambda client, stores: min((s[client] for s in stores if client in s), default=0),
+              lambda client, stores: max(s.get(client, 0) for s in stores)),
+        wrong("It adds up the answers of all stores. A key belongs to one partition, and the rows "
+              "that other stores have of it are old.",
+              lambda client, stores: sum(s.get(client, 0) for s in stores)),
+        wrong("It asks the same store, whoever is asked for. The key decides which one it is.",
+              by(lambda client: 0), by(lambda client: -1)),
+        wrong("It chooses the store by another number than the producer did. Only `zlib.crc32` of "
+              "the key's bytes leads to the record's partition.", by(hash), by(len),
+              by(lambda client: zlib.adler32(client.encode())),
+              by(lambda client: sum(client.encode()))),
+        wrong("It drops the highest bit, as Java does to get no negative number. `zlib.crc32` is "
+              "never negative, and the producer used all 32 bits.",
+              by(lambda client: crc(client) & 0x7FFFFFFF)),
+        wrong("It always divides by two. `len(stores)` is the number of partitions.",
+              lambda client, stores: stores[crc(client) % 2 % len(stores)].get(client, 0)),
+        wrong("For a client without a row it gives None. In the right store, no row means 0.",
+              by(crc, None)),
+        wrong("It returns the number of the store. Look the client up in that store.",
+              lambda client, stores: crc(client) % len(stores)),
+        wrong("It asks the store next to the right one. Partitions and the list are both counted "
+              "from 0.", by(lambda client: crc(client) + 1), by(lambda client: crc(client) - 1)),
+    ],
     hints=(
         "Which store is it? Only the key and the number of stores decide that, not what is in "
         "them.",
@@ -101,11 +112,10 @@ ask_the_right_one = Problem(
         "doesn't have.",
         "`number = zlib.crc32(client.encode()) % len(stores)` is the store to ask.",
     ),
-    reference=ask,
     discussion="Nothing is searched: key and number of partitions decide, so a question costs one "
     "look-up on one machine. Kafka Streams' `queryMetadataForKey` is this, and it returns the "
     "host to ask; the call over the network is yours to write.\n\n"
     "It stands on two things that aren't in the function. The number of partitions must never "
     "change. And every producer of the topic must use the same partitioner: Java's default is "
     "murmur2, librdkafka's is CRC32.",
-)
+)  # fmt: skip

@@ -1,151 +1,94 @@
 """Chapter 22: One letter per micro-batch."""
 
-from __future__ import annotations
-
-import inspect
-import random
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
-from functools import wraps
-from typing import Any
 
-from workbook.classroom.core import Problem
-from workbook.classroom.drawn import one_after_another, smallest_first
-from workbook.classroom.judging import Case, NotYet, by_cases, not_callable_so
-from workbook.lessons.stores_and_instances.one_letter_mistakes import MISTAKES
-
-Rows = Sequence[tuple[str, int]]
-MicroBatches = Sequence[tuple[Rows, int]]
-Letters = list[tuple[int, str]]
+from workbook.classroom.exercise import case, exercise, wrong
 
 
-def write_letters(db: sqlite3.Connection, rows: Rows, batch_id: int) -> None:
+def write_letters(db, rows, batch_id):
     due = [(batch_id, client) for client, positions in rows if positions > 0]
     db.execute("DELETE FROM letters WHERE batch = ?", (batch_id,))
     db.executemany("INSERT INTO letters VALUES (?, ?)", due)
 
 
-def _written(answer: Callable[..., Any]) -> Callable[[MicroBatches], Letters]:
-    """Wrap an answer: micro-batches in, as Spark hands them on, and the letters out, sorted."""
+def looks_first(db, rows, batch_id):
+    if db.execute("SELECT 1 FROM letters WHERE batch = ?", (batch_id,)).fetchone():
+        return
+    for client, positions in rows:
+        if positions:
+            db.execute("INSERT INTO letters (batch, client) VALUES (?, ?)", (batch_id, client))
 
-    @wraps(answer)
-    def written(micro_batches: MicroBatches) -> Letters:
+
+def with_an_index(db, rows, batch_id):
+    db.execute("CREATE UNIQUE INDEX IF NOT EXISTS once ON letters (batch, client)")
+    due = [(batch_id, client) for client, positions in rows if positions >= 1]
+    db.executemany("INSERT OR IGNORE INTO letters VALUES (?, ?)", due)
+
+
+def rehearse(answer):
+    """Return the table after each step: (batch, rows) is committed, (batch, rows, False) isn't."""
+
+    def written(steps):
+        tables = []
         with closing(sqlite3.connect(":memory:")) as db:
             db.execute("CREATE TABLE letters (batch INTEGER, client TEXT)")
-            for rows, batch_id in micro_batches:
-                answer(db, rows, batch_id)
-            return sorted(db.execute("SELECT batch, client FROM letters"), key=repr)
-
-    return _with_parameters(written, "micro_batches")
-
-
-def _rolled_back(answer: Callable[..., Any]) -> Callable[[Letters, Rows, int], Letters]:
-    """Wrap an answer: the letters that are left when the caller rolls its micro-batch back."""
-
-    @wraps(answer)
-    def left(letters: Letters, rows: Rows, batch_id: int) -> Letters:
-        with closing(sqlite3.connect(":memory:")) as db:
-            db.execute("CREATE TABLE letters (batch INTEGER, client TEXT)")
-            db.executemany("INSERT INTO letters VALUES (?, ?)", letters)
             db.commit()
-            answer(db, rows, batch_id)
-            db.rollback()
-            return sorted(db.execute("SELECT batch, client FROM letters"), key=repr)
+            for batch_id, rows, *rolled_back in steps:
+                answer(db, list(rows), batch_id)
+                db.rollback() if rolled_back else db.commit()
+                tables.append(sorted(db.execute("SELECT batch, client FROM letters"), key=repr))
+        return tables
 
-    return _with_parameters(left, "letters", "rows", "batch_id")
-
-
-def _with_parameters(wrapper: Callable[..., Letters], *names: str) -> Callable[..., Letters]:
-    """Give a wrapper parameters of its own, in place of those of the answer."""
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    parameters = [inspect.Parameter(name, kind) for name in names]
-    wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    return wrapper
+    return written
 
 
-def _case(*micro_batches: tuple[Rows, int], cause: str) -> Case:
-    return Case((list(micro_batches),), _written(write_letters)(micro_batches), cause)
+def writes(clear="batch = :batch", known=None, least=1, values=":batch, :client", each=False):
+    """Return an answer that deletes what ``clear`` says and inserts what isn't ``known``."""
+
+    def answer(db, rows, batch_id):
+        for number, (client, positions) in enumerate(rows):
+            fields = {"batch": batch_id, "client": client, "positions": positions}
+            if clear and (each or not number):
+                db.execute(f"DELETE FROM letters WHERE {clear}", fields)
+            asked = f"SELECT 1 FROM letters WHERE {known or 'FALSE'}"
+            if positions >= least and not db.execute(asked, fields).fetchone():
+                db.execute(f"INSERT INTO letters VALUES ({values})", fields)
+
+    return answer
 
 
-_FIRST = ([("Ada", 2), ("Bo", 1)], 0)
-_SECOND = ([("Ada", 3), ("Cleo", 0), ("Dan", 1)], 1)
-_THIRD = ([("Bo", 0), ("Ada", 1)], 2)
-_TEACHING = [
-    _case(_FIRST, cause="Two clients hold something: each gets a letter of micro-batch 0."),
-    _case(
-        _FIRST,
-        _FIRST,
-        cause="Micro-batch 0 came again, as after a crash. Each client has one letter of it, not "
-        "two.",
-    ),
-    _case(_SECOND, cause="Cleo holds nothing any more, so Cleo gets no letter."),
-    _case(
-        _FIRST,
-        _SECOND,
-        cause="Ada's holdings changed twice, in two micro-batches: that's two letters. Bo's letter "
-        "of the first one stays.",
-    ),
-    _case(
-        _FIRST,
-        _SECOND,
-        _SECOND,
-        _THIRD,
-        cause="Only micro-batch 1 came again. The letters of the others stay as they are.",
-    ),
-    _case(([], 0), cause="A micro-batch may be empty. Then there is no letter."),
-    _case(
-        _FIRST,
-        ([("Bo", 1), ("Ada", 2)], 0),
-        _THIRD,
-        _THIRD,
-        cause="A micro-batch that comes again has the same rows, in any order.",
-    ),
-]
+def commits(db, rows, batch_id):
+    write_letters(db, rows, batch_id)
+    db.commit()
 
 
-def _drawn() -> Iterator[Case]:
-    """Yield micro-batches of which some come again, as the last one does after a crash."""
-    draw = random.Random(23)
-    for size in range(20):
-        batches: list[tuple[Rows, int]] = []
-        for number in range(7, 7 + 1 + size % 5):
-            clients = draw.sample(("Ida", "Jo", "Kim", "Lea", "Max"), draw.randrange(1, 5))
-            rows = [(client, draw.choice((0, 1, 2, 40))) for client in clients]
-            batches += [(rows, number)] * draw.choice((1, 1, 2, 3))
-        yield _case(
-            *batches,
-            cause="These micro-batches were drawn by chance. Which came again, and who holds "
-            "nothing?",
-        )
+def commits_between(db, rows, batch_id):
+    db.execute("DELETE FROM letters WHERE batch = ?", (batch_id,))
+    db.commit()
+    looks_first(db, rows, batch_id)
 
 
-_OF_MICRO_BATCHES = one_after_another(
-    by_cases(_TEACHING, [replace(m, model=_written(m.model)) for m in MISTAKES]),
-    by_cases(smallest_first(_drawn())),
-)
+def begins_at_one(db, rows, batch_id):
+    last = db.execute("SELECT max(batch) FROM letters").fetchone()[0] or 0
+    if batch_id > last:
+        write_letters(db, rows, batch_id)
 
 
-_COMMITS = (
-    "It commits by itself: a crash between its two statements would lose letters. Here the caller "
-    "rolled back, and the table isn't as it was before. Leave out `commit()`, `with db:` and "
-    "`executescript`, which commits before it runs."
-)
-_OF_A_ROLLBACK = by_cases(
-    [
-        Case((before, [("Ada", 2), ("Bo", 1)], 7), before, _COMMITS)
-        for before in ([(6, "Ada")], [(6, "Ada"), (7, "Ada"), (7, "Bo")])
-    ]
-)
+def draw(random, size):
+    steps = []
+    for number in range(random.choice((0, 7)), 8 + size % 5):
+        clients = random.sample(("Ida", "Jo", "Kim", "Lea", "Max", "O'Hara"), random.randrange(6))
+        step = number, tuple((client, random.choice((0, 1, 2, 40))) for client in clients)
+        steps += [(*step, False)] * random.choice((0, 0, 1)) + [step] * random.choice((1, 1, 2, 3))
+    return (steps,)
 
 
-def _diagnose(answer: Any) -> NotYet | None:
-    misuse = not_callable_so(answer, (None, (), 0))
-    return misuse or _OF_MICRO_BATCHES(_written(answer)) or _OF_A_ROLLBACK(_rolled_back(answer))
+FIRST, SECOND = (0, (("Ada", 2), ("Bo", 1))), (1, (("Ada", 3), ("Cleo", 0), ("Dan", 1)))
+THIRD = (2, (("Bo", 0), ("Ada", 1)))
 
-
-one_letter = Problem(
+one_letter = exercise(
+    write_letters,
     name="One letter per micro-batch",
     task="Write what `foreachBatch` does for the mailing list. `db` is a SQLite connection with a "
     "table `letters (batch INTEGER, client TEXT)`, `rows` the pairs `(client, positions)` that "
@@ -154,9 +97,43 @@ one_letter = Problem(
     "After a crash Spark hands the same micro-batch in again, with the same number. Then there is "
     "no second letter, also if this process is a new one, which remembers nothing but the table. "
     "The caller commits, or rolls everything back.\n\n"
-    "`[('Ada', 2), ('Cleo', 0)]` as micro-batch 7, once or twice, leaves the one row `(7, 'Ada')`.",
-    stub="def write_letters(db, rows, batch_id):\n    ...  # your code\n",
-    diagnose=_diagnose,
+    "`[('Ada', 2), ('Cleo', 0)]` as micro-batch 7, once or twice, leaves the one row `(7, 'Ada')`."
+    "\n\nThe check shows each call as `(batch_id, rows)`, with `False` behind where the caller "
+    "rolled back, and the table after each call.",
+    cases=[
+        case("Two clients hold something: each gets a letter of micro-batch 0.", [FIRST]),
+        case("Micro-batch 0 is processed twice, as after a crash.", [FIRST, FIRST]),
+        case("Cleo holds nothing any more, so Cleo gets no letter.", [SECOND]),
+        case("Ada's holdings changed in two micro-batches: that's two letters.", [FIRST, SECOND]),
+        case("Only micro-batch 1 is processed twice.", [FIRST, SECOND, SECOND, THIRD]),
+        case("A micro-batch may be empty. Then there is no letter.", [(0, ())]),
+        case("The caller rolls micro-batch 1 back (`False`), so the table is as before.",
+             [FIRST, (*SECOND, False)]),
+        case("Micro-batch 0 is processed again and rolled back: its letters are still there.",
+             [FIRST, (*FIRST, False)]),
+    ],
+    draw=draw,
+    rehearse=rehearse,
+    right=[looks_first, with_an_index],
+    wrong=[
+        wrong("A micro-batch that is processed again is written again. What in the table says that "
+              "it's already there? `INSERT OR IGNORE` ignores only what a unique index forbids.",
+              writes(clear=None)),
+        wrong("A client who holds nothing any more gets a letter.", writes(least=0)),
+        wrong("It deletes the letters of other micro-batches, too. Delete only those of this one.",
+              writes("TRUE"), writes("client = :client", each=True)),
+        wrong("A client gets one letter and never another one. A later micro-batch is a letter of "
+              "its own: look for client and micro-batch.", writes(None, "client = :client")),
+        wrong("It looks or deletes anew for each client, so only one letter of a micro-batch is "
+              "left. Do it once, before the loop.", writes(None, "batch = :batch"),
+              writes(each=True)),
+        wrong("The first micro-batch has the number 0, and it's never written.", begins_at_one),
+        wrong("The two columns are swapped, and SQLite doesn't complain: `letters` has `batch` "
+              "first, then `client`.", writes(values=":client, :batch")),
+        wrong("Clients with one position get no letter. At least one is enough.", writes(least=2)),
+        wrong("It commits by itself. Here the caller rolled back, and the table isn't as before. "
+              "Leave out `commit()`, `with db:` and `executescript`.", commits),
+    ],
     hints=(
         "Write it without the crash first: one INSERT per client who holds something. What would "
         "the table have to say, so that you notice the second time?",
@@ -164,7 +141,6 @@ one_letter = Problem(
         "Both ask for the number of the micro-batch, not for the client.",
         "`db.execute('DELETE FROM letters WHERE batch = ?', (batch_id,))`, and then insert.",
     ),
-    reference=write_letters,
     discussion="Delete and insert, in one transaction: however often the micro-batch comes, the "
     "table is the same. A look whether the number is there already does it too, or a unique index "
     "with `INSERT OR IGNORE`.\n\n"
@@ -172,4 +148,4 @@ one_letter = Problem(
     "same rows. It holds as long as the checkpoint lives. With a fresh checkpoint numbers begin at "
     "0 again, and this table would lose letters; so keep the query's id beside the number, as the "
     "workbook's `Store` does.",
-)
+)  # fmt: skip
