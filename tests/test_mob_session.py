@@ -10,7 +10,6 @@ import secrets
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,11 +18,9 @@ from confluent_kafka import Consumer, TopicPartition
 from nbclient.exceptions import CellExecutionError
 from test_notebook_pace import Kernel, kernel
 
-from workbook.chapter import reopen
 from workbook.classroom import step as step_module
 from workbook.classroom.render import State
 from workbook.classroom.solution import as_a_cell, without_annotations
-from workbook.errors import WorkbookError
 from workbook.generators.clicks import ClickStream
 from workbook.kafka.broker import Broker
 from workbook.kafka.readers import read_all
@@ -37,8 +34,6 @@ from workbook.lessons.mob_ninety_minutes import (
     problems,
     publish_seconds,
 )
-from workbook.lessons.mob_ninety_minutes.bookmarks import bookmarks_of
-from workbook.lessons.mob_ninety_minutes.commit_on_delivery import SIX
 from workbook.topics import Topic
 
 [NOTEBOOK] = [path for path in NOTEBOOKS if path.stem == "mob_ninety_minutes"]
@@ -83,23 +78,6 @@ def test_the_facilitator_has_the_same_timetable() -> None:
     rows = re.findall(r"^\| (\d+) to (\d+) \|", page, re.MULTILINE)
     found = [(int(begin), int(end)) for begin, end in rows]
     assert found == [(0, found[1][0]), *turns(NOTEBOOK).values()]
-
-
-def test_the_six_records_on_paper_give_what_the_text_says() -> None:
-    text = NOTEBOOK.read_text()
-    [seconds] = re.findall(r"\| second \| ([\d| ]+) \|", text)
-    assert [int(second) for second in seconds.split(" | ")] == [at // 1000 for _, at in SIX]
-
-    def behind_n1(reader: Any, producer: Any, metrics: str, until: Any) -> None:
-        while not until():
-            message = reader.poll(0.1)
-            if message is not None and message.offset() == 2:
-                reader.commit(message=message)
-
-    said = bookmarks_of(behind_n1)(SIX)
-    assert "a restart at offset 3 counts 2 of the 3 page views of second 11" in said
-    assert "behind n1, at offset 3" in text
-    assert "2 page\\n" in text or "2 page views" in text
 
 
 # --- taking over ------------------------------------------------------------------------------
@@ -265,16 +243,9 @@ def test_recover_leaves_alone_what_others_have(
     group.close()
 
 
-def test_a_chapter_without_steps_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reopen, "get_ipython", lambda: SimpleNamespace(user_ns={}))
-    with pytest.raises(WorkbookError, match="It has no steps"):
-        reopen.reopen("01_page_view_counter", 3)
-
-
-@pytest.mark.parametrize("step", [0, 7, "'3'"])
-def test_a_step_that_there_is_not(broker: Broker, tmp_path: Path, step: Any) -> None:
+def test_a_step_that_there_is_not(broker: Broker, tmp_path: Path) -> None:
     with kernel(tmp_path) as mine, pytest.raises(CellExecutionError, match="steps 1 to 6"):
-        mine.run(f"{IMPORT}\nrecover({step})")
+        mine.run(f"{IMPORT}\nrecover(7)")
 
 
 @pytest.mark.slow

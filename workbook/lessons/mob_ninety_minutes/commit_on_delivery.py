@@ -1,28 +1,20 @@
-"""The mob's fifth step: commit on delivery."""
+"""The mob's fifth step: Commit on delivery."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
-from typing import Any
 
-from workbook.classroom.drawn import one_after_another, smallest_first
-from workbook.classroom.judging import Case, by_cases
+from confluent_kafka import TopicPartition
+
+from workbook.classroom.exercise import case, exercise, wrong
 from workbook.classroom.step import Step
 from workbook.lessons.mob_ninety_minutes.bookmarks import bookmarks_of
-from workbook.lessons.mob_ninety_minutes.commit_on_delivery_mistakes import MISTAKES
 from workbook.lessons.mob_ninety_minutes.helpers import commit_behind, page_second
-from workbook.lessons.mob_ninety_minutes.on_paper import Entry
-from workbook.lessons.mob_ninety_minutes.publish_seconds import (
-    PUBLISHES,
-    drawn_records,
-)
-from workbook.lessons.mob_ninety_minutes.rehearsal import published_by, rehearsed
+from workbook.lessons.mob_ninety_minutes.on_paper import ERROR
+from workbook.lessons.mob_ninety_minutes.per_second import draw as draw_clicks
+from workbook.lessons.mob_ninety_minutes.per_second import pages
 
 
-def mob(reader: Any, producer: Any, metrics: str, until: Callable[[], bool]) -> None:
-    views, n0 = dict[int, int](), None
+def mob(reader, producer, metrics, until):
+    views, n0 = {}, None
     while not until():
         producer.poll(0)
         n1 = reader.poll(0.1)
@@ -37,82 +29,76 @@ def mob(reader: Any, producer: Any, metrics: str, until: Callable[[], bool]) -> 
     producer.flush()
 
 
-def _case(records: Sequence[Entry], cause: str, late: int = 1, refused: int | None = None) -> Case:
-    args = [*records, *[None] * 6], late, refused
-    return Case(args, bookmarks_of(mob)(*args), cause)
+def committing(report=None, serves=True, commits=None):
+    """Make a program that publishes and does something of its own about commits.
+
+    ``report`` gets the reader and the records n0 and n1 (later, newer ones) by their names, and
+    returns a delivery's report. ``commits`` says when else it commits.
+    """
+
+    def program(reader, producer, metrics, until):
+        views, now, last = {}, {"n0": None, "n1": None}, None
+        while not until():
+            if serves:
+                producer.poll(0)
+            now["n1"] = reader.poll(0.1)
+            if commits == "when read" and now["n1"]:
+                reader.commit(message=now["n1"])
+            second = page_second(now["n1"])
+            if second is None:
+                continue
+            if views and second not in views:
+                done, count = map(str, views.popitem())
+                then, last = report and report(reader, now), now["n0"]
+                producer.produce(metrics, key=done, value=count, on_delivery=then)
+                if commits == "when produced":
+                    reader.commit(message=last)
+            views[second], now["n0"] = views.get(second, 0) + 1, now["n1"]
+        producer.flush()
+        if commits == "at the end" and last:
+            reader.commit(message=last)
+
+    return program
 
 
-def _pages(*times: int) -> list[Entry]:
-    return [("Page", at) for at in times]
+def behind(name):
+    return lambda reader, now: partial(commit_behind, reader, now[name])
 
 
-def _seconds_in(records: Sequence[Entry]) -> set[int]:
-    """Return the seconds that have a page view."""
-    clicks = [entry for entry in records if isinstance(entry, tuple)]
-    return {at // 1000 for kind, at, *_ in clicks if kind == "Page"}
+def too_late(reader, now):
+    return lambda error, _: commit_behind(reader, now["n0"], error, _)
 
 
-SIX = _pages(10_100, 10_600, 11_200, 11_500, 11_900, 12_300)
-"""The six records that stand on paper in the notebook."""
+def up_to_the_gap(offset):
+    """Commit an offset made of n0 and n1, end at no error, and pass no failed metric."""
 
-_CASES = [
-    _case(
-        SIX,
-        "The six records on paper: with second 10 delivered, a restart goes on at offset 2; with "
-        "second 11, at offset 5.",
-    ),
-    _case(
-        [
-            *_pages(10_100),
-            ("Action", 10_200),
-            *_pages(11_300),
-            ("Action", 11_400),
-            *_pages(11_500),
-            None,
-            *_pages(12_400, 12_500, 13_000),
-        ],
-        "Silence and actions lie between the page views: n0 is the page view before, whatever "
-        "came behind it. A restart has to count each open second from its first page view on.",
-    ),
-    _case(
-        _pages(10_100, 11_200, 12_300, 13_400, 14_500),
-        "The broker answers late here, when the loop has read on. A report is about the second "
-        "that it was given to, not about the newest.",
-        late=3,
-    ),
-    _case(
-        _pages(10_100, 10_600, 11_200, 12_300, 13_400, 14_500),
-        "The broker refuses second 11: nothing behind it may be committed.",
-        refused=11,
-    ),
-    _case(
-        _pages(10_100, 10_600, 11_200, 12_300),
-        "The broker refuses the very first metric: nothing may be committed.",
-        refused=10,
-    ),
-    _case(_pages(10_100, 10_200), "No second is complete, so there's nothing to commit."),
-]
-_DRAWN = smallest_first(
-    _case(
-        records,
-        "These clicks were drawn by chance. Where may a restart begin, once these metrics are "
-        "delivered?",
-        late=late,
-    )
-    for late in (1, 4)
-    for records in drawn_records(5 + late)
-    if len(_seconds_in(records)) > 2
-)
+    def program(reader, producer, metrics, until):
+        places = []
 
-_MODELS = [replace(m, model=bookmarks_of(m.model)) for m in MISTAKES]
-_COMMITS = one_after_another(by_cases(_CASES, _MODELS), by_cases(_DRAWN))
+        def report(place, error, _):
+            place[1] = error is None
+            while places and places[0][1]:
+                reader.commit(offsets=[TopicPartition("clicks", 0, places.pop(0)[0])])
+
+        def new(_, now):
+            places.append([offset(now["n0"], now["n1"]), False])
+            return partial(report, places[-1])
+
+        committing(new)(reader, producer, metrics, until)
+
+    return program
 
 
-def _publishes_and_commits(program: Callable[..., Any]) -> Any:
-    return _COMMITS(bookmarks_of(program)) or PUBLISHES(published_by(program))
+def draw(random, size):
+    """Draw the clicks of step 3, and an answer of the broker after one or four records."""
+    return *draw_clicks(random, size), random.choice((1, 4))
 
 
-commit_on_delivery = Step(
+commit_on_delivery = exercise(
+    mob,
+    kind=Step,
+    called="commit_on_delivery",
+    rehearse=bookmarks_of,
     name="5. Commit on delivery",
     task="Edit the program: once the broker has taken a second's metric, and not before, the "
     "group's bookmark moves to where the next second begins. Three edits: give the new record a "
@@ -134,7 +120,63 @@ commit_on_delivery = Step(
     "        views[second] = views.get(second, 0) + 1\n"
     "    producer.flush()\n"
     "    ...  # your code\n",
-    diagnose=rehearsed(_publishes_and_commits, lambda program: program, 4),
+    cases=[
+        case("The six records on paper. It sends what the step before sent. With second 10 "
+             "delivered, a restart continues at offset 2; with second 11, at offset 5.",
+             pages(10_100, 10_600, 11_200, 11_500, 11_900, 12_300)),
+        case("Between the page views there are silence and actions. A restart has to count each "
+             "open second from its first page view on.",
+             [*pages(10_100), ("Action", 10_200), *pages(11_300), ("Action", 11_400),
+              *pages(11_500), None, *pages(12_400, 12_500, 13_000)]),
+        case("The broker answers late here, when the loop has read on. A report is about the "
+             "second that it was given to, not about the newest.",
+             pages(10_100, 11_200, 12_300, 13_400, 14_500), 3),
+        case("The broker answers when the loop has ended: `flush` waits for that.",
+             pages(10_100, 11_200, 12_300), 20),
+        case("The broker refuses second 11: nothing behind it may be committed.",
+             pages(10_100, 10_600, 11_200, 12_300, 13_400, 14_500), 1, 11),
+        case("No second is complete, so there's nothing to commit.", pages(10_100, 10_200)),
+        case("An error in place of a record is still to be raised.",
+             [*pages(10_000, 11_000), ERROR]),
+    ],
+    draw=draw,
+    right=[
+        up_to_the_gap(lambda n0, n1: n1.offset()),
+        committing(lambda r, now: lambda e, _, n0=now["n0"]: commit_behind(r, n0, e, _)),
+    ],
+    wrong=[
+        wrong("It commits behind n1, the first page view of the second that is open. A restart "
+              "begins behind it and never counts it. The one before, n0, is where the complete "
+              "second ends.", committing(behind("n1")), committing(behind("n1"), serves=False)),
+        wrong("An offset is where reading goes on, so n0's own offset brings n0 again: a restart "
+              "publishes the delivered second once more, with one page view. Add 1, or let "
+              "`commit(message=n0)` do so.", up_to_the_gap(lambda n0, n1: n0.offset())),
+        wrong("It doesn't look at the error: a second that the broker has refused is passed, and "
+              "no restart sends it again. Raise it.",
+              committing(lambda reader, now: lambda e, _, n0=now["n0"]: reader.commit(message=n0))),
+        wrong("It commits behind the last record that was read, and that is in the middle of the "
+              "open second. This happens by `commit()` without a message, by an `n0` that is still "
+              "None, and by a `lambda` that looks at a later `n1`.",
+              committing(lambda reader, now: partial(commit_behind, reader, None))),
+        wrong("It commits the message that the report is about: that's the metric, with its place "
+              "in the metrics topic. The bookmark is a place in the clicks: n0.",
+              committing(lambda reader, now: lambda e, m: commit_behind(reader, m, e, None))),
+        wrong("The reports never run while it works: they run in `producer.poll` and `flush` "
+              "only. Call `producer.poll(0)` in each turn of the loop.",
+              committing(behind("n0"), serves=False)),
+        wrong("A `lambda` (or an inner function) looks at its variable when it's called. By the "
+              "time of the report the loop has read on, and the variable holds a later record. "
+              "`partial` keeps the one of now.", committing(too_late)),
+        wrong("It commits right after `produce`, which has only put the metric into a queue. If "
+              "the broker never takes it, no restart sends it again: commit in its report, "
+              "`on_delivery`.", committing(commits="when produced")),
+        wrong("It commits once, when the loop has ended. A kill -9 lets no loop end: commit as it "
+              "goes, in each metric's report.", committing(commits="at the end")),
+        wrong("It never commits: the program of the step before. A restart reads everything again, "
+              "and publishes it once more.", committing(), committing(serves=False)),
+        wrong("It commits each record as soon as it's read. What is counted in memory and not "
+              "published is gone after a crash.", committing(commits="when read")),
+    ],
     hints=(
         "Put your finger on offset 2 of the six records. Which record completes second 10, and "
         "which one is the last that may be forgotten?",
@@ -143,10 +185,8 @@ commit_on_delivery = Step(
         "Above the loop `n0 = None`, at its head `producer.poll(0)` and `n1 = reader.poll(0.1)`. "
         "Where it publishes, `partial(commit_behind, reader, n0)`; then `n0 = n1`.",
     ),
-    reference=mob,
     discussion="This is at least once: a second is published before the bookmark passes it, so "
     "nothing is lost, and what was published and not committed comes again. The program ends at "
     "the first metric that fails, and its restart sends that second again.\n\n"
     "Its weakness is the one partition: `n0` is the record before, whichever partition it's of.",
-    called="commit_on_delivery",
-)
+)  # fmt: skip

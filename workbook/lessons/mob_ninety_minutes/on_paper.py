@@ -69,10 +69,13 @@ class Reader:
     """A consumer of one partition. ``until`` turns true once it has handed out everything."""
 
     def __init__(
-        self, records: Sequence[Entry], committed: Callable[[str, int], None] = lambda *_: None
+        self,
+        records: Sequence[Entry],
+        committed: Callable[[str, int], None] = lambda *_: None,
+        first: int = 0,
     ) -> None:
         self._records, self._committed = records, committed
-        self.polls, self.offset = 0, -1
+        self.polls, self.offset = 0, first - 1
         self.last: Message | None = None
 
     def poll(self, timeout: float = -1) -> Message | None:

@@ -1,23 +1,16 @@
-"""The mob's first step: print the records."""
+"""The mob's first step: Print the records."""
 
-from __future__ import annotations
-
-import random
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from typing import Any
+import json
 
 from confluent_kafka import KafkaException
 
-from workbook.classroom.drawn import one_after_another, smallest_first
-from workbook.classroom.judging import Case, by_cases
+from workbook.classroom.exercise import case, exercise, wrong
 from workbook.classroom.step import Step
-from workbook.lessons.mob_ninety_minutes.on_paper import ERROR, Entry
-from workbook.lessons.mob_ninety_minutes.print_records_mistakes import MISTAKES
-from workbook.lessons.mob_ninety_minutes.rehearsal import raw, rehearsed, shown_by
+from workbook.lessons.mob_ninety_minutes.on_paper import ERROR
+from workbook.lessons.mob_ninety_minutes.rehearsal import raw, shown_by
 
 
-def mob(reader: Any, show: Callable[..., None], until: Callable[[], bool]) -> None:
+def mob(reader, show, until):
     while not until():
         message = reader.poll(0.1)
         if message is None:
@@ -27,51 +20,82 @@ def mob(reader: Any, show: Callable[..., None], until: Callable[[], bool]) -> No
         show(message.offset(), message.value())
 
 
-_rehearse = shown_by(raw)
-_BROKEN = b'{"event_id": 77, "click_type": "Page", "na'
+def raises(error):
+    raise KafkaException(error)
 
 
-def _case(records: Sequence[Entry], cause: str) -> Case:
-    return Case((list(records),), _rehearse(mob)(records), cause)
+def raises_itself(error):
+    raise error
 
 
-def _drawn() -> Iterator[Case]:
-    draw = random.Random(1)
-    for size in range(1, 16):
-        records: list[Entry] = []
-        for _ in range(size):
-            page = draw.choice(("Page", "Action")), draw.randrange(10**13), draw.choice(_NAMES)
-            records.append(draw.choice((page, page, None, _BROKEN, b"")))
-        yield _case(
-            records, "These records were drawn by chance: each has its line, as it came, in turn."
-        )
+def printing(
+    line=lambda m: (m.offset(), m.value()), at_error=raises, in_silence=False, at_once=True
+):
+    """Make a program; with the defaults it's right.
+
+    ``at_error`` gets an error, and a true result ends the program. ``in_silence`` says whether
+    silence ends it. If it isn't ``at_once``, the lines are shown when the loop has ended.
+    """
+
+    def program(reader, show, until):
+        kept = []
+        while not until():
+            message = reader.poll(0.1)
+            if message is None and in_silence:
+                break
+            if message is None:
+                continue
+            if message.error() and at_error:
+                if at_error(message.error()):
+                    break
+                continue
+            if at_once:
+                show(*line(message))
+            else:
+                kept.append(line(message))
+        for each in kept:
+            show(*each)
+
+    return program
 
 
-_NAMES = ("/home", "/shoes", "None", "error", "buy")
+def in_one_text(reader, show, until):
+    while True:
+        if until():
+            break
+        m = reader.poll(timeout=0.5)
+        if m:
+            if m.error():
+                raise RuntimeError(f"no record, but {m.error()}")
+            show(f"{m.topic()} {m.key()}, offset {m.offset():>4}: {m.value()!r}")
 
-_CASES = [
-    _case(
-        [("Page", 10_200), ("Action", 10_400), ("Page", 11_100)],
-        "Three records, three lines on the screen, by `show`: each with its offset and its value "
-        "as it came.",
-    ),
-    _case(
-        [None, ("Page", 10_200), None, None, ("Page", 11_100)],
-        "`poll` brings None where nothing came for a tenth of a second. Then the loop asks again.",
-    ),
-    _case(
-        [_BROKEN, ("Page", 10_200)],
-        "The first record is half a click. Raw means: its bytes, whatever they are.",
-    ),
-    _case(
-        [("Page", 10_200), ERROR, ("Page", 11_100)],
-        "The second message is an error in place of a record: `message.error()` says so. Raise it "
-        "as `KafkaException`, so that somebody gets to know.",
-    ),
-    _case([None, None], "Nothing came, so there's nothing to show."),
-]
 
-print_records = Step(
+def shows_nothing(reader, show, until):
+    printing()(reader, lambda *what: None, until)
+
+
+def shows_one(reader, show, until):
+    printing()(reader, show, lambda: until() or reader.last is not None)
+
+
+HALF = b'{"event_id": 77, "click_type": "Page", "na'
+
+
+def draw(random, size):
+    """Draw clicks of any time and name, halves of clicks, empty values and silence."""
+    names, records = ("/home", "/shoes", "None", "error", "buy"), []
+    for _ in range(size):
+        kind, at = random.choice(("Page", "Action")), random.randrange(10**13)
+        click = kind, at, random.choice(names)
+        records.append(random.choice((click, click, None, HALF, b"")))
+    return (records,)
+
+
+print_records = exercise(
+    mob,
+    kind=Step,
+    called="print_records",
+    rehearse=shown_by(raw, first=7),
     name="1. Print the records",
     task="Write the loop's inside. `reader.poll(0.1)` brings one message, or None where nothing "
     "came within 0.1 seconds: then ask again. A message may be an error in place of a record: "
@@ -84,14 +108,53 @@ print_records = Step(
     "    while not until():\n"
     "        message = reader.poll(0.1)\n"
     "        ...  # your code\n",
-    diagnose=rehearsed(
-        one_after_another(
-            by_cases(_CASES, [replace(m, model=_rehearse(m.model)) for m in MISTAKES]),
-            by_cases(smallest_first(_drawn())),
-        ),
-        _rehearse,
-        3,
-    ),
+    cases=[
+        case("Each record has one line, by `show`, when it arrives: its offset, which is 7 for "
+             "the first one here, and its value as it is.",
+             [("Page", 10_200), ("Action", 10_400), ("Page", 11_100)]),
+        case("`poll` returns None if nothing came for a tenth of a second. Then the loop asks "
+             "again.", [None, ("Page", 10_200), None, None, ("Page", 11_100)]),
+        case("The first record is half a click. Raw means: its bytes, whatever they are.",
+             [HALF, ("Page", 10_200)]),
+        case("The first record is empty: a value of no bytes is a value, too.",
+             [b"", ("Page", 10_200)]),
+        case("The second message is an error in place of a record: `message.error()` says so. "
+             "Raise it as `KafkaException`.", [("Page", 10_200), ERROR, ("Page", 11_100)]),
+        case("Nothing came, so there's nothing to show.", [None, None]),
+    ],
+    draw=draw,
+    right=[
+        in_one_text,
+        printing(lambda m: (m.offset(), m.value().decode())),
+        printing(lambda m: (m.partition(), m.offset(), m.timestamp(), m.key(), m.value())),
+    ],
+    wrong=[
+        wrong("It shows an error as if it were a record: `value()` has the error's text then. Ask "
+              "`message.error()` first, and raise it.", printing(at_error=None)),
+        wrong("It doesn't raise an error: it skips the error, or ends without a word. If the topic "
+              "isn't there, nobody ever gets to know.",
+              printing(at_error=lambda error: False), printing(at_error=lambda error: True)),
+        wrong("`message.error()` isn't an exception, though it can be raised: no `except "
+              "Exception` catches it. Wrap it: `raise KafkaException(message.error())`.",
+              printing(at_error=raises_itself)),
+        wrong("It ends where `poll` returns None. That only means that nothing came just now: "
+              "`continue`.", printing(in_silence=True)),
+        wrong("It reads the value as JSON, and half a click ends the program. Print what's there, "
+              "before you believe in a format.", printing(lambda m: (json.loads(m.value()),)),
+              printing(lambda m: (m.offset(), json.loads(m.value())))),
+        wrong("The parts of a message are methods: `message.offset()` and `message.value()`, with "
+              "parentheses.",
+              printing(lambda m: (m.offset, m.value)), printing(lambda m: (m,))),
+        wrong("Each line needs two things, the offset and the value. One of them is missing.",
+              printing(lambda m: (m.value(),)), printing(lambda m: (m.offset(),)),
+              printing(lambda m: (m.key(), m.value()))),
+        wrong("It shows nothing. `print` and `return` write somewhere else: here a line goes to "
+              "the screen by `show`.", shows_nothing),
+        wrong("It collects the records and shows them when the loop has ended. This loop is to run "
+              "for years: show each one when it arrives.", printing(at_once=False)),
+        wrong("It shows the first record and ends: is there a `return` or a `break` inside the "
+              "loop?", shows_one),
+    ],
     hints=(
         "A poll has three outcomes: nothing, an error, a record. What does the loop do in each?",
         "`continue` goes back to the loop's head. The message's parts are methods: `offset()`, "
@@ -99,9 +162,7 @@ print_records = Step(
         "First `if message is None`, then `if message.error()`, and below both "
         "`show(message.offset(), message.value())`.",
     ),
-    reference=mob,
     discussion="Print first, whatever the topic: you see bytes, keys and times before you believe "
     "anything about them. This loop ends at the first error, which is better than one that goes on "
     "in silence. It keeps no state at all.",
-    called="print_records",
-)
+)  # fmt: skip

@@ -1,24 +1,23 @@
-"""The mob's fourth step: publish to the metrics topic."""
+"""The mob's fourth step: Publish to the metrics topic."""
 
-from __future__ import annotations
-
-import random
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from typing import Any
-
-from workbook.classroom.drawn import one_after_another, smallest_first
-from workbook.classroom.judging import Case, by_cases
+from workbook.classroom.exercise import case, exercise, wrong
 from workbook.classroom.step import Step
 from workbook.lessons.mob_ninety_minutes.helpers import page_second
-from workbook.lessons.mob_ninety_minutes.on_paper import ERROR, Entry
-from workbook.lessons.mob_ninety_minutes.per_second import draw
-from workbook.lessons.mob_ninety_minutes.publish_seconds_mistakes import MISTAKES
-from workbook.lessons.mob_ninety_minutes.rehearsal import published_by, rehearsed
+from workbook.lessons.mob_ninety_minutes.on_paper import ERROR
+from workbook.lessons.mob_ninety_minutes.per_second import draw as draw_clicks
+from workbook.lessons.mob_ninety_minutes.per_second import (
+    in_two_variables,
+    pages,
+    showing,
+    shows_each,
+    shows_the_new,
+    shows_the_open_one,
+)
+from workbook.lessons.mob_ninety_minutes.rehearsal import published_by
 
 
-def mob(reader: Any, producer: Any, metrics: str, until: Callable[[], bool]) -> None:
-    views: dict[int, int] = {}
+def mob(reader, producer, metrics, until):
+    views = {}
     while not until():
         second = page_second(reader.poll(0.1))
         if second is None:
@@ -30,56 +29,67 @@ def mob(reader: Any, producer: Any, metrics: str, until: Callable[[], bool]) -> 
     producer.flush()
 
 
-def _case(records: Sequence[Entry], cause: str, topic: str = "metrics") -> Case:
-    args = list(records), topic
-    return Case(args, published_by(mob)(*args), cause)
+def waits(producer):
+    producer.flush()
 
 
-def _pages(*times: int) -> list[Entry]:
-    return [("Page", at) for at in times]
+def publishing(
+    record=lambda second, views: (str(views), str(second)),
+    rule=in_two_variables,
+    ends=waits,
+    each=lambda producer: None,
+):
+    """Make a program; with the defaults it's right.
+
+    ``record`` makes the arguments of ``produce`` behind the topic (or, as a dictionary, all that
+    differ by name), ``rule`` turns seconds into what is complete, ``each`` runs before a record is
+    produced, and ``ends`` when the loop has ended.
+    """
+
+    def program(reader, producer, metrics, until):
+        def publish(second, views):
+            each(producer)
+            made = record(second, views)
+            if isinstance(made, dict):
+                producer.produce(**{"topic": metrics, **made})
+            else:
+                producer.produce(metrics, *made)
+
+        showing(rule)(reader, publish, until)
+        ends(producer)
+
+    return program
 
 
-_CASES = [
-    _case(
-        _pages(10_200, 10_900, 11_100, 12_000),
-        "Two seconds are complete: two metrics, each when the next second begins.",
-    ),
-    _case(
-        [*_pages(10_100), None, ("Action", 11_200), None, *_pages(11_900, 12_300), None],
-        "Silence and actions publish nothing.",
-        "metrics.k3f9",
-    ),
-    _case(_pages(10_200, 10_300), "Second 10 is still open, so nothing is published."),
-    _case([*_pages(10_000, 11_000), ERROR], "An error in place of a record is still to be raised."),
-    _case(
-        [("Page", 10_000 + 10 * at) for at in range(1, 205)],
-        "Second 10 has 99 page views, second 11 has 100: all of them count.",
-    ),
-]
+def idea(cause, **differs):
+    """Return a wrong idea, with a flush behind the loop and without one."""
+    return wrong(cause, publishing(**differs), publishing(**differs, ends=lambda producer: None))
 
 
-def drawn_records(seed: int) -> Iterator[list[Entry]]:
-    """Draw clicks in the order of their time, up to fifteen."""
-    chance = random.Random(seed)
-    yield from (draw(chance, size)[0] for size in range(1, 16))
+def flushes_each(reader, producer, metrics, until):
+    views = {}
+    while not until():
+        second = page_second(reader.poll(0.1))
+        if second is not None and views and second not in views:
+            [(done, count)] = views.items()
+            producer.produce(topic=metrics, value=b"%d" % count, key=f"{done}".encode())
+            while producer.flush(10):
+                pass
+            views.clear()
+        if second is not None:
+            views[second] = views.get(second, 0) + 1
 
 
-_DRAWN = smallest_first(
-    _case(
-        records,
-        "These clicks were drawn by chance. Follow them through your lines: where does the first "
-        "metric differ?",
-    )
-    for records in drawn_records(4)
-)
+def draw(random, size):
+    """Draw the clicks of the step before, and a topic."""
+    return *draw_clicks(random, size), random.choice(("metrics", "metrics.k3f9"))
 
-PUBLISHES = one_after_another(by_cases(_CASES), by_cases(_DRAWN))
-"""The check of what a rehearsed program publishes, without a word on mistakes."""
 
-_MODELS = [replace(m, model=published_by(m.model)) for m in MISTAKES]
-_CHECK = one_after_another(by_cases(_CASES, _MODELS), by_cases(_DRAWN))
-
-publish_seconds = Step(
+publish_seconds = exercise(
+    mob,
+    kind=Step,
+    called="publish_seconds",
+    rehearse=published_by,
     name="4. Publish to the metrics topic",
     task="Edit the program: instead of showing a complete second, it publishes it, so that others "
     "get it. It has confluent-kafka's `producer` and the name of the topic, `metrics`, in place of "
@@ -98,7 +108,52 @@ publish_seconds = Step(
     "            show(*views.popitem())\n"
     "        views[second] = views.get(second, 0) + 1\n"
     "    ...  # your code\n",
-    diagnose=rehearsed(_CHECK, published_by, 4),
+    cases=[
+        case("Two seconds are complete: two metrics, each when the next second begins. Key and "
+             "value are decimal text.", pages(10_200, 10_900, 11_100, 12_000), "metrics"),
+        case("Silence and actions publish nothing.",
+             [*pages(10_100), None, ("Action", 11_200), None, *pages(11_900, 12_300), None],
+             "metrics.k3f9"),
+        case("Second 10 is still open, so nothing is published.", pages(10_200, 10_300), "metrics"),
+        case("An error in place of a record is still to be raised.",
+             [*pages(10_000, 11_000), ERROR], "metrics"),
+        case("Second 10 has 99 page views, second 11 has 100: all of them count.",
+             pages(*range(10_010, 12_050, 10)), "metrics"),
+    ],
+    draw=draw,
+    right=[
+        publishing(each=lambda producer: producer.poll(0)),
+        publishing(lambda s, v: {"key": str(s), "value": str(v), "on_delivery": print}),
+        flushes_each,
+    ],
+    wrong=[
+        idea("Key and value are swapped: the key is the second. (Without names, the second "
+             "argument of `produce` is the value and the third is the key.)",
+             record=lambda second, views: (str(second), str(views))),
+        idea("The key is missing. By the key a reader knows which second the count belongs to.",
+             record=lambda second, views: (str(views),)),
+        idea("The second is in the value, and there's no key. By the key a reader knows that two "
+             "records are about the same second.",
+             record=lambda second, views: (f"{second} {views}",)),
+        idea("It always writes to `metrics`, in quotes. The topic's name is what the variable "
+             "`metrics` holds.",
+             record=lambda s, v: {"topic": "metrics", "key": str(s), "value": str(v)}),
+        idea("It publishes the open second after each page view. Publish it once, when another "
+             "second begins.", rule=shows_each),
+        idea("When the loop ends it publishes the open second, too. It isn't complete: a restart "
+             "may bring more of it, and a part would stand as the whole.",
+             rule=shows_the_open_one),
+        idea("It publishes the second that has just begun. The previous second is the complete "
+             "one.", rule=shows_the_new),
+        idea("It doesn't remove a second that it has published, so its count continues in the "
+             "next.", rule=lambda seconds: in_two_variables(seconds, removes=False)),
+        idea("Nothing is produced. Is `producer.produce` reached when the second changes?",
+             rule=lambda seconds: (() for _ in seconds if 0)),
+        wrong("It doesn't wait for the queue when the loop has ended: what `produce` has put there "
+              "is lost. Call `flush()` behind the loop, without a 0.",
+              publishing(ends=lambda producer: None),
+              publishing(ends=lambda producer: producer.flush(0))),
+    ],
     hints=(
         "One line shows. What does it know, and what does a record need? And what is to be done "
         "behind the loop?",
@@ -106,10 +161,8 @@ publish_seconds = Step(
         "`done, count = views.popitem()`, and below it `producer.produce(metrics, key=str(done), "
         "value=str(count))`. The last line, outside the loop, is `producer.flush()`.",
     ),
-    reference=mob,
     discussion="A metric of the same second gets the same key, so whoever reads the topic can keep "
     "the last value of each: published twice it does no harm. A weakness stays: nobody looks "
     "whether the broker has taken the record. And this program remembers no place: started again, "
     "it reads and publishes everything once more.",
-    called="publish_seconds",
-)
+)  # fmt: skip

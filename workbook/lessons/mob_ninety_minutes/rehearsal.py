@@ -11,17 +11,9 @@ from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException
 
-from workbook.classroom.imports import import_for
-from workbook.classroom.judging import NotYet, not_callable_so
-from workbook.lessons.mob_ninety_minutes.on_paper import (
-    Entry,
-    Message,
-    Producer,
-    Reader,
-)
+from workbook.lessons.mob_ninety_minutes.on_paper import Entry, Message, Producer, Reader
 
 Program = Callable[..., Any]
-Check = Callable[[Any], NotYet | None]
 Line = Callable[[str, Reader], str]
 
 ENDS = "it ends with the error"
@@ -29,25 +21,18 @@ ESCAPES = "it raises Kafka's error itself, which no `except Exception` catches"
 WAITING = "it ends, and metrics are still in the producer's queue"
 
 
-def rehearsed(check: Check, rehearse: Callable[[Program], Any], parameters: int) -> Check:
-    """Build a check of a program from one of what its rehearsal gives."""
+def shown_by(
+    line: Line, first: int = 0
+) -> Callable[[Program], Callable[[Sequence[Entry]], list[str]]]:
+    """Build a rehearsal of a program that shows: a line for each call of ``show``.
 
-    def diagnose(answer: Any) -> NotYet | None:
-        if misuse := not_callable_so(answer, (None,) * parameters):
-            return misuse
-        import_for(answer)
-        return check(rehearse(answer))
-
-    return diagnose
-
-
-def shown_by(line: Line) -> Callable[[Program], Callable[[Sequence[Entry]], list[str]]]:
-    """Build a rehearsal of a program that shows: a line for each call of ``show``."""
+    ``first`` is the offset of the first record.
+    """
 
     def rehearse(program: Program) -> Callable[[Sequence[Entry]], list[str]]:
         @functools.wraps(program)
         def asked(records: Sequence[Entry]) -> list[str]:
-            reader, lines = Reader(records), list[str]()
+            reader, lines = Reader(records, first=first), list[str]()
 
             def show(*what: Any) -> None:
                 text = line(" ".join(map(str, what)), reader)
@@ -122,7 +107,7 @@ def _is_kafkas(error: Exception) -> bool:
 
 
 def _place(reader: Reader) -> str:
-    return f"at offset {reader.offset}" if reader.offset >= 0 else "before any record"
+    return f"at offset {reader.offset}" if reader.last else "before any record"
 
 
 def _asks(asked: Any, like: Callable[..., Any]) -> Any:
