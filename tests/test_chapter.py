@@ -175,7 +175,7 @@ assert not asked or java.poll() is not None
 """
 
 
-@pytest.mark.parametrize("asked", ["asked", "never asked"])
+@pytest.mark.parametrize("asked", ["asked", pytest.param("never asked", marks=pytest.mark.slow)])
 def test_spark_starts_in_the_background_and_ends_with_the_chapter(broker: Any, asked: str) -> None:
     ran = subprocess.run(
         [sys.executable, "-c", SPARK_SOON, asked], capture_output=True, text=True, check=False

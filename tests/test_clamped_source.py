@@ -548,6 +548,7 @@ def test_what_compaction_has_left(clamped: Clamped) -> None:
 # --- a place of its own -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_example_of_its_page_runs_from_another_folder(clamped: Clamped, tmp_path: Path) -> None:
     clamped.write(0, *range(30))
     clamped.write(1, 0)

@@ -282,6 +282,7 @@ def test_an_order_that_comes_after_its_visit_is_a_fragment_within_the_horizon(
     ]
 
 
+@pytest.mark.slow
 def test_a_broker_that_is_away_when_a_batch_begins_is_waited_for(
     spark: SparkSession, tmp_path: Path
 ) -> None:

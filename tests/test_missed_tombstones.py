@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import json
 import secrets
-import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from compacting import roll, wait_until_compacted
 from confluent_kafka import Producer
-from labs import end, read_until, until, workbook
 
 from workbook.errors import CannotGoOn
 from workbook.events.group_records import CONSUMER_OFFSETS
-from workbook.events.positions import Position
 from workbook.kafka.broker import Broker
 from workbook.kafka.compaction import DAY_MS, tombstones_kept
 from workbook.kafka.offsets import first_since
-from workbook.kafka.record_producer import RecordProducer
-from workbook.sinks.store import Store
 from workbook.spark.offset_log import last_read
+from workbook.systems import SYSTEMS
 from workbook.systems.active_groups import ActiveGroups
 from workbook.systems.refusals import require_tombstones
-from workbook.topics import COMPACTED, Topic, new_compacted_topic
+from workbook.topics import COMPACTED, Topic
 
 HOUR_MS = DAY_MS // 24
 KEPT = {"delete.retention.ms": str(2 * HOUR_MS)}
@@ -164,38 +159,14 @@ def test_a_new_table_of_groups_wants_an_empty_topic(
     )
 
 
-def test_run_refuses_to_go_on_behind_a_tombstone_that_is_gone(
-    broker: Broker, tmp_path: Path
+@pytest.mark.parametrize("name", ["share_holders", "active_groups"])
+def test_run_asks_it_of_each_system_with_a_table(
+    broker: Broker, sent: Sent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    topic = new_compacted_topic("positions", "test-missed", soon=True)
-    broker.create(topic)
-    config, state = broker.client_config(), tmp_path / "state"
-    words = ("run", "share_holders", "--in", topic.name, "--checkpoint")
-
-    def holders(folder: Path) -> list[str]:
-        running = workbook(*words, str(folder))
-        read_until(running, "Ask its store meanwhile")
-        until(lambda: _finished(folder, topic.name), "the end of the topic")
-        end(running, signal.SIGINT)
-        return [row["client"] for row in Store(folder / "store.db", "client", reading=True).all()]
-
-    with RecordProducer(config, topic.name) as producer:
-        producer.send_bytes(Position("Bob", "IBM", 10, "NYSE").to_json(), b"1")
-        producer.send_bytes(Position("Alice", "IBM", 10, "NYSE").to_json(), b"2")
-        assert holders(state) == ["Alice", "Bob"]
-        assert holders(state) == ["Alice", "Bob"]  # nothing has come since
-        producer.send_bytes(None, b"1")
-    wait_until_compacted(config, topic.name, roll(config, topic.name), tombstones=True)
-
-    refused = workbook(*words, str(state))
-    said, _ = refused.communicate(timeout=90)
-    assert refused.returncode == 1
-    assert f"Expected to go on with {topic.name} within 0:00:0" in said
-    assert "Starting Spark" not in said
-    assert holders(tmp_path / "fresh") == ["Alice"]
-
-
-def _finished(folder: Path, topic: str) -> bool:
-    """Whether a micro-batch with all records has finished."""
-    found = last_read(folder / "0", topic)
-    return found is not None and found[0][0] >= 2
+    topic, system = sent(5 * HOUR_MS, 3 * HOUR_MS, 0), SYSTEMS[name]
+    monkeypatch.setattr("workbook.systems.active_groups.CONSUMER_OFFSETS", topic.name)
+    planned(tmp_path, topic.name, {0: 0, 1: 1}, age=4 * HOUR_MS)
+    words = ["--in", topic.name] if system.reads else []
+    options = system.options([*words, "--checkpoint", str(tmp_path)])
+    with pytest.raises(CannotGoOn, match=f"go on with {topic.name} within 2:00:00"):
+        system.check_topics(broker, options)

@@ -85,15 +85,6 @@ def test_where_it_may_not_ask_a_topic_keeps_tombstones_for_a_day(
     require_tombstones(users["reader"], "offsets-of-old", str(tmp_path))
 
 
-def test_a_reader_s_table_goes_on_within_a_day(users: Users, tmp_path: Path) -> None:
-    state = tmp_path / "state"
-    words = ("run", "active_groups", "--checkpoint", str(state))
-    for _ in range(2):
-        running = workbook(*words, env=environment(users["reader"]))
-        read_until(running, "1 group, 1 unknown")
-        end(running, signal.SIGINT)
-
-
 def test_without_the_right_to_read_it_says_which_one_is_missing(users: Users) -> None:
     running = workbook("run", "active_groups", env=environment(users["watcher"]))
     said, _ = running.communicate(timeout=DEADLINE)
