@@ -70,8 +70,10 @@ def by_cases(
         if misuse := not_callable_so(answer, cases[0].args):
             return misuse
         failed = _judged_apart(answer, cases, mistakes)
-        if failed is None or failed.case == 0 or failed.explained:
-            return failed and failed.found
+        if failed is None:
+            return None
+        if failed.case == 0 or failed.explained:
+            return failed.found
         alone = _judged_apart(answer, [cases[failed.case]], mistakes)
         if alone is None or alone.found.value != failed.found.value:
             return replace(failed.found, cause=LEFT_BEHIND)
