@@ -37,8 +37,8 @@ _ERRORS: Sequence[tuple[str, str]] = (
     ),
     (
         r"'NoneType' object is not (iterable|subscriptable)|object of type 'NoneType'",
-        "It takes a None for a value. Methods such as `append`, `extend` or `sort` return nothing, "
-        "and `get` gives None where there's no such key.",
+        "It takes a None for a value. Is an argument None in this input? `get` gives None where "
+        "there's no such key, and methods such as `append` or `sort` return nothing.",
     ),
     (
         r"(list|tuple) indices must be integers or slices, not str",

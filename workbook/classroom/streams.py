@@ -16,6 +16,7 @@ from workbook.classroom.spark_errors import spark_cause
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+RIGHT = "The rows are right, but "
 _RUNS = (
     "it runs the query itself (`collect`, `toPandas`, `count`, `rdd`, `pivot`, `cache`): a stream "
     "has no end to wait for, and Spark refuses. Describe the result with DataFrame operations, and "
@@ -37,7 +38,17 @@ _TABLE = (
     "they were made out of Python or of another table, so nothing of a stream would come through. "
     "Build the result from the DataFrame that is handed in."
 )
+COLLECTS = (
+    "on a stream it collects every row that a group ever had, and the "
+    "state keeps them all forever. Which aggregate keeps a single value?"
+)
+BY_THE_CLOCK = (
+    "they depend on the time at which the query runs: on a stream a group "
+    "gets a further row when that time changes."
+)
 _PLANNED = {
+    r"\b(collect_list|collect_set|array_agg|listagg)\(": COLLECTS,
+    r"\b(current_\w+|now|localtimestamp)\(": BY_THE_CLOCK,
     r"approx_count_distinct\(": "`approx_count_distinct` gives only an estimate, which is wrong "
     "where there are more rows. Here every row counts: `count` gives their exact number.",
     "FlatMapGroupsIn": "a Python function over each group sees the rows of one micro-batch alone, "
@@ -59,7 +70,7 @@ def stream_like(table: DataFrame) -> DataFrame:
 def cause_on_a_stream(described: Attempt) -> str:
     """Return why an answer's query, called with ``stream_like``, would not start; or ''."""
     cause = _cause(described)
-    return f"The rows are right, but {cause}" if cause else ""
+    return f"{RIGHT}{cause}" if cause else ""
 
 
 def _cause(described: Attempt) -> str:

@@ -1,13 +1,10 @@
 """Chapter 20: The latest row on Spark."""
 
-import re
-from dataclasses import replace
-
 from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.classroom.exercise import case, wrong
 from workbook.classroom.frame_exercise import frame_exercise
-from workbook.classroom.judging import NotYet
+from workbook.classroom.streams import BY_THE_CLOCK, COLLECTS, RIGHT
 
 
 def latest(changelog):
@@ -77,20 +74,7 @@ def draw(random, size):
 
 
 STREAM = "On a stream it emits the wrong rows in this micro-batch. Which row is each one's newest?"
-COLLECTS = (
-    "The rows are right, but on a stream it collects every record that a position ever had, and "
-    "the state keeps them all forever. Which aggregate keeps a single row?"
-)
-BY_THE_CLOCK = (
-    "The rows are right, but they depend on the time at which the query runs: on a stream a "
-    "position gets a further row when that time changes. Its key is the position alone."
-)
-IN_THE_PLAN = {
-    r"\b(collect_list|collect_set|array_agg|listagg)\(": COLLECTS,
-    r"\b(current_\w+|now|localtimestamp)\(": BY_THE_CLOCK,
-}
-
-on_frames = frame_exercise(
+latest_on_spark = frame_exercise(
     latest,
     name="The latest row on Spark",
     task="Write a function from a changelog of positions, as a DataFrame, to the newest row of "
@@ -160,8 +144,9 @@ on_frames = frame_exercise(
               all_records(), all_records("NOT deleted")),
     ],
     wrong_on_a_stream=[
-        wrong(COLLECTS, newest("array_max(collect_list(struct(offset, struct(*) AS row))).row")),
-        wrong(BY_THE_CLOCK, newest(by=["position", "current_date()"]),
+        wrong(RIGHT + COLLECTS,
+              newest("array_max(collect_list(struct(offset, struct(*) AS row))).row")),
+        wrong(RIGHT + BY_THE_CLOCK, newest(by=["position", "current_date()"]),
               newest(by=["position", "window(current_timestamp(), '1000 days')"])),
     ],
     hints=(
@@ -179,15 +164,3 @@ on_frames = frame_exercise(
     "changed, and a row that's left out is never taken back. That has a price: what does the state "
     "keep of a closed position?",
 )  # fmt: skip
-
-
-def diagnose(answer, spark=None):
-    """Judge the rows, and then what the state keeps and depends on, which shows in the plan."""
-    if (found := on_frames.diagnose(answer, spark)) or spark is None:
-        return found
-    plan = answer(spark.createDataFrame([], SCHEMA))._jdf.queryExecution().analyzed().toString()
-    causes = (cause for piece, cause in IN_THE_PLAN.items() if re.search(piece, plan))
-    return next(map(NotYet, causes), None)
-
-
-latest_on_spark = replace(on_frames, diagnose=diagnose)
