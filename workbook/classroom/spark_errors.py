@@ -27,8 +27,8 @@ _TOLD = {
     "ATTRIBUTE_NOT_SUPPORTED": "There's no column or method `{attr_name}` at this point.",
     "CANNOT_CONVERT_COLUMN_INTO_BOOL": "Columns are joined by `&`, `|` and `~`, not by `and`, `or` "
     "and `not`, with each condition in brackets: `(a == 1) & (b == 2)`.",
-    "CAST_OVERFLOW": "A cast overflows: {value} doesn't fit into {targetType}. Leave it out, or take "
-    "a wider type: BIGINT.",
+    "CAST_OVERFLOW": "A cast overflows: {value} doesn't fit into {targetType}. Leave it out, or "
+    "take a wider type: BIGINT.",
     "MISSING_AGGREGATION": "{expression} is neither in the `groupBy` nor in an aggregate.",
     "TABLE_OR_VIEW_NOT_FOUND": "Spark knows no table {relationName}. Hand the DataFrame to the SQL "
     'by name: `spark.sql("SELECT ... FROM {{df}}", df=df)`.',
