@@ -1,4 +1,4 @@
-"""Chapter 04's exercises: what isn't proven by its answers in ``proofs/at_least_once``."""
+"""Chapter 04's exercises: what their declarations don't prove."""
 
 from __future__ import annotations
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from workbook.classroom.choice import Option
 from workbook.classroom.recall import Question, Recall
 from workbook.lessons.at_least_once.after_the_kill import after_the_kill
-from workbook.lessons.at_least_once.offset_to_commit import offset_to_commit
-from workbook.lessons.at_least_once.offset_to_commit_mistakes import Send
+from workbook.lessons.at_least_once.offset_to_commit import Send, offset_to_commit
 
 __all__ = ["Send", "after_the_kill", "offset_to_commit", "problems", "recall"]
 

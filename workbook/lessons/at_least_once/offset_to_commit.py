@@ -1,17 +1,20 @@
 """Chapter 04: The offset to commit."""
 
-from __future__ import annotations
+from dataclasses import dataclass
+from itertools import takewhile
 
-import random
-from collections.abc import Iterable, Iterator
-
-from workbook.classroom.core import Problem
-from workbook.classroom.drawn import one_after_another, smallest_first
-from workbook.classroom.judging import Case, by_cases
-from workbook.lessons.at_least_once.offset_to_commit_mistakes import MISTAKES, Send
+from workbook.classroom.exercise import case, exercise, wrong
 
 
-def safe_offset(sends: Iterable[Send]) -> int | None:
+@dataclass
+class Send:
+    """A metric on its way: where a restart may begin once it is delivered, and whether it is."""
+
+    next_offset: int
+    delivered: bool | None = None
+
+
+def safe_offset(sends):
     offset = None
     for send in sends:
         if not send.delivered:
@@ -20,63 +23,72 @@ def safe_offset(sends: Iterable[Send]) -> int | None:
     return offset
 
 
-def _drawn_sends() -> Iterator[Case]:
-    draw = random.Random(4)
-    for size in range(1, 25):
-        sends, offset = [], draw.choice((0, 7, 10**6))
-        for _ in range(size):
-            offset += draw.randrange(1, 200)
-            sends.append(Send(offset, draw.choice((True, True, True, True, False, None))))
-        yield Case(
-            (sends,),
-            safe_offset(sends),
-            "These sends were drawn by chance. How far do they go without one that failed or is "
-            "on its way?",
-        )
+def by_index(sends):
+    done = 0
+    while done < len(sends) and sends[done].delivered:
+        done += 1
+    return sends[done - 1].next_offset if done else None
 
 
-_TEACHING_SENDS = [
-    Case(
-        ([Send(120, True), Send(250, None), Send(380, True)],),
-        120,
-        "The second metric is still on its way: what lies before it may be committed, and nothing "
-        "behind it.",
-    ),
-    Case(
-        ([Send(120, True), Send(250, True), Send(380, True)],),
-        380,
-        "All three are delivered, so a restart may begin behind the last of them.",
-    ),
-    Case(
-        ([Send(120, True), Send(250, True), Send(380, False), Send(510, True)],),
-        250,
-        "The third metric failed. A restart at 510 never sends it again.",
-    ),
-    Case(
-        ([Send(120, True), Send(250, None), Send(380, False), Send(510, True)],),
-        120,
-        "Only the first metric is surely in the topic, with none missing before it.",
-    ),
-    Case(
-        ([Send(120, False), Send(250, True)],),
-        None,
-        "The first metric failed, so nothing may be committed, whatever came later.",
-    ),
-    Case(
-        ([Send(120, None), Send(250, True)],),
-        None,
-        "The first metric is still on its way, so nothing may be committed yet.",
-    ),
-    Case(
-        ([Send(120, True), Send(250, False), Send(380, None)],),
-        120,
-        "The second metric failed: it has to be sent again before anything behind it is committed.",
-    ),
-    Case(([Send(120, None)],), None, "Nothing is delivered yet."),
-    Case(([],), None, "Where nothing was sent, there is nothing to commit."),
-]
+def delivered(send):
+    return bool(send.delivered)
 
-offset_to_commit = Problem(
+
+def run(sends):
+    return list(takewhile(delivered, sends))
+
+
+def last(sends, nothing=None):
+    return sends[-1].next_offset if sends else nothing
+
+
+def first(sends):
+    return sends[0].next_offset if sends else None
+
+
+def passing(stop, keep=delivered):
+    """Make an answer that stops only at a send in this state."""
+    return lambda sends: last(
+        [send for send in takewhile(lambda send: send.delivered is not stop, sends) if keep(send)]
+    )
+
+
+def newest_of_all(sends):
+    return last(sends if sends and delivered(sends[-1]) else [])
+
+
+def with_the_first_open(sends):
+    return last(sends[: len(run(sends)) + 1])
+
+
+def before_the_first_open(sends):
+    return sends[len(run(sends)) - 1].next_offset if sends else None
+
+
+def first_open(sends):
+    return first([send for send in sends if not send.delivered])
+
+
+def all_or_nothing(sends):
+    return last(sends) if len(run(sends)) == len(sends) else None
+
+
+def of(*states, offsets=range(120, 10_000, 130)):
+    return [Send(offset, state) for offset, state in zip(offsets, states, strict=False)]
+
+
+def draw(random, size):
+    offset, offsets = random.choice((1, 1, 7, 10**6)), []
+    for _ in range(size):
+        offsets.append(offset)
+        offset += random.randrange(1, 200)
+    begins = [True] * random.choice((0, size // 3, size // 2, size))
+    others = random.choices((True, True, True, False, None), k=size - len(begins))
+    return (of(*begins, *others, offsets=offsets),)
+
+
+offset_to_commit = exercise(
+    safe_offset,
     name="The offset to commit",
     task="The loop has produced metrics, and Kafka reports later, one by one, what became of them. "
     "Write the function that returns the offset that may be committed now. It gets `sends`, a list "
@@ -86,11 +98,60 @@ offset_to_commit = Problem(
     "committed yet.\n\n"
     "Next offsets 120, 250 and 380, of which the first and the third are delivered and the second "
     "is still on its way, give 120: a restart at 380 would never send the second one again.",
-    stub="def safe_offset(sends):\n    ...  # your code\n",
-    diagnose=one_after_another(
-        by_cases(_TEACHING_SENDS, MISTAKES),
-        by_cases(smallest_first(_drawn_sends())),
-    ),
+    cases=[
+        case("The second metric is still on its way: what lies before it may be committed, and "
+             "nothing behind it.", of(True, None, True)),
+        case("All three are delivered, so a restart may begin behind the last of them.",
+             of(True, True, True)),
+        case("The third metric failed. A restart at 510 never sends it again.",
+             of(True, True, False, True)),
+        case("Only the first metric is surely in the topic, with none missing before it.",
+             of(True, None, False, True)),
+        case("The first metric failed, so nothing may be committed, whatever came later.",
+             of(False, True)),
+        case("The first metric is still on its way, so nothing may be committed yet.",
+             of(None, True)),
+        case("The second metric failed: it has to be sent again before anything behind it is "
+             "committed.", of(True, False, None)),
+        case("Nothing is delivered yet.", of(None)),
+        case("Where nothing was sent, there is nothing to commit.", []),
+    ],
+    draw=draw,
+    right=[by_index, lambda sends: last(run(sends))],
+    wrong=[
+        wrong("It takes the newest delivered metric, and commits past one that failed or is on its "
+              "way. That one would never be sent again.",
+              lambda sends: last([*filter(delivered, sends)]), newest_of_all),
+        wrong("It takes the newest metric, delivered or not. To have sent is not to have arrived.",
+              last),
+        wrong("It passes a metric that is still on its way. `None` is not yet `True`: that one may "
+              "fail yet.", passing(False), passing(False, keep=lambda send: True)),
+        wrong("It passes a metric that failed. Its second would be missing for ever.",
+              passing(None), passing(None, keep=lambda send: True)),
+        wrong("It commits the offset of the first metric that is not delivered. That offset stands "
+              "for the end of its second; the safe one is that of the metric before.",
+              with_the_first_open, first_open),
+        wrong("It stays at the first delivered metric. As far as the run is unbroken, each further "
+              "one moves the offset on.", lambda sends: first([*filter(delivered, sends)]),
+              lambda sends: first(run(sends))),
+        wrong("It commits only when all are delivered. On a busy topic one is always on its way, "
+              "and nothing would ever be committed.", all_or_nothing),
+        wrong("Where nothing is safe it gives a number. Offset 0 is a place too, and committing it "
+              "is a decision: return `None`.", lambda sends: last(run(sends), 0),
+              lambda sends: last(run(sends), -1)),
+        wrong("Where nothing is safe it raises: there is no last one of none. Return `None` there.",
+              lambda sends: run(sends)[-1].next_offset),
+        wrong("It adds one, or takes one off. A committed offset is the next record to be read, "
+              "and `next_offset` is that already.",
+              *(lambda sends, by=by: last(run(sends)) + by if run(sends) else None
+                for by in (-1, 1))),
+        wrong("Where the first metric isn't delivered it takes the last one: index -1 is the end "
+              "of the list. Nothing lies before the first, so nothing may be committed.",
+              before_the_first_open),
+        wrong("It counts the delivered metrics and goes so far from the beginning. With a gap "
+              "among them that's too far.",
+              lambda sends: last(sends[: sum(map(delivered, sends))])),
+    ],
     hints=(
         "A restart reads from the committed offset on. Which metrics would it make again, and "
         "which would it never make again?",
@@ -99,11 +160,10 @@ offset_to_commit = Problem(
         "`if not send.delivered:` is true for a failed one and for one on its way. There the run "
         "ends, also if more are delivered behind it.",
     ),
-    reference=safe_offset,
     discussion="A committed offset is a promise: everything before it is done. One number can't "
     "express that all but the second metric are done, so it stops in front of the gap. The price "
     "is small: after a crash some metrics are sent again, with the same key.\n\n"
     "A failed send holds back all later commits until it's sent again and delivered. That's right, "
     "but somebody has to do it: a loop that never retries never commits again. And a loop that "
     "runs for a year forgets the sends before the committed offset.",
-)
+)  # fmt: skip

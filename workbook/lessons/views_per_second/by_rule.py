@@ -1,43 +1,16 @@
 """Chapter 02: Completed seconds."""
 
-from __future__ import annotations
+from collections import Counter
+from collections.abc import Iterable, Sized
+from functools import wraps
+from inspect import isgenerator
+from itertools import groupby, islice, pairwise
 
-import random
-from collections.abc import Iterable, Iterator
-from typing import Any
-
-from workbook.classroom.arriving import as_they_arrive, with_little_kept
-from workbook.classroom.core import Problem
-from workbook.classroom.drawn import (
-    drawn_click,
-    one_after_another,
-    smallest_first,
-)
-from workbook.classroom.judging import Case, by_cases
-from workbook.lessons.views_per_second.by_rule_mistakes import MISTAKES, SHORTCUTS
-
-SECOND = 1_700_000_000
+from workbook.classroom.exercise import case, exercise, wrong
 
 
-Click = dict[str, Any]
-"""A click as `json.loads` reads it."""
-
-
-def _click(at: int, click_type: str, name: str, event_id: int) -> Click:
-    return {"event_id": event_id, "click_type": click_type, "name": name, "timestamp": at}
-
-
-def _action(at: int) -> Click:
-    return _click(at, "Action", "buy", at)
-
-
-def _pages(*times: int) -> list[Click]:
-    """Build page views at these times in ms; the id is the time too, which keeps them short."""
-    return [_click(at, "Page", "/home", at) for at in times]
-
-
-def completed(clicks: Iterable[Click]) -> Iterator[tuple[int, int]]:
-    counts: dict[int, int] = {}
+def completed(clicks):
+    counts = {}
     for click in clicks:
         if click["click_type"] == "Page":
             second = click["timestamp"] // 1000
@@ -46,84 +19,133 @@ def completed(clicks: Iterable[Click]) -> Iterator[tuple[int, int]]:
             counts[second] = counts.get(second, 0) + 1
 
 
-def _drawn_streams() -> Iterator[Case]:
-    """Yield streams of one to twenty clicks, some of them late, over seconds of any size."""
-    draw = random.Random(2)
-    for size in range(1, 21):
-        at, clicks = draw.choice((59_000, 9_999_000, SECOND * 1000)), []
-        for _ in range(size):
-            at += draw.choice((100, 400, 900, 900, 2_500, 60_000, -1_000))
-            drawn = drawn_click(draw, at)
-            clicks.append(_click(at, drawn.click_type.value, drawn.name, drawn.event_id))
-        yield Case(
-            (clicks,),
-            list(completed(clicks)),
-            "These clicks were drawn by chance. Follow them through your lines: where does the "
-            "first pair differ?",
-        )
+def as_in_the_mob(clicks):
+    last, count = 0, 0
+    for click in clicks:
+        if click["click_type"] == "Action":
+            continue
+        if last and last != second_of(click):
+            yield (last, count)
+            count = 0
+        last, count = second_of(click), count + 1
 
 
-_TEACHING_STREAMS = [
-    Case(
-        (_pages(10_200, 10_900, 11_100, 12_000),),
-        [(10, 2), (11, 1)],
-        "The second changes twice, so two seconds are emitted, each with its own views.",
-    ),
-    Case((_pages(10_200),), [], "One click completes nothing: its second goes on."),
-    Case(
-        ([*_pages(10_100), _action(10_500), _action(11_200), *_pages(10_900, 12_300)],),
-        [(10, 2)],
-        "Leave out the two actions, and only seconds 10, 10 and 12 are left.",
-    ),
-    Case(
-        ([_action(9_500), *_pages(10_000, 11_000)],),
-        [(10, 1)],
-        "An action before the first page view completes nothing.",
-    ),
-    Case(
-        (_pages(10_000, 11_000, 14_000),),
-        [(10, 1), (11, 1)],
-        "The second jumps from 11 to 14: one change, so one more pair.",
-    ),
-    Case(
-        (_pages(10_100, 10_200, 11_000, 10_800, 11_500, 12_000),),
-        [(10, 2), (11, 1), (10, 1), (11, 1)],
-        "The fourth click is late. Second 10 was emitted and removed, so it starts again "
-        "at 1, and each change emits, also the change back.",
-    ),
-    Case(
-        (_pages(10_100, 20_000, 21_000),),
-        [(10, 1), (20, 1)],
-        "Nobody looked at a page in the seconds between 10 and 20, so there are no pairs of them.",
-    ),
-    Case(
-        (_pages(10_100, 20_000, 10_500, 21_000),),
-        [(10, 1), (20, 1), (10, 1)],
-        "The third click is ten seconds late. However late it is, it counts, and the change back "
-        "emits. A limit for late clicks comes with Spark.",
-    ),
-    Case(
-        (_pages(10_100, 10_100, 11_000),),
-        [(10, 2)],
-        "The same click came twice, and both count. To leave out duplicates would take a memory of "
-        "its own, and nobody asks for it here.",
-    ),
-    Case(([],), [], "No clicks give no pairs."),
-]
+def by_runs(clicks):
+    before = None
+    for second, run in groupby(filter(is_page, clicks), second_of):
+        if before:
+            yield before
+        before = second, len(list(run))
 
-_VERY_LATE = [
-    Case(
-        (_pages(3_710_000, 3_720_000, 10_500, 3_721_000),),
-        [(3_710, 1), (3_720, 1), (10, 1)],
-        "The third click is an hour late. However late it is, it counts, and the change back "
-        "emits: the rule says nothing of a limit.",
-    ),
-]
 
-_ONE_BY_ONE = as_they_arrive(_pages(10_200, 10_900, 11_100, 12_000, 12_500, 12_600), [3, 4])
-_KEEPS_LITTLE = with_little_kept(_pages(*range(10_000, 110_000, 500)), most=50)
+def rehearse(answer):
+    """Hand over the clicks one by one, as from a topic, and return the pairs.
 
-by_rule = Problem(
+    Where there are more than 50 clicks, return after which click each pair is emitted, too, and
+    whether more than 50 things are kept.
+    """
+
+    @wraps(answer)  # so that a card finds the line of an error
+    def emitted(clicks):
+        after, found, kept = 0, [], 0
+
+        def arriving():
+            nonlocal after
+            for click in clicks:
+                after += 1
+                yield click
+
+        pairs = answer(arriving())
+        if not isinstance(pairs, Iterable):
+            return pairs
+        for pair in islice(pairs, 500):
+            found.append((pair, f"after click {after}") if len(clicks) > 50 else pair)
+            own = pairs.gi_frame.f_locals if isgenerator(pairs) and pairs.gi_frame else {}
+            kept = max([kept, *(len(v) for v in own.values() if isinstance(v, Sized))])
+        return [*found, "and more than 50 things are kept"] if kept > 50 else found
+
+    return emitted
+
+
+def is_page(click):
+    return click["click_type"] == "Page"
+
+
+def second_of(click):
+    return click["timestamp"] // 1000
+
+
+def any_click(click):
+    return True
+
+
+def rule(of=second_of, counts=is_page, changes=is_page, change=lambda old, new: old != new,
+         start=..., left=lambda count: 0, pair=lambda old, count, new: (old, count),
+         last=False):  # fmt: skip
+    """Make an answer; with the defaults it's right."""
+
+    def answer(clicks):
+        current, count = start, 0
+        for click in clicks:
+            if changes(click) and current is ...:
+                current = of(click)
+            elif changes(click) and change(current, of(click)):
+                yield pair(current, count, of(click))
+                current, count = of(click), left(count)
+            count += counts(click)
+        if last and current is not ...:
+            yield current, count
+
+    return answer
+
+
+def removes_nothing(clicks):
+    current, counts = None, Counter()
+    for click in filter(is_page, clicks):
+        if current is not None and second_of(click) != current:
+            yield current, counts[current]
+        current = second_of(click)
+        counts[current] += 1
+
+
+def keeps_all(clicks):
+    seen = []
+    yield from completed(click for click in clicks if not seen.append(click))
+
+
+def without_empty(clicks):
+    return (pair for pair in rule(changes=any_click)(clicks) if pair[1])
+
+
+def ideas(cause, *models):
+    """Return one wrong idea, whose answers also may collect all pairs and return a list."""
+    return wrong(cause, *models, *(lambda clicks, m=m: list(m(clicks)) for m in models))
+
+
+def click_at(at, click_type="Page", name="/home", event_id=None):
+    event_id = at if event_id is None else event_id
+    return {"event_id": event_id, "click_type": click_type, "name": name, "timestamp": at}
+
+
+def pages(*times):
+    return [click_at(at) for at in times]
+
+
+def draw(random, size):
+    at, clicks = random.choice((59_000, 9_999_000, 1_700_000_000_000)), []
+    for number in range(size):
+        at += random.choice((0, 100, 400, 900, 900, 2_500, 60_000, -1_000))
+        name = random.choice(("/home", "shoes", "buy", "/buy", "Page"))
+        clicks.append(click_at(at, random.choice(("Page", "Page", "Action")), name, number))
+    return (clicks,)
+
+
+ACTION = click_at(9_500, "Action", "buy")
+AMONG = [*pages(10_100), *(click_at(at, "Action", "buy") for at in (10_500, 11_200)),
+         *pages(10_900, 12_300)]  # fmt: skip
+
+by_rule = exercise(
+    completed,
     name="Completed seconds",
     task="Write the loop with a map from second to count. `clicks` are dictionaries, one by one in "
     'the order in which they arrive: `click["click_type"]` is "Page" or "Action", and '
@@ -132,14 +154,67 @@ by_rule = Problem(
     "second; the last second is unfinished, so it isn't emitted. Page views in the seconds 10, 10, "
     "11 and 12 give `(10, 2)` and `(11, 1)`.\n\n"
     "If a late click brings second 10 back, that's a change too: 10 starts again at 1.",
-    stub="def completed(clicks):\n    ...  # your code\n",
-    diagnose=one_after_another(
-        by_cases(_TEACHING_STREAMS, MISTAKES, any_iterable=True),
-        by_cases(smallest_first(_drawn_streams()), SHORTCUTS, any_iterable=True),
-        by_cases(_VERY_LATE, any_iterable=True),
-        _ONE_BY_ONE,
-        _KEEPS_LITTLE,
-    ),
+    cases=[
+        case("The second changes twice, so two seconds are emitted, each with its own views.",
+             pages(10_200, 10_900, 11_100, 12_000)),
+        case("One click completes nothing: its second goes on.", pages(10_200)),
+        case("Leave out the two actions, and only seconds 10, 10 and 12 are left.", AMONG),
+        case("An action before the first page view completes nothing.",
+             [ACTION, *pages(10_000, 11_000)]),
+        case("The second jumps from 11 to 14: one change, so one more pair.",
+             pages(10_000, 11_000, 14_000)),
+        case("The fourth click is late. Second 10 was emitted and removed, so it starts again at "
+             "1, and each change emits, also the change back.",
+             pages(10_100, 10_200, 11_000, 10_800, 11_500, 12_000)),
+        case("The third click is an hour late. However late it is, it counts, and the change back "
+             "emits: the rule says nothing of a limit.",
+             pages(3_710_000, 3_720_000, 10_500, 3_721_000)),
+        case("The same click came twice, and both count. To leave out duplicates would take a "
+             "memory of its own, and nobody asks for it here.", pages(10_100, 10_100, 11_000)),
+        case("No clicks give no pairs.", []),
+        case("A hundred seconds, two views in each, and a topic never ends. Each pair is emitted "
+             "at the click that completes it, and no more than the unfinished second is kept.",
+             pages(*range(10_000, 110_000, 500))),
+    ],
+    draw=draw,
+    rehearse=rehearse,
+    right=[as_in_the_mob, by_runs, rule()],
+    wrong=[
+        wrong("The pairs are right, but they're emitted later than they could be, and a topic "
+              "never ends. `yield` each pair at the click that completes it, within the loop.",
+              lambda clicks: list(completed(clicks)), lambda clicks: iter(list(completed(clicks))),
+              lambda clicks: (one for one, _ in pairwise(rule(last=True)(clicks)))),
+        wrong("The pairs are right, but what it keeps grows with the clicks, and a topic never "
+              "ends. Remove what is completed: the unfinished second is all that is needed.",
+              keeps_all),
+        ideas("The completed second stays in the map. When a late click brings it back, its old "
+              "views are emitted once more; and the map grows for ever.",
+              removes_nothing),
+        ideas("The click that changes the second isn't counted. It does two things: it completes "
+              "the old second, and it is the first view of the new one.",
+              rule(left=lambda count: -1)),
+        ideas("The count goes on growing from second to second: it should begin again with each.",
+              rule(left=lambda count: count)),
+        ideas("It emits the last second too. Another click may still come in that second: as long "
+              "as no other second has begun, it is unfinished.", rule(last=True),
+              lambda clicks: [*rule(last=True)(clicks)] or [(None, 0)]),
+        ideas("It doesn't leave the actions out. They neither count nor change the second.",
+              rule(counts=any_click), rule(changes=any_click), without_empty,
+              rule(counts=any_click, changes=any_click)),
+        ideas("It waits for a larger second. Here every change completes the second before it, "
+              "also a change back to an earlier one.",
+              rule(change=lambda old, new: new > old)),
+        ideas("At the first click it emits a second that never was. No second comes before the "
+              "first one, so nothing is completed yet.",
+              rule(start=0), rule(start=-1), rule(start=None)),
+        ideas("It emits the second that begins. Completed is the one before it.",
+              rule(pair=lambda old, count, new: (new, count))),
+        ideas("A second is the timestamp divided by 1000, without the rest. Use `//`.",
+              rule(lambda click: click["timestamp"]), rule(lambda click: click["timestamp"] / 1000),
+              rule(lambda click: round(click["timestamp"] / 1000))),
+        wrong("`clicks` come one by one, as from a topic: there's no length, and no index. Take "
+              "each with a single `for`.", lambda clicks: clicks[0], lambda clicks: len(clicks)),
+    ],
     hints=(
         "Go through the example with a pencil. What is in the map before and after each click? At "
         "which clicks do you emit, and why not at the first?",
@@ -149,10 +224,9 @@ by_rule = Problem(
         "`if counts and second not in counts:` is the change, and false at the first click. "
         "`counts.popitem()` removes the pair and returns it.",
     ),
-    reference=completed,
     discussion="The map holds one second at a time, however long the stream is: removing is what "
     "keeps the state small. And an empty map means that nothing came before, so there's no second "
     "0 to emit. (Whoever starts with `current = 0` must remember that 0 means nothing yet.)\n\n"
     "A weakness stays. A late click makes the second change back: second 10 is emitted twice, and "
     "no pair says that it's only a part. The chapter meets another one soon.",
-)
+)  # fmt: skip
