@@ -5,18 +5,19 @@ from __future__ import annotations
 import random
 
 from workbook.events.positions import US
-from workbook.lessons.us_share_holders.changes_of_an_update import _row, changes
-from workbook.lessons.us_share_holders.set_with_counts import held_after
+from workbook.lessons.us_share_holders.changes_of_an_update import changes
+from workbook.lessons.us_share_holders.changes_of_an_update import held as row_of
+from workbook.lessons.us_share_holders.set_with_counts import count
 
 
 def test_a_row_that_comes_and_goes_leaves_what_was_held_before():
     chance, held, rows = random.Random(11), {}, []
     for _ in range(500):
         rows.append({"ticker": chance.choice(["AAPL", "IBM", "KO"]), "amount": 7})
-        before, held = held, held_after(held, rows[-1], 1)
-        assert held_after(held, rows[-1], -1) == before
+        before, held = held, count(held, rows[-1], 1)
+        assert count(held, rows[-1], -1) == before
     for row in chance.sample(rows, len(rows)):
-        held = held_after(held, row, -1)
+        held = count(held, row, -1)
     assert held == {}
 
 
@@ -25,7 +26,7 @@ def test_the_changes_of_updates_add_up_to_the_table():
     chance, table, held = random.Random(12), {}, {}
     for _ in range(2000):
         key = chance.randrange(40)
-        new = _row(
+        new = row_of(
             chance.choice("ABC"), "AAPL", chance.randint(1, 3), chance.choice(["NYSE", "LSE"])
         )
         new = None if chance.random() < 0.2 else new

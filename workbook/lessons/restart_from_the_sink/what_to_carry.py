@@ -1,107 +1,63 @@
 """Chapter 13: What an emitted message carries."""
 
-from __future__ import annotations
-
-import random
-from collections.abc import Collection, Iterator, Mapping, Sequence
-
-from workbook.classroom.core import Problem
-from workbook.classroom.drawn import one_after_another, smallest_first
-from workbook.classroom.judging import Case, by_cases
-from workbook.classroom.parameters import in_order_of
-from workbook.lessons.restart_from_the_sink.what_to_carry_mistakes import MISTAKES, form
+from workbook.classroom.exercise import case, exercise, wrong
 
 
-def carried(
-    visits: Mapping[str, Sequence[int]], done: Collection[str], next_offset: int | None
-) -> int | None:
+def carried(visits, done, next_offset):
     return min((offset for offsets in visits.values() for offset in offsets), default=next_offset)
 
 
-def _case(
-    visits: dict[str, list[int]], done: list[str], next_offset: int | None, says: str
-) -> Case:
-    return Case((visits, done, next_offset), carried(visits, done, next_offset), says)
+def first_messages(visits, done, next_offset):
+    return min(offsets[0] for offsets in visits.values()) if visits else next_offset
 
 
-def _drawn_cases() -> Iterator[Case]:
-    draw = random.Random(13)
-    for size in range(20):
-        low = draw.choice((0, 7, 40_000, 7_000_000_000))
-        offsets = sorted(draw.sample(range(low, low + 60), 3 * size))
-        visits: dict[str, list[int]] = {}
-        for offset in offsets:
-            visits.setdefault(f"v{draw.randrange(size)}", []).append(offset)
-        names = draw.sample(sorted(visits), len(visits))
-        done = draw.sample(names, draw.randint(0, len(names)))
-        mixed = {name: visits[name] for name in names}
-        says = "These visits were drawn by chance. Which message has the smallest offset?"
-        yield _case(mixed, done, low + 60, says)
+def by_sorting(visits, done, next_offset):
+    return sorted(o for each in visits.values() for o in each)[0] if visits else next_offset
 
 
-_CASES = [
-    _case(
-        {"v2": [1, 4], "v3": [2]}, [], 7,
-        "`v2` and `v3` are open. Without state both must be read from their first message.",
-    ),
-    _case(
-        {"v1": [0, 3]}, [], 4,
-        "`v1` is open, and its first message has offset 0. That's an offset like any other.",
-    ),
-    _case(
-        {"v1": [0, 3], "v2": [1, 4], "v3": [2]}, ["v1", "v2"], 5,
-        "This batch emits `v1` and `v2`. Its records may be written in any order, so neither is "
-        "safe before both are: both must be read again.",
-    ),
-    _case(
-        {"v4": [5, 8], "v5": [6, 7]}, ["v5", "v4"], 9,
-        "Both visits are emitted by this batch. Its records may be written in any order: neither "
-        "visit counts as safe before both are written.",
-    ),
-    _case(
-        {"v4": [5, 6], "v5": [7]}, ["v4"], 8,
-        "Here `done` holds one visit. It, too, counts as safe only once the batch is written, and "
-        "its record carries the offset before that.",
-    ),
-    _case(
-        {"v3": [2, 9], "v4": [5, 6], "v5": [7]}, ["v4"], 10,
-        "`v3` was opened first, and is still open: its first message has offset 2.",
-    ),
-    _case(
-        {"v7": [12], "v6": [8, 11]}, [], 13,
-        "A state has its visits in any order: `v6` was opened before `v7`.",
-    ),
-    _case(
-        {"v1": [9], "v8": [4, 6]}, ["v1"], 10,
-        "`v8` was opened before `v1`, whatever they're called: its first message has offset 4.",
-    ),
-    _case(
-        {"v6": [8, 14], "v7": [12, 13]}, [], 15,
-        "Of `v6` two messages have come. The first one, of offset 8, is needed, too.",
-    ),
-    _case(
-        {"v1": [0, 3], "v2": [1]}, [], 4,
-        "The smallest offset is 0. That's an offset like any other.",
-    ),
-    _case(
-        {"v1": [0]}, ["v1"], 1,
-        "One visit, of one message of offset 0. No visit counts as safe before its batch is "
-        "written.",
-    ),
-    _case(
-        {}, [], 12,
-        "Nothing is open, and the batch has no messages: reading may go on at 12. There's nothing "
-        "to read again.",
-    ),
-    _case({}, [], 0, "Nothing has been read yet, and the first offset to read is 0."),
-    _case(
-        {}, [], None,
-        "Nothing has ever come of this topic, so no offset is known: it's `None`.",
-    ),
-    _case({"v9": [40_000]}, [], 40_001, "One visit is open, and its only message was the last."),
-]  # fmt: skip
+def chosen(choose=min, each=lambda offsets: offsets, of=lambda visits, done: visits, empty=None,
+           shift=0):  # fmt: skip
+    """Make an answer of its parts; with the defaults it's right."""
 
-what_to_carry = Problem(
+    def answer(visits, done, next_offset):
+        kept = of(visits, done).values()
+        offsets = [offset for offsets in kept for offset in each(offsets)]
+        default = next_offset if empty is None else empty(next_offset)
+        return choose(offsets) + shift if offsets else default
+
+    return answer
+
+
+def still_open(visits, done):
+    return {name: offsets for name, offsets in visits.items() if name not in done}
+
+
+def emitted(visits, done):
+    return {name: offsets for name, offsets in visits.items() if name in done}
+
+
+def by_truth(visits, done, next_offset):
+    smallest = None
+    for offsets in visits.values():
+        if not smallest or offsets[0] < smallest:
+            smallest = offsets[0]
+    return smallest or next_offset
+
+
+def draw(random, size):
+    low, size = random.choice((0, 7, 40_000, 7_000_000_000)), size // 2
+    visits = {}
+    for offset in sorted(random.sample(range(low, low + 60), min(3 * size, 40))):
+        visits.setdefault(f"v{random.randrange(size)}", []).append(offset)
+    names = random.sample(sorted(visits), len(visits))
+    done = random.sample(names, random.randint(0, len(names)))
+    return {name: visits[name] for name in names}, done, low + 60
+
+
+NONE_IS_SAFE = "No visit counts as safe before the whole batch is written."
+
+what_to_carry = exercise(
+    carried,
     name="What an emitted message carries",
     task="A loop reads one partition in batches. `visits` maps each visit that was open when the "
     "batch began, or got a message in it, to the list of its messages' offsets, in the order in "
@@ -110,15 +66,69 @@ what_to_carry = Problem(
     "Write the function that returns the offset that each record of this batch carries: the "
     "smallest one that a start without state must read again, since it isn't safe in the sink. "
     "No visit of a batch counts as safe before the whole batch is written: its records may "
-    "be written in any order, and all carry the same offset. With no visits it's `next_offset`.\n\n"
+    "be written in any order, and all carry the same offset. With no visits it's `next_offset`, "
+    "whatever that is.\n\n"
     '`{"v2": [1, 4], "v3": [2]}` with `[]` and 7 gives `1`.',
-    stub="def carried(visits, done, next_offset):\n    ...  # your code\n",
-    diagnose=in_order_of(
-        carried,
-        one_after_another(
-            by_cases(_CASES, MISTAKES, form=form), by_cases(smallest_first(_drawn_cases()))
-        ),
-    ),
+    cases=[
+        case("`v2` and `v3` are open. Without state both must be read from their first message.",
+             {"v2": [1, 4], "v3": [2]}, [], 7),
+        case("The smallest offset is 0. That's an offset like any other.",
+             {"v1": [0, 3], "v2": [1]}, [], 4),
+        case(f"This batch emits `v1` and `v2`. {NONE_IS_SAFE}",
+             {"v1": [0, 3], "v2": [1, 4], "v3": [2]}, ["v1", "v2"], 5),
+        case(f"Both visits are emitted by this batch. {NONE_IS_SAFE}",
+             {"v4": [5, 8], "v5": [6, 7]}, ["v5", "v4"], 9),
+        case(f"This batch emits one visit, `v4`. {NONE_IS_SAFE}",
+             {"v4": [5, 6], "v5": [7]}, ["v4"], 8),
+        case("`v3` was opened first, and is still open: its first message has offset 2.",
+             {"v3": [2, 9], "v4": [5, 6], "v5": [7]}, ["v4"], 10),
+        case("The visits are in any order: `v6` was opened before `v7`.",
+             {"v7": [12], "v6": [8, 11]}, [], 13),
+        case("`v8` was opened before `v1`, whatever they're called: its first offset is 4.",
+             {"v1": [9], "v8": [4, 6]}, ["v1"], 10),
+        case("Of `v6` two messages have come. The first one, of offset 8, is needed, too.",
+             {"v6": [8, 14], "v7": [12, 13]}, [], 15),
+        case("Nothing is open, and the batch has no messages: reading may go on at 12.",
+             {}, [], 12),
+        case("Nothing has been read yet, and the first offset to read is 0.", {}, [], 0),
+        case("Nothing has ever come of this topic, so no offset is known: it's `None`.",
+             {}, [], None),
+        case("One visit is open, and its only message was the last one.",
+             {"v9": [40_000]}, [], 40_001),
+    ],
+    draw=draw,
+    right=[first_messages, by_sorting, chosen()],
+    wrong=[
+        wrong("It leaves out what this batch emits. None of it counts as safe before the whole "
+              "batch is written: the records that aren't in the sink when it's killed would be "
+              "lost.", chosen(of=still_open)),
+        wrong("It leaves out one visit of `done`, as if its record were written first. The records "
+              "may be written in any order.",
+              chosen(of=lambda visits, done: still_open(visits, done[:1])),
+              chosen(of=lambda visits, done: still_open(visits, done[-1:]))),
+        wrong("It looks at the emitted visits only. Those that stay open aren't in the sink at "
+              "all.", chosen(of=emitted)),
+        wrong("It's where reading goes on. The open visits are before it, in a state that the new "
+              "release can't read.", lambda visits, done, next_offset: next_offset),
+        wrong("It's the largest offset. Everything before it that's open would never be read "
+              "again.", chosen(max)),
+        wrong("It begins with the visit that was opened last. Those opened before it are open, "
+              "too.", chosen(max, each=lambda offsets: offsets[:1])),
+        wrong("It looks at the newest message of each visit. The older ones belong to it, too, and "
+              "the state that held them is gone.", chosen(each=lambda offsets: offsets[-1:])),
+        wrong("It takes one visit, by its place in the dictionary or by its name. Neither says "
+              "anything about its offsets: compare all.",
+              chosen(lambda offsets: offsets[0]), chosen(lambda offsets: offsets[-1]),
+              chosen(of=lambda visits, done: {n: visits[n] for n in sorted(visits)[:1]})),
+        wrong("Offset 0 is taken for nothing. Does an `or` or an `if` ask whether the number is "
+              "true?", by_truth),
+        wrong("With no visits it gives a number or a None of its own. Reading may go on at "
+              "`next_offset`.", chosen(empty=lambda next_offset: 0),
+              chosen(empty=lambda next_offset: -1),
+              lambda visits, done, next_offset: chosen()(visits, done, None)),
+        wrong("It's one too large. A commit names the record after the last one that is done; here "
+              "the message of the smallest offset itself is read again.", chosen(shift=1)),
+    ],
     hints=(
         "One record of the batch is in the sink, whichever it is, then the loop is killed. Which "
         "visits may be nowhere but in the source?",
@@ -127,11 +137,10 @@ what_to_carry = Problem(
         "`min(..., default=next_offset)` over `offset for offsets in visits.values() for offset in "
         "offsets`.",
     ),
-    reference=carried,
     discussion="`done` is a trap: it isn't needed. What the batch emits counts as open until all "
     "its records are written, and a record can't know whether those after it will be.\n\n"
     "The price is that a restart reads a little too much: whatever the last batch emitted is "
     "emitted again. And one visit that stays open for long holds the offset back for as long, "
     "which is one more reason for a maximum age.\n\n"
     "A loop that merges two topics needs an offset for each of them.",
-)
+)  # fmt: skip

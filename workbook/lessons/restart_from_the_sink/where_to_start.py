@@ -1,18 +1,9 @@
 """Chapter 13: Where to start."""
 
-from __future__ import annotations
-
-import random
-from collections.abc import Iterator
-
-from workbook.classroom.core import Problem
-from workbook.classroom.drawn import one_after_another, smallest_first
-from workbook.classroom.judging import Case, by_cases
-from workbook.classroom.parameters import in_order_of
-from workbook.lessons.restart_from_the_sink.where_to_start_mistakes import MISTAKES, form
+from workbook.classroom.exercise import case, exercise, wrong
 
 
-def begin_at(said: int | None, first: int, end: int) -> int:
+def begin_at(said, first, end):
     if said is None:
         return -1
     if first <= said <= end:
@@ -20,81 +11,120 @@ def begin_at(said: int | None, first: int, end: int) -> int:
     return -2
 
 
-def _case(said: int | None, first: int, end: int, says: str) -> Case:
-    return Case((said, first, end), begin_at(said, first, end), says)
+def by_refusal(said, first, end):
+    gone = said is not None and (said < first or said > end)
+    return -2 if gone else -1 if said is None else said
 
 
-def _drawn_cases() -> Iterator[Case]:
-    draw = random.Random(14)
-    for _ in range(30):
-        first = draw.choice((0, 3, 1_000, 70_000))
-        end = first + draw.choice((0, 1, 50, 9_000))
-        near = (first - 2, first - 1, first, first + 1, end - 1, end, end + 1, end + 500)
-        said = draw.choice([None, *(offset for offset in near if offset >= 0)])
-        yield _case(said, first, end, "This partition was drawn by chance. Where does it begin?")
+def in_a_range(said, first, end):
+    return -1 if said is None else said if said in range(first, end + 1) else -2
 
 
-_CASES = [
-    _case(5, 0, 10, "The partition has the offsets 0 to 9, and the sink says 5: begin there."),
-    _case(0, 0, 10, "The sink says 0, and offset 0 is there. It's an offset like any other."),
-    _case(
-        3, 5, 10,
-        "Offsets 3 and 4 are deleted by retention. Read what is left, from the earliest: -2.",
-    ),
-    _case(0, 5, 10, "Offset 0 is deleted, with 1 to 4. Read what is left, from the earliest: -2."),
-    _case(4, 5, 10, "Offset 4 is deleted: `first` is the oldest one left."),
-    _case(5, 5, 10, "Offset 5 is the first that is left, and it's the one that we want."),
-    _case(
-        10, 0, 10,
-        "The end is 10: all was read and emitted, and the next record will have offset 10.",
-    ),
-    _case(
-        11, 0, 10,
-        "The sink says 11, but the source ends at 10: somebody has deleted the topic and created "
-        "it again. Its records are new: -2.",
-    ),
-    _case(None, 0, 10, "No record in the sink says where to begin: latest, -1."),
-    _case(None, 5, 10, "Nothing is said, whatever was deleted: latest, -1."),
-    _case(
-        -2, 0, 10, "-2 says: nothing of this topic had come yet. So begin with the first record."
-    ),
-    _case(-2, 5, 10, "-2 says: nothing had come. What is left begins with the earliest record."),
-    _case(
-        3, 10, 10,
-        "Everything is deleted: the partition is empty, and its next record will have offset 10.",
-    ),
-    _case(10, 10, 10, "The partition is empty, and nothing that we want is gone."),
-    _case(0, 0, 0, "A fresh partition, in which nothing has come yet."),
-    _case(7, 0, 0, "The sink says 7, and the source has nothing at all: it was made anew."),
-    _case(None, 0, 0, "Nothing is said, and nothing is there: latest, -1."),
-]  # fmt: skip
+def starting(there=lambda said, first, end: first <= said <= end,
+             none=lambda said: said is None, unsaid=-1, gone=-2, at=lambda said: said):  # fmt: skip
+    """Make an answer of its parts; with the defaults it's right."""
 
-where_to_start = Problem(
+    def answer(said, first, end):
+        given = {"first": first, "end": end}
+        if none(said):
+            return given.get(unsaid, unsaid)
+        return at(said) if there(said, first, end) else given.get(gone, gone)
+
+    return answer
+
+
+def only_new_topics_passed_over(said, first, end):
+    return -1 if said is None or said > end else begin_at(said, first, end)
+
+
+def only_deleted_passed_over(said, first, end):
+    return -1 if said is not None and 0 <= said < first else begin_at(said, first, end)
+
+
+def draw(random, size):
+    first = random.choice((0, 3, 1_000, 70_000))
+    end = first + random.choice((0, 1, 50, 9_000))
+    near = (first - 2, first - 1, first, first + 1, end - 1, end, end + 1, end + 500)
+    return random.choice([None, -2, *(offset for offset in near if offset >= 0)]), first, end
+
+
+where_to_start = exercise(
+    begin_at,
     name="Where to start",
     task="For one partition of the source, `first` is the first offset that it still has, and "
     "`end` the offset that its next record will get (both are equal where it's empty). "
     "`said` is what the sink's last record says: an offset, or -2 if nothing of this topic had "
     "come by then. It's `None` if the sink has no such record. Write the function that "
     "returns where a new release begins:\n\n"
-    "1. Nothing from `said` on is missing in the source: at `said`.\n"
+    "1. `said` is from `first` to `end`, both included: at `said`.\n"
     "2. `said` is deleted, or the topic ends before it, since it was created anew: -2 (earliest).\n"
     "3. `said` is -2: -2, as well.\n"
     "4. `said` is `None`: -1 (latest).\n\n"
     "`begin_at(5, 0, 10)` gives `5`, and `begin_at(3, 5, 10)` gives `-2`.",
-    stub="def begin_at(said, first, end):\n    ...  # your code\n",
-    diagnose=in_order_of(
-        begin_at,
-        one_after_another(
-            by_cases(_CASES, MISTAKES, form=form), by_cases(smallest_first(_drawn_cases()))
-        ),
-    ),
+    cases=[
+        case("The partition has the offsets 0 to 9, and the sink says 5: begin there.", 5, 0, 10),
+        case("The sink says 0, and offset 0 is there. It's an offset like any other.", 0, 0, 10),
+        case("Offsets 3 and 4 are deleted by retention. Read what is left, from the earliest: -2.",
+             3, 5, 10),
+        case("Offset 0 is deleted, with 1 to 4. Read what is left, from the earliest: -2.",
+             0, 5, 10),
+        case("Offset 4 is deleted: `first` is the oldest one left.", 4, 5, 10),
+        case("Offset 5 is the first that is left, and it's the one that we want.", 5, 5, 10),
+        case("The end is 10: all was read and emitted, and the next record will have offset 10.",
+             10, 0, 10),
+        case("The sink says 11, but the source ends at 10: somebody has deleted the topic and "
+             "created it again. Its records are new: -2.", 11, 0, 10),
+        case("No record in the sink says where to begin: latest, -1.", None, 0, 10),
+        case("Nothing is said, whatever was deleted: latest, -1.", None, 5, 10),
+        case("-2 says: nothing of this topic had come yet. So begin with the first record.",
+             -2, 0, 10),
+        case("-2 says: nothing had come. What is left begins with the earliest record.",
+             -2, 5, 10),
+        case("Everything is deleted: the partition is empty, and its next record will have "
+             "offset 10.", 3, 10, 10),
+        case("The partition is empty, and nothing that we want is gone.", 10, 10, 10),
+        case("The sink says 7, and the source has nothing at all: it was made anew.", 7, 0, 0),
+    ],
+    draw=draw,
+    right=[by_refusal, in_a_range, starting()],
+    wrong=[
+        wrong("It doesn't ask whether the source still has that offset. Retention goes on while "
+              "nobody reads.", starting(there=lambda *_: True)),
+        wrong("Offset 0 is taken for nothing. It's the first record of a partition: ask "
+              "`is None`.", starting(none=lambda said: not said)),
+        wrong("It looks at `first` only. The topic may have been created anew, and end before "
+              "`said`.", starting(there=lambda said, first, end: first <= said)),
+        wrong("It looks at `end` only. What retention has deleted lies before `first`.",
+              starting(there=lambda said, first, end: said <= end),
+              starting(there=lambda said, first, end: 0 <= said <= end)),
+        wrong("`end` itself is fine: all was read, nothing is open, and the next record gets this "
+              "offset. Your partition would be read again from its beginning.",
+              starting(there=lambda said, first, end: first <= said < end)),
+        wrong("`first` itself is there: it's the oldest record that the source still has.",
+              starting(there=lambda said, first, end: first < said <= end)),
+        wrong("Where the offset is gone, it passes over everything that is left. Begin with the "
+              "earliest record: -2.", starting(gone=-1), only_new_topics_passed_over,
+              only_deleted_passed_over),
+        wrong("Where nothing is said it isn't latest. The task asks for -1, the latest when the "
+              "query starts.", starting(unsaid=-2), starting(unsaid=0), starting(unsaid="end"),
+              starting(unsaid=None)),
+        wrong("-1 and -2 are swapped: -1 is latest, -2 is earliest.",
+              starting(unsaid=-2, gone=-1)),
+        wrong("It names an offset where the earliest is asked for. Until the query starts, that "
+              "record may be deleted, too: -2 is whatever is the earliest by then.",
+              starting(gone="first"), starting(gone=0),
+              lambda said, first, end: -1 if said is None else max(said, first)),
+        wrong("-2 is taken for nothing said. It says that nothing had come: begin with the first.",
+              starting(none=lambda said: said is None or said < 0)),
+        wrong("It begins one after what the sink says. That record is open, too.",
+              starting(at=lambda said: said + 1)),
+    ],
     hints=(
         "Draw the partition as a line from `first` to `end`. Where on it, or beside it, may `said` "
         "lie? And if it isn't there?",
         "Deal with `None` first, and ask for it by name: 0 is false, too.",
         "`first <= said <= end` is the question that is left: both ends of the line are fine.",
     ),
-    reference=begin_at,
     discussion="`end` isn't too far: a partition that was read to its end, with nothing open, says "
     "just that.\n\n"
     "A recreated topic is noticed only as long as it's shorter than before. Once it has grown past "
@@ -104,4 +134,4 @@ where_to_start = Problem(
     "visit that is open by then: a release that is killed before it has emitted anything leaves "
     "such a sink. `run` begins at the earliest record instead. It reads too much and emits old "
     "visits again, but it loses nothing.",
-)
+)  # fmt: skip

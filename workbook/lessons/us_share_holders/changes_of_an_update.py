@@ -1,28 +1,13 @@
 """Chapter 21: The changes of an update."""
 
-from __future__ import annotations
+from collections.abc import Iterator
+from functools import wraps
+from itertools import combinations, islice
 
-import random
-from collections.abc import Iterator, Mapping
-from typing import Any
-
-from workbook.classroom.core import Problem
-from workbook.classroom.drawn import one_after_another, smallest_first
-from workbook.classroom.judging import Case, by_cases
-from workbook.lessons.us_share_holders.changes_of_an_update_mistakes import (
-    LEFT_OUT,
-    MISTAKES,
-)
-
-Fields = Mapping[str, Any]
-"""The fields of a position, as its record's value holds them."""
+from workbook.classroom.exercise import case, exercise, wrong
 
 
-def _row(client: str, ticker: str, amount: int, exchange: str = "NASDAQ") -> dict[str, Any]:
-    return {"client": client, "ticker": ticker, "amount": amount, "exchange": exchange}
-
-
-def changes(old: Fields | None, new: Fields | None) -> Iterator[tuple[str, int, Fields]]:
+def changes(old, new):
     if old == new:
         return
     for sign, row in ((-1, old), (1, new)):
@@ -30,90 +15,86 @@ def changes(old: Fields | None, new: Fields | None) -> Iterator[tuple[str, int, 
             yield row["client"], sign, row
 
 
-ADA, MORE, BO = _row("Ada", "AAPL", 10), _row("Ada", "AAPL", 20), _row("Bo", "AAPL", 10)
-ABROAD, ABROAD_TOO = _row("Ada", "SAP", 7, "XETRA"), _row("Bo", "BP", 3, "LSE")
-NYSE = _row("Ada", "IBM", 5, "NYSE")
+def us(row):
+    return row if row is not None and row["exchange"] in ("NYSE", "NASDAQ") else None
 
 
-def _each_field_alone() -> list[Case]:
-    """Return updates of each field alone, there and back."""
-    values = (("ticker", "KO"), ("exchange", "NASDAQ"), ("client", "Bo"), ("amount", 6))
-    there = [(field, NYSE, {**NYSE, field: value}) for field, value in values]
-    return [
-        Case(
-            (old, new),
-            list(changes(old, new)),
-            f"Only the {field} has changed, and so it's another row: the old one goes, the new one "
-            "comes.",
-        )
-        for field, old, new in (*there, *((field, new, old) for field, old, new in there))
-    ]
+def filtered_first(old, new):
+    before, after = us(old), us(new)
+    removed = [(before["client"], -1, before)] if before else []
+    return () if before == after else (*removed, *([(after["client"], 1, after)] if after else []))
 
 
-def _names_that_are_alike() -> list[Case]:
-    """Return exchanges whose names hold a part of the two that count."""
-    return [
-        Case(
-            (None, _row("Ada", "AAPL", 10, exchange)),
-            [],
-            f'The exchange is "{exchange}", which is neither "NYSE" nor "NASDAQ": the whole name '
-            "has to be one of the two.",
-        )
-        for exchange in ("NASDAQ Riga", "NYSE Euronext", "Euronext NYSE", "NY", "NAS", "SE", "")
-    ]
+def emitting(same=lambda old, new: old == new, goes=us, comes=us, change=lambda *told: told,
+             order=(-1, 1)):  # fmt: skip
+    """Make an answer of its parts; with the defaults it's right."""
+
+    def answer(old, new):
+        rows = {-1: goes(old), 1: comes(new)}
+        told = [(rows[sign]["client"], sign, rows[sign]) for sign in order if rows[sign]]
+        return [] if same(old, new) else [change(*each) for each in told]
+
+    return answer
 
 
-def _drawn_updates() -> Iterator[Case]:
-    draw = random.Random(12)
-    exchanges = ("NYSE", "NASDAQ", "XETRA", "LSE", "NEO", "SIX")
-    for _ in range(30):
-        rows = [
-            _row(draw.choice(("Ida", "US")), "V", draw.randrange(2), draw.choice(exchanges))
-            for _ in range(2)
-        ]
-        old, new = (draw.choice((row, row, row, None)) for row in rows)
-        yield Case(
-            (old, new),
-            list(changes(old, new)),
-            "This update was drawn by chance. Is there an old row of a US exchange, and a new one?",
-        )
+def equal_but_for(*left_out):
+    """Compare the other fields of the two rows only."""
+
+    def same(old, new):
+        if old is None or new is None:
+            return old == new
+        return all(old[name] == new[name] for name in old if name not in left_out)
+
+    return emitting(same)
 
 
-_TEACHING_UPDATES = [
-    Case((None, ADA), [("Ada", 1, ADA)], "A new position: there is only the new row."),
-    Case((None, NYSE), [("Ada", 1, NYSE)], "A new position, at the other US exchange."),
-    Case(
-        (ADA, None),
-        [("Ada", -1, ADA)],
-        "A tombstone: the old row goes, and it is the only one that knows the client.",
-    ),
-    Case(
-        (ADA, BO),
-        [("Ada", -1, ADA), ("Bo", 1, BO)],
-        "The position moves: it leaves Ada before it comes to Bo.",
-    ),
-    Case(
-        (ADA, MORE),
-        [("Ada", -1, ADA), ("Ada", 1, MORE)],
-        "The client stays, and the row does not: the old one goes, the new one comes.",
-    ),
-    Case((ADA, dict(ADA)), [], "The same row came again. Nothing has changed."),
-    Case(
-        (ADA, ABROAD),
-        [("Ada", -1, ADA)],
-        "It isn't a US share any more. For the groups that is a removal.",
-    ),
-    Case(
-        (ABROAD, NYSE),
-        [("Ada", 1, NYSE)],
-        "It has become a US share. The old row was in no group, so nothing is taken out.",
-    ),
-    Case((ABROAD, ABROAD_TOO), [], "Neither row is a US share: no group changes."),
-    Case((ABROAD, None), [], "The old row was in no group."),
-    Case((None, None), [], "A tombstone for a position that was not there."),
-]
+def of_the_new_row(whole):
+    """Let a removal name the client of the new row, or carry the ``whole`` new row."""
 
-changes_of_an_update = Problem(
+    def answer(old, new):
+        told = filtered_first(old, new)
+        if new is None:
+            return told
+        return [(new["client"] if not whole and sign < 0 else client, sign, new if whole else row)
+                for client, sign, row in told]  # fmt: skip
+
+    return answer
+
+
+def only_by_tombstone(old, new):
+    return [told for told in filtered_first(old, new) if told[1] > 0 or new is None]
+
+
+def listed(answer):
+    """Collect what an answer yields: a list, a tuple and a generator are all right."""
+
+    @wraps(answer)  # so that a card finds the line of an error
+    def call(old, new):
+        given = answer(old, new)
+        return list(islice(given, 99)) if isinstance(given, (tuple, Iterator)) else given
+
+    return call
+
+
+def held(client, ticker, amount, exchange="NASDAQ"):
+    return {"client": client, "ticker": ticker, "amount": amount, "exchange": exchange}
+
+
+ADA, MORE, BO = held("Ada", "AAPL", 10), held("Ada", "AAPL", 20), held("Bo", "AAPL", 10)
+ABROAD, ABROAD_TOO = held("Ada", "SAP", 7, "XETRA"), held("Bo", "BP", 3, "LSE")
+NYSE = held("Ada", "IBM", 5, "NYSE")
+EXCHANGES = ("NYSE", "NASDAQ", "NYSE", "NASDAQ", "XETRA", "LSE", "NASDAQ Riga", "NY", "")
+
+
+def draw(random, size):
+    rows = [held(random.choice(("Ida", "US")), random.choice("VW"), random.randrange(3),
+                 random.choice(EXCHANGES)) for _ in range(2)]  # fmt: skip
+    old, new = (random.choice((row, row, row, None)) for row in rows)
+    return old, dict(old) if old and size % 5 == 0 else new
+
+
+changes_of_an_update = exercise(
+    changes,
     name="The changes of an update",
     task="Write the changes that an update of a position emits to the groups by client. `old` is "
     "the row before, `new` the row after; each is a dictionary with `client`, `ticker`, `amount` "
@@ -123,13 +104,57 @@ changes_of_an_update = Problem(
     "group. A record that came twice, with the row as it was, emits nothing.\n\n"
     "From Ada to Bo: `[('Ada', -1, old), ('Bo', +1, new)]`. Ten more for Ada: `[('Ada', -1, old), "
     "('Ada', +1, new)]`. Sold: `[('Ada', -1, old)]`.",
-    stub="def changes(old, new):\n    ...  # your code\n",
-    diagnose=one_after_another(
-        by_cases(_TEACHING_UPDATES, (*MISTAKES, *LEFT_OUT), any_iterable=True),
-        by_cases(_each_field_alone(), LEFT_OUT, any_iterable=True),
-        by_cases(_names_that_are_alike(), any_iterable=True),
-        by_cases(smallest_first(_drawn_updates()), any_iterable=True),
-    ),
+    cases=[
+        case("A new position: there is only the new row.", None, ADA),
+        case("A new position, at the other US exchange.", None, NYSE),
+        case("A tombstone: the old row goes, and only it knows the client.", ADA, None),
+        case("The position moves: it leaves Ada before it comes to Bo.", ADA, BO),
+        case("The client stays, and the row does not: the old one goes, the new one comes.",
+             ADA, MORE),
+        case("The amount is smaller now, so it's another row.", MORE, ADA),
+        case("The same row came again. Nothing has changed.", ADA, dict(ADA)),
+        case("It isn't a US share any more. For the groups that is a removal.", ADA, ABROAD),
+        case("It has become a US share. The old row was in no group, so nothing is taken out.",
+             ABROAD, NYSE),
+        case("Neither row is a US share: no group changes.", ABROAD, ABROAD_TOO),
+        case("The old row was in no group.", ABROAD, None),
+        case("A tombstone for a position that was not there.", None, None),
+        case('The exchange is "NY", which is neither "NYSE" nor "NASDAQ".',
+             None, held("Ada", "AAPL", 10, "NY")),
+        case('The exchange is "NASDAQ Riga": the whole name has to be "NYSE" or "NASDAQ".',
+             None, held("Ada", "AAPL", 10, "NASDAQ Riga")),
+        *(case(f"Only the {name} has changed, and so it's another row: the old one goes, the new "
+               "one comes.", NYSE, {**NYSE, name: value})
+          for name, value in (("ticker", "KO"), ("exchange", "NASDAQ"), ("client", "Bo"))),
+    ],
+    draw=draw,
+    rehearse=listed,
+    right=[filtered_first, emitting(), lambda old, new: list(changes(old, new))],
+    wrong=[
+        wrong("The new row is added before the old one is removed. With the same client the "
+              "removal then takes out what has just come in: remove first.",
+              emitting(order=(1, -1))),
+        *(wrong(f"It compares rows without their {' and '.join(names)}. A row that differs there "
+                "alone is another row: compare whole rows, `old == new`.", equal_but_for(*names))
+          for many in (1, 2, 3)
+          for names in combinations(("client", "ticker", "amount", "exchange"), many)),
+        wrong("It looks at no exchange: SAP in Frankfurt isn't a US share. Both rows have to be "
+              "asked.", emitting(goes=lambda row: row, comes=lambda row: row)),
+        wrong("It asks the new row for its exchange, and not the old one. A row that was in no "
+              "group cannot be removed from one.", emitting(goes=lambda row: row)),
+        wrong("It asks the old row for its exchange, and not the new one. A share of another "
+              "country enters a group.", emitting(comes=lambda row: row)),
+        wrong("The removal names the client of the new row. The position leaves the client who had "
+              "it: the old row knows.", of_the_new_row(whole=False)),
+        wrong("The removal carries the new row. What has to be taken out of a group is what was "
+              "put in: the old row.", of_the_new_row(whole=True)),
+        wrong("It removes by a tombstone only. An update takes the old row out too, or a position "
+              "that moves is with both clients.", only_by_tombstone),
+        wrong("A record that came twice becomes a -1 and a +1. If the row is the same, nothing has "
+              "changed.", emitting(same=lambda old, new: False)),
+        wrong("The two signs are swapped: the old row goes (-1), the new one comes (+1).",
+              emitting(change=lambda client, sign, row: (client, -sign, row))),
+    ],
     hints=(
         "There are two rows, and each may be missing. What becomes of the old one? What of the "
         "new one? Which goes first?",
@@ -138,10 +163,9 @@ changes_of_an_update = Problem(
         "Walk over `(-1, old)` and `(1, new)`; keep those whose row is there and whose exchange is "
         "one of the two.",
     ),
-    reference=changes,
     discussion='No case is asked for by name: not "moved", not "closed", not "became a US '
     'share". Old row out, new row in, and each row brings its own client. The filter looks at the '
     "old row, too: only so a position that leaves the US exchanges leaves its group.\n\n"
     "The two triples may go to different places: Ada's group may be on another machine than Bo's. "
     "Then nothing keeps them together, and for a moment the position is with neither of them.",
-)
+)  # fmt: skip

@@ -1,98 +1,126 @@
 """Chapter 21: A set with counts."""
 
-from __future__ import annotations
+from collections import Counter
 
-import random
-from collections.abc import Iterator, Mapping
-from typing import Any
-
-from workbook.classroom.core import Problem
-from workbook.classroom.drawn import one_after_another, smallest_first
-from workbook.classroom.judging import Case, by_cases
-from workbook.lessons.us_share_holders.set_with_counts_mistakes import MISTAKES
-
-Fields = Mapping[str, Any]
-"""The fields of a position, as its record's value holds them."""
+from workbook.classroom.exercise import case, exercise, wrong
 
 
-def held_after(held: Mapping[str, int], row: Fields, sign: int) -> dict[str, int]:
+def count(held, row, sign):
     ticker = row["ticker"]
-    others = {each: count for each, count in held.items() if each != ticker}
+    others = {each: n for each, n in held.items() if each != ticker}
     left = held.get(ticker, 0) + sign
     return {**others, ticker: left} if left else others
 
 
-def _row(ticker: str, amount: int = 10) -> dict[str, Any]:
+def in_a_copy(held, row, sign):
+    after = dict(held)
+    after[row["ticker"]] = after.get(row["ticker"], 0) + sign
+    if not after[row["ticker"]]:
+        del after[row["ticker"]]
+    return after
+
+
+def with_a_counter(held, row, sign):
+    after = Counter(held)
+    after[row["ticker"]] += sign
+    return +after
+
+
+def counted(by=1, least=1, before=0, of=lambda held, row: held, after=dict):
+    """Make an answer of its parts; with the defaults it's right."""
+
+    def answer(held, row, sign):
+        step = by(row) if callable(by) else by
+        kept = of(held, row)
+        left = {**kept, row["ticker"]: kept.get(row["ticker"], before) + sign * step}
+        return after({ticker: n for ticker, n in left.items() if n >= least})
+
+    return answer
+
+
+def others(held, row):
+    return {ticker: n for ticker, n in held.items() if ticker != row["ticker"]}
+
+
+def plain_set(held, row, sign):
+    return {**held, row["ticker"]: 1} if sign > 0 else others(held, row)
+
+
+def takes_all(held, row, sign):
+    return in_a_copy(held, row, 1) if sign > 0 else others(held, row)
+
+
+def only_known(held, row, sign):
+    return in_a_copy(held, row, sign) if row["ticker"] in held else dict(held)
+
+
+def position(ticker, amount=10):
     return {"client": "Ada", "ticker": ticker, "amount": amount, "exchange": "NASDAQ"}
 
 
-def _drawn_changes() -> Iterator[Case]:
-    """Yield random changes; what goes has come before."""
-    draw = random.Random(13)
-    for size in range(30):
-        names = draw.sample(("V", "GE", "SAP", "GOOGL", "BRK.A"), 1 + size % 4)
-        held = {ticker: draw.choice((1, 1, 2, 3, 7, 250)) for ticker in names}
-        ticker = draw.choice((*names, "F"))
-        sign = draw.choice((-1, 1)) if ticker in held else 1
-        row = _row(ticker, draw.choice((1, 2, 40)))
-        yield Case(
-            (held, row, sign),
-            held_after(held, row, sign),
-            "This change was drawn by chance. How many positions has the row's ticker now, and "
-            "what of the others?",
-        )
+def draw(random, size):
+    names = random.sample(("V", "GE", "SAP", "GOOGL", "BRK.A", "v"), size % 5)
+    held = {ticker: random.choice((1, 1, 2, 3, 7, 250)) for ticker in names}
+    ticker = random.choice((*names, "F"))
+    sign = random.choice((-1, 1)) if ticker in held else 1
+    return held, position(ticker, random.choice((1, 2, 40))), sign
 
 
-_TEACHING_CHANGES = [
-    Case(({"AAPL": 1}, _row("AAPL"), 1), {"AAPL": 2}, "A second position in AAPL comes."),
-    Case(
-        ({"AAPL": 2, "IBM": 1}, _row("AAPL"), -1),
-        {"AAPL": 1, "IBM": 1},
-        "One of two positions in AAPL goes. The other is still there.",
-    ),
-    Case(
-        ({"AAPL": 1, "IBM": 3}, _row("AAPL"), -1),
-        {"IBM": 3},
-        "The last position in AAPL goes, and so does its entry.",
-    ),
-    Case(
-        ({}, _row("KO"), 1),
-        {"KO": 1},
-        "The client's first position: the dictionary is still empty.",
-    ),
-    Case(({"KO": 1}, _row("KO"), -1), {}, "The client's last position goes: an empty dictionary."),
-    Case(({"IBM": 1}, _row("KO"), 1), {"IBM": 1, "KO": 1}, "The first position in KO comes."),
-    Case(
-        ({"KO": 3, "IBM": 2}, _row("KO", 3), -1),
-        {"KO": 2, "IBM": 2},
-        "One position in KO goes, of three shares. Two positions are left.",
-    ),
-    Case(({"KO": 12, "V": 1}, _row("KO", 1), -1), {"KO": 11, "V": 1}, "Eleven of twelve are left."),
-]
-
-set_with_counts = Problem(
+set_with_counts = exercise(
+    count,
     name="A set with counts",
     task="Write the adder and the subtractor of a client's tickers in one function. `held` is a "
     "dictionary from ticker to the number of positions that have it. `row` is a position that "
     "comes (`sign` is `+1`) or goes (`-1`). Return a new dictionary, as it is afterwards; a ticker "
     "of which no position is left isn't in it. What goes has always come before.\n\n"
     "With AAPL in the row, `count({'AAPL': 2}, row, -1)` gives `{'AAPL': 1}`, and once more `{}`.",
-    stub="def count(held, row, sign):\n    ...  # your code\n",
-    diagnose=one_after_another(
-        by_cases(_TEACHING_CHANGES, MISTAKES),
-        by_cases(smallest_first(_drawn_changes())),
-    ),
+    cases=[
+        case("A second position in AAPL comes.", {"AAPL": 1}, position("AAPL"), 1),
+        case("One of two positions in AAPL goes. The other is still there.",
+             {"AAPL": 2, "IBM": 1}, position("AAPL"), -1),
+        case("The last position in AAPL goes, and so does its entry.",
+             {"AAPL": 1, "IBM": 3}, position("AAPL"), -1),
+        case("The client's first position: `held` is still empty.", {}, position("KO"), 1),
+        case("The client's last position goes: an empty dictionary is left.",
+             {"KO": 1}, position("KO"), -1),
+        case("The first position in KO comes.", {"IBM": 1}, position("KO"), 1),
+        case("One position in KO goes, of three shares. Two positions are left.",
+             {"KO": 3, "IBM": 2}, position("KO", 3), -1),
+        case("Eleven of twelve are left.", {"KO": 12, "V": 1}, position("KO", 1), -1),
+    ],
+    draw=draw,
+    right=[in_a_copy, with_a_counter, counted()],
+    wrong=[
+        wrong("A ticker of which nothing is left stays with 0. The group would never be empty, and "
+              "the client would never leave the table.", counted(least=0)),
+        wrong("It's still a set: a second position in the same ticker isn't counted, and the first "
+              "one that goes takes the ticker with it.", plain_set),
+        wrong("It counts what comes. But the first position that goes takes the ticker with it, "
+              "whatever its number: take away one.", takes_all),
+        wrong("It counts shares. The number of positions is asked for: each row is one, whatever "
+              "its amount.", counted(by=lambda row: row["amount"]),
+              counted(by=lambda row: row["amount"], least=-99)),
+        wrong("The sign is turned round: +1 is a row that comes.", counted(by=-1),
+              counted(by=-1, least=-99)),
+        wrong("The other tickers are lost. The result is the whole dictionary.",
+              counted(of=lambda held, row: {t: n for t, n in held.items() if t == row["ticker"]})),
+        wrong("A ticker that isn't held yet is never added. `held` may not know the row's ticker.",
+              only_known),
+        wrong("The first position of a ticker counts as two. Before it there is none: begin at 0.",
+              counted(before=1)),
+        wrong("It returns None when nothing is left. To Kafka Streams that would mean the same; "
+              "here an empty dictionary is asked for.", counted(after=lambda left: left or None)),
+    ],
     hints=(
         "A set holds AAPL after one position and after two. What must be known to take one out?",
         "Compute the new number of the row's ticker first; it may have had none before. Then build "
         "a dictionary from the others, and put the ticker in if something is left of it.",
         "`held.get(row['ticker'], 0) + sign` is the new number.",
     ),
-    reference=held_after,
     discussion="Add a row, subtract it, and the value equals what it was before: that's the whole "
     "contract of an adder and a subtractor, and worth a test with random rows. An entry with 0 "
     "would break it, and the group would never be empty, so the client would never leave the "
     "table.\n\n"
     "In place would be faster, and wrong where something still holds the old value: a cache, a "
     "log, or the state of the micro-batch before.",
-)
+)  # fmt: skip
