@@ -6,16 +6,12 @@ read. Cases drawn by a seed have none of those in common; the smallest that fail
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from workbook.classroom.judging import Case, NotYet
-from workbook.events.clicks import Click, ClickType
 
 Check = Callable[[Any], NotYet | None]
-
-_NAMES = ("/home", "/shoes", "/hats/42", "shoes", "start", "buy", "/buy", "add-to-basket", "Page")
 
 
 def one_after_another(*checks: Check) -> Check:
@@ -30,10 +26,3 @@ def one_after_another(*checks: Check) -> Check:
 def smallest_first(cases: Iterable[Case]) -> list[Case]:
     """Order drawn cases so that the first one that fails is the easiest to read."""
     return sorted(cases, key=lambda case: len(repr(case.args)))
-
-
-def drawn_click(draw: random.Random, at: int, pages: float = 0.7) -> Click:
-    """Draw a click at this time in ms: its kind stands in ``click_type`` and nowhere else."""
-    kind = ClickType.PAGE if draw.random() < pages else ClickType.ACTION
-    browser, tab = draw.choice(("Firefox", "Safari")), draw.choice(("t1", "t2", None))
-    return Click(draw.randrange(10**9), kind, draw.choice(_NAMES), at, browser, tab)

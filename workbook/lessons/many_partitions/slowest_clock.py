@@ -1,44 +1,17 @@
 """Chapter 05: The slowest clock."""
 
-from __future__ import annotations
-
-import functools
-import random
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable
+from functools import wraps
+from itertools import islice
 
-from workbook.classroom.core import Problem
-from workbook.classroom.drawn import (
-    Check,
-    drawn_click,
-    one_after_another,
-    smallest_first,
-)
-from workbook.classroom.judging import Case, NotYet, by_cases
+from workbook.classroom.exercise import case, exercise, wrong
 from workbook.events.clicks import Click, ClickType
-from workbook.lessons.many_partitions.slowest_clock_mistakes import MISTAKES, SHORTCUTS
-from workbook.lessons.models.clocks import Arrival
-
-SECOND = 1_700_000_000
 
 
-def _page(partition: int, at: int) -> Arrival:
-    """Build a page view at this time in ms; its id is the time too, which keeps the cases short."""
-    return partition, Click(at, ClickType.PAGE, "/home", at, "Firefox")
-
-
-def _action(partition: int, at: int) -> Arrival:
-    return partition, Click(at, ClickType.ACTION, "buy", at, "Firefox")
-
-
-def _pages(*arrivals: tuple[int, int]) -> list[Arrival]:
-    return [_page(partition, at) for partition, at in arrivals]
-
-
-def completed(clicks: Iterable[Arrival], partitions: int) -> Iterator[tuple[int, int]]:
-    views: Counter[int] = Counter()
-    clocks: dict[int, int] = {}
+def completed(clicks, partitions):
+    views = Counter()
+    clocks = {}
     for partition, click in clicks:
         clocks[partition] = click.epoch_second
         if click.click_type == "Page":
@@ -49,172 +22,109 @@ def completed(clicks: Iterable[Arrival], partitions: int) -> Iterator[tuple[int,
                 yield second, views.pop(second)
 
 
-def _drawn_arrivals() -> Iterator[Case]:
-    """Yield arrivals from partitions that are each in order, and each at another place."""
-    draw = random.Random(6)
-    for size in range(1, 41, 2):
-        partitions, arrivals = draw.choice((1, 2, 3, 4, 6)), []
-        clocks = [draw.choice((9_000, 59_000, SECOND * 1000))] * partitions
-        for _ in range(size):
-            at = draw.randrange(partitions)
-            clocks[at] += draw.choice((100, 300, 700, 1_000, 2_500))
-            arrivals.append((at, drawn_click(draw, clocks[at])))
-        yield Case(
-            (arrivals, partitions),
-            list(completed(arrivals, partitions)),
-            "These clicks were drawn by chance. Where does the slowest clock stand at the end?",
-        )
+def from_minus_one(clicks, partitions):
+    clocks = dict.fromkeys(range(partitions), -1)
+    views, emitted = {}, []
+    for partition, click in clicks:
+        second = clocks[partition] = click.epoch_second
+        if click.click_type is ClickType.PAGE:
+            views[second] = views.get(second, 0) + 1
+        while views and min(views) < min(clocks.values()):
+            emitted.append((min(views), views.pop(min(views))))
+    return emitted
 
 
-_TEACHING_ARRIVALS = [
-    Case(
-        (
-            _pages(
-                (0, 10_100),
-                (1, 10_500),
-                (0, 11_200),
-                (1, 10_900),
-                (1, 11_300),
-                (0, 12_100),
-                (1, 12_400),
-            ),
-            2,
-        ),
-        [(10, 3), (11, 2)],
-        "Second 10 is complete when both clocks have come to 11, and second 11 when both "
-        "have come to 12.",
-    ),
-    Case(
-        (_pages((0, 10_100), (0, 11_000), (0, 12_000)), 2),
-        [],
-        "Nothing has come from partition 1 yet. It may still bring views of second 10.",
-    ),
-    Case(
-        (
-            _pages(
-                (0, 11_100),
-                (1, 10_200),
-                (0, 15_000),
-                (1, 15_500),
-                (0, 17_000),
-                (1, 17_200),
-            ),
-            2,
-        ),
-        [(10, 1), (11, 1), (15, 2)],
-        "Seconds 10 and 11 are complete at the same click, and the earlier one goes "
-        "first. In the seconds between 11 and 15 there are no views to emit.",
-    ),
-    Case(
-        (
-            [
-                *_pages((0, 10_100), (1, 10_200)),
-                *(_action(0, 11_500), _action(1, 12_500)),
-                _page(0, 13_000),
-            ],
-            2,
-        ),
-        [(10, 2)],
-        "The two actions move the clocks to 11 and 12, so second 10 is complete. Nobody "
-        "looked at a page in second 11.",
-    ),
-    Case(
-        (
-            _pages(
-                (0, 10_000),
-                (0, 11_000),
-                (0, 12_000),
-                (0, 13_000),
-                (1, 10_500),
-                (1, 13_200),
-            ),
-            2,
-        ),
-        [(10, 2), (11, 1), (12, 1)],
-        "Partition 1 is behind, and everybody waits. Its last click completes three "
-        "seconds at once.",
-    ),
-    Case(
-        (
-            _pages(
-                (0, 10_000),
-                (2, 10_400),
-                (0, 11_000),
-                (2, 11_100),
-                (1, 10_800),
-                (1, 11_900),
-            ),
-            3,
-        ),
-        [(10, 3)],
-        "The slowest of the three clocks decides. It comes to 11 with the last click.",
-    ),
-    Case(
-        (_pages((0, 10_100), (0, 10_900), (0, 11_000)), 1),
-        [(10, 2)],
-        "With one partition it is the rule of chapter 02.",
-    ),
-    Case(
-        (
-            [
-                *_pages((0, 10_100), (1, 10_200), (0, 14_000), (1, 11_500), (0, 15_000)),
-                *_pages((0, 16_000)),
-            ],
-            2,
-        ),
-        [(10, 2)],
-        "Partition 0 has run ahead to 16, and partition 1 stands in second 11, which still goes "
-        "on there. Only second 10 is complete.",
-    ),
-    Case(
-        ([*_pages((0, 10_100), (1, 10_200)), _action(0, 11_500), _action(1, 12_500)], 2),
-        [(10, 2)],
-        "Only actions have come since, and they complete second 10: it's emitted then, not with "
-        "the next page view.",
-    ),
-    Case(
-        ([_page(0, 10_100), _action(1, 11_000), _page(0, 11_200)], 2),
-        [(10, 1)],
-        "Partition 1 has had an action only. That's a click as well: it sets the clock there.",
-    ),
-    Case(
-        (_pages((0, 14_000), (1, 10_200)), 2),
-        [],
-        "Partition 1 has just come to second 10, which goes on there.",
-    ),
-    Case(
-        (_pages((0, 10_100), (0, 700_000), (1, 10_500), (1, 11_000)), 2),
-        [(10, 2)],
-        "Partition 1 is more than eleven minutes behind. Its clicks count all the same, and second "
-        "10 waits for them however long it takes.",
-    ),
-    Case(
-        (_pages((0, 10_100), (0, 10_100), (1, 11_000), (0, 11_300)), 2),
-        [(10, 2)],
-        "The same click came twice, and both count. To leave out duplicates would take a memory of "
-        "its own, and nobody asks for it here.",
-    ),
-    Case(([], 24), [], "No clicks give no pairs."),
-]
+def counted_first(clicks, partitions):
+    views, clocks = Counter(), {}
+    for partition, click in clicks:
+        clocks[partition] = click.timestamp
+        views[click.epoch_second] += is_page(click)
+    limit = min(clocks.values()) if len(clocks) == partitions else 0
+    return [(s, views[s]) for s in sorted(views) if (s + 1) * 1000 <= limit and views[s]]
 
 
-def _as_a_stream(check: Check) -> Check:
-    """Hand the clicks to the answer as the notebook's reader does: they come once."""
+def rehearse(answer):
+    """Hand over the clicks as the notebook's reader does, once; return the pairs as a list."""
 
-    def diagnose(answer: Any) -> NotYet | None:
-        if not callable(answer):
-            return check(answer)
+    @wraps(answer)  # so that a card finds the line of an error
+    def emitted(clicks, partitions):
+        pairs = answer(iter(clicks), partitions)
+        plain = isinstance(pairs, (dict, str)) or not isinstance(pairs, Iterable)
+        return pairs if plain else list(islice(pairs, 500))
 
-        @functools.wraps(answer)
-        def once(clicks: Iterable[Arrival], partitions: int) -> Any:
-            return answer(iter(clicks), partitions)
-
-        return check(once)
-
-    return diagnose
+    return emitted
 
 
-slowest_clock = Problem(
+def is_page(click):
+    return click.click_type == "Page"
+
+
+def any_click(click):
+    return True
+
+
+def rule(counts=is_page, moves=any_click, looks=any_click, limit=min, waits=True, order=sorted,
+         zeros=False, remove=True, rest=False):  # fmt: skip
+    """Make an answer; with the defaults it's right."""
+
+    def answer(clicks, partitions):
+        views, clocks = Counter(), {}
+        for partition, click in clicks:
+            if moves(click):
+                clocks[partition] = click.epoch_second
+            if counts(click) or zeros:
+                views[click.epoch_second] += counts(click)
+            if looks(click) and clocks and (len(clocks) == partitions or not waits):
+                clock = limit(clocks.values())
+                for second in order([second for second in views if second < clock]):
+                    yield second, views[second]
+                    views.pop(second if remove else None, None)
+        if rest:
+            yield from sorted(views.items())
+
+    return answer
+
+
+def second_changes(of_partition):
+    """Make an answer with the rule of chapter 02, for all partitions or for each one alone."""
+
+    def answer(clicks, partitions):
+        counts = {}
+        for partition, click in clicks:
+            own = counts.setdefault(partition if of_partition else 0, {})
+            if is_page(click):
+                if own and click.epoch_second not in own:
+                    yield own.popitem()
+                own[click.epoch_second] = own.get(click.epoch_second, 0) + 1
+
+    return answer
+
+
+def click_at(partition, at, kind=ClickType.PAGE, name="/home"):
+    return partition, Click(at, kind, name, at, "Firefox")
+
+
+def pages(*arrivals):
+    return [click_at(*arrival) for arrival in arrivals]
+
+
+def action(partition, at):
+    return click_at(partition, at, ClickType.ACTION, "buy")
+
+
+def draw(random, size):
+    partitions, arrivals = random.choice((1, 2, 2, 3, 4, 6)), []
+    clocks = [random.choice((9_000, 59_000, 1_700_000_000_000))] * partitions
+    for _ in range(size + 1):
+        at = random.randrange(partitions)
+        clocks[at] += random.choice((0, 100, 300, 700, 1_000, 2_500))
+        kind = random.choice((ClickType.PAGE, ClickType.PAGE, ClickType.ACTION))
+        arrivals.append(click_at(at, clocks[at], kind, random.choice(("/home", "buy", "/buy"))))
+    return arrivals, partitions
+
+
+slowest_clock = exercise(
+    completed,
     name="The slowest clock",
     task="Write the loop for a topic of several partitions. It gets a stream of pairs `(partition, "
     "click)` as they arrive, which can be walked over once, and the number of partitions. Each "
@@ -226,13 +136,79 @@ slowest_clock = Problem(
     "not counted. A partition that has had no click yet holds everything back. With two "
     "partitions, views `(0, 10.1 s)`, `(0, 11.2 s)` and `(1, 10.9 s)` give nothing yet; then "
     "`(1, 11.3 s)` gives `(10, 2)`.",
-    stub="def completed(clicks, partitions):\n    ...  # your code\n",
-    diagnose=_as_a_stream(
-        one_after_another(
-            by_cases(_TEACHING_ARRIVALS, MISTAKES, any_iterable=True),
-            by_cases(smallest_first(_drawn_arrivals()), SHORTCUTS, any_iterable=True),
-        )
-    ),
+    cases=[
+        case("Second 10 is complete when both clocks have come to 11, and second 11 when both have "
+             "come to 12.", pages((0, 10_100), (1, 10_500), (0, 11_200), (1, 10_900), (1, 11_300),
+                                  (0, 12_100), (1, 12_400)), 2),
+        case("Partition 1 stands in second 10, which still goes on there.",
+             pages((0, 10_100), (0, 11_200), (1, 10_900)), 2),
+        case("Nothing has come from partition 1 yet. It may still bring views of second 10.",
+             pages((0, 10_100), (0, 11_000), (0, 12_000)), 2),
+        case("Seconds 10 and 11 are complete at the same click, and the earlier one goes first. In "
+             "the seconds between 11 and 15 there are no views to emit.",
+             pages((0, 11_100), (1, 10_200), (0, 15_000), (1, 15_500), (0, 17_000), (1, 17_200)),
+             2),
+        case("The two actions move the clocks to 11 and 12, so second 10 is complete. Nobody "
+             "looked at a page in second 11.",
+             [*pages((0, 10_100), (1, 10_200)), action(0, 11_500), action(1, 12_500),
+              *pages((0, 13_000))], 2),
+        case("Only actions have come since, and they complete second 10: it's emitted then, not "
+             "with the next page view.",
+             [*pages((0, 10_100), (1, 10_200)), action(0, 11_500), action(1, 12_500)], 2),
+        case("Partition 1 has had an action only. That's a click as well: it sets the clock there.",
+             [*pages((0, 10_100)), action(1, 11_000), *pages((0, 11_200))], 2),
+        case("Partition 1 is behind, and everybody waits. Its last click completes three seconds "
+             "at once.", pages((0, 10_000), (0, 11_000), (0, 12_000), (0, 13_000), (1, 10_500),
+                               (1, 13_200)), 2),
+        case("The slowest of the three clocks decides. It comes to 11 with the last click.",
+             pages((0, 10_000), (2, 10_400), (0, 11_000), (2, 11_100), (1, 10_800), (1, 11_900)),
+             3),
+        case("With one partition it is the rule of chapter 02.",
+             pages((0, 10_100), (0, 10_900), (0, 11_000)), 1),
+        case("Partition 1 is more than an hour behind. Its clicks count all the same, and second "
+             "10 waits for them however long it takes.",
+             pages((0, 10_100), (0, 4_000_000), (1, 10_500), (1, 11_000)), 2),
+        case("The same click came twice, and both count. To leave out duplicates would take a "
+             "memory of its own, and nobody asks for it here.",
+             pages((0, 10_100), (0, 10_100), (1, 11_000), (0, 11_300)), 2),
+        case("No clicks give no pairs.", [], 24),
+    ],
+    draw=draw,
+    rehearse=rehearse,
+    right=[from_minus_one, counted_first, rule()],
+    wrong=[
+        wrong("It is still the rule of chapter 02: the second changes, so it emits. Here every "
+              "change of the partition looks like that, and a second is emitted many times.",
+              second_changes(of_partition=False)),
+        wrong("Each partition emits by itself, so a second comes in parts. It is complete, and "
+              "emitted once, when all partitions have passed it.",
+              second_changes(of_partition=True)),
+        wrong("It follows the fastest partition. The others may still bring views of that second: "
+              "the slowest clock decides.", rule(limit=max), rule(limit=max, waits=False)),
+        wrong("It takes the minimum over the partitions that it has seen. One that is silent so "
+              "far may still bring old views: wait until all have a clock.", rule(waits=False)),
+        wrong("It emits the second in which the slowest clock stands. That second still goes on: "
+              "only those before it are complete.", rule(limit=lambda clocks: min(clocks) + 1),
+              rule(limit=lambda clocks: min(clocks) + 1, waits=False)),
+        wrong("When several seconds are complete at once, they aren't emitted from the earliest to "
+              "the latest. Sort them.", rule(order=list),
+              rule(order=lambda seconds: sorted(seconds)[::-1])),
+        wrong("It emits one second with each click at the most. When a slow partition catches up, "
+              "several are complete at once.", rule(order=lambda seconds: sorted(seconds)[:1]),
+              rule(order=lambda seconds: seconds[:1])),
+        wrong("What was emitted stays in the map, and is emitted again with the next click. Remove "
+              "it.", rule(remove=False)),
+        wrong("After the last click it also emits what is still open. A stream has no end, and a "
+              "second that the slowest clock hasn't passed may still get views.",
+              rule(rest=True)),
+        wrong("A second that has only actions is emitted with 0. Put it into the map only when a "
+              "page view comes.", rule(zeros=True)),
+        wrong("It counts actions. They move the clock, and that is all.", rule(any_click)),
+        wrong("Only page views move the clocks. An action shows too how far its partition has "
+              "come.", rule(moves=is_page), rule(moves=is_page, looks=is_page)),
+        wrong("Nothing is ever emitted. Is a comparison never true? And a stream can be walked "
+              "over once: is there a second loop over `clicks`?", lambda clicks, partitions: []),
+    ],
     hints=(
         "For second 10 to be complete, what must you know of each partition? Which one of them "
         "shows it last?",
@@ -242,11 +218,10 @@ slowest_clock = Problem(
         "`min(clocks.values())` is the slowest. Emit the seconds below it, sorted, and remove "
         "them.",
     ),
-    reference=completed,
     discussion="The minimum of the clocks is the most cautious watermark there is. As long as each "
     "partition is in order of event time, no click is ever late.\n\n"
     "It pays with patience: one idle partition of 24 holds everything back, and the map grows "
     "while we wait. A producer must send a click or a heartbeat now and then, or the loop must "
     "decide that a silent partition no longer counts. (The loop also looks at the whole map with "
     "each click. That is fine for a few seconds, and slow for an hour.)",
-)
+)  # fmt: skip

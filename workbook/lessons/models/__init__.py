@@ -1,1 +1,1 @@
-"""Counts and forms that wrong answers of several chapters share."""
+"""Forms that wrong answers of several chapters share."""
