@@ -1,110 +1,194 @@
 """Chapter 30: A serde for client details."""
 
-from __future__ import annotations
-
+import ast
+import builtins
+import gzip
+import inspect
 import json
-import random
-from collections.abc import Callable, Iterator
+import pickle
+import time
+from copy import deepcopy
+from functools import partial, wraps
 
 import msgspec
 
-from workbook.classroom.core import Problem
-from workbook.classroom.drawn import smallest_first
-from workbook.classroom.judging import Case
+from workbook.classroom.apart import apart
+from workbook.classroom.exercise import case, exercise, wrong
 from workbook.events.client_details import Assignment, ClientDetails, ClientMember
-from workbook.lessons.consumer_offsets.client_details_serde_check import check_serde
 
 
-def details_serde() -> tuple[Callable[[ClientDetails], bytes], Callable[[bytes], ClientDetails]]:
-    def serialise(details: ClientDetails) -> bytes:
+def details_serde():
+    def serialise(details):
         return json.dumps(msgspec.to_builtins(details)).encode()
 
-    def deserialise(data: bytes) -> ClientDetails:
+    def deserialise(data):
         return msgspec.convert(json.loads(data), ClientDetails)
 
     return serialise, deserialise
 
 
-def _member(
-    number: int = 1,
-    client: str = "till",
-    instance: str | None = None,
-    assigned: tuple[Assignment, ...] = (Assignment("clicks", (0, 1)),),
-    times: tuple[int, int] = (45_000, 300_000),
-    topics: tuple[str, ...] = (),
-) -> ClientMember:
-    topics = topics or tuple(each.topic for each in assigned) or ("clicks",)
-    return ClientMember(f"id-{number}", client, "/10.0.0.7", instance, *times, topics, assigned)
+# --- how a pair is tried ------------------------------------------------------------------------
+
+BACK, TWO = "there and back", "write two, then read two"
+AGAIN, ELSEWHERE = "the same details again", "in another process, and later"
+CUT, LONGER, READ = "the last bytes are cut off", "with a byte behind the end", "read these bytes"
+
+ran: list[str] = []
 
 
-def _group(*members: ClientMember, generation: int = 7) -> ClientDetails:
-    assignor = "range" if members else None
-    return ClientDetails("shop", "classic", generation, assignor, members)
+class Bomb:
+    """A value that notes that it was run once ``pickle`` reads it."""
+
+    def __reduce__(self):
+        return ran.append, ("it ran",)
 
 
-example = _group(_member(client="café-1"))
-
-_TWO_TOPICS = (Assignment("clicks", (0, 2)), Assignment("größen", (1,)))
-
-
-def _case(details: ClientDetails, says: str) -> Case:
-    return Case((details,), details, says)
+PICKLED = pickle.dumps(Bomb())
+EXPRESSION = f"__import__('sys').modules[{__name__!r}].ran.append('it ran')".encode()
 
 
-_CASES = [
-    _case(example, "One member, whose client id has an `é`. What comes back must equal it."),
-    _case(_group(), "This group has no members, and its assignor is `None`."),
-    _case(_group(_member(1), _member(2, "other")), "This group has two members, in this order."),
-    _case(_group(_member(2), _member(1)), "The members keep their order, whatever they're called."),
-    _case(
-        _group(_member(assigned=_TWO_TOPICS)),
-        "This member reads two topics: all topics and partitions must come back.",
-    ),
-    _case(_group(_member(assigned=())), "This member has no partition yet."),
-    _case(
-        _group(_member(1, instance="till-1"), _member(2), _member(3, instance="")),
-        "One instance id is a text, one is `None`, and one is empty: those are three things.",
-    ),
-    _case(
-        _group(_member(client='a,b|c:d;"e"\n\tf')),
-        "A client id may hold any character, also your separators.",
-    ),
-    _case(_group(_member(client="None")), "This client is called `None`. It's a text."),
-    _case(
-        _group(_member(), generation=2**31 + 5),
-        "The generation needs more than 31 bits.",
-    ),
-    _case(
-        _group(_member(), generation=2**63 - 1),
-        "The generation is the largest number of 64 bits.",
-    ),
-    _case(_group(_member(times=(-1, -1))), "The time-outs are -1: they aren't known."),
-    _case(
-        _group(_member(topics=tuple("zqcxbkay"))),
-        "A member's topics keep their order, which isn't that of the alphabet.",
-    ),
-    _case(
-        ClientDetails("shop", "consumer", 3, None, (_member(),)),
-        "A group of the new protocol: it has members, and no assignor of theirs.",
-    ),
-    _case(_group(*map(_member, range(300))), "This group has 300 members."),
-]
+def written(answer, details):
+    data = answer()[0](details)
+    if not isinstance(data, bytes):
+        raise TypeError(f"`serialise` gives {type(data).__name__}, and bytes are asked for")
+    return data
 
 
-def _drawn_cases() -> Iterator[Case]:
-    draw = random.Random(30)
-    for size in range(16):
-        members = []
-        for number in range(size // 4):
-            client = "".join(draw.choices("ab-é日 ,|", k=size))
-            parts = tuple(draw.sample(range(400), size // 2))
-            instance = draw.choice((None, "", "i-1"))
-            assigned = (Assignment("clicks", parts), Assignment("orders", parts[:1]))
-            members.append(_member(number, client, instance, assigned))
-        yield _case(_group(*members), "This group was drawn by chance.")
+def elsewhere(answer, details):
+    """Write the details in another process, whose clock and hashes are different."""
+
+    def work(say):
+        clock, own = time.time, hash
+        time.time, builtins.hash = (lambda: clock() + 10**8), (lambda value: own(value) ^ 2**40)
+        return {"data": written(answer, details).hex()}
+
+    return bytes.fromhex(apart(work).result["data"])
 
 
-client_details_serde = Problem(
+def refused(read, data):
+    ran.clear()
+    try:
+        read(data)
+        said = "no error"
+    except Exception:
+        said = "an error"
+    return "it ran a call that the bytes name" if ran else said
+
+
+def tried(answer):
+    """Turn an answer into a function from how its pair is tried to what comes of it."""
+
+    @wraps(answer)  # so that a card finds the line of an error
+    def call(how, given):
+        write, read = partial(written, answer), answer()[1]
+        if how == READ:
+            return refused(read, given)
+        if how == TWO:
+            return [read(data) for data in [write(each) for each in given]]
+        if how == AGAIN:
+            first, _ = write(given), write(OTHER)
+            return "the same bytes" if write(deepcopy(given)) == first else "other bytes"
+        if how == ELSEWHERE:
+            data = elsewhere(answer, given)
+            return read(data), "the same bytes" if data == write(given) else "other bytes"
+        data = write(given)
+        if how in (CUT, LONGER):
+            return refused(read, data[:-3] if how == CUT else data + b"x")
+        return read(data)
+
+    call.__signature__ = inspect.signature(lambda how, given: None)
+    return call
+
+
+# --- groups -------------------------------------------------------------------------------------
+
+CLICKS = (Assignment("clicks", (0, 1)),)
+
+
+def member(number=1, client="till", instance=None, assigned=CLICKS, topics=("clicks",), wait=-1):
+    return ClientMember(f"id-{number}", client, "/10.0.0.7", instance, 45, wait, topics, assigned)
+
+
+def group(*members, generation=7):
+    return ClientDetails("shop", "classic", generation, "range" if members else None, members)
+
+
+example, OTHER = group(member(client="café-1")), group(member(1), member(2, "other"))
+TOPICS = (Assignment("clicks", (0, 2)), Assignment("größen", (1,)))
+
+
+def draw(random, size):
+    members = []
+    for number in range(size // 8):
+        client = "".join(random.choices("ab-é日 ,|;:\n", k=size // 3))
+        parts = tuple(random.sample(range(400), size // 2))
+        assigned = (Assignment("clicks", parts), Assignment("b,a", parts[:1]))
+        instance = random.choice((None, "", "None", "i-1"))
+        members.append(member(number, client, instance, assigned, tuple("zqc"[: number % 3])))
+    return BACK, group(*members, generation=random.choice((0, -1, 7, 2**31 + 5, 2**63 - 1)))
+
+
+# --- wrong answers ------------------------------------------------------------------------------
+
+
+def pair(after=lambda found: found, before=lambda data: data, decode=json.loads,
+         encode=lambda details: json.dumps(msgspec.to_builtins(details)).encode()):  # fmt: skip
+    """Make an answer of its parts; with the defaults it's right."""
+    return lambda: (
+        encode,
+        lambda data: after(msgspec.convert(decode(before(data)), ClientDetails)),
+    )
+
+
+def members_with(**change):
+    def after(found):
+        changed = (msgspec.structs.replace(m, **{n: f(m) for n, f in change.items()})
+                   for m in found.members)  # fmt: skip
+        return msgspec.structs.replace(found, members=tuple(changed))
+
+    return after
+
+
+def joined(separator):
+    """Join a member's topics and split them again."""
+    return members_with(topics=lambda m: tuple(separator.join(m.topics).split(separator)))
+
+
+def ascii_only(one):
+    return one.client_id.encode("ascii", "ignore").decode()
+
+
+seen: dict[str, ClientDetails] = {}
+
+
+def in_a_global():
+    def serialise(details):
+        seen[details.group] = details
+        return details.group.encode()
+
+    return serialise, lambda data: seen[data.decode()]
+
+
+def in_its_pair():
+    kept = []
+    return (lambda d: kept.append(d) or b"%d" % (len(kept) - 1)), lambda data: kept[int(data)]
+
+
+def forgiving(data):
+    try:
+        return json.loads(data)
+    except ValueError:
+        return msgspec.to_builtins(group())
+
+
+def with_a_time(details):
+    return b"%d\n" % time.time() + json.dumps(msgspec.to_builtins(details)).encode()
+
+
+JUST_DATA = "Whoever can write to the store's topic would run code in every process that reads it."
+
+client_details_serde = exercise(
+    details_serde,
     name="A serde for client details",
     task="Spark keeps what you give it as bytes. Write the pair that turns a `ClientDetails` into "
     "bytes and back, and return both: `serialise(details)` gives `bytes`, and `deserialise(data)` "
@@ -112,8 +196,8 @@ client_details_serde = Problem(
     "all of them). The two run in different processes.\n\n"
     "The format is yours. It must stand any text and `None`, and numbers of 64 bits; the same "
     "details give the same bytes, at any time and in any process. Handed bytes that `serialise` "
-    "didn't write, or only a part of them, `deserialise` raises an error (any), rather than "
-    "inventing a group; and whatever it's handed, it runs none of it.\n\n"
+    "didn't write, only a part of them, or more behind their end, `deserialise` raises an error "
+    "(any), rather than inventing a group; and whatever it's handed, it runs none of it.\n\n"
     "`msgspec.to_builtins(details)` makes dictionaries of it; `msgspec.convert` goes the "
     "other way.",
     stub="def details_serde():\n"
@@ -122,7 +206,77 @@ client_details_serde = Problem(
     "    def deserialise(data):\n"
     "        ...\n\n"
     "    return serialise, deserialise\n",
-    diagnose=check_serde(_CASES, smallest_first(_drawn_cases())),
+    cases=[
+        case("One member, whose client id has an `é`. What comes back must equal it.",
+             BACK, example),
+        case("This group has no members, and its assignor is `None`.", BACK, group()),
+        case("The members keep their order.", BACK, group(member(2), member(1, "other"))),
+        case("This member reads two topics: all topics and partitions must come back.",
+             BACK, group(member(assigned=TOPICS))),
+        case("One instance id is a text, one is `None`, one is empty, and one is the text `None`.",
+             BACK, group(*map(partial(member, 1, "a"), ("till-1", None, "", "None")))),
+        case("A client id may hold any character, also your separators.",
+             BACK, group(member(client='a,b|c:d;"e"\n\tf'))),
+        case("A topic's name may hold a comma in other systems' records, too, and the topics keep "
+             "their order.", BACK, group(member(topics=("z,q", "c", "b")))),
+        case("A member without topics.", BACK, group(member(topics=(), assigned=()))),
+        case("The generation is the largest number of 64 bits.",
+             BACK, group(member(), generation=2**63 - 1)),
+        case("This group has 300 members.", BACK, group(*map(member, range(300)))),
+        case("Two groups were written, and then both read.", TWO, [example, OTHER]),
+        case("The same details must give the same bytes, also behind another group.",
+             AGAIN, example),
+        case("They were written by another process, and later: they must be read here, and be the "
+             "same bytes as here.", ELSEWHERE, example),
+        case("A part of the bytes is no group. Let it raise an error.", CUT, example),
+        case("A byte too many: these bytes weren't written by `serialise`. Let it raise an error.",
+             LONGER, example),
+        *(case("These bytes are no client details. Let it raise an error.", READ, data)
+          for data in (b"", b"\x00", b"{}", b"[]", b"null", b"1", b'{"group": "shop"}')),
+        *(case("These bytes name a call, and it was run.", READ, data)
+          for data in (PICKLED, EXPRESSION)),
+    ],
+    draw=draw,
+    rehearse=tried,
+    right=[
+        lambda: (msgspec.json.encode, partial(msgspec.json.decode, type=ClientDetails)),
+        pair(encode=lambda d: repr(msgspec.to_builtins(d)).encode(),
+             decode=lambda data: ast.literal_eval(data.decode())),
+        pair(encode=lambda d: gzip.compress(json.dumps(msgspec.to_builtins(d)).encode(), mtime=0),
+             before=gzip.decompress),
+    ],
+    wrong=[
+        wrong(f"`deserialise` does what the bytes ask for: bytes can name a function, and `pickle` "
+              f"calls it. {JUST_DATA} Write data alone, and build the classes yourself.",
+              lambda: (pickle.dumps, pickle.loads)),
+        wrong(f"`deserialise` runs the bytes as Python's text. {JUST_DATA} `json.loads` and "
+              "`ast.literal_eval` read data, and run nothing.",
+              pair(encode=lambda d: repr(msgspec.to_builtins(d)).encode(), decode=eval)),
+        wrong("The details stay in the memory of the process that wrote them. All of a group must "
+              "be in its bytes.", in_a_global),
+        wrong("The details stay in the pair that wrote them. All of a group must be in its bytes.",
+              in_its_pair),
+        wrong("The time of writing is part of the bytes (`gzip` writes one, too). A store that "
+              "compares bytes takes that for a change.",
+              pair(encode=with_a_time, before=lambda data: data.split(b"\n", 1)[1])),
+        wrong("It returns dictionaries. The three classes must be built again: `msgspec.convert` "
+              "does that.", lambda: (msgspec.json.encode, msgspec.json.decode)),
+        wrong("An instance id that is empty comes back as `None`: those are two things.",
+              pair(members_with(instance_id=lambda m: m.instance_id or None))),
+        wrong("An instance id that is `None` comes back as an empty text: those are two things.",
+              pair(members_with(instance_id=lambda m: m.instance_id or ""))),
+        wrong("It joins the topics by a character that a name can hold, and splits them there.",
+              pair(joined(",")), pair(joined(" "))),
+        wrong("The topics come back in another order. A set has none, and `sorted` has its own.",
+              pair(members_with(topics=lambda m: tuple(sorted(m.topics))))),
+        wrong("It drops characters that aren't ASCII. UTF-8 has bytes for each.",
+              pair(members_with(client_id=ascii_only))),
+        wrong("It catches the error and invents an empty group. Let it raise: nobody misses a "
+              "group that was invented.", pair(decode=forgiving)),
+        wrong("It reads as far as it can and ignores what is behind: half a record more would go "
+              "unnoticed.",
+              pair(decode=lambda data: json.JSONDecoder().raw_decode(data.decode())[0])),
+    ],
     hints=(
         "JSON is a format that stands any text, `None` and large numbers. What does `json.dumps` "
         "give, and what is asked for?",
@@ -131,10 +285,9 @@ client_details_serde = Problem(
         "`json.dumps(msgspec.to_builtins(details)).encode()` one way, and "
         "`msgspec.convert(json.loads(data), ClientDetails)` the other.",
     ),
-    reference=details_serde,
     discussion="The original wrote both by hand, too: Kafka Streams wants a serde for each store. "
     "Names in every record cost bytes, and buy years: a field can be added, and old bytes are "
     "still read if it has a default.\n\n"
     "That the same details give the same bytes lets a store leave out what hasn't changed, by "
     "comparing. A time in the bytes ends that, also where you don't see it: `gzip` writes one.",
-)
+)  # fmt: skip

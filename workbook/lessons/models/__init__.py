@@ -1,1 +1,0 @@
-"""Forms that wrong answers of several chapters share."""
