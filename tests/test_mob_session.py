@@ -20,7 +20,7 @@ from test_notebook_pace import Kernel, kernel
 
 from workbook.classroom import step as step_module
 from workbook.classroom.render import State
-from workbook.classroom.solution import as_a_cell, without_annotations
+from workbook.classroom.solution import as_a_cell
 from workbook.generators.clicks import ClickStream
 from workbook.kafka.broker import Broker
 from workbook.kafka.readers import read_all
@@ -64,7 +64,7 @@ def test_each_step_begins_with_the_program_of_the_step_before(at: int) -> None:
 
 def test_the_notebook_gives_the_mob_what_the_check_gives_it() -> None:
     for helper in (helpers.page_second, helpers.commit_behind):
-        text = without_annotations(inspect.getsource(helper)).rstrip()
+        text = inspect.getsource(helper).rstrip()
         assert [cell for cell in cells(NOTEBOOK) if cell.rstrip() == text], helper.__name__
 
 

@@ -77,6 +77,8 @@ class Chapter:
         time_cells()
         self._starting = threading.Thread(target=_start_spark, daemon=True)
         if spark:
+            pass  # here: a cell that imports it while the thread does would fail
+        if spark:
             self._starting.start()
         diagram.show(name)
 

@@ -48,7 +48,7 @@ BY_THE_CLOCK = (
 )
 _PLANNED = {
     r"\b(collect_list|collect_set|array_agg|listagg)\(": COLLECTS,
-    r"\b(current_\w+|now|localtimestamp)\(": BY_THE_CLOCK,
+    r"\b(current_date|current_timestamp|now|localtimestamp)\(": BY_THE_CLOCK,
     r"approx_count_distinct\(": "`approx_count_distinct` gives only an estimate, which is wrong "
     "where there are more rows. Here every row counts: `count` gives their exact number.",
     "FlatMapGroupsIn": "a Python function over each group sees the rows of one micro-batch alone, "

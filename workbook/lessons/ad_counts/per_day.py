@@ -124,6 +124,7 @@ per_day = frame_exercise(
              at("2026-10-24 21:59"), at("2026-10-24 22:00"), at("2026-10-25 22:59"),
              at("2026-10-25 23:00")),
     ],
+    streams=False,  # `foreachBatch` calls it
     draw=draw,
     right=[in_sql, by_python, day_first],
     wrong=[
