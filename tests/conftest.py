@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 import pytest
 
@@ -14,6 +16,12 @@ for name in (
     *("SCHEMA_REGISTRY_URL", "DATABASE_URL"),
 ):
     os.environ.pop(name, None)
+
+# Of two test processes one may stop its registry while the other starts one: neither gets 8081.
+_registrys_usual_port = socket.socket()
+with suppress(OSError):  # somebody has it already
+    _registrys_usual_port.bind(("127.0.0.1", 8081))
+    _registrys_usual_port.listen()
 
 from workbook.kafka.broker import Broker
 from workbook.stack import jars
