@@ -1,4 +1,4 @@
-"""Chapter 21's exercises: what isn't proven by its answers in ``proofs/us_share_holders``."""
+"""Chapter 21's exercises: the adder and the subtractor undo each other over many changes."""
 
 from __future__ import annotations
 

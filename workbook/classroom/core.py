@@ -1,7 +1,7 @@
 """The exercise: a task, a stub, a check with a diagnosis, hints, a reference and its discussion.
 
 After learntools (outcomes are rendered, never raised) and rustlings (tests prove every stub,
-hint and solution: ``tests/proof.py``). The answer is passed in; nothing is bound by magic.
+hint and solution: ``tests/test_lessons.py``). The answer is passed in; nothing is bound by magic.
 """
 
 from __future__ import annotations
