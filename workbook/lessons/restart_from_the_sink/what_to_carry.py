@@ -67,7 +67,7 @@ what_to_carry = exercise(
     "smallest one that a start without state must read again, since it isn't safe in the sink. "
     "No visit of a batch counts as safe before the whole batch is written: its records may "
     "be written in any order, and all carry the same offset. With no visits it's `next_offset`, "
-    "whatever that is.\n\n"
+    "also if that is `None`: no number stands for it here.\n\n"
     '`{"v2": [1, 4], "v3": [2]}` with `[]` and 7 gives `1`.',
     cases=[
         case("`v2` and `v3` are open. Without state both must be read from their first message.",

@@ -54,7 +54,8 @@ where_to_start = exercise(
     task="For one partition of the source, `first` is the first offset that it still has, and "
     "`end` the offset that its next record will get (both are equal where it's empty). "
     "`said` is what the sink's last record says: an offset, or -2 if nothing of this topic had "
-    "come by then. It's `None` if the sink has no such record. Write the function that "
+    "come by then. (Such a record carries no offset of the topic, and the look-up makes that -2.) "
+    "`said` is `None` only if the sink has no record that says anything. Write the function that "
     "returns where a new release begins:\n\n"
     "1. `said` is from `first` to `end`, both included: at `said`.\n"
     "2. `said` is deleted, or the topic ends before it, since it was created anew: -2 (earliest).\n"
@@ -62,20 +63,20 @@ where_to_start = exercise(
     "4. `said` is `None`: -1 (latest).\n\n"
     "`begin_at(5, 0, 10)` gives `5`, and `begin_at(3, 5, 10)` gives `-2`.",
     cases=[
-        case("The partition has the offsets 0 to 9, and the sink says 5: begin there.", 5, 0, 10),
-        case("The sink says 0, and offset 0 is there. It's an offset like any other.", 0, 0, 10),
         case("Offsets 3 and 4 are deleted by retention. Read what is left, from the earliest: -2.",
              3, 5, 10),
+        case("The partition has the offsets 0 to 9, and the sink says 5: begin there.", 5, 0, 10),
+        case("The sink says 0, and offset 0 is there. It's an offset like any other.", 0, 0, 10),
         case("Offset 0 is deleted, with 1 to 4. Read what is left, from the earliest: -2.",
              0, 5, 10),
         case("Offset 4 is deleted: `first` is the oldest one left.", 4, 5, 10),
         case("Offset 5 is the first that is left, and it's the one that we want.", 5, 5, 10),
+        case("No record in the sink says where to begin: latest, -1.", None, 0, 10),
+        case("Nothing is said, whatever was deleted: latest, -1.", None, 5, 10),
         case("The end is 10: all was read and emitted, and the next record will have offset 10.",
              10, 0, 10),
         case("The sink says 11, but the source ends at 10: somebody has deleted the topic and "
              "created it again. Its records are new: -2.", 11, 0, 10),
-        case("No record in the sink says where to begin: latest, -1.", None, 0, 10),
-        case("Nothing is said, whatever was deleted: latest, -1.", None, 5, 10),
         case("-2 says: nothing of this topic had come yet. So begin with the first record.",
              -2, 0, 10),
         case("-2 says: nothing had come. What is left begins with the earliest record.",
@@ -83,6 +84,9 @@ where_to_start = exercise(
         case("Everything is deleted: the partition is empty, and its next record will have "
              "offset 10.", 3, 10, 10),
         case("The partition is empty, and nothing that we want is gone.", 10, 10, 10),
+        case("A fresh partition, in which nothing has come yet: begin at 0, as the sink says.",
+             0, 0, 0),
+        case("Nothing is said, and nothing is there: latest, -1.", None, 0, 0),
         case("The sink says 7, and the source has nothing at all: it was made anew.", 7, 0, 0),
     ],
     draw=draw,
