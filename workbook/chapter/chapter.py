@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
+from importlib import import_module
 from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -77,8 +78,7 @@ class Chapter:
         time_cells()
         self._starting = threading.Thread(target=_start_spark, daemon=True)
         if spark:
-            pass  # here: a cell that imports it while the thread does would fail
-        if spark:
+            import_module("pyspark.sql")  # a cell that imports it while the thread does would fail
             self._starting.start()
         diagram.show(name)
 
