@@ -124,15 +124,15 @@ one_letter = exercise(
               writes("TRUE"), writes("client = :client", each=True)),
         wrong("A client gets one letter and never another one. A later micro-batch is a letter of "
               "its own: look for client and micro-batch.", writes(None, "client = :client")),
-        wrong("It looks or deletes anew for each client, so only one letter of a micro-batch is "
-              "left. Do it once, before the loop.", writes(None, "batch = :batch"),
-              writes(each=True)),
+        wrong("Only one letter of a micro-batch is left. Does it look or delete anew for each "
+              "client, does it `return` within the loop, or is an index unique for `batch` alone?",
+              writes(None, "batch = :batch"), writes(each=True)),
         wrong("The first micro-batch has the number 0, and it's never written.", begins_at_one),
         wrong("The two columns are swapped, and SQLite doesn't complain: `letters` has `batch` "
               "first, then `client`.", writes(values=":client, :batch")),
         wrong("Clients with one position get no letter. At least one is enough.", writes(least=2)),
         wrong("It commits by itself. Here the caller rolled back, and the table isn't as before. "
-              "Leave out `commit()`, `with db:` and `executescript`.", commits),
+              "Leave out `commit()`, `with db:` and `executescript`.", commits, commits_between),
     ],
     hints=(
         "Write it without the crash first: one INSERT per client who holds something. What would "
