@@ -109,6 +109,7 @@ changes_of_an_update = exercise(
         case("A new position, at the other US exchange.", None, NYSE),
         case("A tombstone: the old row goes, and only it knows the client.", ADA, None),
         case("The position moves: it leaves Ada before it comes to Bo.", ADA, BO),
+        case("The position moves: it leaves Bo before it comes to Ada.", BO, ADA),
         case("The client stays, and the row does not: the old one goes, the new one comes.",
              ADA, MORE),
         case("The amount is smaller now, so it's another row.", MORE, ADA),
