@@ -141,7 +141,7 @@ def _judged(
     shown = judged[failed[0]]
     inputs, results = [c.args for c, _ in judged], [a.result for a in attempts]
     if mistake := find_mistake(mistakes, inputs, results):
-        return _Failed(failed[0], _not_yet(answer, *shown, mistake.cause))
+        return _Failed(failed[0], _not_yet(answer, *shown, mistake.cause), explained=False)
     if all(a.error is None and a.value is None and not a.printed for a in attempts):
         return _Failed(failed[0], _not_yet(answer, *shown, NO_RETURN))
     return _Failed(failed[0], _not_yet(answer, *shown), explained=False)

@@ -90,7 +90,7 @@ def error_line(error: BaseException | None) -> str:
     """Return an error's type and the first line of its message."""
     said = guarded(str, error).value
     lines = said.strip().splitlines() if isinstance(said, str) else []
-    return type(error).__name__ + (f": {lines[0][:300]}" if lines else "")
+    return type(error).__name__ + (f": {_without_address(lines[0][:300])}" if lines else "")
 
 
 def place(error: BaseException | None, answer: Any) -> str:

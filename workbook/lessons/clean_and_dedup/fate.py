@@ -155,6 +155,8 @@ fate_of_a_value = exercise(
         wrong("It doesn't look at the first byte, which must be 0.",
               changed(first=lambda byte: True)),
         wrong("It refuses the first byte 0, and that's the right one.", changed(first=bool)),
+        wrong("One byte of a value, `value[0]`, is a number. It never equals bytes such as "
+              "`b\"\\x00\"`: compare it with 0.", changed(first=lambda byte: byte == b"\x00")),
         wrong("A head of five bytes is whole: it's the body that is missing.", changed(short=6)),
         wrong("An unknown id isn't `malformed`: somebody may register that schema tomorrow.",
               calls("unknown id", "malformed")),

@@ -13,6 +13,7 @@ from workbook.lessons.mob_ninety_minutes.rehearsal import ENDS, WAITING, Program
 METRICS = "metrics.k3f9"
 SILENCE = (None,) * 6
 NEVER = "while it ran, nothing was committed"
+UNHEARD = "while nothing came, a report waited: `producer.poll(0)` runs it, in each turn"
 
 
 class Bookmark:
@@ -76,7 +77,7 @@ def bookmarks_of(program: Program) -> Callable[..., list[str]]:
     def asked(
         records: Sequence[Entry], reports_after: int = 1, refused: int | None = None
     ) -> list[str]:
-        mark, sent, moved = Bookmark(records), list[str](), list[bool]()
+        mark, sent, moved, waiting = Bookmark(records), list[str](), list[bool](), [0]
         reader = Reader([*records, *SILENCE], mark.committed)
 
         def send(metric: Message) -> None:
@@ -84,6 +85,7 @@ def bookmarks_of(program: Program) -> Callable[..., list[str]]:
 
         def until() -> bool:
             moved.append(mark.offset is not None)
+            waiting.append(len(producer))
             return reader.until()
 
         keys = () if refused is None else (str(refused).encode(),)
@@ -97,6 +99,8 @@ def bookmarks_of(program: Program) -> Callable[..., list[str]]:
             ended.append(WAITING)
         if reports_after == 1 and len(sent) > 1 and not any(moved):
             ended.append(NEVER)
+        elif reports_after < len(SILENCE) and waiting[-1]:
+            ended.append(UNHEARD)
         return [*sent, *ended, mark.place, *mark.wrong]
 
     asked.__signature__ = inspect.signature(_like)  # type: ignore[attr-defined]

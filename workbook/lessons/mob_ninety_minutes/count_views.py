@@ -95,7 +95,7 @@ def draw(random, size):
     """Draw clicks whose names look like types, with silence between them."""
     names, records = ("/home", "Page", "Action", "buy", "/buy", "page"), []
     for _ in range(size):
-        kind = random.choice(("Page", "Page", "Action"))
+        kind = random.choice(("Page", "Page", "Page", "Action", "PageLeave"))
         records.append((kind, random.randrange(10**13), random.choice(names)))
         records += [None] * random.choice((0, 0, 1))
     return (records,)
@@ -128,6 +128,10 @@ count_views = exercise(
              [("Page", 10_200), None, None, ("Page", 11_100)]),
         case("An error in place of a record is still to be raised, as in the step before.",
              [("Page", 10_200), ERROR, ("Page", 11_100)]),
+        case("Two pages were viewed, and one count is for both.",
+             [("Page", 10_200, "/home"), ("Page", 10_300, "/shoes")]),
+        case("Only the `click_type` \"Page\" itself counts. `PageLeave` is another one.",
+             [("Page", 10_200), ("PageLeave", 10_300), ("Page", 10_400)]),
         case("An action may be named `Page`, and a page `Action`. The kind stands in "
              "`click_type`.",
              [("Action", 10_200, "Page"), ("Page", 10_300, "Action"), ("Page", 10_400)]),

@@ -59,8 +59,9 @@ on_spark = frame_exercise(
     task="Write a function from a DataFrame of clicks (`offset`, `event_id`, `click_type`, `name`, "
     "`timestamp`) to one with the page views of each name: columns `name` and `views`. Only rows "
     "of the type `Page` count, and each of them does, even one that came before. A record that is "
-    "no click is a row of nulls. Two views of /home and one of /shoes give the rows `/home, 2` and "
-    "`/shoes, 1`, in any order. It runs on a stream later, so it must leave running to the caller.",
+    "no click has null in all columns but `offset`. Two views of /home and one of /shoes give the "
+    "rows `/home, 2` and `/shoes, 1`, in any order. It runs on a stream later, so it must leave "
+    "running to the caller.",
     schema="offset BIGINT, event_id BIGINT, click_type STRING, name STRING, timestamp BIGINT",
     cases=[
         case("/home has two views, and /shoes has one.",
@@ -73,6 +74,7 @@ on_spark = frame_exercise(
         case("`Start` is a page, though it has no slash, and `start` is another one. A name stays "
              "as it is.", click(10, name="Start"), click(11, name="start")),
         case("A record that isn't a click doesn't count.", (12, None, None, None, None), click(13)),
+        case("A view whose time is missing is a row of the type `Page`, too.", click(16, at=None)),
         case("The second view was a day later. A name has one row.",
              click(14), click(15, at=NOON + 86_400_000)),
     ],

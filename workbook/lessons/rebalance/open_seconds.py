@@ -71,7 +71,8 @@ open_seconds = exercise(
              {0: now(10, 2), 1: now(20, 3), 2: now(30, 4)}, [0, 2]),
         case("Nothing has been read of partition 5, so there is nothing to commit for it. What the "
              "group committed there before still holds.", {0: now(10, 2)}, [0, 5]),
-        case("On partition 0 the open second began at offset 0, which is an offset like any other.",
+        case("Partitions 0 and 4 leave, and their open seconds began at 0 and 7. Offset 0 is one "
+             "like any other, and so is a second with one page view.",
              {0: now(0, 3), 4: now(7, 1)}, [0, 4]),
         case("Each partition has offsets of its own: 80 and 500 have nothing to do with each "
              "other.", {2: now(500, 9, 30, 1), 1: now(80, 2, 3)}, [1, 2]),
