@@ -26,7 +26,10 @@ LESSONS = {
     f"{stem(path)}: {each.name}": (path, each) for path in NOTEBOOKS for each in problems(path)
 }
 WRITTEN = [name for name, (_, each) in LESSONS.items() if not isinstance(each.diagnose, Choice)]
-FOLDERS = {file.parent.name for file in Path("workbook/lessons").glob("*/diagram.py")}
+FOLDERS = {
+    file.parent.name
+    for file in (Path(__file__).parents[1] / "workbook" / "lessons").glob("*/diagram.py")
+}
 
 
 def test_each_chapter_has_a_folder_of_lessons_and_each_name_stands_once() -> None:

@@ -111,8 +111,8 @@ def other_type(value: Any, expected: Any) -> str:
     if same(_plain(value, str), _plain(expected, str)):
         if not same(_plain(value), _plain(expected)):
             return (
-                "Right contents, but a number stands as text in it, where a whole number (int) is "
-                "expected: leave out the `str(...)`, or put `int(...)` around the text."
+                "Right contents, but a number stands as text or bytes in it, where a whole number "
+                "(int) is expected: leave out the `str(...)`, or put `int(...)` around the text."
             )
         if type(value) is type(expected):
             return "Right contents, but a list stands for a tuple in it, or a tuple for a list."
@@ -155,6 +155,8 @@ def _plain(value: Any, number: type = int) -> Any:
         return [_plain(item, number) for item in value]
     if isinstance(value, dict):
         return {_key(key, number): _plain(each, number) for key, each in value.items()}
+    if isinstance(value, bytes) and value.isdigit() and number is str:
+        return value.decode()
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return str(value) if is_number and number is str else value
 
