@@ -24,18 +24,18 @@ import numpy as np
 from confluent_kafka import Consumer, TopicPartition
 from views_per_second import Cost, cost, report
 
-from workbook.decoding.consumer_offsets import decode
-from workbook.events.group_records import CONSUMER_OFFSETS
-from workbook.generators.groups import GroupWorkload
 from workbook.kafka.broker import Broker
 from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.readers import read_messages
 from workbook.pipelines.active_groups import active_groups
+from workbook.sources.consumer_offsets import decode
+from workbook.sources.kafka import assigned_stream
 from workbook.spark import session
 from workbook.spark.runner import OnPoint
-from workbook.spark.source import assigned_stream
 from workbook.spark.state_store import in_rocksdb
 from workbook.stack.broker import kafka
+from workbook.streams.events.group_records import CONSUMER_OFFSETS
+from workbook.streams.generators.groups import GroupWorkload
 from workbook.systems.active_groups import ActiveGroups
 from workbook.topics import Topic, new_topic
 

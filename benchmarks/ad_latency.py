@@ -18,13 +18,13 @@ from ad_statistics import PARTITIONS, LongLived, Ours, held, now
 from confluent_kafka import Message
 from views_per_second import wait_for
 
-from workbook.events.ad_actions import ARRIVAL
-from workbook.generators.ad_actions import AdActionStream, prepare
 from workbook.kafka.broker import Broker
 from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.readers import read_messages
 from workbook.spark import session
 from workbook.stack.addresses import database, registry
+from workbook.streams.events.ad_actions import ARRIVAL
+from workbook.streams.generators.ad_actions import AdActionStream, prepare
 from workbook.topics import Topic, new_topic
 
 WARM_UP_S, TICK_S, LOOK_S = 15, 0.01, 0.005

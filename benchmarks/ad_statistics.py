@@ -43,19 +43,19 @@ os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
 from peers import kafka_streams
 from views_per_second import Cost, cost, floor
 
-from workbook.events.ad_actions import ARRIVAL, Fate
-from workbook.generators.ad_actions import ZIPF_EXPONENT, AdActionStream, prepare
 from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import partition_offsets
 from workbook.kafka.producer import SETTINGS
 from workbook.kafka.readers import latest_rows, read_messages
 from workbook.sinks.counts_table import KEY, CountsTable
+from workbook.sources.kafka import kafka_table
 from workbook.spark import session
 from workbook.spark.runner import OnPoint
-from workbook.spark.source import kafka_table
 from workbook.stack.addresses import database, registry
 from workbook.stack.broker import kafka
 from workbook.stack.process import family
+from workbook.streams.events.ad_actions import ARRIVAL, Fate
+from workbook.streams.generators.ad_actions import ZIPF_EXPONENT, AdActionStream, prepare
 from workbook.systems.ad_statistics import AdStatistics
 from workbook.systems.base import Started
 from workbook.topics import Topic, compacted, new_topic

@@ -23,11 +23,11 @@ os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from views_per_second import Cost, cost, floor, report
 
-from workbook.events.group_records import CONSUMER_OFFSETS
 from workbook.kafka.broker import Broker
+from workbook.sources.kafka import assigned_stream, kafka_stream
 from workbook.spark import session
-from workbook.spark.source import assigned_stream, kafka_stream
 from workbook.stack.broker import kafka
+from workbook.streams.events.group_records import CONSUMER_OFFSETS
 from workbook.topics import Topic, new_topic
 
 PARTITIONS = 50

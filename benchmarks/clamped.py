@@ -21,13 +21,13 @@ os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
 
 from views_per_second import Cost, cost, floor, report
 
-from workbook.generators.visits import Kind, VisitStream
 from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import partition_offsets
-from workbook.kafka.stream_producer import generate
 from workbook.sources.clamped import register
 from workbook.spark import session
 from workbook.stack.broker import kafka
+from workbook.streams.generators.visits import Kind, VisitStream
+from workbook.streams.stream_producer import generate
 from workbook.topics import Topic, new_topic
 
 PARTITIONS = 4

@@ -28,13 +28,13 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
 
+from workbook.crashlab.crashes import CRASHES
+from workbook.crashlab.crashes.base import Variant
 from workbook.crashlab.lab import crash
 from workbook.errors import WorkbookError
 from workbook.kafka.broker import Broker
 from workbook.stack import jars
 from workbook.stack.broker import kafka
-from workbook.systems.crashes import CRASHES
-from workbook.systems.crashes.base import Variant
 
 PAGE = Path(__file__).parents[1] / "docs" / "crash-matrix.md"
 

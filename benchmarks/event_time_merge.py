@@ -31,23 +31,23 @@ os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
 from peers import kafka_streams
 from views_per_second import Cost, cost, floor, peak_memory, report
 
-from workbook.events.merged import Merged
-from workbook.events.visits import Heartbeat
-from workbook.generators.visits import Kind, VisitStream
 from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import DeadLetters
-from workbook.kafka.merged_reader import read_merged, read_no_visits
 from workbook.kafka.offsets import partition_offsets
 from workbook.kafka.producer import DeliveringProducer
-from workbook.kafka.stream_producer import generate
-from workbook.ledgers.merges import MergeLedger
 from workbook.pipelines.event_time_merge.by_hand import Limits
 from workbook.pipelines.event_time_merge.fast import merged_visits
 from workbook.sinks.merged import MergedTopic
+from workbook.sources.kafka import kafka_stream
 from workbook.spark import session
 from workbook.spark.runner import start_query
-from workbook.spark.source import kafka_stream
 from workbook.stack.broker import kafka
+from workbook.streams.events.merged import Merged
+from workbook.streams.events.visits import Heartbeat
+from workbook.streams.generators.visits import Kind, VisitStream
+from workbook.streams.ledgers.merges import MergeLedger
+from workbook.streams.merged_reader import read_merged, read_no_visits
+from workbook.streams.stream_producer import generate
 from workbook.systems.merge_clocks import Clocks
 from workbook.topics import Topic, new_topic
 

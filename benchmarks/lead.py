@@ -25,21 +25,21 @@ import pyarrow as pa
 sys.path.insert(0, str(Path(__file__).parents[1]))
 os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
 
-from workbook.events.visits import Heartbeat
-from workbook.generators.visits import Kind, VisitStream
 from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import DeadLetters
-from workbook.kafka.merged_reader import read_merged, read_no_visits
 from workbook.kafka.producer import DeliveringProducer
-from workbook.kafka.stream_producer import StreamProducer, generate
-from workbook.ledgers.merges import MergeLedger
 from workbook.pipelines.event_time_merge.by_hand import Limits
 from workbook.pipelines.event_time_merge.fast import merged_visits
 from workbook.sinks.merged import MergedTopic
+from workbook.sources.kafka import clamped_stream, kafka_stream
 from workbook.spark import session
 from workbook.spark.runner import Batch, start_query
-from workbook.spark.source import clamped_stream, kafka_stream
 from workbook.stack.broker import kafka
+from workbook.streams.events.visits import Heartbeat
+from workbook.streams.generators.visits import Kind, VisitStream
+from workbook.streams.ledgers.merges import MergeLedger
+from workbook.streams.merged_reader import read_merged, read_no_visits
+from workbook.streams.stream_producer import StreamProducer, generate
 from workbook.systems.merge_clocks import Clocks
 from workbook.topics import Topic, new_topic
 

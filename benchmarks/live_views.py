@@ -15,8 +15,8 @@ SETUP = """
 import subprocess, sys, threading, time
 from collections import Counter
 import psutil
-from workbook.chapter import Chapter
-from workbook.chapter.recorded import LiveClocks
+from workbook.classroom.chapter import Chapter
+from workbook.classroom.recorded import LiveClocks
 from workbook.kafka.readers import consumer
 from workbook.views.group import who_reads
 

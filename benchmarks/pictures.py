@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from workbook.chapter.gallery import gallery
+from workbook.classroom.gallery import gallery
 from workbook.views.checkpoint import checkpoint
 from workbook.views.clocks import clocks
 from workbook.views.compaction import Stored, compaction

@@ -32,19 +32,19 @@ os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
 from peers import kafka_streams
 from views_per_second import Cost, cost, floor, peak_memory, report
 
-from workbook.decoding.positions import parse
-from workbook.generators.positions import PositionStream
 from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.readers import latest_rows, read_messages
-from workbook.kafka.stream_producer import generate
 from workbook.pipelines import share_holders
 from workbook.sinks.store import Store
 from workbook.sinks.table_topic import TableTopic
+from workbook.sources.kafka import kafka_stream
+from workbook.sources.positions import parse
 from workbook.spark import session
 from workbook.spark.runner import start_query
-from workbook.spark.source import kafka_stream
 from workbook.stack.broker import kafka
+from workbook.streams.generators.positions import PositionStream
+from workbook.streams.stream_producer import generate
 from workbook.tables.ktable import collect_set, count, sum_of
 from workbook.topics import Topic, compacted, new_topic
 

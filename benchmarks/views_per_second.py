@@ -33,23 +33,23 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
 
 
-from workbook.decoding.clicks import parse
-from workbook.events.clicks import ClickType
-from workbook.events.metrics import COMPLETE
-from workbook.generators.clicks import ClickStream
-from workbook.kafka.background_stream import BackgroundStream
 from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.offsets import Unread
 from workbook.kafka.readers import FAST_PLAIN, read_dead_letters
-from workbook.kafka.stream_producer import generate
 from workbook.pipelines.page_views.completed import completed_views
 from workbook.pipelines.page_views.counts import views_per_second
 from workbook.sinks.late_letters import LateLetters
+from workbook.sources.clicks import parse
+from workbook.sources.kafka import kafka_stream
 from workbook.spark import session
 from workbook.spark.runner import Batch, Sink, start_query
-from workbook.spark.source import kafka_stream
 from workbook.stack.broker import kafka
+from workbook.streams.background_stream import BackgroundStream
+from workbook.streams.events.clicks import ClickType
+from workbook.streams.events.metrics import COMPLETE
+from workbook.streams.generators.clicks import ClickStream
+from workbook.streams.stream_producer import generate
 from workbook.systems.view_sums import Sums
 from workbook.topics import Topic, new_topic
 

@@ -9,8 +9,8 @@ import json
 from itertools import count
 from pathlib import Path
 
-from workbook.events.reasons import Reason
-from workbook.generators.clicks import ClickStream
+from workbook.streams.events.reasons import Reason
+from workbook.streams.generators.clicks import ClickStream
 
 STREAM = ClickStream(
     seed=20, rate=2, partitions=2, visitors=6, late_share=0.2, duplicate_share=0.7, bad_share=0.2

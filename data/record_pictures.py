@@ -19,11 +19,11 @@ from confluent_kafka import Consumer, Producer
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from workbook.chapter import Chapter
-from workbook.chapter.recorded import recorded
+from workbook.classroom.chapter import Chapter
+from workbook.classroom.recorded import recorded
 from workbook.crashlab import crash, found
-from workbook.generators.clicks import ClickStream
 from workbook.kafka.readers import read_all
+from workbook.streams.generators.clicks import ClickStream
 
 FILE = Path(__file__).parent / "pictures.json"
 TEN = 1_767_261_600_000

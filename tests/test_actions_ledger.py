@@ -6,8 +6,8 @@ from collections import Counter
 
 import pandas as pd
 
-from workbook.generators.ad_actions import AdActionStream
-from workbook.ledgers.actions import KEY, judge
+from workbook.streams.generators.ad_actions import AdActionStream
+from workbook.streams.ledgers.actions import KEY, judge
 
 STREAM = AdActionStream(rate=50, ads=40, too_old_share=0.05, bad_share=0.05, duplicate_share=0.2)
 EXPECTED = STREAM.expected(0, 2000)

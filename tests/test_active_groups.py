@@ -16,27 +16,27 @@ from pyspark.sql import functions as F  # noqa: N812
 from test_consumer_offsets import bare_commit
 from test_group_records import OFFSET_KEY, commit, text
 
-from workbook.decoding.consumer_offsets import decode
-from workbook.events.client_details import from_json, to_json
-from workbook.events.group_health import commits_alone, last_commit
-from workbook.events.group_records import CONSUMER_OFFSETS
-from workbook.generators.groups import GroupWorkload
 from workbook.kafka.application import Application, stop_all
 from workbook.kafka.end_sampler import EndSampler
 from workbook.kafka.group_offsets import committed_by
 from workbook.kafka.groups import Dashboard
 from workbook.kafka.lag import EndSamples
 from workbook.kafka.producer import DeliveringProducer
-from workbook.ledgers.groups import GroupsVerdict, judge
 from workbook.pipelines.active_groups import _active, active_groups
 from workbook.sinks.followed import Followed
 from workbook.sinks.store import Store
 from workbook.sinks.windowed_store import WindowedStore
+from workbook.sources.consumer_offsets import decode
+from workbook.sources.kafka import assigned_stream
 from workbook.spark.runner import OnPoint, start_query
-from workbook.spark.source import assigned_stream
 from workbook.stack import jars
 from workbook.stack.broker import Broker
 from workbook.stack.kafka_tools import consumer_groups
+from workbook.streams.events.client_details import from_json, to_json
+from workbook.streams.events.group_health import commits_alone, last_commit
+from workbook.streams.events.group_records import CONSUMER_OFFSETS
+from workbook.streams.generators.groups import GroupWorkload
+from workbook.streams.ledgers.groups import GroupsVerdict, judge
 from workbook.systems.active_groups import ActiveGroups
 from workbook.topics import Topic
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from workbook.errors import Rejected
-from workbook.events.ad_actions import (
+from workbook.streams.events.ad_actions import (
     MAX_AGE_MS,
     UNKNOWN_BROWSER,
     VERSIONS,
@@ -20,8 +20,8 @@ from workbook.events.ad_actions import (
     encode,
     head,
 )
-from workbook.events.clicks import MAX_AHEAD_MS
-from workbook.events.reasons import Reason
+from workbook.streams.events.clicks import MAX_AHEAD_MS
+from workbook.streams.events.reasons import Reason
 
 NOW = 1_767_225_600_000  # 2026-01-01 in UTC
 SCHEMAS = {7: VERSIONS[0], 9: VERSIONS[1]}
@@ -86,7 +86,7 @@ def test_what_is_just_good() -> None:
 def test_a_day_begins_at_midnight_in_oslo_also_without_the_zones_of_the_system() -> None:
     summer = 1_782_856_800_000  # 22:00 UTC on 30 June 2026
     code = (
-        "from workbook.events.ad_actions import day_of; "
+        "from workbook.streams.events.ad_actions import day_of; "
         f"print(*map(day_of, [{NOW} - 3_600_001, {NOW} - 3_600_000, {summer} - 1, {summer}]))"
     )
     command = [sys.executable, "-c", code]

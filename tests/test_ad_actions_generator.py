@@ -12,10 +12,17 @@ import pyarrow as pa
 import pytest
 
 from workbook.errors import NoSuchStream, Rejected
-from workbook.events import ad_actions as events
-from workbook.events.ad_actions import HORIZON_MS, MAX_AGE_MS, VERSIONS, Fate, decode, encode
-from workbook.events.reasons import Reason
-from workbook.generators.ad_actions import ODD_AD, TYPE_WEIGHTS, AdActionStream
+from workbook.streams.events import ad_actions as events
+from workbook.streams.events.ad_actions import (
+    HORIZON_MS,
+    MAX_AGE_MS,
+    VERSIONS,
+    Fate,
+    decode,
+    encode,
+)
+from workbook.streams.events.reasons import Reason
+from workbook.streams.generators.ad_actions import ODD_AD, TYPE_WEIGHTS, AdActionStream
 
 IDS = (3, 2**31 - 1)
 SCHEMAS = dict(zip(IDS, VERSIONS, strict=True))

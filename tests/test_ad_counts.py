@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from signal import SIGSTOP
 
-from workbook.chapter import Chapter
-from workbook.chapter.two_commits import two_commits
+from workbook.classroom.chapter import Chapter
+from workbook.classroom.two_commits import two_commits
 from workbook.kafka.broker import Broker
 
 

@@ -14,22 +14,22 @@ import pytest
 from labs import until
 from pyspark.sql import Row, SparkSession
 
-from workbook.buckets.state import State, empty
-from workbook.decoding.ad_actions import parse
 from workbook.errors import CannotGoOn, Rejected
-from workbook.events import ad_actions
-from workbook.events.ad_actions import HORIZON_MS, VERSIONS, AdAction, Fate, encode, head
-from workbook.generators.ad_actions import SPOILED, AdActionStream, prepare
 from workbook.kafka.broker import Broker
 from workbook.kafka.readers import read_dead_letters
-from workbook.kafka.replicated import send_replicated
-from workbook.ledgers.actions import judge
 from workbook.pipelines import ad_statistics
+from workbook.sources.ad_actions import parse
 from workbook.spark import session
 from workbook.spark.runner import OnPoint
 from workbook.stack.addresses import database, registry
 from workbook.stack.client import lease
+from workbook.streams.events import ad_actions
+from workbook.streams.events.ad_actions import HORIZON_MS, VERSIONS, AdAction, Fate, encode, head
+from workbook.streams.generators.ad_actions import SPOILED, AdActionStream, prepare
+from workbook.streams.ledgers.actions import judge
+from workbook.streams.replicated import send_replicated
 from workbook.systems import SYSTEMS
+from workbook.tables.state import State, empty
 from workbook.topics import Topic
 
 NOW = 1_790_000_000_000

@@ -16,7 +16,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat.v4 import new_code_cell
 
-from workbook.chapter import advice, cells
+from workbook.classroom import advice, cells
 from workbook.spark.session import checkpoint
 
 AWAY = {"bootstrap.servers": "127.0.0.1:1", "log_level": 0}
@@ -286,7 +286,7 @@ def run(broker: Any, tmp_path: Path) -> Iterator[Callable[[str], str]]:
         return "\n".join(o.get("text", "\n".join(o.get("traceback", ()))) for o in made.outputs)
 
     with client.setup_kernel():
-        cell("from workbook.chapter import Chapter\nchapter = Chapter('00_start_here')")
+        cell("from workbook.classroom.chapter import Chapter\nchapter = Chapter('00_start_here')")
         yield cell
 
 

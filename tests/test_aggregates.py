@@ -10,10 +10,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from workbook.buckets.segments import Segments
 from workbook.errors import SumTooLarge
 from workbook.tables.aggregates import GROUP, OP, RESULT, Aggregate
 from workbook.tables.ktable import collect_set, count, fold, max_of, sum_of
+from workbook.tables.segments import Segments
 
 LARGEST = 2**63 - 1
 

@@ -21,15 +21,15 @@ from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 
 from workbook.errors import TopicMissing
-from workbook.events.group_records import CONSUMER_OFFSETS
 from workbook.kafka.broker import Broker
 from workbook.kafka.probe import require_readable
 from workbook.kafka.producer import DeliveringProducer
 from workbook.sources.assigned import AssignedKafka, Settings, _Reader, register
+from workbook.sources.kafka import assigned_stream
 from workbook.sources.kafka_records import RecordsLost
 from workbook.spark.progress import _offsets
-from workbook.spark.source import assigned_stream
 from workbook.stack import kafka
+from workbook.streams.events.group_records import CONSUMER_OFFSETS
 from workbook.topics import Topic, new_compacted_topic
 
 ALL = ReadAllAvailable()

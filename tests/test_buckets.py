@@ -6,7 +6,7 @@ from typing import Any
 
 from pyspark.sql import Row
 
-from workbook.buckets.processor import WAKE_MS, Bucket, Came, Left
+from workbook.tables.processor import WAKE_MS, Bucket, Came, Left
 
 
 class Value:

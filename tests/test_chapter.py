@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from workbook.chapter import Chapter
+from workbook.classroom.chapter import Chapter
 from workbook.classroom.choice import Option
 from workbook.classroom.prediction import Prediction
 from workbook.classroom.recall import Question, Recall
@@ -67,7 +67,7 @@ def test_waiting_in_vain_names_what_for(chapter: Chapter) -> None:
 def test_a_long_wait_says_what_it_waits_for(
     chapter: Chapter, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("workbook.chapter.waiting.QUIET_S", 0.0)
+    monkeypatch.setattr("workbook.classroom.waiting.QUIET_S", 0.0)
     asked: list[int] = []
     chapter.wait(lambda: asked.append(1) or len(asked) > 3, "a small thing")
     assert capsys.readouterr().out == "Waiting for a small thing ...\n"
@@ -147,7 +147,7 @@ def test_a_prediction_is_kept_when_its_cell_runs_again(
     chapter: Chapter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cell: list[str | None] = ["one"]
-    monkeypatch.setattr("workbook.chapter.cells.running", lambda: cell[0])
+    monkeypatch.setattr("workbook.classroom.cells.running", lambda: cell[0])
     guess = chapter.predict("How many?", 1, 2)
     guess.say(2)
     assert chapter.predict("How many?", 1, 2).value == "2"
@@ -160,7 +160,7 @@ def test_a_prediction_is_kept_when_its_cell_runs_again(
 SPARK_SOON = """
 import sys, time
 from pyspark import SparkContext
-from workbook.chapter import Chapter
+from workbook.classroom.chapter import Chapter
 chapter = Chapter("77_a_test", spark=True)
 asked = sys.argv[1] == "asked"
 if asked:

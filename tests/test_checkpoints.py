@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from workbook.commands import run
+from workbook.cli import run
 from workbook.errors import CannotGoOn, TopicMissing
 from workbook.kafka.broker import Broker
 from workbook.kafka.identity import topic_ids

@@ -31,7 +31,7 @@ from workbook.classroom.mistakes import Mistake
 from workbook.classroom.render import Card, State
 from workbook.classroom.showing import MOST_LINES, WIDTH, arguments, place, show
 from workbook.errors import CheckBroke
-from workbook.events.clicks import Click, ClickType
+from workbook.streams.events.clicks import Click, ClickType
 
 CAUSE, COUNTED = "Likely cause", "One second."
 CLICKS = [Click(1, ClickType.PAGE, "/home", 10_200, "Firefox")]

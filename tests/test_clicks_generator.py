@@ -16,10 +16,16 @@ import pyarrow as pa
 import pytest
 
 from workbook.errors import Rejected
-from workbook.events.clicks import Click
-from workbook.events.reasons import OF_ACTIONS, OF_POSITIONS, OF_THE_READER, OF_VISITS, Reason
-from workbook.generators.clicks import MAX_BEHIND, ClickStream
 from workbook.kafka.murmur2 import partition_of
+from workbook.streams.events.clicks import Click
+from workbook.streams.events.reasons import (
+    OF_ACTIONS,
+    OF_POSITIONS,
+    OF_THE_READER,
+    OF_VISITS,
+    Reason,
+)
+from workbook.streams.generators.clicks import MAX_BEHIND, ClickStream
 
 ROOT = Path(__file__).parents[1]
 MIXED = ClickStream(

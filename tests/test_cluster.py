@@ -20,27 +20,27 @@ from clusters import Cluster, cluster, environment, unfit
 from labs import end, read_until, until, workbook
 
 from workbook.errors import CannotGoOn
-from workbook.events.clicks import ClickType
-from workbook.events.visits import Heartbeat
-from workbook.generators.ad_actions import AdActionStream, prepare
-from workbook.generators.clicks import ClickStream
-from workbook.generators.positions import PositionStream
-from workbook.generators.visits import Kind, VisitStream
 from workbook.kafka.broker import Broker
-from workbook.kafka.merged_reader import read_merged, read_no_visits
-from workbook.kafka.metrics_reader import read_metrics
 from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.readers import latest_rows, read_dead_letters, read_messages
-from workbook.kafka.replicated import send_replicated
-from workbook.kafka.stream_producer import generate
-from workbook.ledgers.actions import judge
-from workbook.ledgers.merges import MergeLedger, MergeVerdict
-from workbook.ledgers.tables import TableLedger
 from workbook.spark.cluster import settings
 from workbook.spark.runner import start_query
 from workbook.spark.settings import settle_environment
 from workbook.stack.addresses import database, registry
 from workbook.stack.folders import ROOT
+from workbook.streams.events.clicks import ClickType
+from workbook.streams.events.visits import Heartbeat
+from workbook.streams.generators.ad_actions import AdActionStream, prepare
+from workbook.streams.generators.clicks import ClickStream
+from workbook.streams.generators.positions import PositionStream
+from workbook.streams.generators.visits import Kind, VisitStream
+from workbook.streams.ledgers.actions import judge
+from workbook.streams.ledgers.merges import MergeLedger, MergeVerdict
+from workbook.streams.ledgers.tables import TableLedger
+from workbook.streams.merged_reader import read_merged, read_no_visits
+from workbook.streams.metrics_reader import read_metrics
+from workbook.streams.replicated import send_replicated
+from workbook.streams.stream_producer import generate
 from workbook.topics import Topic, new_compacted_topic, new_topic
 
 WITHIN = 420.0

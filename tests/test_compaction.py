@@ -11,13 +11,13 @@ import pytest
 from compacting import MARKER, roll, wait_until_compacted
 
 from workbook.errors import BrokerUnreachable
-from workbook.events.positions import Position
-from workbook.generators.positions import PositionStream
-from workbook.kafka.background_stream import BackgroundStream
 from workbook.kafka.readers import read_all
 from workbook.kafka.record_producer import RecordProducer
-from workbook.kafka.stream_producer import generate
-from workbook.ledgers.tables import TableLedger, records_of
+from workbook.streams.background_stream import BackgroundStream
+from workbook.streams.events.positions import Position
+from workbook.streams.generators.positions import PositionStream
+from workbook.streams.ledgers.tables import TableLedger, records_of
+from workbook.streams.stream_producer import generate
 from workbook.topics import FOREVER, Topic, new_compacted_topic
 
 BOB = Position("Bob", "AAPL", 10, "NASDAQ")

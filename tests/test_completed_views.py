@@ -19,13 +19,9 @@ from confluent_kafka.admin import AdminClient
 from labs import until
 from pyspark.sql import SparkSession
 
-from workbook.buckets.packing import Tables
-from workbook.events.clicks import MAX_AHEAD_MS, Click, ClickType
-from workbook.events.reasons import Reason
 from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.offsets import Unread
 from workbook.kafka.readers import read_dead_letters
-from workbook.kafka.too_late import send_too_late
 from workbook.pipelines.page_views.clocks import IDLE_MS, PASSED, RECENT, Clock, slowest
 from workbook.pipelines.page_views.completed import (
     COMPLETE,
@@ -39,9 +35,13 @@ from workbook.pipelines.page_views.completed import (
     per_second,
 )
 from workbook.sinks.late_letters import LateLetters
+from workbook.sources.kafka import kafka_stream
 from workbook.spark.runner import Running, start_query
-from workbook.spark.source import kafka_stream
+from workbook.streams.events.clicks import MAX_AHEAD_MS, Click, ClickType
+from workbook.streams.events.reasons import Reason
+from workbook.streams.too_late import send_too_late
 from workbook.systems.view_sums import Sums
+from workbook.tables.packing import Tables
 from workbook.topics import Topic
 
 YESTERDAY, MINUTE = 1_767_225_600_000, 60_000

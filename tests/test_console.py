@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from workbook.commands.console import Line, as_typed, fitted
+from workbook.cli.console import Line, as_typed, fitted
 
 
 def shown_in(seconds: int) -> None:

@@ -21,11 +21,11 @@ from test_group_records import (
     text,
 )
 
-from workbook.decoding.consumer_offsets import SCHEMA, decode, rows_of
-from workbook.events.binary import Cut
-from workbook.events.client_details import Assignment, ClientDetails, from_json, to_json
-from workbook.events.client_ids import default_of
-from workbook.events.group_records import (
+from workbook.sources.consumer_offsets import SCHEMA, decode, rows_of
+from workbook.streams.events.binary import Cut
+from workbook.streams.events.client_details import Assignment, ClientDetails, from_json, to_json
+from workbook.streams.events.client_ids import default_of
+from workbook.streams.events.group_records import (
     OffsetCommit,
     OtherKey,
     UnknownVersion,

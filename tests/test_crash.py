@@ -17,14 +17,14 @@ from confluent_kafka import Consumer, TopicPartition
 from labs import own_lab, read_until, until
 from pyspark import cloudpickle
 
-from workbook.cli import main
+from workbook.cli.main import main
+from workbook.crashlab.crashes import CRASHES
 from workbook.crashlab.lab import CrashLab, crash
 from workbook.crashlab.plan import draw
 from workbook.crashlab.report import KILL, Kill, Outcome
 from workbook.errors import CrashFailed, NoSuchCrash
 from workbook.kafka.broker import Broker
-from workbook.ledgers.seconds import SecondsVerdict
-from workbook.systems.crashes import CRASHES
+from workbook.streams.ledgers.seconds import SecondsVerdict
 from workbook.views.picture import Picture
 
 SEED = 4
@@ -401,7 +401,7 @@ def test_a_crash_that_there_is_not(
 def test_the_command_refuses_before_it_starts_anything(
     words: str, says: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workbook.commands.crash.kafka", lambda role: pytest.fail("started"))
+    monkeypatch.setattr("workbook.cli.crash.kafka", lambda role: pytest.fail("started"))
     assert main(["crash", *words.split()]) == 1
     assert says in capsys.readouterr().err
 

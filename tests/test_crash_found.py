@@ -6,9 +6,9 @@ import re
 
 import pytest
 
+from workbook.crashlab.crashes.base import Traced
 from workbook.crashlab.found import Found, tapes
 from workbook.crashlab.notes import READ, Read, read_in
-from workbook.systems.crashes.base import Traced
 from workbook.views.drawing import wide
 from workbook.views.picture import Picture
 

@@ -15,18 +15,18 @@ import pyarrow as pa
 import pytest
 from brokers import commit
 
+from workbook.crashlab.crashes import CRASHES
+from workbook.crashlab.crashes.active_groups import COLUMNS
+from workbook.crashlab.crashes.base import Filled
 from workbook.crashlab.report import Outcome
 from workbook.kafka.broker import Broker
 from workbook.kafka.producer import DeliveringProducer
-from workbook.ledgers.groups import GroupsVerdict
 from workbook.sinks.row_json import row_json
 from workbook.sinks.store import Store
 from workbook.sinks.table_topic import TableTopic
 from workbook.sinks.windowed_store import MINUTE_MS, WindowedStore
 from workbook.spark.runner import Batch
-from workbook.systems.crashes import CRASHES
-from workbook.systems.crashes.active_groups import COLUMNS
-from workbook.systems.crashes.base import Filled
+from workbook.streams.ledgers.groups import GroupsVerdict
 from workbook.topics import compacted
 
 NOW = 1_700_000_040_000

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from workbook.crashlab.crashes import CRASHES
+from workbook.crashlab.crashes.share_holders import HoldersVerdict
 from workbook.crashlab.report import Outcome
-from workbook.ledgers.tables import TableLedger
-from workbook.systems.crashes import CRASHES
-from workbook.systems.crashes.share_holders import HoldersVerdict
+from workbook.streams.ledgers.tables import TableLedger
 
 LEDGER = TableLedger(
     pd.DataFrame(

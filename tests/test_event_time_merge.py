@@ -28,23 +28,23 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 
 from workbook.errors import PartitionedApart
-from workbook.events.merged import CLOCK, Merged
-from workbook.events.reasons import Reason
-from workbook.events.visits import Heartbeat, OrderMessage, TrackingMessage, VisitMessage
-from workbook.generators.visits import Kind, VisitStream
 from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import DeadLetters
-from workbook.kafka.merged_reader import read_merged, read_no_visits
 from workbook.kafka.partitioners import require_alike
 from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.readers import read_dead_letters
-from workbook.kafka.stream_producer import generate
-from workbook.ledgers.merges import MergeLedger, MergeVerdict
 from workbook.pipelines.event_time_merge.by_hand import Limits
 from workbook.pipelines.event_time_merge.fast import merged_visits
 from workbook.sinks.merged import TOO_LARGE_VISIT, MergedTopic
+from workbook.sources.kafka import clamped_stream, kafka_stream
 from workbook.spark.runner import Batch, Running, Sink, start_query
-from workbook.spark.source import clamped_stream, kafka_stream
+from workbook.streams.events.merged import CLOCK, Merged
+from workbook.streams.events.reasons import Reason
+from workbook.streams.events.visits import Heartbeat, OrderMessage, TrackingMessage, VisitMessage
+from workbook.streams.generators.visits import Kind, VisitStream
+from workbook.streams.ledgers.merges import MergeLedger, MergeVerdict
+from workbook.streams.merged_reader import read_merged, read_no_visits
+from workbook.streams.stream_producer import generate
 from workbook.systems import SYSTEMS
 from workbook.topics import Topic, new_topic
 

@@ -8,8 +8,14 @@ from pathlib import Path
 import pytest
 
 from workbook.errors import Rejected
-from workbook.events.clicks import MAX_AHEAD_MS, Click, ClickType
-from workbook.events.reasons import OF_ACTIONS, OF_POSITIONS, OF_THE_READER, OF_VISITS, Reason
+from workbook.streams.events.clicks import MAX_AHEAD_MS, Click, ClickType
+from workbook.streams.events.reasons import (
+    OF_ACTIONS,
+    OF_POSITIONS,
+    OF_THE_READER,
+    OF_VISITS,
+    Reason,
+)
 
 RECORDS = [
     json.loads(line)

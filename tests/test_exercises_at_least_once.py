@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from workbook.events.clicks import Click, ClickType
 from workbook.lessons.at_least_once.after_the_kill import _LOG
 from workbook.pipelines.page_views.metrics import Seconds
+from workbook.streams.events.clicks import Click, ClickType
 
 
 def sent_from(offset: int) -> list[tuple[int, int]]:

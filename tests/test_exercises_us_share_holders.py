@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 
-from workbook.events.positions import US
 from workbook.lessons.us_share_holders.changes_of_an_update import changes
 from workbook.lessons.us_share_holders.changes_of_an_update import held as row_of
 from workbook.lessons.us_share_holders.set_with_counts import count
+from workbook.streams.events.positions import US
 
 
 def test_a_row_that_comes_and_goes_leaves_what_was_held_before():

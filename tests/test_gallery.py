@@ -7,7 +7,7 @@ import re
 import pytest
 from chapters import NOTEBOOKS, texts
 
-from workbook.chapter.gallery import Gallery, gallery
+from workbook.classroom.gallery import Gallery, gallery
 
 SAYS = {
     "Chapters 01 and 04": r"5 page views counted only in memory: lost; 31 page views counted only",

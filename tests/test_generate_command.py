@@ -12,14 +12,14 @@ import pytest
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 from labs import end, read_until, workbook
 
-from workbook.cli import main
-from workbook.commands.console import ENDINGS
-from workbook.commands.generate import generate, stream_of
+from workbook.cli.console import ENDINGS
+from workbook.cli.generate import generate, stream_of
+from workbook.cli.main import main
 from workbook.errors import NoSuchStream, WorkbookError
-from workbook.generators.clicks import ClickStream
-from workbook.generators.positions import PositionStream
 from workbook.kafka.readers import read_all
-from workbook.ledgers.tables import TableLedger, records_of
+from workbook.streams.generators.clicks import ClickStream
+from workbook.streams.generators.positions import PositionStream
+from workbook.streams.ledgers.tables import TableLedger, records_of
 from workbook.topics import new_topic
 
 PLAIN = {
@@ -78,7 +78,7 @@ def test_positions_do_not_go_where_they_would_be_gone_after_a_while(broker: Any)
 def test_positions_go_to_a_compacted_topic(
     broker: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workbook.commands.generate.kafka", lambda role: broker)
+    monkeypatch.setattr("workbook.cli.generate.kafka", lambda role: broker)
     topic = new_topic("positions", "test-generate").name
     given = options("positions", topic=topic, partitions=2, positions=50, bad_share=0.1)
     generate(given)
@@ -97,7 +97,7 @@ def test_positions_go_to_a_compacted_topic(
 def test_it_gives_one_speed(
     broker: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workbook.commands.generate.kafka", lambda role: broker)
+    monkeypatch.setattr("workbook.cli.generate.kafka", lambda role: broker)
     topic = new_topic("clicks", "test-generate").name
     assert generate(options("clicks", topic=topic, seconds=30.0)) == 0
     said = capsys.readouterr().out

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.events.client_ids import LONGEST, application, default_of
-from workbook.events.group_health import (
+from workbook.streams.events.client_ids import LONGEST, application, default_of
+from workbook.streams.events.group_health import (
     QUIET_MS,
     STATES,
     client_ids,

@@ -8,8 +8,8 @@ from contextlib import suppress
 
 import pytest
 
-from workbook.events.binary import Cut
-from workbook.events.group_records import (
+from workbook.streams.events.binary import Cut
+from workbook.streams.events.group_records import (
     GROUP,
     NEW_ASSIGNMENT,
     NEW_GROUP,

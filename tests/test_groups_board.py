@@ -8,7 +8,7 @@ from typing import Any
 
 from confluent_kafka import Producer
 
-from workbook.chapter.groups_board import GroupsBoard
+from workbook.classroom.groups_board import GroupsBoard
 from workbook.kafka.broker import Broker
 from workbook.kafka.loops import Loop
 from workbook.topics import new_topic

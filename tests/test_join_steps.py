@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_table_steps import Stored
 
-from workbook.buckets import segments, state
-from workbook.buckets.state import BUCKET, empty
+from workbook.tables import segments, state
 from workbook.tables.join_steps import Side, joiner, squeezed, tables_of
+from workbook.tables.state import BUCKET, empty
 from workbook.tables.steps import DELETED, ORDER
 
 BY = "group"

@@ -14,8 +14,8 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat.v4 import new_code_cell
 
-from workbook.chapter import reopen
-from workbook.chapter.cells import NOTEBOOKS
+from workbook.classroom import reopen
+from workbook.classroom.cells import NOTEBOOKS
 from workbook.errors import WorkbookError
 from workbook.stack import jupyter
 

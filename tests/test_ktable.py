@@ -13,12 +13,12 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from workbook.buckets.packing import unpacked
 from workbook.errors import CannotSubtract, QueryEnded
 from workbook.pipelines.share_holders import us_positions, us_share_holders
 from workbook.sinks.store import Store
 from workbook.spark.runner import Batch, Running, Sink, start_query
 from workbook.tables.ktable import KTable, collect_set, count, fold, ktable, max_of, sum_of
+from workbook.tables.packing import unpacked
 from workbook.tables.steps import DELETED, GROUP_BUCKET
 
 SCHEMA = (

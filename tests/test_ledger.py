@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workbook.events.reasons import Reason
-from workbook.generators.clicks import ClickStream
-from workbook.ledgers.events import MEANINGS, Ledger
+from workbook.streams.events.reasons import Reason
+from workbook.streams.generators.clicks import ClickStream
+from workbook.streams.ledgers.events import MEANINGS, Ledger
 
 STREAM = ClickStream(seed=4, rate=100, partitions=3, duplicate_share=0.1, bad_share=0.1)
 SENT = STREAM.expected(0, 5000)

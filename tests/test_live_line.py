@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from workbook.commands.live_line import Writes, follow
+from workbook.cli.live_line import Writes, follow
 from workbook.spark.progress import Progress
 from workbook.systems.base import Shown, Started
 

@@ -8,11 +8,17 @@ from typing import Any
 import polars as pl
 import pytest
 
-from workbook.buckets.state import empty
-from workbook.events.merged import CLOCK, MERGED, Merged
-from workbook.events.visits import Heartbeat, OrderMessage, TrackingMessage, VisitMessage, plain
 from workbook.pipelines.event_time_merge.by_hand import Limits, MergeByHand
 from workbook.pipelines.event_time_merge.columns import TABLES, Idle, merge, squeeze
+from workbook.streams.events.merged import CLOCK, MERGED, Merged
+from workbook.streams.events.visits import (
+    Heartbeat,
+    OrderMessage,
+    TrackingMessage,
+    VisitMessage,
+    plain,
+)
+from workbook.tables.state import empty
 
 TOPICS = ("tracking", "orders")
 LIMITS = Limits(timeout=20, max_age=60, horizon=50)

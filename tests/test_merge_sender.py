@@ -9,9 +9,9 @@ import pytest
 from confluent_kafka import KafkaError
 
 from workbook.errors import BrokerUnreachable
-from workbook.events.merged import MERGED, STARTS
 from workbook.sinks import merged
 from workbook.sinks.merged import _Send
+from workbook.streams.events.merged import MERGED, STARTS
 
 
 class Scripted:

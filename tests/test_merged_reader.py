@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from workbook.events.merged import Merged
-from workbook.events.visits import TrackingMessage
 from workbook.kafka.broker import Broker
-from workbook.kafka.merged_reader import read_merged
 from workbook.kafka.producer import DeliveringProducer
+from workbook.streams.events.merged import Merged
+from workbook.streams.events.visits import TrackingMessage
+from workbook.streams.merged_reader import read_merged
 from workbook.topics import Topic
 
 

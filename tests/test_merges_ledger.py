@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from workbook.events.merged import Merged, combine, merged
-from workbook.events.visits import OrderMessage, TrackingMessage
-from workbook.ledgers.merges import MEANINGS, MergeLedger, MergeVerdict
+from workbook.streams.events.merged import Merged, combine, merged
+from workbook.streams.events.visits import OrderMessage, TrackingMessage
+from workbook.streams.ledgers.merges import MEANINGS, MergeLedger, MergeVerdict
 
 A1, A2 = TrackingMessage(1, "a", 10, "/"), TrackingMessage(2, "a", 20, "/cart")
 A_ORDER = OrderMessage(1, "a", 30, "o1", 500)

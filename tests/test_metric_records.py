@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from workbook.decoding.clicks import parse
-from workbook.events.clicks import Click, ClickType
-from workbook.events.metrics import EVENTS, Metric
-from workbook.kafka.metrics_producer import record
 from workbook.pipelines.page_views.counts import views_per_second
 from workbook.pipelines.page_views.metrics import metric_records
+from workbook.sources.clicks import parse
+from workbook.streams.events.clicks import Click, ClickType
+from workbook.streams.events.metrics import EVENTS, Metric
+from workbook.streams.metrics_producer import record
 
 START = 1_700_000_000
 ARRIVAL = (START + 60) * 1000

@@ -12,11 +12,11 @@ import pytest
 from confluent_kafka import Producer
 
 from workbook.errors import CannotGoOn
-from workbook.events.group_records import CONSUMER_OFFSETS
 from workbook.kafka.broker import Broker
 from workbook.kafka.compaction import DAY_MS, tombstones_kept
 from workbook.kafka.offsets import first_since
 from workbook.spark.offset_log import last_read
+from workbook.streams.events.group_records import CONSUMER_OFFSETS
 from workbook.systems import SYSTEMS
 from workbook.systems.active_groups import ActiveGroups
 from workbook.systems.refusals import require_tombstones

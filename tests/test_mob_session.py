@@ -21,10 +21,8 @@ from test_notebook_pace import Kernel, kernel
 from workbook.classroom import step as step_module
 from workbook.classroom.render import State
 from workbook.classroom.solution import as_a_cell
-from workbook.generators.clicks import ClickStream
 from workbook.kafka.broker import Broker
 from workbook.kafka.readers import read_all
-from workbook.kafka.stream_producer import generate
 from workbook.lessons.mob_ninety_minutes import (
     commit_on_delivery,
     count_views,
@@ -34,6 +32,8 @@ from workbook.lessons.mob_ninety_minutes import (
     problems,
     publish_seconds,
 )
+from workbook.streams.generators.clicks import ClickStream
+from workbook.streams.stream_producer import generate
 from workbook.topics import Topic
 
 [NOTEBOOK] = [path for path in NOTEBOOKS if path.stem == "mob_ninety_minutes"]
@@ -41,7 +41,7 @@ STEPS = range(1, len(problems) + 2)
 """The five steps, and the kill at the end."""
 
 RECOVER_S = 10.0
-IMPORT = "from workbook.chapter.mob import recover"
+IMPORT = "from workbook.classroom.mob import recover"
 
 
 def body(text: str) -> list[str]:

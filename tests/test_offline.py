@@ -46,10 +46,10 @@ try:
     print("fetched from elsewhere:", re.findall(r'(?:src|href)="(?:https?:)?//[^"]*', page))
     print("health check:", urlopen(urljoin(address, "/api"), timeout=30).status)
 
-    from workbook.generators.clicks import ClickStream
+    from workbook.streams.generators.clicks import ClickStream
     from workbook.spark.session import spark_session
-    from workbook.kafka.stream_producer import generate
-    from workbook.spark.source import kafka_stream
+    from workbook.streams.stream_producer import generate
+    from workbook.sources.kafka import kafka_stream
     from workbook.stack.broker import kafka
     from workbook.topics import new_topic
 

@@ -14,25 +14,25 @@ from brokers import OwnBroker
 from labs import until
 from pyspark.sql import DataFrame, SparkSession
 
-from workbook.events.clicks import Click, ClickType
-from workbook.events.metrics import COMPLETE
-from workbook.generators.clicks import ClickStream
 from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.loops import Loop
-from workbook.kafka.metrics_producer import MetricsProducer
-from workbook.kafka.metrics_reader import read_metrics
 from workbook.kafka.offsets import Unread, partition_offsets
 from workbook.kafka.readers import consumer, read_dead_letters
-from workbook.kafka.stream_producer import StreamProducer
-from workbook.ledgers.events import Ledger, Verdict
 from workbook.pipelines.page_views.completed import completed_views
 from workbook.pipelines.page_views.metrics import Seconds, commit_on_delivery, metric_records
 from workbook.sinks.late_letters import LateLetters
 from workbook.sinks.spark_topic import SparkTopic
+from workbook.sources.kafka import kafka_stream
 from workbook.spark.runner import Running, start_query
-from workbook.spark.source import kafka_stream
 from workbook.stack import jars
+from workbook.streams.events.clicks import Click, ClickType
+from workbook.streams.events.metrics import COMPLETE
+from workbook.streams.generators.clicks import ClickStream
+from workbook.streams.ledgers.events import Ledger, Verdict
+from workbook.streams.metrics_producer import MetricsProducer
+from workbook.streams.metrics_reader import read_metrics
+from workbook.streams.stream_producer import StreamProducer
 from workbook.systems.view_sums import Sums
 from workbook.topics import Topic
 

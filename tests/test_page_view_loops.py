@@ -15,16 +15,10 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, Topi
 from labs import until
 
 from workbook.errors import Rejected, SeveralPartitions
-from workbook.events.clicks import Click, ClickType
-from workbook.events.reasons import Reason
-from workbook.generators.clicks import ClickStream
 from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.loops import within
-from workbook.kafka.metrics_producer import MetricsProducer, record
-from workbook.kafka.metrics_reader import read_metrics
 from workbook.kafka.offsets import partition_offsets
 from workbook.kafka.readers import consumer, read_dead_letters
-from workbook.kafka.stream_producer import generate
 from workbook.pipelines.page_views.metrics import (
     AHEAD,
     AHEAD_MS,
@@ -37,6 +31,12 @@ from workbook.pipelines.page_views.metrics import (
     in_transactions,
     share,
 )
+from workbook.streams.events.clicks import Click, ClickType
+from workbook.streams.events.reasons import Reason
+from workbook.streams.generators.clicks import ClickStream
+from workbook.streams.metrics_producer import MetricsProducer, record
+from workbook.streams.metrics_reader import read_metrics
+from workbook.streams.stream_producer import generate
 from workbook.topics import Topic
 
 START = 1_700_000_000

@@ -13,13 +13,13 @@ from typing import Any
 import msgspec
 from pyspark.sql import DataFrame, SparkSession
 
-from workbook.decoding.clicks import parse
 from workbook.errors import Rejected
-from workbook.events.clicks import Click, ClickType, PlainClick
-from workbook.events.reasons import Reason
 from workbook.pipelines.page_views.counts import (
     page_views,
 )
+from workbook.sources.clicks import parse
+from workbook.streams.events.clicks import Click, ClickType, PlainClick
+from workbook.streams.events.reasons import Reason
 
 ARRIVAL = 1_700_000_000_000
 CLICK = Click(7, ClickType.PAGE, "home", ARRIVAL - 5, "Firefox", "t1")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from workbook.events.ad_actions import Fate
+from workbook.streams.events.ad_actions import Fate
 from workbook.views.accounting import accounting
 
 DUE = {"accepted": 24_000, "duplicate": 2_400, "filtered": 2_300, "rejected": 1_200, "too old": 100}

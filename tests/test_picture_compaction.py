@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from workbook.chapter.compacted import Compacted, starts
+from workbook.classroom.compacted import Compacted, starts
 from workbook.views.compaction import (
     ACTIVE,
     DUE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbook.chapter.leads import walked
+from workbook.classroom.leads import walked
 from workbook.sources.clamp import goes_on
 from workbook.views.open_state import SHOWN, Curve, open_state
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from workbook.events.group_fields import Field, key_fields, value_fields
+from workbook.streams.events.group_fields import Field, key_fields, value_fields
 from workbook.views.record_bytes import MOST, record_bytes, record_steps
 
 KEY = bytes.fromhex("0001 0005 636166c3a9 0006 636c69636b73 0000012c")

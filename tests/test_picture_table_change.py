@@ -8,7 +8,12 @@ from typing import Any
 
 import pytest
 
-from workbook.chapter.table_steps import corners_of_filter, in_words, lines_of_groups, step_through
+from workbook.classroom.table_steps import (
+    corners_of_filter,
+    in_words,
+    lines_of_groups,
+    step_through,
+)
 from workbook.views.filter_square import PLACES, Met, filter_square
 from workbook.views.group_steps import GROUPS, LAST, Step, group_steps
 from workbook.views.picture import Picture

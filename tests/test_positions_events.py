@@ -10,15 +10,15 @@ import msgspec
 import pytest
 
 from workbook.errors import Rejected
-from workbook.events.positions import (
+from workbook.streams.events.positions import (
     EXCHANGES,
     MAX_AMOUNT,
     MAX_POSITION_BYTES,
     PlainPosition,
     Position,
 )
-from workbook.events.reasons import Reason
-from workbook.generators.positions import PositionStream
+from workbook.streams.events.reasons import Reason
+from workbook.streams.generators.positions import PositionStream
 
 BOB = Position("Bob", "AAPL", 10, "NASDAQ")
 GOOD = BOB.to_json().decode()

@@ -18,12 +18,12 @@ import pyarrow as pa
 import pytest
 
 from workbook.errors import Rejected
-from workbook.events.positions import EXCHANGES, US, Position
-from workbook.events.reasons import OF_ACTIONS, OF_THE_READER, OF_VISITS, Reason
-from workbook.generators.positions import SHARES, SPOILED, PositionStream
 from workbook.kafka.murmur2 import murmur2, partition_of
-from workbook.kafka.stream_producer import generate
-from workbook.ledgers.tables import records_of
+from workbook.streams.events.positions import EXCHANGES, US, Position
+from workbook.streams.events.reasons import OF_ACTIONS, OF_THE_READER, OF_VISITS, Reason
+from workbook.streams.generators.positions import SHARES, SPOILED, PositionStream
+from workbook.streams.ledgers.tables import records_of
+from workbook.streams.stream_producer import generate
 from workbook.topics import compacted, new_topic
 
 ROOT = Path(__file__).parents[1]

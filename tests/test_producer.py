@@ -13,15 +13,15 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from labs import until
 
 from workbook.errors import BrokerUnreachable, Rejected, TopicMissing
-from workbook.events.clicks import Click, ClickType
-from workbook.generators.clicks import ClickStream
-from workbook.kafka.background_stream import BackgroundStream
-from workbook.kafka.clicks import ClickProducer
 from workbook.kafka.murmur2 import partition_of
 from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.record_producer import RecordProducer
-from workbook.kafka.stream_producer import Sent, generate
-from workbook.ledgers.events import Ledger
+from workbook.streams.background_stream import BackgroundStream
+from workbook.streams.clicks import ClickProducer
+from workbook.streams.events.clicks import Click, ClickType
+from workbook.streams.generators.clicks import ClickStream
+from workbook.streams.ledgers.events import Ledger
+from workbook.streams.stream_producer import Sent, generate
 from workbook.topics import Topic, new_topic
 
 STREAM = ClickStream(

@@ -24,8 +24,8 @@ from workbook.kafka.readers import (
     read_all,
     read_messages,
 )
+from workbook.sources.kafka import kafka_stream, kafka_table
 from workbook.spark.runner import start_query
-from workbook.spark.source import kafka_stream, kafka_table
 from workbook.topics import Topic, new_topic
 
 ARRIVAL = 1_700_000_000_000

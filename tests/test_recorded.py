@@ -15,11 +15,11 @@ from labs import until
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from workbook.chapter.recorded import LiveClocks, recorded, rewind, rewind_clocks
+from workbook.classroom.recorded import LiveClocks, recorded, rewind, rewind_clocks
 from workbook.errors import WorkbookError
-from workbook.events.clicks import Click, ClickType
 from workbook.kafka.broker import Broker
 from workbook.spark.offset_log import offset_log, read_log
+from workbook.streams.events.clicks import Click, ClickType
 from workbook.topics import Topic
 from workbook.views.clocks import clocks
 from workbook.views.event_time import event_time

@@ -17,9 +17,9 @@ from unittest.mock import Mock
 
 import pytest
 
-from workbook.cli import main
-from workbook.commands import run
-from workbook.commands.console import ENDINGS
+from workbook.cli import run
+from workbook.cli.console import ENDINGS
+from workbook.cli.main import main
 from workbook.errors import CannotGoOn
 from workbook.systems.options import path, span, span_above_zero, topic, whole
 

@@ -8,9 +8,9 @@ from uuid import uuid4
 import pytest
 
 from workbook.errors import RegistryUnreachable, SchemaRefused
-from workbook.events.ad_actions import INCOMPATIBLE, VERSIONS
 from workbook.kafka.registry import compatible, register, schema_of, versions
 from workbook.stack import addresses
+from workbook.streams.events.ad_actions import INCOMPATIBLE, VERSIONS
 
 
 @pytest.fixture(scope="module")

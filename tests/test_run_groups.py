@@ -16,10 +16,10 @@ from labs import DEADLINE, end, read_until, until, workbook
 from test_missed_tombstones import planned
 
 from workbook.errors import CannotGoOn
-from workbook.events.group_records import CONSUMER_OFFSETS
 from workbook.kafka.compaction import DAY_MS, tombstones_kept
 from workbook.sinks.windowed_store import WindowedStore
 from workbook.stack import jars
+from workbook.streams.events.group_records import CONSUMER_OFFSETS
 from workbook.systems.refusals import require_tombstones
 
 Users = dict[str, dict[str, str]]

@@ -17,17 +17,17 @@ import pytest
 from confluent_kafka import Producer
 from labs import end, read_until, until, workbook
 
-from workbook.commands.live_line import Writes
-from workbook.commands.metrics import LINES, Known
+from workbook.cli.live_line import Writes
+from workbook.cli.metrics import LINES, Known
 from workbook.errors import TopicMissing
-from workbook.events.clicks import Click, ClickType
-from workbook.events.metrics import NOT_A_METRIC, Metric
-from workbook.generators.clicks import ClickStream
 from workbook.kafka.end_offsets import EndOffsets
-from workbook.kafka.metrics_reader import read_metrics
 from workbook.kafka.probe import require_topic
 from workbook.kafka.readers import read_dead_letters
-from workbook.kafka.stream_producer import StreamProducer
+from workbook.streams.events.clicks import Click, ClickType
+from workbook.streams.events.metrics import NOT_A_METRIC, Metric
+from workbook.streams.generators.clicks import ClickStream
+from workbook.streams.metrics_reader import read_metrics
+from workbook.streams.stream_producer import StreamProducer
 from workbook.topics import Topic, new_topic
 
 COUNT = 4000

@@ -13,14 +13,14 @@ import pytest
 from confluent_kafka.admin import AdminClient
 from labs import end, read_until, workbook
 
-from workbook.cli import main
-from workbook.generators.positions import PositionStream
+from workbook.cli.main import main
 from workbook.kafka.broker import Broker
 from workbook.kafka.readers import latest_rows, read_dead_letters, read_messages
-from workbook.kafka.stream_producer import StreamProducer, generate
-from workbook.ledgers.tables import TableLedger
 from workbook.sinks.store import Store
 from workbook.spark.runner import Batch
+from workbook.streams.generators.positions import PositionStream
+from workbook.streams.ledgers.tables import TableLedger
+from workbook.streams.stream_producer import StreamProducer, generate
 from workbook.topics import Topic, new_compacted_topic, new_topic
 
 COUNT = 4000

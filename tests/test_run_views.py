@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from labs import end, read_until, until, workbook
 
-from workbook.events.clicks import Click, ClickType
-from workbook.generators.clicks import ClickStream
-from workbook.kafka.stream_producer import StreamProducer
+from workbook.streams.events.clicks import Click, ClickType
+from workbook.streams.generators.clicks import ClickStream
+from workbook.streams.stream_producer import StreamProducer
 from workbook.topics import Topic
 
 COUNT = 6000

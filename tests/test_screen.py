@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from workbook.commands.screen import FRAME, ROWS, Screen
+from workbook.cli.screen import FRAME, ROWS, Screen
 from workbook.systems.base import Shown
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workbook.ledgers.seconds import SecondsVerdict, judge
+from workbook.streams.ledgers.seconds import SecondsVerdict, judge
 
 
 def metrics(*emitted: tuple[int, list[int]]) -> pd.DataFrame:

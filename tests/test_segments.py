@@ -10,9 +10,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from workbook.buckets import local_copies, segments, state
-from workbook.buckets.segments import Keyed, Segments
-from workbook.buckets.state import closed, opened
+from workbook.tables import local_copies, segments, state
+from workbook.tables.segments import Keyed, Segments
+from workbook.tables.state import closed, opened
 
 SCHEMA = {"key": pl.String, "part": pl.Int64, "due": pl.Int64, "offset": pl.Int64}
 KEYED = Keyed(("key",), also=("part",), expires="due", least=("offset",))

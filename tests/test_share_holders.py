@@ -20,17 +20,17 @@ from compacting import roll, wait_until_compacted
 from confluent_kafka import Producer
 from pyspark.sql import SparkSession
 
-from workbook.decoding.positions import parse
-from workbook.events.positions import Position
 from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.readers import latest_rows, read_dead_letters, read_messages
 from workbook.pipelines.share_holders import REQUIRED_COLUMNS, us_share_holders
 from workbook.sinks.store import Store
 from workbook.sinks.table_topic import TableTopic
+from workbook.sources.kafka import kafka_stream
+from workbook.sources.positions import parse
 from workbook.spark import session
 from workbook.spark.runner import Running, start_query
-from workbook.spark.source import kafka_stream
+from workbook.streams.events.positions import Position
 from workbook.topics import Topic, compacted, new_compacted_topic
 
 SEEDS, QUIET_POINTS, PARTITIONS = 200, 12, 4

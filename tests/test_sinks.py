@@ -14,16 +14,16 @@ from confluent_kafka import Producer
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from workbook.decoding.clicks import parse
 from workbook.errors import BrokerUnreachable, Rejected
-from workbook.events.clicks import Click, ClickType
-from workbook.events.reasons import Reason
 from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.producer import SETTINGS
 from workbook.kafka.readers import read_all, read_dead_letters
 from workbook.pipelines.page_views.counts import page_views
+from workbook.sources.clicks import parse
+from workbook.sources.kafka import kafka_stream
 from workbook.spark.runner import start_query
-from workbook.spark.source import kafka_stream
+from workbook.streams.events.clicks import Click, ClickType
+from workbook.streams.events.reasons import Reason
 from workbook.topics import Topic, new_topic
 
 ARRIVAL = 1_700_000_000_000

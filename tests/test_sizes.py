@@ -16,12 +16,10 @@ from confluent_kafka import KafkaError, Message
 from pyspark.sql import SparkSession
 
 from workbook.errors import BrokerUnreachable, RecordRefused
-from workbook.events.clicks import Click, ClickType
 from workbook.kafka import dead_letters
 from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import MOST, DeadLetters, Letter
 from workbook.kafka.loops import within
-from workbook.kafka.metrics_producer import MetricsProducer
 from workbook.kafka.offsets import partition_offsets
 from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.readers import consumer, read_dead_letters, read_messages
@@ -31,6 +29,8 @@ from workbook.sinks import row_sender, table_topic
 from workbook.sinks.row_sender import ROW_TOO_LARGE
 from workbook.sinks.table_topic import TableTopic
 from workbook.spark.runner import Batch
+from workbook.streams.events.clicks import Click, ClickType
+from workbook.streams.metrics_producer import MetricsProducer
 from workbook.topics import Topic, compacted, new_topic
 
 ARRIVAL = 1_700_000_000_000

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from workbook.crashlab.crashes import CRASHES
 from workbook.systems import STREAMS, SYSTEMS
 from workbook.systems.base import System
-from workbook.systems.crashes import CRASHES
 
 COMMANDS = Path(__file__).parents[1] / "docs/cli.md"
 
@@ -36,7 +36,7 @@ def test_the_crash_lab_can_run_it(name: str, tmp_path: Path) -> None:
 def test_help_loads_neither_spark_nor_kafka() -> None:
     heavy = {"pyspark", "confluent_kafka", "pandas", "polars", "pyarrow", "numpy", "IPython"}
     code = (
-        "import sys\nfrom workbook.cli import main\n"
+        "import sys\nfrom workbook.cli.main import main\n"
         "try: main(['run', 'share_holders', '--help'])\nexcept SystemExit: pass\n"
         f"print('loaded', sorted({heavy!r} & set(sys.modules)))"
     )

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from workbook.errors import Rejected
-from workbook.events.positions import Position
-from workbook.events.reasons import Reason
-from workbook.generators.positions import PositionStream
-from workbook.ledgers.tables import MEANINGS, TableLedger, records_of
+from workbook.streams.events.positions import Position
+from workbook.streams.events.reasons import Reason
+from workbook.streams.generators.positions import PositionStream
+from workbook.streams.ledgers.tables import MEANINGS, TableLedger, records_of
 
 STREAM = PositionStream(
     seed=4, partitions=3, positions=200, clients=30, bad_share=0.05, duplicate_share=0.05

@@ -12,12 +12,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from workbook.buckets import segments, state
-from workbook.buckets.segments import Keyed
-from workbook.buckets.state import BUCKET, State, closed, empty, opened
-from workbook.tables import steps
+from workbook.tables import segments, state, steps
 from workbook.tables.aggregates import OP
 from workbook.tables.ktable import collect_set, count, fold, max_of, sum_of
+from workbook.tables.segments import Keyed
+from workbook.tables.state import BUCKET, State, closed, empty, opened
 from workbook.tables.steps import DELETED, GROUP_BUCKET, ORDER
 
 KEYS, GROUP = ["id"], "client"

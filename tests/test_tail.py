@@ -11,7 +11,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from labs import until
 
-from workbook.chapter.tapes import SILENT, Tape, click_name, drawn
+from workbook.classroom.tapes import SILENT, Tape, click_name, drawn
 from workbook.kafka import tail as tail_module
 from workbook.kafka.offsets import committed_offset
 from workbook.kafka.tail import KEPT, Seen, Tail

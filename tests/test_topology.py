@@ -13,14 +13,14 @@ from confluent_kafka import Producer
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from workbook.chapter import topologies
-from workbook.decoding.positions import parse
+from workbook.classroom import topologies
 from workbook.errors import NoTopology
 from workbook.kafka.broker import Broker
 from workbook.pipelines.share_holders import us_share_holders
+from workbook.sources.kafka import clamped_stream, kafka_stream
+from workbook.sources.positions import parse
 from workbook.spark.graph import OPERATOR, SHUFFLE, SINK, SOURCE, STORE, Topology
 from workbook.spark.runner import Batch, Sink, start_query
-from workbook.spark.source import clamped_stream, kafka_stream
 from workbook.spark.topology import topology
 from workbook.topics import Topic
 

@@ -13,15 +13,15 @@ from workbook.systems import SYSTEMS
 
 PACKAGE = Path(__file__).parents[1] / "workbook"
 ROOMS = tuple(
-    f"workbook.{room}." for room in ("events", "decoding", "buckets", "tables", "pipelines")
+    f"workbook.{room}." for room in ("streams.events", "sources", "tables", "pipelines")
 )
 ACCEPTED: dict[str, tuple[int, str]] = {
-    "page_views": (1, "d3dfc93a35e7"),
-    "event_time_merge": (1, "b56a03dda952"),
-    "share_holders": (1, "3343f465385c"),
-    "active_groups": (1, "a423c7ccfc04"),
-    "replicate": (1, "0e4362b3f723"),
-    "ad_statistics": (1, "b3691d50c553"),
+    "page_views": (1, "965cb87ceb26"),
+    "event_time_merge": (1, "1e8720465c27"),
+    "share_holders": (1, "510ea18f7087"),
+    "active_groups": (1, "a90d43320f85"),
+    "replicate": (1, "6b8318c204b6"),
+    "ad_statistics": (1, "0b1ced68f146"),
 }
 """Of each system the version, and the hash of what its pipeline is made of."""
 

@@ -10,7 +10,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from labs import until
 
 from workbook.errors import BrokerUnreachable
-from workbook.events.clicks import Click, ClickType
+from workbook.streams.events.clicks import Click, ClickType
 from workbook.views import live as live_views
 from workbook.views.live import Live, wait
 from workbook.views.shop import OWN_IDS, Shop

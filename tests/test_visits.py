@@ -15,13 +15,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.decoding.records import _read
-from workbook.decoding.visits import VISITS
 from workbook.errors import NoSuchStream, Rejected
-from workbook.events.clicks import MAX_AHEAD_MS
-from workbook.events.merged import Merged, combine, merged
-from workbook.events.reasons import OF_VISITS, Reason
-from workbook.events.visits import (
+from workbook.kafka.murmur2 import partition_of
+from workbook.sources.records import _read
+from workbook.sources.visits import VISITS
+from workbook.streams.events.clicks import MAX_AHEAD_MS
+from workbook.streams.events.merged import Merged, combine, merged
+from workbook.streams.events.reasons import OF_VISITS, Reason
+from workbook.streams.events.visits import (
     MAX_MESSAGE_BYTES,
     Heartbeat,
     OrderMessage,
@@ -30,8 +31,7 @@ from workbook.events.visits import (
     plain,
     read_message,
 )
-from workbook.generators.visits import SPOILED, Kind, VisitStream
-from workbook.kafka.murmur2 import partition_of
+from workbook.streams.generators.visits import SPOILED, Kind, VisitStream
 
 NOW = 1_767_225_600_000
 TRACKING = TrackingMessage(7, "v1", NOW, "/shoes")

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbook.cli import main
+from workbook.cli.main import main
 from workbook.errors import CannotGoOn, NoSuchState, NoSuchTime, NoSuchWindow
 from workbook.sinks.store import Store
 from workbook.sinks.windowed_store import AHEAD, AHEAD_MS, EXPIRED, NO_TIME, WindowedStore

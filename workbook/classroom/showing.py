@@ -14,7 +14,7 @@ from typing import Any
 
 from workbook.classroom.bounds import bounded, length
 from workbook.classroom.guard import guarded
-from workbook.events.clicks import Click
+from workbook.streams.events.clicks import Click
 
 LONGEST = 2_000
 """How many characters of what was printed a card shows."""

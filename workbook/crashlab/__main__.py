@@ -7,6 +7,8 @@ import sys
 from argparse import Namespace
 from pathlib import Path
 
+from workbook.crashlab.crashes import CRASHES
+from workbook.crashlab.crashes.base import AFTER_COMMIT, ByHand, Crashes
 from workbook.crashlab.notes import Read
 from workbook.crashlab.parcel import unpacked
 from workbook.crashlab.plan import Plan
@@ -14,8 +16,6 @@ from workbook.crashlab.points import KillAt, die_with_parent, kill_after_commit
 from workbook.kafka.broker import Broker
 from workbook.systems import SYSTEMS
 from workbook.systems.base import System
-from workbook.systems.crashes import CRASHES
-from workbook.systems.crashes.base import AFTER_COMMIT, ByHand, Crashes
 
 
 def run_on_spark(plan: Plan, system: System, crashes: Crashes, options: Namespace) -> None:

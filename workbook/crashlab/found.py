@@ -10,11 +10,11 @@ from pathlib import Path
 
 from confluent_kafka import KafkaException
 
+from workbook.crashlab.crashes.base import Traced
 from workbook.crashlab.material import Material
 from workbook.crashlab.notes import read_in
 from workbook.errors import WorkbookError
 from workbook.spark.checkpoint_files import checkpoint_files, planned
-from workbook.systems.crashes.base import Traced
 from workbook.views.checkpoint import checkpoint
 from workbook.views.picture import Picture, number
 from workbook.views.tape import Look, Place, Span, tape

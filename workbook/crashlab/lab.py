@@ -12,6 +12,7 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any, ClassVar
 
+from workbook.crashlab.crashes.base import OwnLoop
 from workbook.crashlab.found import Kept
 from workbook.crashlab.material import Material, variant_of
 from workbook.crashlab.parcel import packed
@@ -22,7 +23,6 @@ from workbook.errors import CrashFailed
 from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import PartitionOffsets
 from workbook.stack.client import scratch_dir
-from workbook.systems.crashes.base import OwnLoop
 from workbook.views.picture import Picture
 
 PACE_S = 0.0008

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from confluent_kafka import KafkaException
 
+from workbook.crashlab.crashes import CRASHES
+from workbook.crashlab.crashes.base import Crashes, Traced, Variant, Verdict
 from workbook.errors import NoSuchCrash
 from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import PartitionOffsets, committed_offset, partition_offsets
 from workbook.systems import STREAMS, SYSTEMS
 from workbook.systems.base import letters_of
-from workbook.systems.crashes import CRASHES
-from workbook.systems.crashes.base import Crashes, Traced, Variant, Verdict
 from workbook.topics import new_compacted_topic, new_topic
 
 

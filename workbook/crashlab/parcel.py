@@ -10,8 +10,8 @@ from typing import Any
 import confluent_kafka
 from pyspark import cloudpickle
 
+from workbook.crashlab.crashes.base import OwnLoop
 from workbook.errors import CrashFailed
-from workbook.systems.crashes.base import OwnLoop
 
 
 class _Packer(cloudpickle.Pickler):

@@ -7,7 +7,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from workbook.systems.crashes.base import Point
+from workbook.crashlab.crashes.base import Point
 
 NOTE = "killed"
 """The file in the lab's folder that says when (seconds since 1970) the kill came."""

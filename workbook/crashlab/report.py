@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from workbook.systems.crashes.base import Variant, Verdict
+from workbook.crashlab.crashes.base import Variant, Verdict
 from workbook.views.picture import Picture
 
 BY_HAND = "by hand"

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
-from workbook.events import group_health
 from workbook.kafka.end_offsets import Offsets
-from workbook.kafka.group_rows import Deserialise, GroupRows, Row, from_json
 from workbook.kafka.lag import EndSamples
 from workbook.kafka.samples import Samples
+from workbook.streams.events import group_health
+from workbook.streams.group_rows import Deserialise, GroupRows, Row, from_json
 
 EVERY_S = 1.0
 HISTORY_EVERY_S, HISTORY_MS, HISTORY_MOST = 5.0, 600_000, 150

@@ -14,8 +14,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from workbook.decoding.consumer_offsets import COMMIT, METADATA
-from workbook.events.client_details import ClientDetails, to_json
+from workbook.sources.consumer_offsets import COMMIT, METADATA
+from workbook.streams.events.client_details import ClientDetails, to_json
 from workbook.tables.ktable import KTable, ktable
 
 VERSION = 1

@@ -22,14 +22,14 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from workbook.buckets.packing import pack, stateful, unpack
-from workbook.buckets.segments import Keyed
-from workbook.buckets.state import BUCKET, State
-from workbook.decoding import ad_actions
-from workbook.decoding.records import DeadLetterSink
 from workbook.errors import NewSchema
-from workbook.events.ad_actions import HORIZON_MS, Fate
-from workbook.events.reasons import Reason
+from workbook.sources import ad_actions
+from workbook.sources.records import DeadLetterSink
+from workbook.streams.events.ad_actions import HORIZON_MS, Fate
+from workbook.streams.events.reasons import Reason
+from workbook.tables.packing import pack, stateful, unpack
+from workbook.tables.segments import Keyed
+from workbook.tables.state import BUCKET, State
 
 VERSION = 1
 

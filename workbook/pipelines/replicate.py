@@ -8,7 +8,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from workbook.events.ad_actions import ARRIVAL
+from workbook.streams.events.ad_actions import ARRIVAL
 
 VERSION = 1
 

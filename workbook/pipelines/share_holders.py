@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from workbook.events.positions import US
+from workbook.streams.events.positions import US
 from workbook.tables.ktable import KTable, collect_set, ktable
 
 VERSION = 1

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbook.kafka.dead_letters import DeadLetters
-from workbook.kafka.too_late import send_too_late
 from workbook.spark.runner import Batch, Sink
+from workbook.streams.too_late import send_too_late
 
 
 class LateLetters(Sink):

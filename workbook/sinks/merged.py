@@ -13,8 +13,6 @@ from confluent_kafka import KafkaError, Message
 from pyspark.sql import DataFrame
 
 from workbook.errors import BrokerUnreachable
-from workbook.events.merged import MERGED, STARTS
-from workbook.events.reasons import Reason
 from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.identity import topic_ids
 from workbook.kafka.partitioners import require_partitions
@@ -22,6 +20,8 @@ from workbook.kafka.probe import require_topic
 from workbook.kafka.producer import TOO_LARGE, DeliveringProducer
 from workbook.kafka.start_offsets import headers
 from workbook.spark.runner import ExecutorSink
+from workbook.streams.events.merged import MERGED, STARTS
+from workbook.streams.events.reasons import Reason
 
 PATIENCE_S = 60.0
 TOO_LARGE_VISIT = "merged visit too large for a record of its topic"

@@ -9,8 +9,8 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from workbook.sources.kafka import Kafka, sink_options
 from workbook.spark.runner import Batch, Sink
-from workbook.spark.source import Kafka, sink_options
 
 
 class SparkTopic(Sink):

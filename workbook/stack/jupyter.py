@@ -121,7 +121,9 @@ def _startup() -> Path:
     before = (
         f"exec(compile(open({own!r}).read(), {own!r}, 'exec'))\n" if Path(own).is_file() else ""
     )
-    path.write_text(f"{before}from workbook.kernel_start import prepare\nprepare()\ndel prepare\n")
+    path.write_text(
+        f"{before}from workbook.classroom.kernel_start import prepare\nprepare()\ndel prepare\n"
+    )
     return path
 
 

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbook.events.group_records import CONSUMER_OFFSETS
+from workbook.streams.events.group_records import CONSUMER_OFFSETS
 from workbook.systems.base import Started, System
 from workbook.systems.options import path, topic
 from workbook.topics import Topic, compacted
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from workbook.kafka.groups import Dashboard
     from workbook.sinks.store import Store
     from workbook.sinks.windowed_store import WindowedStore
+    from workbook.sources.kafka import Kafka
     from workbook.spark.runner import OnPoint
-    from workbook.spark.source import Kafka
 
 SHOWN = 10
 """The number of groups shown at the end."""
@@ -81,15 +81,15 @@ class ActiveGroups(System):
     ) -> Started:
         from pyspark.sql import functions as F  # noqa: N812
 
-        from workbook.decoding.consumer_offsets import UNKNOWN, UNREADABLE, decode
         from workbook.kafka.end_sampler import EndSampler
         from workbook.kafka.groups import Dashboard
         from workbook.kafka.lag import EndSamples
         from workbook.pipelines.active_groups import active_groups
         from workbook.sinks.followed import Followed
         from workbook.sinks.table_topic import TableTopic
+        from workbook.sources.consumer_offsets import UNKNOWN, UNREADABLE, decode
+        from workbook.sources.kafka import assigned_stream
         from workbook.spark.runner import start_query
-        from workbook.spark.source import assigned_stream
         from workbook.systems.groups_table import groups_table
 
         config = broker.client_config()

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from workbook.sinks.counts_table import CountsTable
+    from workbook.sources.kafka import Kafka
     from workbook.spark.runner import OnPoint, Sink
-    from workbook.spark.source import Kafka
 
 
 class AdStatistics(System):
@@ -72,7 +72,6 @@ class AdStatistics(System):
         checkpoint: Path,
         on_point: OnPoint,
     ) -> Started:
-        from workbook.events.ad_actions import HORIZON_MS
         from workbook.kafka.dead_letters import DeadLetters
         from workbook.kafka.identity import topic_ids
         from workbook.kafka.probe import require_topic
@@ -81,10 +80,11 @@ class AdStatistics(System):
         from workbook.sinks.counts_table import CountsTable
         from workbook.sinks.counts_topic import CountsTopic
         from workbook.sinks.table_topic import TableTopic
+        from workbook.sources.kafka import kafka_stream
         from workbook.spark import checkpoints
         from workbook.spark.runner import start_query
-        from workbook.spark.source import kafka_stream
         from workbook.stack.addresses import database, registry
+        from workbook.streams.events.ad_actions import HORIZON_MS
 
         config, source = broker.client_config(), options.source
         letters = DeadLetters(config, options.dead_letters)
@@ -133,7 +133,7 @@ class AdStatistics(System):
 
 
 def _shown(counts: CountsTable) -> Shown:
-    from workbook.events.ad_actions import Fate
+    from workbook.streams.events.ad_actions import Fate
 
     rows = [(fate.value, f"{counts.fates.get(fate.value, 0):,}") for fate in Fate]
     return Shown(("fate", "records"), rows)

@@ -20,9 +20,9 @@ from workbook.topics import Topic
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from workbook.kafka.stream_producer import Stream
+    from workbook.sources.kafka import Kafka
     from workbook.spark.runner import ExecutorSink, OnPoint, Running, Sink
-    from workbook.spark.source import Kafka
+    from workbook.streams.stream_producer import Stream
 
 
 @dataclass(frozen=True)

@@ -28,22 +28,22 @@ from workbook.topics import Topic
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from workbook.kafka.stream_producer import Stream
     from workbook.pipelines.event_time_merge.by_hand import Limits
+    from workbook.sources.kafka import Kafka
     from workbook.spark.runner import ExecutorSink, OnPoint, Sink
-    from workbook.spark.source import Kafka
+    from workbook.streams.stream_producer import Stream
 
 TIMEOUT, MAX_AGE, HORIZON = "2 minutes", "1 hour", "1 hour"
 
 
 def _tracking(**options: Any) -> Stream:
-    from workbook.generators.visits import Kind, VisitStream
+    from workbook.streams.generators.visits import Kind, VisitStream
 
     return VisitStream(kind=Kind.TRACKING, **options)
 
 
 def _orders(**options: Any) -> Stream:
-    from workbook.generators.visits import Kind, VisitStream
+    from workbook.streams.generators.visits import Kind, VisitStream
 
     return VisitStream(kind=Kind.ORDERS, **options)
 
@@ -244,7 +244,7 @@ def _read(
     spark: SparkSession, broker: Kafka, options: Namespace, topics: list[str], starting: str
 ) -> DataFrame:
     """Read both topics: with --max-lead by the source that stops the one that leads."""
-    from workbook.spark.source import clamped_stream, kafka_stream
+    from workbook.sources.kafka import clamped_stream, kafka_stream
 
     most = options.max_per_batch
     if not options.max_lead:

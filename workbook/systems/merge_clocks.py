@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from workbook.events.merged import CLOCK
 from workbook.spark.runner import Batch, Sink
+from workbook.streams.events.merged import CLOCK
 from workbook.systems.base import Shown, utc
 
 

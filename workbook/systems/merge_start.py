@@ -10,10 +10,10 @@ from pathlib import Path
 from confluent_kafka import Message
 
 from workbook.errors import Rejected, WorkbookError
-from workbook.events.visits import Heartbeat, read_message
 from workbook.kafka.offsets import partition_offsets
 from workbook.kafka.start_offsets import EARLIEST, look_up
 from workbook.spark import checkpoints
+from workbook.streams.events.visits import Heartbeat, read_message
 
 
 def where_to_start(config: dict[str, str], options: Namespace, checkpoint: Path) -> str:

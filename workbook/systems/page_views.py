@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from workbook.kafka.dead_letters import DeadLetters
-    from workbook.kafka.stream_producer import Stream
+    from workbook.sources.kafka import Kafka
     from workbook.spark.runner import OnPoint
-    from workbook.spark.source import Kafka
+    from workbook.streams.stream_producer import Stream
 
 LATENESS = "5 seconds"
 EVERY_S = 2
@@ -33,7 +33,7 @@ EVERY_S = 2
 
 
 def _click_stream(**options: Any) -> Stream:
-    from workbook.generators.clicks import ClickStream
+    from workbook.streams.generators.clicks import ClickStream
 
     return ClickStream(**options)
 
@@ -141,7 +141,7 @@ class PageViews(System):
         on_point: OnPoint,
     ) -> Started:
         from workbook.kafka.dead_letters import DeadLetters
-        from workbook.spark.source import kafka_stream
+        from workbook.sources.kafka import kafka_stream
 
         raw = kafka_stream(spark, broker, options.source, max_per_batch=options.max_per_batch)
         letters = DeadLetters(broker.client_config(), options.dead_letters)
@@ -158,13 +158,13 @@ def _start_seconds(
     on_point: OnPoint,
 ) -> Started:
     """Write completed seconds to the topic."""
-    from workbook.events.metrics import COMPLETE
     from workbook.kafka.offsets import Unread
     from workbook.pipelines.page_views.completed import completed_views
     from workbook.pipelines.page_views.metrics import metric_records
     from workbook.sinks.late_letters import LateLetters
     from workbook.sinks.spark_topic import SparkTopic
     from workbook.spark.runner import start_query
+    from workbook.streams.events.metrics import COMPLETE
     from workbook.systems.view_sums import Sums
 
     config, sums = broker.client_config(), Sums()
@@ -208,9 +208,9 @@ def _start_pages(
     """Keep the views of each page beside the checkpoint, so that a restart has them."""
     from pyspark.sql.functions import lit
 
-    from workbook.decoding import clicks
     from workbook.pipelines.page_views.counts import page_views
     from workbook.sinks.store import Store
+    from workbook.sources import clicks
     from workbook.spark.runner import start_query
 
     store = Store(checkpoint / "page_views.db", "name")

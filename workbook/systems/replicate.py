@@ -15,9 +15,9 @@ from workbook.topics import Topic
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from workbook.kafka.stream_producer import Stream
+    from workbook.sources.kafka import Kafka
     from workbook.spark.runner import OnPoint
-    from workbook.spark.source import Kafka
+    from workbook.streams.stream_producer import Stream
 
 EVERY_S = 0.5
 COMMIT_EVERY = "5 seconds"
@@ -25,13 +25,13 @@ COMMIT_EVERY = "5 seconds"
 
 
 def _ad_actions(**options: Any) -> Stream:
-    from workbook.generators.ad_actions import AdActionStream
+    from workbook.streams.generators.ad_actions import AdActionStream
 
     return AdActionStream(**options)
 
 
 def _registered(topic: str, registry: str) -> Mapping[str, Any]:
-    from workbook.generators.ad_actions import prepare
+    from workbook.streams.generators.ad_actions import prepare
 
     return prepare(topic, registry)
 
@@ -140,8 +140,8 @@ class Replicate(System):
         on_point: OnPoint,
     ) -> Started:
         from workbook.pipelines.replicate import replicated
+        from workbook.sources.kafka import kafka_stream, sink_options
         from workbook.spark.runner import start_copy
-        from workbook.spark.source import kafka_stream, sink_options
 
         most = None if options.real_time else options.max_per_batch
         raw = kafka_stream(spark, broker, options.source, max_per_batch=most, headers=True)

@@ -21,17 +21,17 @@ from workbook.topics import Topic, compacted
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from workbook.kafka.stream_producer import Stream
     from workbook.sinks.store import Store
+    from workbook.sources.kafka import Kafka
     from workbook.spark.runner import OnPoint
-    from workbook.spark.source import Kafka
+    from workbook.streams.stream_producer import Stream
 
 SHOWN = 10
 """The number of rows shown at the end."""
 
 
 def _position_stream(**options: Any) -> Stream:
-    from workbook.generators.positions import PositionStream
+    from workbook.streams.generators.positions import PositionStream
 
     return PositionStream(**options)
 
@@ -115,13 +115,13 @@ class ShareHolders(System):
         checkpoint: Path,
         on_point: OnPoint,
     ) -> Started:
-        from workbook.decoding import positions
         from workbook.kafka.dead_letters import DeadLetters
         from workbook.pipelines import share_holders
         from workbook.sinks.store import Store
         from workbook.sinks.table_topic import TableTopic
+        from workbook.sources import positions
+        from workbook.sources.kafka import kafka_stream
         from workbook.spark.runner import start_query
-        from workbook.spark.source import kafka_stream
 
         config = broker.client_config()
         letters = DeadLetters(config, options.dead_letters)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbook.events.metrics import COMPLETE
 from workbook.pipelines.page_views.completed import SUMS
 from workbook.spark.runner import Batch, Sink
+from workbook.streams.events.metrics import COMPLETE
 from workbook.systems.base import utc
 
 _WORDS = {"others": "no page views", "open": "in open seconds"}

@@ -15,8 +15,8 @@ from typing import Any, Protocol
 import polars as pl
 from pyspark.sql.types import ArrayType, DataType, IntegralType, LongType, StructType
 
-from workbook.buckets.segments import Keyed, Segments
 from workbook.errors import CannotSubtract, SumTooLarge
+from workbook.tables.segments import Keyed, Segments
 
 GROUP, OP, RESULT = "__group", "__op", "__result"
 _ELEMENT, _TIMES = "element", "times"

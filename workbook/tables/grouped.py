@@ -20,9 +20,9 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from workbook.buckets.packing import stateful, unpack
 from workbook.tables import steps
 from workbook.tables.aggregates import Aggregate, Fold
+from workbook.tables.packing import stateful, unpack
 
 if TYPE_CHECKING:
     from workbook.tables.ktable import KTable

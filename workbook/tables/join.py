@@ -13,10 +13,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import ArrayType, BooleanType, LongType, StructField, StructType
 
-from workbook.buckets.packing import pack, stateful, unpack
-from workbook.buckets.state import BUCKET
 from workbook.tables.grouped import require_groups
 from workbook.tables.join_steps import Side, joiner, squeezed, tables_of
+from workbook.tables.packing import pack, stateful, unpack
+from workbook.tables.state import BUCKET
 from workbook.tables.steps import DELETED, ORDER
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from workbook.buckets.segments import Keyed, Segments
-from workbook.buckets.state import BUCKET, State, Step
+from workbook.tables.segments import Keyed, Segments
+from workbook.tables.state import BUCKET, State, Step
 from workbook.tables.steps import DELETED, ORDER, last
 
 

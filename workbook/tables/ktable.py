@@ -20,13 +20,13 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import BooleanType, StructField, StructType
 
-from workbook.buckets.packing import pack, stateful, unpack
-from workbook.buckets.state import BUCKET
 from workbook.errors import CannotSubtract
 from workbook.tables import steps
 from workbook.tables.aggregates import Aggregate, Count, Elements, Fold, Total
 from workbook.tables.grouped import GroupedTable, require_groups
 from workbook.tables.join import joined
+from workbook.tables.packing import pack, stateful, unpack
+from workbook.tables.state import BUCKET
 from workbook.tables.steps import DELETED, GROUP_BUCKET, ORDER
 
 BUCKETS = 8

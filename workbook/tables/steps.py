@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from workbook.buckets.segments import Keyed, Segments
-from workbook.buckets.state import BUCKET, State, Step
 from workbook.tables.aggregates import GROUP, OP, RESULT, Aggregate, Count, Fold
+from workbook.tables.segments import Keyed, Segments
+from workbook.tables.state import BUCKET, State, Step
 
 GROUP_BUCKET = "__group_bucket"
 DELETED, ORDER = "__deleted", "__order"

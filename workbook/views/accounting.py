@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from workbook.events.ad_actions import Fate
+from workbook.streams.events.ad_actions import Fate
 from workbook.views.drawing import BLUE, GREEN, GREY, ORANGE, PAPER, RED, Drawing
 from workbook.views.picture import Picture, number
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from workbook.events.group_health import ACTIVE, EMPTY, IDLE, LEFT, UNKNOWN
+from workbook.streams.events.group_health import ACTIVE, EMPTY, IDLE, LEFT, UNKNOWN
 from workbook.views.drawing import BLUE, GREY, INK, ORANGE, PAPER, RED, Drawing, wide
 from workbook.views.picture import Picture, number
 from workbook.views.time_axis import TimeAxis

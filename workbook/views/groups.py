@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from workbook.events.group_health import named
+from workbook.streams.events.group_health import named
 from workbook.views.drawing import INK
 from workbook.views.lag import lag_over_time
 from workbook.views.picture import Picture, number

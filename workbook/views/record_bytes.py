@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from workbook.events.group_fields import KINDS, Field, key_fields, value_fields
+from workbook.streams.events.group_fields import KINDS, Field, key_fields, value_fields
 from workbook.views.drawing import BLUE, FAINT, GREY, INK, ORANGE, Drawing
 from workbook.views.picture import Picture, number
 from workbook.views.stepper import Stepper

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import ipywidgets as widgets
 
-from workbook.events.clicks import Click, ClickType
+from workbook.streams.events.clicks import Click, ClickType
 
 WIDTH = "320px"
 """Two buttons in a row, so that a live view has room beside them."""

@@ -15,7 +15,7 @@ import msgspec
 
 from workbook.classroom.apart import apart
 from workbook.classroom.exercise import case, exercise, wrong
-from workbook.events.client_details import Assignment, ClientDetails, ClientMember
+from workbook.streams.events.client_details import Assignment, ClientDetails, ClientMember
 
 
 def details_serde():

@@ -163,7 +163,7 @@ offset_key = exercise(
     ),
     discussion="It trusts the broker: a key that's cut off raises `struct.error`, or gives a name "
     "that's too short. A tool for other people's clusters must count such keys and go on; the "
-    "workbook's decoder does (`workbook/events/binary.py`).\n\n"
+    "workbook's decoder does (`workbook/streams/events/binary.py`).\n\n"
     "The new group protocol has come with kinds of its own. Whoever says `None` to what they don't "
     "know has a program that still ran on that day.",
 )  # fmt: skip

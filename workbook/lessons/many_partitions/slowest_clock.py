@@ -6,7 +6,7 @@ from functools import wraps
 from itertools import islice
 
 from workbook.classroom.exercise import case, exercise, wrong
-from workbook.events.clicks import Click, ClickType
+from workbook.streams.events.clicks import Click, ClickType
 
 
 def completed(clicks, partitions):

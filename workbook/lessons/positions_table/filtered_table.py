@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from workbook.classroom.exercise import case, exercise, wrong
-from workbook.events.positions import US
+from workbook.streams.events.positions import US
 
 
 def filtered(old, new, keeps):

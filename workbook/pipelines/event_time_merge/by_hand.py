@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
-from workbook.events.merged import Merged, combine, merged
-from workbook.events.visits import Heartbeat, VisitMessage
+from workbook.streams.events.merged import Merged, combine, merged
+from workbook.streams.events.visits import Heartbeat, VisitMessage
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,10 @@ from typing import Any
 
 import polars as pl
 
-from workbook.buckets.segments import Keyed
-from workbook.buckets.state import BUCKET, State
-from workbook.events.merged import CLOCK, MERGED, STARTS
 from workbook.pipelines.event_time_merge.by_hand import Limits
+from workbook.streams.events.merged import CLOCK, MERGED, STARTS
+from workbook.tables.segments import Keyed
+from workbook.tables.state import BUCKET, State
 
 TRACKING = pl.Struct({"event_id": pl.Int64, "timestamp": pl.Int64, "page": pl.String})
 ORDER = pl.Struct(

@@ -8,12 +8,12 @@ from functools import partial
 from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType, StructType
 
-from workbook.buckets.packing import PACKED, packing, stateful, unpack
-from workbook.decoding.records import DeadLetterSink, Then
-from workbook.decoding.visits import parse
-from workbook.events.merged import STARTS
 from workbook.pipelines.event_time_merge.by_hand import Limits
 from workbook.pipelines.event_time_merge.columns import SUMS, TABLES, Idle, merge, squeeze
+from workbook.sources.records import DeadLetterSink, Then
+from workbook.sources.visits import parse
+from workbook.streams.events.merged import STARTS
+from workbook.tables.packing import PACKED, packing, stateful, unpack
 
 DEFAULT = Limits()
 

@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from workbook.events.clicks import MAX_AHEAD_MS
+from workbook.streams.events.clicks import MAX_AHEAD_MS
 
 IDLE_MS = 10_000
 """A partition that has given nothing readable for this time counts as read to its end."""

@@ -19,14 +19,14 @@ import polars as pl
 from pyspark.sql import DataFrame
 from pyspark.sql.types import ArrayType, IntegerType, LongType, StringType, StructField, StructType
 
-from workbook.buckets.packing import PACKED, Tables, packing, stateful, unpack, whole
-from workbook.buckets.segments import Keyed
-from workbook.decoding.clicks import parse
-from workbook.decoding.records import DeadLetterSink, Then
-from workbook.events.clicks import ClickType
-from workbook.events.metrics import COMPLETE
-from workbook.events.reasons import Reason
 from workbook.pipelines.page_views.clocks import RECENT, Clock, Unread, advance, slowest
+from workbook.sources.clicks import parse
+from workbook.sources.records import DeadLetterSink, Then
+from workbook.streams.events.clicks import ClickType
+from workbook.streams.events.metrics import COMPLETE
+from workbook.streams.events.reasons import Reason
+from workbook.tables.packing import PACKED, Tables, packing, stateful, unpack, whole
+from workbook.tables.segments import Keyed
 
 FIELDS = ("click_type", "timestamp", "partition", "offset", "arrival", "reason", "now")
 

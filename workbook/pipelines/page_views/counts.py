@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from workbook.events.clicks import ClickType
+from workbook.streams.events.clicks import ClickType
 
 
 def page_views(parsed: DataFrame) -> DataFrame:

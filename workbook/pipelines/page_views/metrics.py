@@ -24,8 +24,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.errors import Rejected, SeveralPartitions
-from workbook.events.clicks import Click, ClickType
-from workbook.events.metrics import EVENTS, Metric
+from workbook.streams.events.clicks import Click, ClickType
+from workbook.streams.events.metrics import EVENTS, Metric
 
 LATE = "a later second had begun on its partition"
 """Why a page view is rejected that comes after one of a later second."""

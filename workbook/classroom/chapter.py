@@ -1,0 +1,352 @@
+"""Opens what a notebook needs besides Kafka's client and Spark, and closes all of it at its end."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, suppress
+from importlib import import_module
+from pathlib import Path
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import pandas as pd
+
+from workbook.classroom import advice, cells, diagram, failed, topologies
+from workbook.classroom.keep_cell import keep_the_current_cell
+from workbook.classroom.prediction import Prediction
+from workbook.classroom.source import Source
+from workbook.classroom.tapes import LoopAt, Tape, click_name
+from workbook.classroom.waiting import Waiting
+from workbook.classroom.watched import watched
+from workbook.kafka.loops import Closes, Loop
+from workbook.kafka.probe import require_broker, require_topic
+from workbook.kafka.readers import read_dead_letters
+from workbook.kafka.tail import Tail
+from workbook.stack.broker import kafka
+from workbook.stack.process import end_now, family, spawn
+from workbook.streams.background_stream import BackgroundStream
+from workbook.streams.clicks import ClickProducer
+from workbook.streams.generators.clicks import ClickStream
+from workbook.streams.generators.visits import Kind, VisitStream
+from workbook.streams.stream_producer import generate
+from workbook.topics import new_compacted_topic, new_topic
+from workbook.views import charts, live, tables
+from workbook.views.cell_clock import time_cells
+from workbook.views.picture import Picture
+from workbook.views.shop import Shop
+
+if TYPE_CHECKING:
+    from ipywidgets import Widget
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming import StreamingQuery
+
+T = TypeVar("T")
+
+
+class Chapter:
+    """The topics, shop, visitors, views and Spark session of a notebook, until ``close``.
+
+    ``config`` holds the settings for confluent-kafka's clients, ``spark_options`` the same for
+    Spark's Kafka source and sink; ``broker`` is the server, as functions of the package want it.
+    A second chapter of the same name, as after a run of all cells, ends what the first one left
+    running. Errors of Kafka and Spark are followed by a line that says what to do (``advice``).
+    With ``spark`` the session starts in the background, so that ``spark()`` finds it ready. Raises
+    as ``kafka`` does where no broker answers. A notebook shows its pipeline (``diagram``).
+    """
+
+    of_name: ClassVar[dict[str, Chapter]] = {}
+
+    def __init__(self, name: str, *, spark: bool = False) -> None:
+        former: Chapter | None = Chapter.of_name.pop(name, None)
+        if former is not None:
+            former._open.close()
+        self.name, self.broker = name, kafka()
+        self.config, self.spark_options = self.broker.client_config(), self.broker.spark_options()
+        self._open: ExitStack = ExitStack()
+        self._loops: list[Loop] = []
+        self._programs: dict[str, subprocess.Popen[bytes]] = {}
+        self._spark: SparkSession | None = None
+        self._asked: dict[tuple[str | None, ...], Prediction] = {}
+        Chapter.of_name[name] = self
+        advice.follow_errors(name)
+        keep_the_current_cell()
+        time_cells()
+        self._starting = threading.Thread(target=_start_spark, daemon=True)
+        if spark:
+            import_module("pyspark.sql")  # a cell that imports it while the thread does would fail
+            self._starting.start()
+        diagram.show(name)
+
+    def topic(
+        self, stream: str, partitions: int = 1, *, compacted: bool = False, soon: bool = False
+    ) -> str:
+        """Create a topic of this run, and ``NAME.dead-letters`` beside it; return its name.
+
+        With ``compacted`` it keeps each key's latest record; with ``soon``, while you watch.
+        """
+        if compacted:
+            made = new_compacted_topic(stream, self.name, partitions, soon=soon)
+        else:
+            made = new_topic(stream, self.name, partitions)
+        self.broker.create(made, made.dead_letters)
+        return made.name
+
+    def shop(self, topic: str) -> Shop:
+        """Return a shop whose buttons each send a click to the topic."""
+        producer = ClickProducer(self.config, topic)
+        self._open.callback(producer.close)
+        return Shop(producer.send)
+
+    def visitors(self, topic: str, rate: float, **stream: Any) -> BackgroundStream:
+        """Let visitors click in the background, ``rate`` times a second, until ``stop()``.
+
+        ``stream`` are further parameters of ``ClickStream``: ``seed``, ``partitions``, ….
+        """
+        crowd = ClickStream(rate=rate, **stream).ending_by(_now_ms(), 1, speed=1)
+        coming = BackgroundStream(self.config, topic, crowd)
+        self._open.callback(coming.stop)
+        return coming
+
+    def generate(self, topic: str, count: int, rate: float, **stream: Any) -> pd.DataFrame:
+        """Send ``count`` generated clicks at once, the last of them of now.
+
+        Returns what a ledger knows of them, a row per event (``ClickStream.expected``).
+        """
+        crowd = ClickStream(rate=rate, **stream).ending_by(_now_ms(), count)
+        generate(self.config, topic, crowd, count)
+        return crowd.expected(0, count)
+
+    def visits(self, tracking: str, orders: str, count: int = 200, **stream: Any) -> pd.DataFrame:
+        """Send generated visits to two topics at once, the last of them of now.
+
+        ``count`` visits with their tracking messages to the one, as many orders to the other, and
+        heartbeats to both. Returns what a ledger knows of them, a row per message
+        (``VisitStream.expected``). ``stream`` are further parameters of both ``VisitStream``s.
+        """
+        shared = {"partitions": require_topic(self.config, tracking), "visit_s": 10.0, **stream}
+        pages = VisitStream(rate=50.0, **shared)
+        bought = VisitStream(kind=Kind.ORDERS, rate=10.0, tracking_rate=50.0, **shared)
+        facts = []
+        for topic, made, sent in ((tracking, pages, pages.pages * count), (orders, bought, count)):
+            placed = made.ending_by(_now_ms(), sent)
+            generate(self.config, topic, placed, sent)
+            facts.append(placed.expected(0, sent))
+        return pd.concat(facts, ignore_index=True)
+
+    def actions(
+        self, topic: str, registry: str, count: int, rate: float, **stream: Any
+    ) -> pd.DataFrame:
+        """Send ``count`` generated ad actions at once, the last of them of now.
+
+        Their schemas are registered under the subject ``TOPIC-value``. Returns what a ledger knows
+        of them, a row per message (``AdActionStream.expected``).
+        """
+        from workbook.streams.generators.ad_actions import AdActionStream, prepare
+
+        stream |= {"partitions": require_topic(self.config, topic), **prepare(topic, registry)}
+        made = AdActionStream(rate=rate, **stream).ending_by(_now_ms(), count)
+        generate(self.config, topic, made, count)
+        return made.expected(0, count)
+
+    def loop(
+        self, work: Callable[[Any, Callable[[], bool]], None], reader: Closes, name: str = ""
+    ) -> Loop:
+        """Run ``work(reader, until)`` in the background until ``until()`` is true.
+
+        A second loop of the same name, by default that of its work, ends the first one.
+        """
+        running = Loop(work, reader, name)
+        self._loops.append(running)
+        self._open.callback(running.end)
+        return running
+
+    def watch(
+        self,
+        draw: Callable[[], live.Shown],
+        query: StreamingQuery | None = None,
+        *,
+        beside: Widget | None = None,
+    ) -> live.Live:
+        """Draw a picture or HTML again and again, while the query runs or until ``stop()``.
+
+        It stands on the left of ``beside``, such as the shop.
+        """
+        view = live.Live(draw, running=watched(query), beside=beside)
+        self._open.callback(view.replace)
+        return view
+
+    def tape(self, topic: str, group: str, loop: Callable[[], LoopAt]) -> Tape:
+        """Return the tape of partition 0, with a group's committed offset and a loop that counts.
+
+        ``loop`` returns the offset of the first record that it has counted, or None, and its next
+        offset.
+        """
+        tail = Tail(self.config, topic, group, click_name)
+        self._open.callback(tail.close)
+        return Tape(tail, group, loop)
+
+    def table(
+        self,
+        rows: Callable[[], list[Mapping[str, Any]]],
+        caption: str,
+        query: StreamingQuery | None = None,
+    ) -> live.Live:
+        """Watch rows as a table."""
+        return self.watch(lambda: tables.table(rows(), caption), query)
+
+    def bars(
+        self,
+        counts: Callable[[], Mapping[str, int]],
+        caption: str,
+        query: StreamingQuery | None = None,
+        *,
+        total: str = "",
+        beside: Widget | None = None,
+    ) -> live.Live:
+        """Watch counts by name as bars, and with ``total`` their sum as one large number.
+
+        Those that change flash, and say by how much.
+        """
+        return self.watch(_Bars(counts, caption, total), query, beside=beside)
+
+    def chart(
+        self,
+        series: Callable[[], Mapping[str, Mapping[int, int]]],
+        caption: str,
+        query: StreamingQuery | None = None,
+        *,
+        beside: Widget | None = None,
+    ) -> live.Live:
+        """Watch counts per second by name as lines."""
+        return self.watch(lambda: charts.per_second(series(), caption), query, beside=beside)
+
+    def wait(self, until: Callable[[], T], what: str, seconds: float = 100) -> T:
+        """Wait until something is true and return it; raise TimeoutError after ``seconds``.
+
+        After a second a line says what is waited for, and for how long. Raises what made a query of
+        the notebook fail, if one has failed meanwhile, and in the end BrokerUnreachable where the
+        broker is away, or what has ended a loop.
+        """
+        found: list[T] = []
+        failure, waiting = failed.Watch(), Waiting(what)
+
+        def asked() -> T:
+            found[:] = [until()]
+            if not found[0]:
+                failure.check()
+                waiting.tick()
+            return found[0]
+
+        try:
+            live.wait(asked, timeout=seconds, what=what)
+        except TimeoutError:
+            require_broker(self.config)  # a query waits in silence where it's away
+            for loop in self._loops:
+                loop.check()
+            raise
+        finally:
+            waiting.end()
+        return found[0]
+
+    def predict(self, question: str, *options: object, why: str = "") -> Prediction:
+        """Ask for a prediction, by buttons or, without options, in a field; never required.
+
+        ``why`` explains the answer, once the run has given it. A cell that runs again shows what it
+        has recorded.
+        """
+        cell = cells.running()
+        asked = (cell, question, *map(str, options))
+        if cell is None or asked not in self._asked:
+            self._asked[asked] = Prediction(question, [str(option) for option in options], why)
+        return self._asked[asked]
+
+    def topology(self, query: StreamingQuery | DataFrame) -> Picture:
+        """Draw sources, operators, state, shuffles and sink of a query, from its plan."""
+        return topologies.drawn(query)
+
+    def source(self, *things: FunctionType | type) -> Source:
+        """Show the source of functions of the package, folded."""
+        return Source(*things)
+
+    def dead_letters(self, topic: str) -> pd.DataFrame:
+        """Read the dead letters of a topic, a row per record (``read_dead_letters``)."""
+        return read_dead_letters(self.config, f"{topic}.dead-letters")
+
+    def spark(self) -> SparkSession:
+        """Start Spark with its Kafka source, or return the session that runs or is starting."""
+        from workbook.spark.session import spark_session
+
+        self._spark = spark_session()
+        return self._spark
+
+    def program(self, log: str, *words: str) -> subprocess.Popen[bytes]:
+        """Run ``python -m workbook WORDS`` in a process of its own, which writes to ``log``.
+
+        It ends by kill -9, with all that it has started: by ``close``, when a second program writes
+        the same file, or when this process ends. Its Spark gets 1 GB of memory.
+        """
+        if log in self._programs:
+            end_now(family(self._programs[log].pid))
+        command = [sys.executable, "-m", "workbook", *words]
+        started = spawn(command, Path(log), env={**os.environ, "SPARK_DRIVER_MEMORY": "1g"})
+        self._open.callback(lambda: end_now(family(started.pid)))
+        self._programs[log] = started
+        return started
+
+    def checkpoint(self) -> str:
+        """Make a fresh folder for a query's checkpoint; return its path."""
+        from workbook.spark.session import checkpoint
+
+        return str(checkpoint(self.name))
+
+    def close(self) -> None:
+        """End views, loops, visitors, producers, queries and Spark; print what it does."""
+        print("Closing what the chapter opened ...")
+        self._open.close()
+        self._stop_spark()
+        print("Closed.")
+
+    def _stop_spark(self) -> None:
+        """Stop Spark, also where it was started early and nobody has asked for it."""
+        if self._spark is None and self._starting.ident is None:
+            return
+        from workbook.spark.session import running_session, stop_spark
+
+        if self._starting.ident is not None:
+            self._starting.join()
+        spark = self._spark or running_session()
+        if spark is not None:
+            stop_spark(spark)
+        self._spark = None
+
+
+class _Bars:
+    """Draws bars that know what they were before."""
+
+    def __init__(self, counts: Callable[[], Mapping[str, int]], caption: str, total: str) -> None:
+        self._counts, self._caption, self._total = counts, caption, total
+        self._now: dict[str, int] | None = None
+        self._drawn = ""
+
+    def __call__(self) -> str:
+        before, self._now = self._now, dict(self._counts())
+        if self._now != before:
+            self._drawn = tables.bars(self._now, self._caption, before, self._total)
+        return self._drawn
+
+
+def _start_spark() -> None:
+    """Start Spark early, without a word; what keeps it from starting is ``spark()``'s to say."""
+    from workbook.spark.session import spark_session
+
+    with suppress(Exception):
+        spark_session(quiet=True)
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)

@@ -1,0 +1,103 @@
+"""Draws the steps of a table from a run: by hand, at a filter, and as Spark's query emits them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from workbook.classroom.chapter import Chapter
+from workbook.views.filter_square import Met, filter_square
+from workbook.views.group_steps import Step, group_steps
+from workbook.views.live import Live
+from workbook.views.picture import Picture
+from workbook.views.stepper import Stepper
+from workbook.views.table_change import Change, Update, table_changes
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming import StreamingQuery
+
+Row = Mapping[str, Any] | None
+FIRST = ("client", "amount", "ticker")
+
+Emitted = tuple[str, Row, Row, Sequence[tuple[Any, int, Row]]]
+"""A position, its row before and after, and the changes (client, sign, row) that this emitted."""
+
+
+def in_words(row: object) -> str | None:
+    """Write a row as its values: "Ada 10 AAPL NASDAQ"; None stays None."""
+    if not isinstance(row, Mapping):
+        return None if row is None else str(row)
+    names = [*(name for name in FIRST if name in row), *(n for n in row if n not in FIRST)]
+    return " ".join(str(row[name]) for name in names)
+
+
+def step_through(updates: Iterable[Emitted]) -> Stepper:
+    """Step through updates and the changes that each emitted; a group's result is its rows."""
+    groups: dict[str, dict[str, str]] = {}
+    drawn = []
+    for position, old, new, emitted in updates:
+        changes = []
+        for client, sign, row in emitted:
+            held = groups.setdefault(str(client), {})
+            before = _held(held)
+            if sign > 0:
+                held[position] = _amount(row)
+            else:
+                held.pop(position, None)
+            changes.append(Change(str(client), sign, before, _held(held)))
+        drawn.append(Update(position, in_words(old), in_words(new), changes))
+    return table_changes(drawn)
+
+
+def corners_of_filter(
+    updates: Sequence[tuple[str, Row, Row, object]], keeps: Callable[[Any], bool]
+) -> Picture:
+    """Draw updates (key, old row, new row, what the filter emitted) in their corners."""
+
+    def held(row: Row) -> bool:
+        return row is not None and bool(keeps(row))
+
+    return filter_square([
+        Met(key, in_words(old), in_words(new), held(old), held(new), _word(emitted))
+        for key, old, new, emitted in list(updates)
+    ])  # fmt: skip
+
+
+def lines_of_groups(rows: Sequence[Any]) -> Picture:
+    """Draw rows as a query with ``per_update`` emits them: client, change, position, tickers."""
+    return group_steps([
+        Step(
+            str(row["client"]),
+            1 if row["change"] == "add" else -1,
+            str(row["position"]),
+            None if row["deleted"] else _counts(row["tickers"]),
+        )
+        for row in list(rows)  # a copy: the query adds to it meanwhile
+    ])  # fmt: skip
+
+
+def watch_groups(chapter: Chapter, rows: Sequence[Any], query: StreamingQuery) -> Live:
+    """Watch the rows that a query with ``per_update`` adds to a list, while it runs."""
+    return chapter.watch(lambda: lines_of_groups(rows), query)
+
+
+def _held(rows: Mapping[str, str]) -> str:
+    return ", ".join(f"{position}: {rows[position]}" for position in sorted(rows))
+
+
+def _amount(row: Row) -> str:
+    """Write what a group has of a row: "20 AAPL"."""
+    if isinstance(row, Mapping) and {"amount", "ticker"} <= row.keys():
+        return f"{row['amount']} {row['ticker']}"
+    return in_words(row) or ""
+
+
+def _counts(tickers: Mapping[str, int] | None) -> str:
+    counts = dict(tickers or {})
+    return ", ".join(f"{ticker} ×{counts[ticker]}" for ticker in sorted(counts)) or "none"
+
+
+def _word(emitted: object) -> str:
+    if emitted is None:
+        return "nothing"
+    return "delete" if emitted == "delete" else "row"

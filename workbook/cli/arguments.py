@@ -1,0 +1,215 @@
+"""The options of the commands that work on topics, each with its meaning and its default."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from difflib import get_close_matches
+from typing import Any
+
+from workbook.cli.console import typed
+from workbook.crashlab.crashes import CRASHES
+from workbook.crashlab.crashes.base import Variant
+from workbook.systems import STREAMS, SYSTEMS
+from workbook.systems.options import FOREVER, path, positive, topic, whole
+
+_CHOICE = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)")
+
+
+class Parser(argparse.ArgumentParser):
+    """Reports an error in one line with the nearest option, instead of printing the whole usage."""
+
+    def __init__(self, *, traceback: bool = True, **how: Any) -> None:
+        super().__init__(**how)
+        if traceback:
+            self.add_argument(
+                "--traceback",
+                action="store_true",
+                default=argparse.SUPPRESS,
+                help="show the whole traceback of an error; default: its cause and the next step",
+            )
+
+    def refuse(self, unknown: list[str]) -> None:
+        """End the program, and offer the option nearest to the first unknown word."""
+        options = [word for word in unknown if word.startswith("-")] or unknown
+        near = get_close_matches(options[0], self._option_string_actions, n=1, cutoff=0.85)
+        self.error(f"unknown: {' '.join(options)}" + (f". Is it {near[0]}?" if near else ""))
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        """End the program; offer the command nearest to one that doesn't exist."""
+        chosen = _CHOICE.search(message)
+        near = chosen and get_close_matches(chosen[1], re.findall(r"'(.*?)'", chosen[2]), n=1)
+        if chosen and near:
+            message = f"unknown: {chosen[1]}. Is it {near[0]}?"
+        self.exit(2, f"{message}\nFor all that it takes: {self.prog} --help\n")
+
+
+def add_lab(parser: argparse.ArgumentParser) -> None:
+    """Add the option of ``workbook lab``."""
+    parser.add_argument(
+        "--no-browser", action="store_true", help="print the address; default: open a browser too"
+    )
+
+
+def add_server(parser: argparse.ArgumentParser) -> None:
+    """Add the argument of ``workbook stop`` and ``workbook start``."""
+    parser.add_argument(
+        "server", choices=["kafka", "registry", "postgres"], help="which server of the lab"
+    )
+
+
+def add_generate(parser: argparse.ArgumentParser) -> None:
+    """Add a subparser per stream to ``workbook generate``."""
+    streams = parser.add_subparsers(required=True, metavar="STREAM")
+    for name, stream in STREAMS.items():
+        made = streams.add_parser(name, help=stream.does, description=f"Send {stream.does}.")
+        made.set_defaults(stream=name, parser=made)
+        made.usage = f"{made.prog} [options]"
+        _with_examples(made, stream.example)
+        _add_generate_options(made, name)
+        of_the_stream = made.add_argument_group(name)
+        for option in stream.options:
+            of_the_stream.add_argument(
+                f"--{option.name.replace('_', '-')}",
+                type=option.takes,
+                default=argparse.SUPPRESS,
+                metavar=option.shown_as,
+                help=option.says,
+            )
+    _with_examples(parser, *(stream.example for stream in STREAMS.values()))
+
+
+def _add_generate_options(parser: argparse.ArgumentParser, name: str) -> None:
+    parser.add_argument(
+        "--topic",
+        type=topic,
+        default=name,
+        help=f"the topic to write, created if missing; default: {name}",
+    )
+    parser.add_argument(
+        "--rate",
+        type=positive,
+        default=1000,
+        metavar="EVENTS",
+        help="events per second of the stream; default: 1000",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=positive,
+        default=60,
+        help="length of the stream: rate times seconds events; default: 60",
+    )
+    parser.add_argument(
+        "--speed",
+        type=positive,
+        help="seconds of the stream per second of yours: 1 is real time, 10 is ten times as "
+        "fast; default: as fast as the broker takes them, all dated in the past",
+    )
+    parser.add_argument(
+        "--partitions",
+        type=whole,
+        default=1,
+        metavar="N",
+        help="partitions of the topic; of an existing one, those it has. Default: 1",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=1,
+        metavar="N",
+        help="seed of the events: the same seed and options give the same ones. Default: 1",
+    )
+    for share, says in (
+        (
+            "duplicate",
+            "share of the good events sent twice; default: 0 (ad_actions: 0.02)",
+        ),
+        (
+            "bad",
+            "share of all events that can't be read; default: 0 (ad_actions: 0.005)",
+        ),
+    ):
+        parser.add_argument(
+            f"--{share}-share", type=float, default=argparse.SUPPRESS, metavar="0..1", help=says
+        )
+
+
+def add_run(parser: argparse.ArgumentParser) -> None:
+    """Add a subparser per system to ``workbook run``."""
+    systems = parser.add_subparsers(required=True, metavar="SYSTEM")
+    for name, system in SYSTEMS.items():
+        made = systems.add_parser(
+            name, help=system.does, description=f"{system.does[0].upper()}{system.does[1:]}."
+        )
+        made.set_defaults(system=name, parser=made)
+        made.usage = f"{made.prog} [options]"
+        _with_examples(made, *system.examples)
+        system.fill(made)
+    _with_examples(parser, *(system.examples[0] for system in SYSTEMS.values()))
+
+
+def add_crash(parser: argparse.ArgumentParser) -> None:
+    """Add a subparser per system to ``workbook crash``."""
+    systems = parser.add_subparsers(required=True, metavar="SYSTEM")
+    for name, crashes in CRASHES.items():
+        made = systems.add_parser(
+            name,
+            help=SYSTEMS[name].does,
+            description=f"Kill {name}, start it again, and judge what came out.",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            epilog="\n".join(map(_points, crashes.variants)),
+        )
+        made.set_defaults(system=name, parser=made)
+        made.usage = f"{made.prog} [options]"
+        made.add_argument(
+            "--variant",
+            metavar="NAME",
+            default=crashes.variants[0].name,
+            help=f"one of {', '.join(v.name for v in crashes.variants)}; default: "
+            f"{crashes.variants[0].name}",
+        )
+        made.add_argument(
+            "--point",
+            dest="points",
+            action="extend",
+            nargs="+",
+            metavar="NAME",
+            help="the points of kill -9, listed below; default: all, one after the other",
+        )
+        made.add_argument(
+            "--seed",
+            type=int,
+            default=7,
+            metavar="N",
+            help="the seed that draws the input and the moment of each kill; default: 7",
+        )
+    _with_examples(parser, *(f"crash {name}" for name in CRASHES))
+
+
+def _points(variant: Variant) -> str:
+    lines = [f"  {point.name:<18}{point.says}" for point in variant.points]
+    return "\n".join([f"points of {variant.name} ({variant.does}):", *lines, ""])
+
+
+def add_store(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``workbook store``."""
+    _with_examples(parser, "store state/share_holders/store.db c00017")
+    parser.add_argument("file", type=path, help="the store's file: `run` prints its path")
+    parser.add_argument(
+        "key",
+        nargs="?",
+        metavar="KEY",
+        help="the client, page or group of one row; default: all rows, a line of JSON each",
+    )
+
+
+def add_metrics(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``workbook metrics``."""
+    _with_examples(parser, "metrics metrics")
+    parser.add_argument("topic", type=topic, help="the topic that `run page_views --out` writes")
+    parser.add_argument("--seconds", type=positive, help=f"end after this time; {FOREVER}")
+
+
+def _with_examples(parser: argparse.ArgumentParser, *examples: str) -> None:
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = "\n".join(["for example:", *(f"  {typed()} {words}" for words in examples)])

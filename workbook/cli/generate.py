@@ -1,0 +1,84 @@
+"""``workbook generate``: a whole stream into a topic."""
+
+from __future__ import annotations
+
+import re
+import time
+from argparse import Namespace
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from workbook.cli.console import INTERRUPTED, Ending, Line, end_like_ctrl_c, waiting_for
+from workbook.errors import NoSuchStream
+from workbook.kafka.compaction import require_compacted
+from workbook.kafka.probe import require_topic
+from workbook.stack.addresses import registry
+from workbook.stack.broker import kafka
+from workbook.streams.stream_producer import Sent, Stream
+from workbook.streams.stream_producer import generate as send
+from workbook.systems import STREAMS
+from workbook.topics import Topic, compacted
+
+COMMON = ("seed", "rate", "partitions", "duplicate_share", "bad_share")
+
+
+def generate(options: Namespace) -> int:
+    """Send the stream that the options describe, and say how fast it went; 130 if cut short.
+
+    Raises NoSuchStream for options that describe no stream, and for a topic with another number of
+    partitions; WorkbookError for a table's stream into a topic that isn't compacted.
+    """
+    end_like_ctrl_c()
+    stream = stream_of(options)
+    with waiting_for("Looking for Kafka"):
+        broker = kafka("generate")
+    count = round(options.rate * options.seconds)
+    name = options.topic
+    kind = STREAMS[options.stream]
+    table = kind.compacted
+    broker.create((compacted if table else Topic)(name, options.partitions))
+    if table:
+        require_compacted(broker.client_config(), name)
+    found = require_topic(broker.client_config(), name)
+    if found != options.partitions:
+        raise NoSuchStream(
+            f"Topic {name} exists with {found} {'partition' if found == 1 else 'partitions'}, and "
+            "topics are never resized. "
+            f"Use --partitions {found}, or another --topic."
+        )
+    if kind.prepare:
+        with waiting_for("Looking for the schema registry"):
+            stream = stream_of(options, kind.prepare(name, registry("generate")))
+    stream = stream.ending_by(int(time.time() * 1000), count, options.speed)
+
+    line, ending = Line(), Ending()
+
+    def show(sent: Sent) -> None:  # without a speed: much of it still waits for the broker
+        line.show(f"{sent.events:,} of {count:,} events")
+
+    sent = send(
+        *(broker.client_config(), name, stream, count),
+        speed=options.speed,
+        progress=show,
+        until=ending.has_come,
+    )
+    whole = "" if sent.events == count else f" of {count:,}"
+    text = f"{sent.events:,}{whole} events in {sent.messages:,} messages sent to {name}"
+    line.show(f"{text} in {sent.seconds:.1f} s: {sent.rate:,.0f} messages/s", last=True)
+    return INTERRUPTED if whole else 0
+
+
+def stream_of(options: Namespace, more: Mapping[str, Any] | None = None) -> Stream:
+    """Return the stream that the options and ``more`` describe, or raise NoSuchStream."""
+    kind = STREAMS[options.stream]
+    names = (*COMMON, *(option.name for option in kind.options))
+    chosen = {name: getattr(options, name) for name in names if hasattr(options, name)}
+    try:
+        return kind.make(**chosen, **(more or {}))
+    except NoSuchStream as error:
+        raise NoSuchStream(_as_typed(str(error), names)) from None
+
+
+def _as_typed(text: str, names: Iterable[str]) -> str:
+    """Name options as they stand on the command line: ``--bad-share`` for ``bad_share``."""
+    return re.sub(rf"\b({'|'.join(names)})\b", lambda m: f"--{m[1].replace('_', '-')}", text)

@@ -1,0 +1,83 @@
+"""``workbook lab``: Kafka and JupyterLab, until Ctrl-C."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+import webbrowser
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+from workbook.cli.console import ENDINGS, as_typed, end_like_ctrl_c, typed
+from workbook.errors import WorkbookError
+from workbook.stack import broker, client, folders, jars, jupyter, notebook_copies, started
+from workbook.stack.lab_checks import spark_master
+from workbook.stack.machine_checks import spark_memory
+
+
+def lab(options: Namespace) -> None:
+    """Start Kafka and JupyterLab, and end them when asked to."""
+    # However this process is asked to end, it first gives back what it holds.
+    end_like_ctrl_c()
+    for finding in (*spark_memory(), *spark_master()):
+        if finding.state == "fault":  # Kafka works all the same, and chapters begin without Spark
+            print(as_typed(str(finding)), flush=True)
+    folder = _notebooks()
+    jars.prefetch()
+    lease = client.lease("lab")
+    try:
+        broker.kafka("lab")
+        print("Starting JupyterLab ...", flush=True)
+        server = jupyter.start(lease, folder)
+        others = [u for u in lease.ask("status")["users"] if u["role"] == "lab"]
+        if others:
+            print(f"It shares Kafka and the notebooks with the lab of process {others[0]['pid']}.")
+        print(f"\nThe lab is open: {server.url}")
+        print("Ctrl-C ends it and everything that only it uses.", flush=True)
+        jupyter.prepare_spark(lease)
+        if not options.no_browser:
+            webbrowser.open(jupyter.redirect(server, folder).as_uri())
+        lease.wait_for_end()
+        print("The lab's servers have ended.", flush=True)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        _leave(lease)
+        (folder / jupyter.PAGE).unlink(missing_ok=True)
+
+
+def _notebooks() -> Path:
+    """Update the folder of the learner's copies, and return its path."""
+    mine = Path(os.environ.get("WORKBOOK_NOTEBOOKS") or folders.ROOT / "my_notebooks").absolute()
+    try:
+        return notebook_copies.refresh(folders.ROOT / "notebooks", mine)
+    except OSError as error:
+        raise WorkbookError(
+            f"Your copies of the notebooks cannot be written to {mine} ({error.strerror}). "
+            "Make it writable, or set WORKBOOK_NOTEBOOKS to a folder that is."
+        ) from None
+
+
+def _leave(lease: client.Lease) -> None:
+    for number in ENDINGS:
+        signal.signal(number, signal.SIG_IGN)  # a second Ctrl-C must not cut the clearing short
+    print("\nEnding the lab (its kernels first, which may take ten seconds) ...", flush=True)
+    status: dict[str, Any] = {"users": [], "pinned": False}
+    with contextlib.suppress(WorkbookError, OSError):  # the supervisor was killed
+        status = lease.ask("leave")
+        # Kernels have just ended with JupyterLab; the supervisor hears of it in a moment.
+        deadline = time.monotonic() + 2
+        while status["users"] and time.monotonic() < deadline:
+            time.sleep(0.05)
+            status = lease.ask("status")
+    others = [f"{user['role']} (process {user['pid']})" for user in status["users"]]
+    if others or status["pinned"]:
+        print(f"The servers stay for: {', '.join(others) or f'`{typed()} up`'}.")
+        return
+    lease.close()
+    if not folders.gone(30):
+        started.clear()
+    print("Everything the lab started has ended.")

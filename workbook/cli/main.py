@@ -1,0 +1,191 @@
+"""The command line: its commands, their help, and how each one ends."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+
+from workbook.cli.arguments import (
+    Parser,
+    add_crash,
+    add_generate,
+    add_lab,
+    add_metrics,
+    add_run,
+    add_server,
+    add_store,
+)
+from workbook.cli.console import INTERRUPTED, as_typed, fitted, typed, waiting_for
+from workbook.errors import WorkbookError
+
+Command = Callable[[argparse.Namespace], int | None]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns its exit code."""
+    for stream in (sys.stdout, sys.stderr):  # under LC_ALL=C a tick or an umlaut must not end us
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    parser = _parser()
+    if not words:
+        parser.print_help()
+        return 2
+    options, unknown = parser.parse_known_args(words)
+    if unknown:
+        options.parser.refuse(unknown)
+    try:
+        return int(options.command(options) or 0)
+    except WorkbookError as error:
+        if hasattr(options, "traceback"):
+            raise
+        print(f"\n{fitted(as_typed(str(error)))}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:  # as in `workbook metrics | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for Python's last flush
+        return 1
+
+
+def _parser() -> Parser:
+    program = typed()
+    parser = Parser(
+        traceback=False,
+        prog=program,
+        description="Stateful stream processing on a real Kafka and a real Spark.",
+        epilog=f"What each of them takes: {program} COMMAND --help",
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for name, does, command, add_arguments in _commands(program):
+        # The first letter is small in a list and large where the text stands alone.
+        made = commands.add_parser(name, help=does, description=f"{does[0].upper()}{does[1:]}.")
+        made.set_defaults(command=command, parser=made)
+        add_arguments(made)
+    return parser
+
+
+def _commands(program: str) -> list[tuple[str, str, Command, Callable[[Parser], None]]]:
+    """Return each command's name, what it does, the function that runs it, and its arguments."""
+    return [
+        (
+            "lab",
+            "start Kafka and JupyterLab; Ctrl-C ends both",
+            _later("cli.lab", "lab"),
+            add_lab,
+        ),
+        ("doctor", "look for what keeps the lab from working", _doctor, _nothing),
+        ("prefetch", "fetch the jars; then no network is needed", _prefetch, _nothing),
+        ("up", f"start Kafka and keep it until `{program} down`", _up, _nothing),
+        ("down", "end this checkout's servers and clear leftovers", _down, _nothing),
+        (
+            "stop",
+            "stop one server of the lab, to see an outage; it keeps its data",
+            _later("cli.servers", "stop"),
+            add_server,
+        ),
+        (
+            "start",
+            "start a server that was stopped, on its port",
+            _later("cli.servers", "start"),
+            add_server,
+        ),
+        (
+            "generate",
+            "send a generated stream to a topic",
+            _later("cli.generate", "generate"),
+            add_generate,
+        ),
+        (
+            "run",
+            "run a system on Spark, without a notebook",
+            _later("cli.run", "run"),
+            add_run,
+        ),
+        (
+            "store",
+            "ask the store of a running table, or of a past one",
+            _later("cli.store", "ask"),
+            add_store,
+        ),
+        (
+            "metrics",
+            "print a metrics topic as it grows",
+            _later("cli.metrics", "follow"),
+            add_metrics,
+        ),
+        (
+            "crash",
+            "kill a system at a named point, and judge it",
+            _later("cli.crash", "crash"),
+            add_crash,
+        ),
+    ]
+
+
+def _nothing(parser: Parser) -> None:
+    """Add no arguments."""
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from workbook.stack import doctor
+
+    with waiting_for("Looking at this machine and the lab"):
+        report = doctor.examine()
+    print(as_typed(str(report)))
+    return 0 if report.healthy else 1
+
+
+def _prefetch(options: argparse.Namespace) -> None:
+    from workbook.spark import session
+    from workbook.stack import jars
+
+    fetched = jars.prefetch(among=jars.locked())
+    jars.unpacked(jars.ON_DEMAND)
+    print(f"{len(jars.locked())} jars are in the cache, {fetched} of them fetched now.")
+    if not session.class_archive().exists():
+        print("Preparing Spark's classes for quick starts (about a minute) ...", flush=True)
+        session.make_class_archive()
+    print("Done: from here on no network is needed.")
+
+
+def _up(options: argparse.Namespace) -> None:
+    from workbook.stack import broker, client, jars
+
+    jars.prefetch()
+    address = broker.kafka("up").bootstrap
+    client.lease().ask("pin", value=True)
+    print(f"Kafka stays on {address} until: {typed()} down")
+
+
+def _down(options: argparse.Namespace) -> None:
+    from workbook.stack import client, folders, started
+
+    if client.is_running():
+        lease = client.lease("down")
+        with waiting_for("Ending the servers"):
+            lease.ask("end")
+            lease.close()
+            folders.gone(30)
+        print("The servers of this lab have ended.")
+        return
+    found, others = started.clear()
+    print("Cleared leftovers: " + ", ".join(found) if found else "No server of this lab runs.")
+    if others:
+        print("Left alone, since the lab did not start them: " + ", ".join(others))
+
+
+def _later(module: str, function: str) -> Command:
+    """Return a command that imports its module, and with it Kafka's client or Spark, when run."""
+
+    def command(options: argparse.Namespace) -> int | None:
+        with waiting_for("Loading Spark's and Kafka's clients"):
+            loaded = import_module(f"workbook.{module}")
+        result: int | None = getattr(loaded, function)(options)
+        return result
+
+    return command

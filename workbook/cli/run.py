@@ -1,0 +1,129 @@
+"""``workbook run``: a system on Spark, without a notebook."""
+
+from __future__ import annotations
+
+import errno
+import shlex
+import sqlite3
+from argparse import Namespace
+from contextlib import suppress
+from pathlib import Path
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
+from workbook.cli.console import Ending, end_like_ctrl_c, plain, typed, waiting_for
+from workbook.cli.live_line import Writes, follow
+from workbook.errors import SparkFailed, WorkbookError
+from workbook.kafka.end_offsets import EndOffsets
+from workbook.kafka.identity import topic_ids
+from workbook.kafka.probe import require_topic
+from workbook.spark import checkpoints, cluster, session
+from workbook.spark.failures import query_failed
+from workbook.stack.broker import Broker, kafka
+from workbook.systems import SYSTEMS
+from workbook.systems.base import System, fill_in, letters_of
+from workbook.systems.refusals import require_folder
+from workbook.topics import Topic
+
+
+def run(options: Namespace) -> None:
+    """Run the system until Ctrl-C, SIGTERM or the end of ``--seconds``."""
+    end_like_ctrl_c()
+    system = SYSTEMS[options.system]
+    fill_in(options)
+    system.check(options)
+    checkpoint = Path(options.checkpoint) if options.checkpoint else None
+    cluster.require_reachable(checkpoint)
+    if checkpoint:
+        require_folder(checkpoint)
+    try:
+        with waiting_for("Looking for Kafka"):
+            broker = kafka("run")
+        _prepare(broker, system, options)
+        _run(broker, system, options)
+    except KeyboardInterrupt:
+        print("\nEnded.")
+    except (PySparkException, Py4JError, sqlite3.OperationalError) as error:
+        raise query_failed(str(error)) from error
+    except ConnectionError as error:
+        raise SparkFailed(
+            "Expected Spark's Java process to run, but it has ended: was it killed, for want of "
+            "memory? SPARK_DRIVER_MEMORY sets its heap. Nothing is lost: start again, with the "
+            "same --checkpoint if there was one."
+        ) from error
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise query_failed(str(error)) from error
+
+
+def _prepare(broker: Broker, system: System, options: Namespace) -> None:
+    """Refuse what doesn't fit, then make the topics that are missing."""
+    config, letters = broker.client_config(), letters_of(options)
+    sources = system.sources(options)
+    partitions = max(require_topic(config, source) for source in sources)
+    results = system.results(options, partitions)
+    names = [*sources, *(topic.name for topic in (*letters, *results))]
+    if len(set(names)) < len(names):
+        raise WorkbookError(
+            f"Expected a topic each for what is read, written and rejected, but got {names}: what "
+            "is written would be read again. Choose other names for --in, --out, --dead-letters."
+        )
+    checkpoint = Path(options.checkpoint) if options.checkpoint else None
+    if checkpoint:
+        checkpoints.hold(checkpoint)
+        checkpoints.require(checkpoint, _identity(config, system, options, results))
+    system.check_topics(broker, options)
+    if letters or results:
+        broker.create(*letters, *results)
+    if checkpoint:
+        checkpoints.record(checkpoint, _identity(config, system, options, results))
+
+
+def _identity(
+    config: dict[str, str], system: System, options: Namespace, results: list[Topic]
+) -> checkpoints.Identity:
+    """Return what a checkpoint is made for: offsets mean nothing in another topic or pipeline."""
+    return {
+        "system": system.name,
+        "version": system.version,
+        "reads": topic_ids(config, system.sources(options)),
+        "writes": topic_ids(config, [topic.name for topic in results], missing="isn't there"),
+        **system.remembers(options),
+    }
+
+
+def _run(broker: Broker, system: System, options: Namespace) -> None:
+    config = broker.client_config()
+    spark = session.spark_session(system.name)
+    ending = Ending(options.seconds)  # after Spark, which has handlers of its own
+    writes = Writes()
+    try:
+        checkpoint = _checkpoint(system, options)
+        with waiting_for("Starting the query (about five seconds)"):
+            started = system.start(spark, broker, options, checkpoint, writes)
+        if started.store is not None:
+            print(f"Ask its store meanwhile: {typed()} store {shlex.quote(str(started.store))}")
+        follow(started, writes, EndOffsets(config, *system.sources(options)), ending)
+        read = " and ".join(system.sources(options))
+        print(f"Ended: {started.running.progress.messages:,} messages read from {read}.")
+        print("\n".join(map(plain, started.summary())))
+    finally:
+        with waiting_for("Ending Spark"), suppress(ConnectionError, Py4JError):
+            spark.stop()
+
+
+def _checkpoint(system: System, options: Namespace) -> Path:
+    """Return the folder for offsets and state, and print it."""
+    if options.checkpoint is None:
+        print(f"{system.begins(options)}, in a fresh checkpoint (--checkpoint keeps one).")
+        return session.checkpoint(options.system)
+    checkpoint = Path(options.checkpoint)
+    known = checkpoints.begun(checkpoint)
+    print(
+        f"It goes on where {checkpoint} ends."
+        if known
+        else f"{system.begins(options)}. Its new checkpoint is {checkpoint}."
+    )
+    return checkpoint

@@ -1,0 +1,101 @@
+"""A table on the terminal that is drawn again and again, with a line below it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from workbook.cli.console import TERMINAL_S, plain
+from workbook.systems.base import Shown
+
+ROWS = 10
+"""At most this number of rows, so that the line below stays on the screen."""
+
+FRAME = 6
+"""Lines of a full screen that are no rows: the table's head and edges, its caption, the line."""
+
+
+class Screen:
+    """Draws a table and a line on a terminal while a system runs; in a file or a pipe, nothing.
+
+    ``show`` may be called as often as one likes; ``clock`` gives seconds. With ``full`` the table
+    takes the whole terminal, a line per row, which is as it was before at the end; below it stand
+    as many of its notes as a third of the lines can hold.
+    """
+
+    def __init__(
+        self,
+        console: Console | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        full: bool = False,
+    ) -> None:
+        self._console, self._full = console or Console(highlight=False), full
+        self.is_there = self._console.is_terminal and not self._console.is_dumb_terminal
+        self._live = Live(console=self._console, auto_refresh=False, transient=True, screen=full)
+        self._clock, self._due = clock, 0.0
+
+    def show(self, table: Callable[[], Shown], line: str) -> None:
+        """Draw both, unless they have just been drawn; a table without rows is left out."""
+        if self._clock() >= self._due:
+            self._due = self._clock() + TERMINAL_S
+            shown = table()
+            notes, lines = self._notes(shown) if self._full else ([], 0)
+            above: list[Table | Text] = []
+            if shown.rows:
+                above = [drawn(shown, self._rows(lines), cut=self._full), *notes]
+            below = Text(plain(line), no_wrap=self._full, overflow="ellipsis")
+            self._live.update(Group(*above, below), refresh=True)
+
+    def _rows(self, taken: int) -> int:
+        """Return how many rows there's room for; the terminal may have another size by now."""
+        return max(self._console.height - FRAME - taken, 1) if self._full else ROWS
+
+    def _notes(self, shown: Shown) -> tuple[list[Text], int]:
+        """Return the first notes, as many as there's room for, and the lines that they take."""
+        notes, taken = list[Text](), 0
+        for note in shown.notes:
+            text = Text(plain(note))
+            lines = len(text.wrap(self._console, self._console.width))
+            if taken + lines > self._console.height // 3:
+                break
+            notes, taken = [*notes, text], taken + lines
+        return notes, taken
+
+    def __enter__(self) -> Self:
+        if self.is_there:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self.is_there:
+            self._live.stop()
+
+
+def drawn(shown: Shown, rows: int = ROWS, *, cut: bool = False) -> Table:
+    """Return the table as rich draws it: its first rows, and how many more there are.
+
+    With ``cut`` a row is a line, whose longest cells are cut.
+    """
+    table = Table()
+    for name in shown.columns:
+        table.add_column(Text(name, no_wrap=cut or None, overflow="ellipsis"), overflow="ellipsis")
+    for row in shown.rows[:rows]:
+        cells = map(plain, row)
+        table.add_row(*(Text(cell, no_wrap=cut or None, overflow="ellipsis") for cell in cells))
+    left = len(shown.rows) + shown.more - rows
+    if left > 0:
+        table.caption = f"and {left:,} more"
+    return table

@@ -1,0 +1,102 @@
+"""The table of active groups under kill -9, judged by the ledger and by the admin client."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from workbook.crashlab.crashes.base import (
+    AFTER_COMMIT,
+    Filled,
+    Point,
+    TopicCrashes,
+    Variant,
+    Verdict,
+)
+from workbook.streams.events.group_records import CONSUMER_OFFSETS
+
+NOTHING = {"topic": "", "partition": -1, "offset": -1}
+"""A row without a commit, so that a group that should be gone is seen."""
+
+COLUMNS = ["group", "topic", "partition", "offset", "described"]
+
+
+class ActiveGroupCrashes(TopicCrashes):
+    """70 groups that commit in three partitions of a topic, six times each.
+
+    Some have members, in either protocol, some commit in transactions, of which some are aborted,
+    and some are deleted. The store is compared with what they have committed, and with what the
+    admin client answers; the newest record per group in the topic, and the newest row per group in
+    the windows, with the store.
+    """
+
+    words = ("--in", CONSUMER_OFFSETS, "--max-per-batch", "50", "--every", "0.1")
+    partitions = 3
+    variants = (
+        Variant(
+            "spark",
+            "Spark, its checkpoint, a compacted topic and two stores",
+            (
+                Point("before-compute", "a micro-batch has been planned, nothing of it computed"),
+                Point("mid-batch", "a micro-batch has changed some of its state"),
+                Point("before-topic", "a micro-batch has changed its state, and isn't written"),
+                Point("before-store", "a micro-batch is in the topic, not in the store"),
+                Point("before-windows", "a micro-batch is in the store, not in its windows"),
+                Point("before-checkpoint", "a micro-batch is in all of them, not committed"),
+                Point(AFTER_COMMIT, "a micro-batch has been committed to the checkpoint"),
+            ),
+            promises=(
+                *("missing", "stale", "unexpected", "nameless", "differing"),
+                *("unpublished", "outdated"),
+            ),
+        ),
+    )
+
+    def fill(self, config: dict[str, Any], topic: str, seed: int, *, clean: bool = False) -> Filled:
+        """Let groups commit; a row per group and partition that has a commit in the end."""
+        from workbook.kafka.offsets import partition_offsets
+        from workbook.streams.generators.groups import GroupWorkload
+
+        expected = GroupWorkload(config, topic, self.partitions, seed).run()
+        records = sum(o.end - o.begin for o in partition_offsets(config, CONSUMER_OFFSETS))
+        return Filled(records, expected)
+
+    def judge(
+        self, filled: Filled, config: dict[str, Any], options: Namespace, checkpoint: Path
+    ) -> Verdict:
+        """Judge what the store, the topic and the windows hold of these groups.
+
+        A group that is deleted stays in the windows where it was.
+        """
+        import pandas as pd
+
+        from workbook.kafka.group_offsets import committed_by
+        from workbook.kafka.readers import latest_rows, read_messages
+        from workbook.sinks.store import Store
+        from workbook.sinks.windowed_store import WindowedStore
+        from workbook.streams.ledgers.groups import differing_rows, judge
+
+        def mine(rows: Iterable[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+            prefix = f"{options.out.removesuffix('.results')}."
+            return {row["group"]: row for row in rows if row["group"].startswith(prefix)}
+
+        table = mine(Store(checkpoint / "groups.db", "group").all())
+        topic = mine(latest_rows(read_messages(config, options.out)).values())
+        windows = mine(row for _, row in WindowedStore(checkpoint / "windows.db", "group").all())
+        rows = [
+            (group, at["topic"], at["partition"], at["offset"], bool(row["details"]))
+            for group, row in table.items()
+            for at in row["offsets"] or [NOTHING]
+        ]
+        groups = sorted({*filled.expected["group"], *table})
+        verdict = judge(
+            filled.expected, pd.DataFrame(rows, columns=COLUMNS), committed_by(config, groups)
+        )
+        return replace(
+            verdict,
+            unpublished=differing_rows(table, topic),
+            outdated=differing_rows(table, {g: row for g, row in windows.items() if g in table}),
+        )

@@ -1,0 +1,209 @@
+"""Ad statistics under kill -9: the aggregator, also without its checkpoint, and the replicator."""
+
+from __future__ import annotations
+
+import time
+from argparse import Namespace
+from collections import Counter
+from dataclasses import dataclass
+from hashlib import sha1
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbook.crashlab.crashes.base import (
+    AFTER_COMMIT,
+    Crashes,
+    Filled,
+    Point,
+    TopicCrashes,
+    Variant,
+    Verdict,
+)
+
+if TYPE_CHECKING:
+    from workbook.streams.generators.ad_actions import AdActionStream
+
+SUBJECT = "ad_actions.crash-value"
+
+ACTIONS, RATE = 1_600, 1
+"""The actions that wait, and how many arrive in a second: more than twice the horizon."""
+
+_POINTS = (
+    Point("before-compute", "a micro-batch has been planned, nothing of it computed"),
+    Point("mid-batch", "a part of a micro-batch has been computed"),
+    Point("before-database", "a micro-batch has been counted, and isn't written"),
+    Point("before-commit", "its counts are written, and the transaction isn't committed"),
+    Point("before-topic", "its counts are committed, its totals aren't in the topic"),
+    Point("before-checkpoint", "a micro-batch is written, but not committed to the checkpoint"),
+    Point(AFTER_COMMIT, "a micro-batch has been committed to the checkpoint"),
+)
+
+
+def _stream(seed: int) -> AdActionStream:
+    """Return the actions, which arrived in the past; many are repeated, and some are too old."""
+    from workbook.kafka.registry import register
+    from workbook.stack.addresses import registry
+    from workbook.streams.events.ad_actions import VERSIONS
+    from workbook.streams.generators.ad_actions import AdActionStream
+
+    first, second = (register(registry("crash"), SUBJECT, text) for text in VERSIONS)
+    return AdActionStream(
+        ids=(first, second), seed=seed, rate=RATE, ads=50, duplicate_share=0.1, bad_share=0.02,
+        too_old_share=0.01, start_ms=(int(time.time()) - ACTIONS // RATE - 60) * 1000,
+    )  # fmt: skip
+
+
+class AdStatisticsCrashes(Crashes):
+    """1,600 actions of 27 minutes in a long-lived topic, 100 to a micro-batch."""
+
+    words = ("--max-per-batch", "100")
+    variants = (
+        Variant(
+            "spark",
+            "Spark, its checkpoint, and PostgreSQL with a fence",
+            _POINTS,
+            promises=("lost", "counted twice", "unaccounted", "letters lost"),
+        ),
+        Variant(
+            "no-checkpoint",
+            "each start finds no checkpoint: the fence says where to begin",
+            tuple(p for p in _POINTS if p.name != AFTER_COMMIT),
+            promises=("lost", "counted twice", "unaccounted", "letters lost"),
+            forgets=True,
+        ),
+    )
+
+    def out(self, name: str, folder: Path) -> tuple[str, ...]:
+        """Count into a schema of its own."""
+        return ("--out", name, "--schema", name.replace("-", "_"), "--subject", SUBJECT)
+
+    def came(self, config: dict[str, Any], options: Namespace, checkpoint: Path) -> list[float]:
+        rows = _ask(options, "SELECT extract(epoch FROM written)::float8 AS at FROM batches")
+        return [row["at"] for row in rows]
+
+    def fill(self, config: dict[str, Any], topic: str, seed: int, *, clean: bool = False) -> Filled:
+        """Send the actions as the replicator would, one after the other."""
+        from workbook.streams.replicated import send_replicated
+
+        stream = _stream(seed)
+        block = stream.block(0, ACTIONS)
+        values, arrivals = block["value"].to_pylist(), block["arrival"].to_pylist()
+        send_replicated(config, topic, zip(values, arrivals, strict=True))
+        return Filled(ACTIONS, stream.expected(0, ACTIONS))
+
+    def judge(
+        self, filled: Filled, config: dict[str, Any], options: Namespace, checkpoint: Path
+    ) -> Verdict:
+        """Judge the totals and the fates by the ledger, and the dead letters by their reasons."""
+        import pandas as pd
+
+        from workbook.kafka.readers import read_messages
+        from workbook.streams.ledgers.actions import judge
+
+        counts = pd.DataFrame(_ask(options, "SELECT * FROM counts"))
+        fates = _ask(options, "SELECT fate, sum(count)::bigint AS n FROM fates GROUP BY fate")
+        letters = Counter(_reasons(read_messages(config, options.dead_letters)))
+        return judge(filled.expected, counts, {row["fate"]: row["n"] for row in fates}, letters)
+
+    def delete(self, options: Namespace) -> None:
+        """Drop the schema of the run."""
+        from psycopg import connect, sql
+
+        from workbook.stack.addresses import database
+
+        with connect(database("crash")) as connection:
+            named = sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format
+            connection.execute(named(sql.Identifier(options.schema)))
+
+
+class ReplicateCrashes(TopicCrashes):
+    """1,600 actions in a short-lived topic, 300 to a micro-batch; each copy is judged."""
+
+    words = ("--max-per-batch", "300")
+    variants = (
+        Variant(
+            "spark",
+            "Spark and its checkpoint",
+            (
+                Point("mid-write", "some records of a micro-batch are copied, others not", 1, 1),
+                Point(AFTER_COMMIT, "a micro-batch has been committed to the checkpoint", 1, 5),
+            ),
+            promises=("lost", "without key or arrival", "repeated too late"),
+        ),
+    )
+
+    def fill(self, config: dict[str, Any], topic: str, seed: int, *, clean: bool = False) -> Filled:
+        """Send the actions, with their arrival as timestamp."""
+        from workbook.streams.stream_producer import generate
+
+        stream = _stream(seed)
+        generate(config, topic, stream, ACTIONS)
+        return Filled(ACTIONS, stream.expected(0, ACTIONS).assign(value=_values(stream)))
+
+    def judge(
+        self, filled: Filled, config: dict[str, Any], options: Namespace, checkpoint: Path
+    ) -> Verdict:
+        """Judge the copies: none lost, and none repeated when the aggregator has forgotten it."""
+        from workbook.kafka.readers import read_messages
+        from workbook.pipelines.ad_statistics import KEPT
+        from workbook.streams.events.ad_actions import ARRIVAL
+
+        copies = read_messages(config, options.out)
+        sent = Counter(zip(filled.expected["value"], filled.expected["arrival"], strict=True))
+        found, late, bare = Counter[tuple[bytes | None, int]](), 0, 0
+        last: dict[tuple[bytes | None, int], tuple[int, int]] = {}
+        for message in copies:
+            arrival = int(dict(message.headers() or []).get(ARRIVAL) or -1)
+            record, place = (
+                (message.value(), arrival),
+                (message.partition() or 0, message.offset() or 0),
+            )
+            key = sha1(message.value() or b"").digest() if message.value() is not None else None
+            bare += message.key() != key or arrival < 0
+            late += record in last and place[1] - last[record][1] > KEPT
+            last[record] = place
+            found[record] += 1
+        lost = sum((sent - found).values())
+        repeated = sum((found - sent).values())
+        return Copies(
+            {"lost": lost, "without key or arrival": bare, "repeated too late": late}, repeated
+        )
+
+
+@dataclass(frozen=True)
+class Copies:
+    """What is wrong with the copies, and the number of records that were copied more than once."""
+
+    counts: dict[str, int]
+    repeated: int
+
+    @property
+    def headline(self) -> str:
+        """Say what is wrong, and how often records were repeated."""
+        wrong = ", ".join(f"{number} {what}" for what, number in self.counts.items())
+        return f"{wrong}; {self.repeated} copied again, which the aggregator drops"
+
+    def _repr_html_(self) -> str:
+        return self.headline
+
+
+def _values(stream: AdActionStream) -> list[bytes | None]:
+    values: list[bytes | None] = stream.block(0, ACTIONS)["value"].to_pylist()
+    return values
+
+
+def _reasons(letters: list[Any]) -> list[str]:
+    """Return the reason of each record's dead letter; a record may have several, by a kill."""
+    headers = [dict(letter.headers() or []) for letter in letters]
+    places = {(h["partition"], h["offset"]): h["reason"].decode() for h in headers}
+    return list(places.values())
+
+
+def _ask(options: Namespace, query: str) -> list[dict[str, Any]]:
+    from psycopg import connect, rows, sql
+
+    from workbook.stack.addresses import database
+
+    with connect(database("crash"), row_factory=rows.dict_row) as connection:
+        connection.execute(sql.SQL("SET search_path TO {}").format(sql.Identifier(options.schema)))
+        return connection.execute(query).fetchall()

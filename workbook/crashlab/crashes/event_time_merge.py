@@ -1,0 +1,149 @@
+"""The merge of two streams under kill -9, between its state, its topic and its checkpoint."""
+
+from __future__ import annotations
+
+import time
+from argparse import Namespace
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbook.crashlab.crashes.base import (
+    AFTER_COMMIT,
+    Filled,
+    Point,
+    TopicCrashes,
+    Variant,
+    Verdict,
+)
+from workbook.topics import Topic
+
+if TYPE_CHECKING:
+    from workbook.streams.ledgers.merges import MergeVerdict
+
+MESSAGES, ORDERS = 3000, 600
+BEHIND_MS = 200_000
+"""The input ends so long ago: then heartbeats that complete all visits aren't ahead of anybody."""
+
+FAULTS = ("lost", "unexpected", "foreign", "changed", "misrouted", "disordered", "misjudged")
+LETTERS = "dead letters lost"
+
+POINTS = (
+    Point("before-compute", "a micro-batch has been planned, nothing of it computed"),
+    Point("mid-batch", "one task of a micro-batch has written its visits"),
+    Point("before-checkpoint", "a micro-batch is in the topic, not committed"),
+    Point(AFTER_COMMIT, "a micro-batch has been committed to the checkpoint"),
+)
+
+
+@dataclass(frozen=True)
+class MergeCrashVerdict:
+    """The merged messages and the dead letters, against what was sent.
+
+    ``letters`` are the rejected records found in the dead letters, of ``rejected``: at least once.
+    """
+
+    merged: MergeVerdict
+    rejected: int
+    letters: int
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return the number of each anomaly."""
+        return {**self.merged.counts, LETTERS: self.rejected - self.letters}
+
+    @property
+    def headline(self) -> str:
+        """Return the verdict in a line."""
+        return self.merged.headline
+
+    def __str__(self) -> str:
+        return f"{self.merged}\nDead letters: {self.letters} of {self.rejected} rejected records."
+
+    def _repr_html_(self) -> str:
+        return self.merged._repr_html_()
+
+
+class EventTimeMergeCrashes(TopicCrashes):
+    """3,000 tracking messages of 600 visits and 600 orders, in two partitions each.
+
+    3 % of them are bad, 5 % of the orders belong to no visit, and 2 % come twice. They span five
+    minutes, so that visits are opened and emitted all the time; heartbeats at the end complete the
+    last.
+    """
+
+    words = ("--max-per-batch", "250", "--timeout", "60 seconds")
+    partitions = 2
+    variants = (
+        Variant(
+            "spark",
+            "Spark, its checkpoint, and a topic of merged visits",
+            POINTS,
+            promises=(*FAULTS, LETTERS, "fragments", "apart"),
+        ),
+        Variant(
+            "from-the-sink",
+            "Spark, its checkpoint lost by each kill: a start reads its offsets in the topic",
+            POINTS,
+            promises=(*(name for name in FAULTS if name != "misjudged"), LETTERS, "fragments"),
+            forgets=True,
+        ),
+        Variant(
+            "clamped",
+            "Spark, its checkpoint, and a source that stops the topic that leads",
+            POINTS,
+            promises=(*FAULTS, LETTERS, "fragments", "apart"),
+            words=("--max-lead", "10 seconds"),
+        ),
+    )
+
+    def beside(self, source: str) -> dict[str, Topic]:
+        return {"--orders": Topic(f"{source}.orders", self.partitions)}
+
+    def fill(self, config: dict[str, Any], topic: str, seed: int, *, clean: bool = False) -> Filled:
+        """Send both streams; a row per message, as ``MergeLedger`` wants them."""
+        import pandas as pd
+
+        from workbook.kafka.producer import DeliveringProducer
+        from workbook.streams.events.visits import Heartbeat
+        from workbook.streams.generators.visits import Kind, VisitStream
+        from workbook.streams.stream_producer import generate
+
+        now = int(time.time() * 1000)
+        bad = 0.0 if clean else 0.03
+        shared = {"seed": seed, "partitions": self.partitions, "visit_s": 30.0, "bad_share": bad}
+        tracking = VisitStream(rate=10.0, duplicate_share=0.02, **shared)  # type: ignore[arg-type]
+        orders = VisitStream(
+            kind=Kind.ORDERS, rate=2.0, tracking_rate=10.0, orphan_share=0.05, **shared  # type: ignore[arg-type]
+        )  # fmt: skip
+        beside = self.beside(topic)["--orders"].name
+        facts = []
+        for name, stream, count in ((topic, tracking, MESSAGES), (beside, orders, ORDERS)):
+            placed = stream.ending_by(now - BEHIND_MS, count)
+            generate(config, name, placed, count)
+            facts.append(placed.expected(0, count))
+            with DeliveringProducer(config, name) as producer:
+                beat = Heartbeat(now).to_json()
+                for partition in range(self.partitions):
+                    producer.produce(beat, None, partition, timestamp=now)
+        return Filled(MESSAGES, pd.concat(facts, ignore_index=True))
+
+    def judge(
+        self, filled: Filled, config: dict[str, Any], options: Namespace, checkpoint: Path
+    ) -> Verdict:
+        """Judge what the topic and the dead letters hold."""
+        from workbook.kafka.readers import read_dead_letters
+        from workbook.streams.events.reasons import Reason
+        from workbook.streams.ledgers.merges import MergeLedger
+        from workbook.streams.merged_reader import read_merged, read_no_visits
+
+        letters = read_dead_letters(config, options.dead_letters)
+        bad = letters[letters["reason"] != str(Reason.NO_VISIT)]
+        records = bad.drop_duplicates(["topic", "partition", "offset"])
+        merged = read_merged(config, options.out)
+        lone = read_no_visits(config, options.dead_letters)
+        return MergeCrashVerdict(
+            MergeLedger(filled.expected).judge(merged, lone),
+            rejected=int(filled.expected["reason"].notna().sum()),
+            letters=len(records),
+        )

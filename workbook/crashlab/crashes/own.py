@@ -1,0 +1,108 @@
+"""A loop that somebody else wrote, in a process of the crash lab: watched from its clients."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+from confluent_kafka import Message, Producer
+
+from workbook.crashlab.crashes.base import ByHand, OwnLoop
+from workbook.crashlab.crashes.loops import Paced
+from workbook.kafka.readers import FAST_PLAIN, PatientConsumer
+from workbook.spark.runner import OnPoint
+from workbook.streams.events.clicks import ClickType
+from workbook.streams.events.metrics import EVENTS
+
+TOO_FAR_AHEAD_MS = 2 * 60 * 60 * 1000
+"""Brokers refuse records whose timestamp is more than an hour ahead."""
+
+
+class WatchedReader(Paced):
+    """A paced reader that passes the points at its polls and commits."""
+
+    def __init__(self, reader: PatientConsumer, run: ByHand, at: OnPoint) -> None:
+        super().__init__(reader, run)
+        self._at = at
+        self._handed: dict[str, list[int]] = {}
+
+    def poll(self, timeout: float = 1.0) -> Message | None:
+        """Poll as the reader does, a little later."""
+        message = super().poll(timeout)
+        if message is not None:
+            self._note(json.loads(message.value() or b"{}"))
+            self._at("after-poll")
+        return message
+
+    def take(self, key: Any) -> str:
+        """Return the ids of a second's page views that were handed out since it was last asked."""
+        second = key.decode() if isinstance(key, bytes) else str(key)
+        return ",".join(map(str, self._handed.pop(second, [])))
+
+    def _note(self, click: dict[str, Any]) -> None:
+        if click.get("click_type") == ClickType.PAGE:
+            second = str(int(click["timestamp"]) // 1000)
+            self._handed.setdefault(second, []).append(int(click["event_id"]))
+
+    def commit(self, *args: Any, **more: Any) -> Any:
+        """Commit as the reader does."""
+        self._at("before-commit")
+        committed = self._reader.commit(*args, **more)
+        self._at("after-commit")
+        return committed
+
+
+class WatchedProducer:
+    """A producer that passes the points at its sends; the broker refuses one of its records.
+
+    The ledger judges by the events that a metric counts. Where a loop names none, these are the
+    page views of its second that the loop has read since it last published that second.
+    """
+
+    def __init__(
+        self, producer: Producer, reader: WatchedReader, refused: int, at: OnPoint
+    ) -> None:
+        self._producer, self._reader, self._refused, self._at = producer, reader, refused, at
+        self._sent = 0
+
+    def produce(
+        self, topic: str, value: Any = None, key: Any = None, *args: Any, **more: Any
+    ) -> None:
+        """Produce; the refused record gets a timestamp that no broker takes.
+
+        It is reported, and the one behind it too, before the loop goes on: however busy the
+        machine is, the failure lies before what a kill finds.
+        """
+        self._at("before-send")
+        self._sent += 1
+        if len(args) < 5 and more.get("headers") is None:
+            more["headers"] = {EVENTS: self._reader.take(key)}
+        if self._sent == self._refused:
+            more["timestamp"] = int(time.time() * 1000) + TOO_FAR_AHEAD_MS
+        self._producer.produce(topic, value, key, *args, **more)
+        if self._refused and abs(self._sent - self._refused) <= 1:  # each in a batch of its own
+            self._producer.flush()
+        self._at("after-send")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._producer, name)
+
+
+def run_own(run: ByHand, at: OnPoint) -> None:
+    """Run somebody's own loop from its group's committed offset to the end of the input."""
+    own = run.own
+    assert isinstance(own, OwnLoop)
+    settings = {
+        "group.id": run.group,
+        # The same member again: after kill -9 nobody waits for the session's time-out.
+        "group.instance.id": run.group,
+        "auto.offset.reset": "earliest",
+        **own.settings,
+    }
+    reader = WatchedReader(PatientConsumer({**FAST_PLAIN, **settings, **run.config}), run, at)
+    reader.subscribe([run.options.source])
+    producer = WatchedProducer(Producer({"log_level": 0, **run.config}), reader, own.refused, at)
+    own.run(reader, producer, run.options.source, run.options.out, reader.finished)
+    producer.flush()
+    reader.close()

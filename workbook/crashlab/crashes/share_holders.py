@@ -1,0 +1,123 @@
+"""The table of share holders under kill -9, between its state, its topic and its store."""
+
+from __future__ import annotations
+
+import time
+from argparse import Namespace
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbook.crashlab.crashes.base import (
+    AFTER_COMMIT,
+    Filled,
+    Point,
+    TopicCrashes,
+    Variant,
+    Verdict,
+)
+
+if TYPE_CHECKING:
+    from workbook.streams.ledgers.tables import TableVerdict
+
+EVENTS = 2000
+COLUMNS = ["client", "positions", "tickers"]
+
+
+@dataclass(frozen=True)
+class HoldersVerdict:
+    """The store and the topic of the table, each compared with a recomputation.
+
+    ``letters`` are the rejected records found in the dead letters, of ``rejected``: at least once.
+    """
+
+    store: TableVerdict
+    topic: TableVerdict
+    rejected: int
+    letters: int
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return the number of wrong rows in store and topic, and of lost dead letters."""
+        return {
+            "wrong in the store": sum(self.store.counts.values()),
+            "wrong in the topic": sum(self.topic.counts.values()),
+            "dead letters lost": self.rejected - self.letters,
+        }
+
+    @property
+    def headline(self) -> str:
+        """Return the counts in words."""
+        return ", ".join(f"{count:,} {name}" for name, count in self.counts.items())
+
+    def __str__(self) -> str:
+        letters = f"Dead letters: {self.letters} of {self.rejected} rejected records."
+        return f"Its store: {_brief(self.store)}\nIts topic: {_brief(self.topic)}\n{letters}"
+
+    def _repr_html_(self) -> str:
+        return self.store._repr_html_() + self.topic._repr_html_()
+
+
+def _brief(verdict: TableVerdict) -> str:
+    return str(verdict).splitlines()[0] if verdict.clean else str(verdict)
+
+
+class ShareHolderCrashes(TopicCrashes):
+    """2,000 records of 120 positions of 30 clients in two partitions, 5 % tombstones, 3 % bad ones.
+
+    Store and result topic are compared with a recomputation, and rejected records with the dead
+    letters.
+    """
+
+    words = ("--max-per-batch", "100")
+    partitions = 2
+    variants = (
+        Variant(
+            "spark",
+            "Spark, its checkpoint, a store and a compacted topic",
+            (
+                Point("before-compute", "a micro-batch has been planned, nothing of it computed"),
+                Point("mid-batch", "a micro-batch has changed some of its state"),
+                Point("before-topic", "a micro-batch has changed its state, and isn't written"),
+                Point("before-store", "a micro-batch is in the topic, not in the store"),
+                Point("before-checkpoint", "a micro-batch is in topic and store, not committed"),
+                Point(AFTER_COMMIT, "a micro-batch has been committed to the checkpoint"),
+            ),
+            promises=("wrong in the store", "wrong in the topic", "dead letters lost"),
+        ),
+    )
+
+    def fill(self, config: dict[str, Any], topic: str, seed: int, *, clean: bool = False) -> Filled:
+        """Send a changelog; a row per record, as ``TableLedger`` wants them."""
+        from workbook.streams.generators.positions import PositionStream
+        from workbook.streams.stream_producer import generate
+
+        bad = 0.0 if clean else 0.03
+        stream = PositionStream(
+            seed=seed, partitions=self.partitions, positions=120, clients=30, bad_share=bad
+        ).ending_by(int(time.time() * 1000), EVENTS)
+        generate(config, topic, stream, EVENTS)
+        return Filled(EVENTS, stream.expected(0, EVENTS))
+
+    def judge(
+        self, filled: Filled, config: dict[str, Any], options: Namespace, checkpoint: Path
+    ) -> Verdict:
+        """Judge what store, topic and dead letters hold."""
+        import pandas as pd
+
+        from workbook.kafka.readers import latest_rows, read_dead_letters, read_messages
+        from workbook.sinks.store import Store
+        from workbook.streams.ledgers.tables import TableLedger
+
+        ledger, letters = (
+            TableLedger(filled.expected),
+            read_dead_letters(config, options.dead_letters),
+        )
+        store = Store(checkpoint / "store.db", "client").all()
+        topic = latest_rows(read_messages(config, options.out)).values()
+        return HoldersVerdict(
+            ledger.judge(pd.DataFrame(store, columns=COLUMNS)),
+            ledger.judge(pd.DataFrame(topic, columns=COLUMNS)),
+            rejected=int(filled.expected["reason"].notna().sum()),
+            letters=len(letters.drop_duplicates(["partition", "offset"])),
+        )

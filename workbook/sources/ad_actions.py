@@ -1,0 +1,101 @@
+"""Decode ad actions on Spark: Avro, by the schema id in the first five bytes of a record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.avro.functions import from_avro
+
+from workbook.sources.records import RECORD
+from workbook.streams.events.ad_actions import (
+    ARRIVAL,
+    HEAD,
+    MAX_ACTION_BYTES,
+    MAX_AGE_MS,
+    MAX_ARRIVAL_MS,
+    OSLO,
+    PLAIN,
+    READER,
+    TYPES,
+    head,
+)
+from workbook.streams.events.clicks import MAX_AHEAD_MS
+from workbook.streams.events.reasons import Reason
+
+_PLAIN = rf"\A{PLAIN}\z"
+
+
+def parse(raw: DataFrame, schemas: Mapping[int, str]) -> DataFrame:
+    """Decode record values as ad actions, and mark the other records with a reason.
+
+    In: the columns of Spark's Kafka source, headers included. ``schemas`` are the writers' schemas
+    by their id in the registry. Out, a row per record: ``ad``, ``type`` and ``source`` (string),
+    ``day`` (date, in Oslo), ``owner`` and ``too_old`` (boolean); ``hash`` (bigint, of the value),
+    ``arrival`` (bigint, ms: the replicator's header, else the record's timestamp), ``partition``,
+    ``offset``; ``reason`` (string, null where accepted), and only where there is one or the action
+    is too old ``key``, ``value`` and ``topic``. Records are rejected by the rules of ``decode``.
+    """
+    decoded = raw.select(
+        "key", "value", "topic", "partition", "offset",
+        _arrival().alias("arrival"),
+        F.xxhash64("value").alias("hash"),
+        _action(schemas).alias("action"),
+    )  # fmt: skip
+    reason, time = F.col("reason"), F.col("action.time")
+    too_old = time < F.col("arrival") - MAX_AGE_MS
+    kept = [F.when(reason.isNotNull() | too_old, F.col(c)).alias(c) for c in RECORD[:3]]
+    day = F.to_date(F.convert_timezone(None, F.lit(OSLO.key), F.timestamp_millis(time)))
+    return decoded.withColumn("reason", _reason(schemas)).select(
+        "action.ad", "action.type", "action.source", "action.owner",
+        F.when(reason.isNull(), day).alias("day"),  # a time of year 290,000 would be an error
+        too_old.alias("too_old"),
+        "hash", "arrival", "partition", "offset", "reason", *kept,
+    )  # fmt: skip
+
+
+def _arrival() -> Column:
+    last = F.expr("try_element_at(headers, -1)")
+    sent = F.when(last.key == ARRIVAL, last.value.cast("string").try_cast("bigint"))
+    return F.coalesce(F.when(sent.between(0, MAX_ARRIVAL_MS), sent), F.unix_millis("timestamp"))
+
+
+def _action(schemas: Mapping[int, str]) -> Column:
+    """Return the value as a struct of the reader's schema, by the writer's schema of its id.
+
+    Null for an unknown id; a struct of nulls for bytes that can't be decoded.
+    """
+    options = {"avroSchema": READER, "mode": "PERMISSIVE"}
+    body, action = (
+        F.expr(f"substring(value, {HEAD + 1})"),
+        F.when(F.lit(False), from_avro("value", READER)),
+    )
+    for number, writer in schemas.items():
+        action = action.when(_prefix() == F.lit(head(number)), from_avro(body, writer, options))
+    return action
+
+
+def _prefix() -> Column:
+    return F.substring("value", 1, HEAD)
+
+
+def _reason(schemas: Mapping[int, str]) -> Column:
+    action, size = F.col("action"), F.length("value")
+    plain = action.ad.rlike(_PLAIN) & action.source.rlike(_PLAIN)
+    latest = F.least("arrival", F.lit(MAX_ARRIVAL_MS)) + MAX_AHEAD_MS
+    return (
+        F.when(F.col("value").isNull() | (size == 0), Reason.EMPTY.value)
+        .when(size > MAX_ACTION_BYTES, Reason.TOO_LARGE.value)
+        .when((size < HEAD) | (F.substring("value", 1, 1) != F.lit(b"\0")), Reason.NO_AVRO.value)
+        .when(
+            ~_prefix().isin(*(F.lit(head(number)) for number in schemas)),
+            Reason.UNKNOWN_SCHEMA.value,
+        )
+        .when(action.event_id.isNull(), Reason.MALFORMED_AVRO.value)
+        .when(action.ad.isNull(), Reason.NO_AD.value)
+        .when(~plain, Reason.NOT_PLAIN.value)
+        .when(~action.type.isin(*TYPES), Reason.UNKNOWN_ACTION.value)
+        .when(action.time < 0, Reason.NEGATIVE.value)
+        .when(action.time > latest, Reason.FUTURE.value)
+    )

@@ -1,0 +1,1 @@
+"""An event's whole life: its schema, who generates it, writes it, reads it, and judges it."""

@@ -1,0 +1,102 @@
+"""Positions of clients in shares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated, Literal
+
+import msgspec
+
+from workbook.errors import Rejected
+from workbook.streams.events.fields import compact_json, json_object, name
+from workbook.streams.events.reasons import Reason
+
+
+class Exchange(StrEnum):
+    """A stock exchange."""
+
+    NYSE = "NYSE"
+    NASDAQ = "NASDAQ"
+    LSE = "LSE"
+    XETRA = "XETRA"
+    TSE = "TSE"
+
+
+US = (Exchange.NYSE.value, Exchange.NASDAQ.value)
+"""The exchanges whose shares are US shares."""
+
+EXCHANGES = frozenset(exchange.value for exchange in Exchange)
+MAX_AMOUNT = 10**12
+"""The most shares of a position: sums of millions of them stay within a BIGINT."""
+
+MAX_POSITION_BYTES = 4096
+"""A larger value is no position."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """What a client holds of one share, as in D. Lebrero's proof of concept.
+
+    Its id is the key of the record, and a record without a value (a tombstone) closes it.
+    """
+
+    client: str
+    ticker: str
+    amount: int
+    exchange: str
+
+    def to_json(self) -> bytes:
+        """Encode the position as a Kafka record value."""
+        fields = {
+            "client": self.client,
+            "ticker": self.ticker,
+            "amount": self.amount,
+            "exchange": self.exchange,
+        }
+        return compact_json(fields).encode()
+
+    @classmethod
+    def from_record(cls, key: bytes | None, value: bytes | None) -> Position | None:
+        """Read a record; None for a position that was closed. Raises ``Rejected``."""
+        position_id(key)
+        if value is None:
+            return None
+        if len(value) > MAX_POSITION_BYTES:
+            raise Rejected(Reason.TOO_LARGE)
+        fields = json_object(value)
+        client, ticker, exchange = (name(fields, f) for f in ("client", "ticker", "exchange"))
+        amount = fields.get("amount")
+        if amount is None:
+            raise Rejected(Reason.MISSING)
+        if type(amount) is not int or not 1 <= amount <= MAX_AMOUNT:
+            raise Rejected(Reason.NOT_AN_AMOUNT)
+        if exchange not in EXCHANGES:
+            raise Rejected(Reason.UNKNOWN_EXCHANGE)
+        return cls(client, ticker, amount, exchange)
+
+
+def position_id(key: bytes | None) -> str:
+    """Decode the id in a record's key, or raise ``Rejected``."""
+    try:
+        text = (key or b"").decode("utf-8")
+    except UnicodeDecodeError:
+        text = ""
+    if not text:
+        raise Rejected(Reason.NO_KEY)
+    return text
+
+
+POSITION_SCHEMA = "client STRING, ticker STRING, amount BIGINT, exchange STRING"
+"""The same fields for Spark."""
+
+_Name = Annotated[str, msgspec.Meta(min_length=1)]
+
+
+class PlainPosition(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """The fields of ``Position`` for msgspec; it accepts less than ``Position.from_record``."""
+
+    client: _Name
+    ticker: _Name
+    amount: Annotated[int, msgspec.Meta(ge=1, le=MAX_AMOUNT)]
+    exchange: Literal["NYSE", "NASDAQ", "LSE", "XETRA", "TSE"]

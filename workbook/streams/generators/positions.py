@@ -1,0 +1,238 @@
+"""Positions of invented clients: each event a function of the stream's parameters and its id."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from workbook.kafka.murmur2 import partition_of
+from workbook.streams.events.fields import compact_json
+from workbook.streams.events.positions import MAX_AMOUNT, MAX_POSITION_BYTES, Exchange
+from workbook.streams.events.reasons import Reason
+from workbook.streams.generators.streams import Ints, PacedStream, require_ids
+
+LISTED = {
+    Exchange.NASDAQ: "AAPL AMZN GOOG INTC META MSFT NFLX NVDA TSLA",
+    Exchange.NYSE: "BA DIS F GE IBM JPM KO V WMT",
+    Exchange.LSE: "AZN BP HSBA ULVR VOD",
+    Exchange.XETRA: "ALV BMW SAP SIE",
+    Exchange.TSE: "NINTENDO SONY TOYOTA",
+}
+"""The shares of each exchange."""
+
+SHARES = [(ticker, e.value) for e, tickers in LISTED.items() for ticker in tickers.split()]
+LARGEST = 10_000
+"""Amounts are drawn from 1 to this."""
+
+_TICKERS, _EXCHANGES = (pa.array(column) for column in zip(*SHARES, strict=True))
+_ENDS = pa.array(f',"exchange":"{exchange}"}}' for _, exchange in SHARES)
+_MIDDLES = pa.array(f'","ticker":"{ticker}","amount":' for ticker, _ in SHARES)
+
+Fields = dict[str, Any]
+Record = tuple[bytes, bytes]
+
+
+def _encode(fields: Fields) -> bytes:
+    return compact_json(fields).encode()
+
+
+def _with(**changed: Any) -> Callable[[bytes, Fields], Record]:
+    return lambda key, position: (key, _encode(position | changed))
+
+
+SPOILED: tuple[tuple[Reason, Callable[[bytes, Fields], Record]], ...] = (
+    (Reason.NO_KEY, lambda key, position: (b"", _encode(position))),
+    (Reason.NO_KEY, lambda key, position: (b"\xff" + key, _encode(position))),
+    (Reason.TOO_LARGE, _with(note="." * MAX_POSITION_BYTES)),
+    (Reason.EMPTY, lambda key, position: (key, b"")),
+    (Reason.MALFORMED, lambda key, position: (key, _encode(position)[:-15])),
+    (Reason.MALFORMED, lambda key, position: (key, _encode(position) + b"}")),
+    (Reason.MISSING, lambda key, p: (key, _encode({f: p[f] for f in p if f != "client"}))),
+    (Reason.MISSING, _with(client="")),
+    (Reason.MISSING, _with(ticker=7)),
+    (Reason.NOT_AN_AMOUNT, _with(amount="many")),
+    (Reason.NOT_AN_AMOUNT, _with(amount=12.5)),
+    (Reason.NOT_AN_AMOUNT, _with(amount=0)),
+    (Reason.NOT_AN_AMOUNT, _with(amount=MAX_AMOUNT + 1)),
+    (Reason.UNKNOWN_EXCHANGE, _with(exchange="MOON")),
+)
+"""The kinds of bad records: the reason to expect, and how key and fields become the record.
+
+None is without a key at all: a compacted topic refuses those.
+"""
+
+NO_KEY = [kind for kind, (reason, _) in enumerate(SPOILED) if reason is Reason.NO_KEY]
+
+
+@dataclass(frozen=True, slots=True)
+class PositionStream(PacedStream):
+    """An endless, repeatable changelog of positions; event ids count from 0.
+
+    ``rate`` is in events per virtual second, the same all the time. Each event is of one of so
+    many ``positions``, evenly, and says whose of the ``clients`` it is now, of which share, and of
+    how many. Of the good events ``closed_share`` are tombstones; the next event of that position
+    opens it again. Between two events of a position it moves to another client with a
+    probability of about ``moved_share``, and becomes one in another share with ``swapped_share``
+    (both hold up to 0.5; above it they are less). ``duplicate_share`` of the good events are sent
+    twice in a row, as by a producer that tries again. ``bad_share`` of all events are bad, of
+    every kind in SPOILED. A position stays on one of the ``partitions``: the one that Kafka's
+    Java client chooses for its key. Raises NoSuchStream for values that describe no stream.
+    """
+
+    positions: int = 1000
+    clients: int = 200
+    closed_share: float = 0.05
+    moved_share: float = 0.1
+    swapped_share: float = 0.1
+    duplicate_share: float = 0.0
+    bad_share: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._need_shares(
+            "closed_share", "moved_share", "swapped_share", "duplicate_share", "bad_share"
+        )
+        self._need_at_least_one("partitions", "positions", "clients")
+        _ = self.curve  # refuses a rate that cannot be
+
+    def expected(self, first: int, last: int) -> pd.DataFrame:
+        """Return the facts of the messages for ids ``first`` to ``last`` (excluded).
+
+        For a TableLedger. A row per message, in the order of sending: event_id, position (None
+        where the key cannot be read), partition, arrival (ms), client, ticker, amount, exchange
+        (None, and NA, where there is no position), deleted (bool: a tombstone, or rejected),
+        reason (None when good), duplicate (bool). Blocks side by side give the whole stream.
+        """
+        facts = self._facts(self._sent(first, last))
+        frame = facts.to_pandas()
+        # Int64, since pandas would make floats of whole numbers with a gap.
+        frame["amount"] = facts["amount"].to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
+        return frame
+
+    def block(self, first: int, last: int) -> pa.Table:
+        """Return the messages: the columns of ``expected``, and key and value (bytes or null).
+
+        The key is the position's id, a null value its tombstone.
+        """
+        ids = self._sent(first, last)
+        facts = self._facts(ids)
+        keys = _keys(self.positions).take(pa.array(self._index(ids))).cast(pa.binary())
+        values, kinds = self._values(ids), self._spoiled(ids)
+        spoilt = pa.array(kinds >= 0)
+        if pc.any(spoilt).as_py():
+            bad = _spoil(keys.filter(spoilt), values.filter(spoilt), kinds[kinds >= 0])
+            keys, values = (
+                pc.replace_with_mask(good, spoilt, pa.array(column, pa.binary()))
+                for good, column in zip((keys, values), zip(*bad, strict=True), strict=True)
+            )
+        tombstone = pa.array(self._closed(ids) & (kinds < 0))
+        values = pc.if_else(tombstone, pa.scalar(None, pa.binary()), values)
+        return facts.append_column("key", keys).append_column("value", values)
+
+    def _sent(self, first: int, last: int) -> Ints:
+        """Return the event id of each message."""
+        require_ids(first, last)
+        ids = np.arange(first, last)
+        again = (self._draw("again", ids) < self.duplicate_share) & (self._spoiled(ids) < 0)
+        return np.repeat(ids, 1 + again)
+
+    def _facts(self, ids: Ints) -> pa.Table:
+        index, kinds = self._index(ids), self._spoiled(ids)
+        share, deleted = self._share(ids, index), (kinds >= 0) | self._closed(ids)
+        there, key = pa.array(~deleted), pa.array(~np.isin(kinds, NO_KEY))
+        return pa.table(
+            {
+                "event_id": pa.array(ids),
+                "position": _only(key, _keys(self.positions).take(pa.array(index))),
+                "partition": pa.array(_partitions(self.positions, self.partitions)[index]),
+                "arrival": pa.array(self.arrivals(ids)),
+                "client": _only(there, self._names(ids, index)),
+                "ticker": _only(there, _TICKERS.take(pa.array(share))),
+                "amount": _only(there, pa.array(self._amount(ids))),
+                "exchange": _only(there, _EXCHANGES.take(pa.array(share))),
+                "deleted": pa.array(deleted),
+                "reason": _REASONS.take(pa.array(np.where(kinds < 0, len(SPOILED), kinds))),
+                "duplicate": pa.array(np.diff(ids, prepend=-1) == 0),
+            }
+        )
+
+    def _values(self, ids: Ints) -> pa.Array:
+        """Join the JSON of Position.to_json from whole columns."""
+        index = self._index(ids)
+        share = pa.array(self._share(ids, index))
+        return pc.binary_join_element_wise(
+            '{"client":"',
+            self._names(ids, index),
+            _MIDDLES.take(share),
+            pa.array(self._amount(ids)).cast(pa.string()),
+            _ENDS.take(share),
+            "",
+        ).cast(pa.binary())
+
+    def _index(self, ids: Ints) -> Ints:
+        """Return the number of each event's position."""
+        return self._hash("position", ids) % self.positions
+
+    def _names(self, ids: Ints, index: Ints) -> pa.Array:
+        epoch = self._epoch("moved", self.moved_share, ids, index)
+        return _clients(self.clients).take(pa.array(self._hash("client", epoch) % self.clients))
+
+    def _share(self, ids: Ints, index: Ints) -> Ints:
+        epoch = self._epoch("swapped", self.swapped_share, ids, index)
+        return self._hash("share", epoch) % len(SHARES)
+
+    def _epoch(self, what: str, share: float, ids: Ints, index: Ints) -> Ints:
+        """Return a number for each stretch of a position's life in which something stays as it is.
+
+        All stretches are of one length, but begin elsewhere for each position. So the event alone
+        tells what the events before it have come to.
+        """
+        count = np.floor(ids * (share / self.positions) + self._draw(what, index))
+        return (index << 32) + count.astype(np.int64)
+
+    def _amount(self, ids: Ints) -> Ints:
+        return 1 + self._hash("amount", ids) % LARGEST
+
+    def _closed(self, ids: Ints) -> npt.NDArray[np.bool_]:
+        return self._draw("closed", ids) < self.closed_share
+
+    def _spoiled(self, ids: Ints) -> Ints:
+        """Return the index into SPOILED, or -1 for a good event."""
+        kinds = self._hash("kind", ids) % len(SPOILED)
+        return np.where(self._draw("bad", ids) < self.bad_share, kinds, -1)
+
+
+_REASONS = pa.array([*(reason.value for reason, _ in SPOILED), None], pa.string())
+
+
+def _only(mask: pa.Array, column: pa.Array) -> pa.Array:
+    """Return the column, null where the mask is false."""
+    return pc.if_else(mask, column, pa.scalar(None, column.type))
+
+
+def _spoil(keys: pa.Array, values: pa.Array, kinds: Ints) -> list[Record]:
+    good = zip(kinds.tolist(), keys.to_pylist(), values.to_pylist(), strict=True)
+    return [SPOILED[kind][1](key, json.loads(value)) for kind, key, value in good]
+
+
+@lru_cache(maxsize=4)
+def _keys(positions: int) -> pa.Array:
+    return pa.array(f"p{number:06d}" for number in range(positions))
+
+
+@lru_cache(maxsize=4)
+def _clients(clients: int) -> pa.Array:
+    return pa.array(f"c{number:05d}" for number in range(clients))
+
+
+@lru_cache(maxsize=4)
+def _partitions(positions: int, partitions: int) -> npt.NDArray[np.int32]:
+    return partition_of(_keys(positions).cast(pa.binary()).to_pylist(), partitions)

@@ -1,0 +1,254 @@
+"""Visits to a shop as two streams: what was tracked, and what was ordered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from workbook.errors import NoSuchStream
+from workbook.kafka.murmur2 import partition_of
+from workbook.streams.events.fields import compact_json
+from workbook.streams.events.reasons import Reason
+from workbook.streams.events.visits import MAX_CENTS, MAX_MESSAGE_BYTES, Heartbeat
+from workbook.streams.generators.rates import RateCurve
+from workbook.streams.generators.streams import Ints, PacedStream, require_ids
+
+PAGES = ("/", "/shoes", "/shirts", "/hats", "/cart")
+FIVE_MINUTES_MS = 300_000
+
+Fields = dict[str, Any]
+Record = tuple[bytes | None, bytes]
+
+
+class Kind(StrEnum):
+    """Which of the two streams it is."""
+
+    TRACKING = "tracking"
+    ORDERS = "orders"
+
+
+def _encode(fields: Fields) -> bytes:
+    return compact_json(fields).encode()
+
+
+def _with(**changed: Any) -> Callable[[bytes, Fields], Record]:
+    return lambda key, message: (key, _encode(message | changed))
+
+
+def _without(field: str) -> Callable[[bytes, Fields], Record]:
+    return lambda key, m: (key, _encode({name: m[name] for name in m if name != field}))
+
+
+SPOILED: tuple[tuple[Reason, Callable[[bytes, Fields], Record]], ...] = (
+    (Reason.NO_KEY, lambda key, message: (None, _encode(message))),
+    (Reason.NO_KEY, lambda key, message: (b"\xff" + key, _encode(message))),
+    (Reason.OTHER_KEY, lambda key, message: (key + b"x", _encode(message))),
+    (Reason.TOO_LARGE, _with(note="." * MAX_MESSAGE_BYTES)),
+    (Reason.EMPTY, lambda key, message: (key, b"")),
+    (Reason.MALFORMED, lambda key, message: (key, _encode(message)[:-9])),
+    (Reason.MISSING, _without("timestamp")),
+    (Reason.MISSING, _without("ssid")),
+    (Reason.MISSING, _with(event_id="seven")),
+    (Reason.NEGATIVE, _with(timestamp=-1)),
+    (Reason.FUTURE, _with(timestamp=4_070_908_800_000)),  # 2099
+    (Reason.UNKNOWN_MESSAGE, _with(type="return")),
+    (Reason.NOT_CENTS, _with(type="order", order_id="o", cents=-1)),
+    (Reason.NOT_CENTS, _with(type="order", order_id="o", cents=MAX_CENTS + 1)),
+)
+"""The kinds of bad records: the reason to expect, and how key and fields become the record."""
+
+
+@dataclass(frozen=True, slots=True)
+class VisitStream(PacedStream):
+    """One of two streams of the same visits, by ``kind``; both must share the parameters.
+
+    A visit begins with a tracking message, and has ``pages`` of them on average within ``visit_s``
+    seconds. An order belongs to a visit of the last ``visit_s`` seconds, which ``tracking_rate``
+    (that of the other stream) has begun; ``orphan_share`` of the orders belong to none. Every
+    ``heartbeat_s`` seconds (0: never) each partition gets a heartbeat.
+
+    Of the good messages ``late_share`` have an event time of up to ``late_by_ms`` before their
+    place in the stream, and ``duplicate_share`` are sent twice. ``bad_share`` of all are bad, of
+    every kind in SPOILED. For ``gap_s`` of every ``gap_every_s`` seconds nothing but heartbeats
+    comes. An ssid stays on the partition that Kafka's Java client chooses. The record's timestamp
+    is its event time. Raises NoSuchStream for values that describe no stream.
+    """
+
+    kind: Kind = Kind.TRACKING
+    tracking_rate: float = 0.0
+    pages: int = 5
+    visit_s: float = 60.0
+    heartbeat_s: float = 1.0
+    orphan_share: float = 0.0
+    late_share: float = 0.0
+    late_by_ms: int = 30_000
+    duplicate_share: float = 0.0
+    bad_share: float = 0.0
+    gap_every_s: float = 0.0
+    gap_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._need_shares("late_share", "duplicate_share", "bad_share", "orphan_share")
+        self._need_at_least_one("partitions", "pages", "late_by_ms")
+        for name in ("visit_s", "heartbeat_s", "tracking_rate"):
+            if getattr(self, name) < 0:
+                raise NoSuchStream(f"{name} must be 0 or more, got {getattr(self, name)}")
+        _ = self.curve  # refuses a rate that cannot be
+
+    @property
+    def curve(self) -> RateCurve:
+        """Return the number of messages per virtual second, over time."""
+        return RateCurve(self.rate, gap_every_s=self.gap_every_s, gap_s=self.gap_s)
+
+    def expected(self, first: int, last: int) -> pd.DataFrame:
+        """Return the facts of the messages for ids ``first`` to ``last`` (excluded).
+
+        For a MergeLedger. A row per message, in the order of sending: type ("tracking" or
+        "order"), event_id, ssid, partition, timestamp (ms), page, order_id, cents (None, and NA,
+        where it has none), reason (None when good), duplicate (bool). No heartbeats.
+        """
+        facts = self._facts(self._sent(first, last))
+        frame = facts.to_pandas()
+        frame["cents"] = facts["cents"].to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
+        return frame
+
+    def block(self, first: int, last: int) -> pa.Table:
+        """Return the messages and heartbeats: event_id, partition, arrival (ms), key and value."""
+        ids = self._sent(first, last)
+        facts, spoiled = self._facts(ids), self._spoiled(ids)
+        keys, values = facts["ssid"].combine_chunks().cast(pa.binary()), self._values(facts)
+        bad = pa.array(spoiled >= 0)
+        if pc.any(bad).as_py():
+            records = _spoil(keys.filter(bad), values.filter(bad), spoiled[spoiled >= 0])
+            keys, values = (
+                pc.replace_with_mask(good, bad, pa.array(column, pa.binary()))
+                for good, column in zip((keys, values), zip(*records, strict=True), strict=True)
+            )
+        messages = pa.table(
+            {
+                "event_id": facts["event_id"],
+                "partition": facts["partition"],
+                "arrival": facts["timestamp"],
+                "key": keys,
+                "value": values,
+                "sent": pa.array(self.arrivals(ids)),
+            }
+        )
+        both = pa.concat_tables([messages, self._heartbeats(first, last)])
+        return both.sort_by("sent").drop_columns("sent")
+
+    # --- messages ---------------------------------------------------------------------------
+
+    def _sent(self, first: int, last: int) -> Ints:
+        """Return the event id of each message."""
+        require_ids(first, last)
+        ids = np.arange(first, last)
+        again = (self._draw("again", ids) < self.duplicate_share) & (self._spoiled(ids) < 0)
+        return np.repeat(ids, 1 + again)
+
+    def _facts(self, ids: Ints) -> pa.Table:
+        tracking, kinds = self.kind is Kind.TRACKING, self._spoiled(ids)
+        ssids = self._ssids(ids)
+        late = (self._draw("late", ids) < self.late_share) & (kinds < 0)
+        by = 1 + self._hash("late by", ids) % self.late_by_ms
+        numbers = pa.array(ids)
+        none = pa.nulls(len(ids), pa.string())
+        pages = pa.array(PAGES).take(pa.array(self._hash("page", ids) % len(PAGES)))
+        orders = pc.binary_join_element_wise("o", numbers.cast(pa.string()), "")
+        cents = pa.array(100 + self._hash("cents", ids) % 20_000)
+        reasons = pa.array([*(reason.value for reason, _ in SPOILED), None])
+        return pa.table(
+            {
+                "type": pa.array(["tracking" if tracking else "order"] * len(ids)),
+                "event_id": numbers,
+                "ssid": ssids,
+                "partition": pa.array(
+                    partition_of(ssids.cast(pa.binary()).to_pylist(), self.partitions)
+                ),
+                "timestamp": pa.array(self.arrivals(ids) - by * late),
+                "page": pages if tracking else none,
+                "order_id": none if tracking else orders,
+                "cents": pa.nulls(len(ids), pa.int64()) if tracking else cents,
+                "reason": pa.array(reasons).take(
+                    pa.array(np.where(kinds < 0, len(SPOILED), kinds))
+                ),
+                "duplicate": pa.array(np.diff(ids, prepend=-1) == 0),
+            }
+        )
+
+    def _ssids(self, ids: Ints) -> pa.Array:
+        visits = pa.array(self._visits(ids)).cast(pa.string())
+        named = pc.binary_join_element_wise("v", pc.utf8_lpad(visits, 8, "0"), "")
+        if self.kind is Kind.TRACKING or not self.orphan_share:
+            return named
+        orphan = pa.array(self._draw("orphan", ids) < self.orphan_share)
+        lone = pc.binary_join_element_wise("x", pa.array(ids).cast(pa.string()), "")
+        return pc.if_else(orphan, lone, named)
+
+    def _visits(self, ids: Ints) -> Ints:
+        """Return the number of the visit that each message belongs to."""
+        rate = self.rate if self.kind is Kind.TRACKING else self.tracking_rate or self.rate
+        around = max(1, round(self.visit_s * rate / self.pages))  # open at once
+        before = self._hash("visit", ids) % around
+        if self.kind is Kind.TRACKING:
+            newest = ids // self.pages
+            visits = np.where(ids % self.pages == 0, newest, newest - before)
+            return np.where(visits < 0, newest, visits)
+        seconds = (self.arrivals(ids) - self.start_ms) / 1000
+        newest = np.maximum((seconds * rate).astype(np.int64) - 1, 0) // self.pages
+        return np.maximum(newest - before, 0)
+
+    def _values(self, facts: pa.Table) -> pa.Array:
+        """Join the JSON of ``to_json`` from whole columns."""
+        text = {name: facts[name].combine_chunks().cast(pa.string()) for name in facts.column_names}
+        if self.kind is Kind.TRACKING:
+            ends: list[Any] = [',"page":"', text["page"], '"}']
+        else:
+            ends = [',"order_id":"', text["order_id"], '","cents":', text["cents"], "}"]
+        parts = [
+            *('{"type":"', text["type"], '","event_id":', text["event_id"]),
+            *(',"ssid":"', text["ssid"], '","timestamp":', text["timestamp"], *ends),
+        ]
+        return pc.binary_join_element_wise(*parts, "").cast(pa.binary())
+
+    def _spoiled(self, ids: Ints) -> Ints:
+        """Return the index into SPOILED, or -1 for a good message."""
+        kinds = self._hash("kind", ids) % len(SPOILED)
+        return np.where(self._draw("bad", ids) < self.bad_share, kinds, -1)
+
+    # --- heartbeats -------------------------------------------------------------------------
+
+    def _heartbeats(self, first: int, last: int) -> pa.Table:
+        """Return those that are due with these ids, one per partition and beat."""
+        ends = self.arrivals(np.array([max(first - 1, 0), max(last - 1, 0)])) - self.start_ms
+        every = self.heartbeat_s * 1000
+        times: npt.NDArray[np.int64] = np.zeros(0, np.int64)
+        if every and last > first:
+            begin = 0 if first == 0 else int(ends[0] // every) + 1
+            times = (np.arange(begin, int(ends[1] // every) + 1) * every).astype(np.int64)
+        times = times + self.start_ms
+        beats = np.repeat(times, self.partitions)
+        return pa.table(
+            {
+                "event_id": pa.nulls(len(beats), pa.int64()),
+                "partition": pa.array(np.tile(np.arange(self.partitions), len(times)), pa.int32()),
+                "arrival": pa.array(beats),
+                "key": pa.nulls(len(beats), pa.binary()),
+                "value": pa.array([Heartbeat(t).to_json() for t in beats.tolist()], pa.binary()),
+                "sent": pa.array(beats),
+            }
+        )
+
+
+def _spoil(keys: pa.Array, values: pa.Array, kinds: Ints) -> list[Record]:
+    good = zip(kinds.tolist(), keys.to_pylist(), values.to_pylist(), strict=True)
+    return [SPOILED[kind][1](key, json.loads(value)) for kind, key, value in good]

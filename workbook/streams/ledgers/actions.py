@@ -1,0 +1,102 @@
+"""Judges the counts of ad actions, and whether every message is accounted for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pandas as pd
+
+from workbook.streams.events.ad_actions import Fate
+from workbook.streams.ledgers.findings import Findings
+
+KEY = ["ad", "day", "type", "source"]
+LOST, TWICE, UNACCOUNTED, LETTERS = "lost", "counted twice", "unaccounted", "letters lost"
+
+
+@dataclass(frozen=True)
+class ActionsVerdict(Findings):
+    """Each anomaly with its rows; the column ``events`` says of how many events each row is.
+
+    ``lost`` and ``counted twice`` (a row per key): ad, day, type, source, expected, found.
+    ``unaccounted`` (a row per fate): fate, expected, found. ``letters lost`` (a row per reason,
+    only where letters were judged): reason, expected, found.
+    """
+
+    meanings: ClassVar = {
+        LOST: "an accepted action that isn't in the count of its ad, day, type and source",
+        TWICE: "more in such a count than there are accepted actions",
+        UNACCOUNTED: "a message too many or too few with its fate",
+        LETTERS: "a message rejected or too old without a dead letter that gives its reason",
+    }
+
+    messages: int
+    found: Mapping[str, pd.DataFrame]
+    notes: list[str]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return the number of events of each anomaly."""
+        return {name: int(rows["events"].sum()) for name, rows in self.found.items()}
+
+    @property
+    def clean(self) -> bool:
+        """Return True if there is no anomaly."""
+        return not any(self.counts.values())
+
+    @property
+    def headline(self) -> str:
+        """Return the number of each anomaly, in a line."""
+        counts = ", ".join(f"{count:,} {name}" for name, count in self.counts.items())
+        return f"{counts}; {self.messages:,} messages"
+
+    def _rows(self, name: str) -> pd.DataFrame:
+        return self.found[name]
+
+    def _headline(self) -> str:
+        return f"{super()._headline()}: {self.headline}"
+
+
+def judge(
+    expected: pd.DataFrame,
+    counts: pd.DataFrame,
+    accounting: Mapping[str, int],
+    letters: pd.DataFrame | Mapping[str, int] | None = None,
+) -> ActionsVerdict:
+    """Compare counts (ad, day, type, source, count) with the messages of ``expected``.
+
+    ``expected`` has a row per message, as ``AdActionStream.expected``; ``accounting`` the number of
+    messages by fate. ``letters`` are the dead letters (a row each, with reason, and with the
+    partition and offset of what was rejected, by which one that was sent again is recognised), or
+    their number by reason; None judges none.
+    """
+    accepted = expected[expected["fate"] == Fate.ACCEPTED.value]
+    due = accepted.groupby(KEY).size().rename("expected").reset_index()
+    found = counts.groupby(KEY)["count"].sum().rename("found").reset_index()
+    keys = due.merge(found, on=KEY, how="outer").fillna({"expected": 0, "found": 0})
+    keys = keys.astype({"expected": "int64", "found": "int64"})
+    missing = keys["expected"] - keys["found"]
+    fates = _compared("fate", Counter(expected["fate"]), accounting)
+    anomalies = {
+        LOST: keys.assign(events=missing)[missing > 0],
+        TWICE: keys.assign(events=-missing)[missing < 0],
+        UNACCOUNTED: fates.assign(events=fates["events"].abs()),
+    }
+    if letters is not None:
+        if isinstance(letters, pd.DataFrame):
+            letters = Counter(letters.drop_duplicates(["partition", "offset"])["reason"])
+        reasons = _compared("reason", Counter(expected["reason"].dropna()), letters)
+        anomalies[LETTERS] = reasons[reasons["events"] > 0]
+    notes = [] if letters is not None else ["Dead letters were not judged: none were given."]
+    return ActionsVerdict(len(expected), anomalies, notes)
+
+
+def _compared(name: str, expected: Mapping[str, int], found: Mapping[str, int]) -> pd.DataFrame:
+    """Return a row for each value of which there are too few (``events`` > 0) or too many."""
+    values = dict.fromkeys([*expected, *found])
+    rows = [(value, expected.get(value, 0), found.get(value, 0)) for value in values]
+    frame = pd.DataFrame(rows, columns=[name, "expected", "found"])
+    frame = frame.assign(events=frame["expected"] - frame["found"])
+    return frame[frame["events"] != 0]

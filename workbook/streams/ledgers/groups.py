@@ -1,0 +1,111 @@
+"""Judges a table of groups by what they have committed, and by the admin client's answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import pandas as pd
+
+from workbook.streams.ledgers.findings import Findings
+
+PLACE = ["group", "topic", "partition"]
+
+MEANINGS = {
+    "missing": "a group has committed here, but the table does not say so",
+    "stale": "the table has another offset than the group's last commit",
+    "unexpected": "in the table, but nobody has committed it, or its group is deleted",
+    "nameless": "a group that had members stands in the table as unknown",
+    "differing": "the admin client has another answer than the table",
+    "unpublished": "a group's newest record in the topic isn't its row in the table",
+    "outdated": "a group's row in its newest window isn't its row in the table",
+}
+
+Rows = Mapping[str, Mapping[str, Any]]
+"""A row by its group."""
+
+
+@dataclass(frozen=True)
+class GroupsVerdict(Findings):
+    """Each anomaly with the very rows, as a DataFrame; empty where all is well. All are faults.
+
+    Columns: group, topic, partition, ``committed`` or ``admin`` (an offset), ``observed`` (that in
+    the table); of ``nameless``: group; of the last two: as ``differing_rows`` has them.
+    ``expected`` and ``observed`` count partitions.
+    """
+
+    meanings: ClassVar = MEANINGS
+    faults: ClassVar = tuple(MEANINGS)
+
+    expected: int
+    observed: int
+    missing: pd.DataFrame
+    stale: pd.DataFrame
+    unexpected: pd.DataFrame
+    nameless: pd.DataFrame
+    differing: pd.DataFrame
+    unpublished: pd.DataFrame = field(default_factory=pd.DataFrame)
+    outdated: pd.DataFrame = field(default_factory=pd.DataFrame)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def headline(self) -> str:
+        """Return the number of each anomaly in words."""
+        return ", ".join(f"{count:,} {name}" for name, count in self.counts.items())
+
+    def _headline(self) -> str:
+        held = f"{self.expected:,} partitions committed, {self.observed:,} in the table"
+        return f"{super()._headline()}: {held}"
+
+
+def judge(expected: pd.DataFrame, observed: pd.DataFrame, admin: pd.DataFrame) -> GroupsVerdict:
+    """Compare ``observed`` with what was committed, and with what the admin client answers.
+
+    All have group, topic, partition, offset; ``expected`` and ``observed`` also ``described``
+    (bool: whether a description of the group is known).
+    """
+    both = _beside(expected, "committed", observed)
+    asked = _beside(admin, "admin", observed)
+    known = set(observed.loc[observed["described"].astype(bool), "group"])
+    described = sorted(set(expected.loc[expected["described"].astype(bool), "group"]))
+    return GroupsVerdict(
+        len(expected),
+        len(observed),
+        missing=both[both["observed"].isna()],
+        stale=both[both["observed"].notna() & both["committed"].notna() & _differ(both)],
+        unexpected=both[both["committed"].isna()],
+        nameless=pd.DataFrame({"group": [name for name in described if name not in known]}),
+        differing=asked[_differ(asked)],
+    )
+
+
+def differing_rows(table: Rows, copy: Rows) -> pd.DataFrame:
+    """Find the groups whose row in a copy isn't the one in the table.
+
+    Columns: group; ``table`` and ``copy``, as dictionaries of what differs, None without a row.
+    """
+    apart = [group for group in sorted({*table, *copy}) if table.get(group) != copy.get(group)]
+    rows = [(group, *_apart(table.get(group), copy.get(group))) for group in apart]
+    return pd.DataFrame(rows, columns=["group", "table", "copy"])
+
+
+def _apart(
+    left: Mapping[str, Any] | None, right: Mapping[str, Any] | None
+) -> tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]:
+    """Keep of two rows what they don't share."""
+    if left is None or right is None:
+        return left, right
+    names = [name for name in {**left, **right} if left.get(name) != right.get(name)]
+    return {name: left.get(name) for name in names}, {name: right.get(name) for name in names}
+
+
+def _beside(left: pd.DataFrame, name: str, observed: pd.DataFrame) -> pd.DataFrame:
+    mine = left[[*PLACE, "offset"]].rename(columns={"offset": name})
+    theirs = observed[[*PLACE, "offset"]].rename(columns={"offset": "observed"})
+    return mine.merge(theirs, on=PLACE, how="outer").astype({name: "Int64", "observed": "Int64"})
+
+
+def _differ(rows: pd.DataFrame) -> pd.Series:
+    first, second = (rows[name].fillna(-1) for name in rows.columns[-2:])
+    return first != second
