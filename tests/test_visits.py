@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections import Counter
 from functools import reduce
@@ -10,21 +9,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.errors import NoSuchStream, Rejected
 from workbook.kafka.murmur2 import partition_of
-from workbook.sources.records import _read
-from workbook.sources.visits import VISITS
-from workbook.streams.events.clicks import MAX_AHEAD_MS
 from workbook.streams.events.merged import Merged, combine, merged
 from workbook.streams.events.reasons import OF_VISITS, Reason
 from workbook.streams.events.visits import (
-    MAX_MESSAGE_BYTES,
-    Heartbeat,
     OrderMessage,
     TrackingMessage,
     VisitMessage,
@@ -36,130 +29,6 @@ from workbook.streams.generators.visits import SPOILED, Kind, VisitStream
 NOW = 1_767_225_600_000
 TRACKING = TrackingMessage(7, "v1", NOW, "/shoes")
 ORDER = OrderMessage(8, "v1", NOW + 5, "o8", 1995)
-
-# --- reading ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("message", [TRACKING, ORDER, Heartbeat(NOW)])
-def test_what_is_written_can_be_read(message: VisitMessage | Heartbeat) -> None:
-    assert read_message(b"v1", message.to_json(), NOW, NOW) == message
-
-
-def test_a_heartbeat_may_have_any_key() -> None:
-    for key in (None, b"", b"\xff", b"v9"):
-        assert read_message(key, Heartbeat(NOW).to_json(), NOW) == Heartbeat(NOW)
-
-
-def test_of_a_heartbeat_only_the_time_is_read_whatever_else_is_in_it() -> None:
-    value = b'{"type":"heartbeat","timestamp":5,"page":"/","order_id":"o","cents":1}'
-    assert _read(record_batch([(None, value)]), VISITS) == ([plain(Heartbeat(5))], {})
-
-
-BAD = {
-    "no key": (None, TRACKING.to_json(), Reason.NO_KEY),
-    "a key that is no text": (b"\xff", TRACKING.to_json(), Reason.NO_KEY),
-    "another key": (b"v2", TRACKING.to_json(), Reason.OTHER_KEY),
-    "no value": (b"v1", None, Reason.EMPTY),
-    "an ssid of a megabyte": (
-        b"x" * 2**20, TrackingMessage(1, "x" * 2**20, NOW, "/").to_json(), Reason.TOO_LARGE
-    ),
-    "an ssid that is null": (
-        b"v1", b'{"type":"tracking","event_id":1,"ssid":null,"timestamp":5,"page":"/"}',
-        Reason.MISSING,
-    ),
-    "an empty ssid": (b"", TrackingMessage(1, "", NOW, "/").to_json(), Reason.MISSING),
-    "another type": (b"v1", TRACKING.to_json().replace(b"tracking", b"x"), Reason.UNKNOWN_MESSAGE),
-    "no type": (b"v1", b'{"timestamp":5}', Reason.MISSING),
-    "a time before 1970": (b"v1", TrackingMessage(1, "v1", -1, "/").to_json(), Reason.NEGATIVE),
-    "2099": (b"v1", TrackingMessage(1, "v1", 4_070_908_800_000, "/").to_json(), Reason.FUTURE),
-    "a heartbeat of 2099": (None, Heartbeat(4_070_908_800_000).to_json(), Reason.FUTURE),
-    "cents below nothing": (b"v1", OrderMessage(1, "v1", NOW, "o", -1).to_json(), Reason.NOT_CENTS),
-    "an order without an id": (b"v1", OrderMessage(1, "v1", NOW, "", 1).to_json(), Reason.MISSING),
-    "half an object": (b"v1", TRACKING.to_json()[:-4], Reason.MALFORMED),
-}  # fmt: skip
-
-
-def record_batch(records: list[tuple[bytes | None, bytes | None]], arrival: int = NOW) -> Any:
-    times = pa.array([arrival * 1000] * len(records), pa.timestamp("us", "UTC"))
-    columns = {
-        "key": pa.array([key for key, _ in records], pa.binary()),
-        "value": pa.array([value for _, value in records], pa.binary()),
-        "arrival": times,
-        "now": times,
-    }
-    return pa.record_batch(columns)
-
-
-@pytest.mark.parametrize("case", BAD)
-def test_what_is_no_message_is_rejected_with_the_reason(case: str) -> None:
-    key, value, reason = BAD[case]
-    with pytest.raises(Rejected) as rejected:
-        read_message(key, value, NOW, NOW)
-    assert rejected.value.reason is reason
-    events, reasons = _read(record_batch([(b"v1", TRACKING.to_json()), (key, value)]), VISITS)
-    assert events[0].page == "/shoes"
-    assert reasons == {1: str(reason)}
-
-
-def test_a_producer_s_clock_that_is_ahead_in_both_times_is_caught_by_the_reader_s_own() -> None:
-    value = TrackingMessage(1, "v1", NOW + 600_000, "/").to_json()
-    assert read_message(b"v1", value, NOW + 600_000)
-    with pytest.raises(Rejected, match="reader's own time"):
-        read_message(b"v1", value, NOW + 600_000, NOW)
-
-
-def test_the_fast_way_knows_the_reader_s_own_time_too() -> None:
-    ahead = NOW + 600_000
-    message = (b"v1", TrackingMessage(1, "v1", ahead, "/").to_json())
-    batch = record_batch([message, (None, Heartbeat(ahead).to_json())], arrival=ahead)
-    now = pa.array([NOW * 1000] * 2, pa.timestamp("us", "UTC"))
-    batch = batch.set_column(batch.schema.get_field_index("now"), "now", now)
-    assert _read(batch, VISITS) == ([None, None], dict.fromkeys((0, 1), str(Reason.AHEAD)))
-
-
-def test_a_limit_itself_is_no_more_than_the_limit() -> None:
-    for at in (0, NOW + MAX_AHEAD_MS):
-        assert read_message(None, Heartbeat(at).to_json(), NOW, NOW) == Heartbeat(at)
-    page = "p" * (MAX_MESSAGE_BYTES - len(TrackingMessage(1, "v1", NOW, "").to_json()))
-    whole, more = (TrackingMessage(1, "v1", NOW, each) for each in (page, page + "p"))
-    assert len(whole.to_json()) == MAX_MESSAGE_BYTES
-    batch = record_batch([(b"v1", whole.to_json()), (b"v1", more.to_json())])
-    assert _read(batch, VISITS) == ([plain(whole), None], {1: str(Reason.TOO_LARGE)})
-
-
-VALUES: list[Any] = [None, "", "v1", "/x", 7, -3, 2**63, 1.5, True, [], {}]
-
-
-@given(st.dictionaries(
-    st.sampled_from(["type", "timestamp", "event_id", "ssid", "page", "order_id", "cents", "more"]),
-    st.one_of(st.sampled_from([*VALUES, "tracking", "order", "heartbeat"]), st.integers(0, NOW)),
-))  # fmt: skip
-def test_the_fast_way_reads_what_the_strict_rules_read(fields: dict[str, Any]) -> None:
-    same_both_ways(fields)
-
-
-@pytest.mark.parametrize("message", [TRACKING, ORDER, Heartbeat(NOW)])
-def test_so_it_does_where_a_message_has_all_but_one_field_or_one_more(
-    message: VisitMessage | Heartbeat,
-) -> None:
-    whole = json.loads(message.to_json())
-    for name in ("type", "timestamp", "event_id", "ssid", "page", "order_id", "cents", "more"):
-        same_both_ways({field: whole[field] for field in whole if field != name})
-        for value in VALUES:
-            same_both_ways(whole | {name: value})
-
-
-def same_both_ways(fields: dict[str, Any]) -> None:
-    value = json.dumps(fields).encode()
-    events, reasons = _read(record_batch([(b"v1", value)]), VISITS)
-    expected: list[Any] = [None]
-    why = {}
-    try:
-        expected = [plain(read_message(b"v1", value, NOW, NOW))]
-    except Rejected as rejected:
-        why = {0: str(rejected.reason)}
-    assert (events, reasons) == (expected, why)
-
 
 # --- combining --------------------------------------------------------------------------------
 
