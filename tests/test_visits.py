@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
 from functools import reduce
-from typing import Any
 
-import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.errors import NoSuchStream, Rejected
-from workbook.kafka.murmur2 import partition_of
 from workbook.streams.events.merged import Merged, combine, merged
-from workbook.streams.events.reasons import OF_VISITS, Reason
+from workbook.streams.events.reasons import Reason
 from workbook.streams.events.visits import (
     OrderMessage,
     TrackingMessage,
     VisitMessage,
-    plain,
-    read_message,
 )
-from workbook.streams.generators.visits import SPOILED, Kind, VisitStream
 
 NOW = 1_767_225_600_000
 TRACKING = TrackingMessage(7, "v1", NOW, "/shoes")
@@ -96,82 +87,3 @@ def test_an_order_alone_is_no_visit_but_a_later_part_may_be_one() -> None:
     assert merged(ORDER).invalid is Reason.NO_VISIT
     assert Merged("v1", orders=(ORDER,), fragment=1).invalid is None
     assert combine(merged(ORDER), merged(TRACKING)).invalid is None
-
-
-# --- generating -------------------------------------------------------------------------------
-
-
-def stream(**options: Any) -> VisitStream:
-    return VisitStream(**{"rate": 100.0, "partitions": 3, **options})
-
-
-def read_back(made: VisitStream, first: int, last: int) -> pd.DataFrame:
-    """What a reader finds in the records of a stream, as the ledger's facts."""
-    rows = []
-    for row in made.block(first, last).to_pylist():
-        try:
-            found = plain(read_message(row["key"], row["value"], row["arrival"]))
-        except Rejected as rejected:
-            rows.append({"event_id": row["event_id"], "reason": str(rejected.reason)})
-            continue
-        if found.type != "heartbeat":
-            fields = {name: getattr(found, name) for name in found.__struct_fields__}
-            rows.append({**fields, "partition": row["partition"], "reason": None})
-            assert row["arrival"] == found.timestamp
-    return pd.DataFrame(rows)
-
-
-@pytest.mark.parametrize("kind", Kind)
-def test_the_facts_are_those_of_the_records(kind: Kind) -> None:
-    made = stream(
-        kind=kind, bad_share=0.2, late_share=0.2, duplicate_share=0.2, orphan_share=0.1, seed=3
-    )
-    facts, found = made.expected(0, 3000), read_back(made, 0, 3000)
-    assert facts["reason"].map(str).tolist() == found["reason"].map(str).tolist()
-    good, read = facts[facts["reason"].isna()], found[found["reason"].isna()]
-    for name in ("type", "event_id", "ssid", "timestamp", "page", "order_id", "cents", "partition"):
-        some = pd.DataFrame({"a": good[name].to_numpy(), "b": read[name].to_numpy()}).dropna()
-        assert (some["a"] == some["b"]).all(), name
-    assert (good["partition"] == partition_of([s.encode() for s in good["ssid"]], 3)).all()
-    assert set(facts["reason"].dropna()) == {reason.value for reason, _ in SPOILED}
-    assert {str(r) for r in OF_VISITS - {Reason.NO_VISIT}} <= set(facts["reason"].dropna())
-
-
-@pytest.mark.parametrize("kind", Kind)
-def test_blocks_side_by_side_are_the_whole_stream(kind: Kind) -> None:
-    made = stream(kind=kind, late_share=0.1, duplicate_share=0.1, heartbeat_s=0.5)
-    whole = made.block(0, 900).to_pylist()
-    cut = [row for a, b in ((0, 1), (1, 400), (400, 900)) for row in made.block(a, b).to_pylist()]
-    assert Counter(map(str, cut)) == Counter(map(str, whole))
-    beats = [row for row in whole if row["event_id"] is None]
-    assert Counter(row["partition"] for row in beats) == {0: 18, 1: 18, 2: 18}
-
-
-def test_a_visit_begins_with_tracking_and_ends_in_time() -> None:
-    made = stream(rate=200.0, visit_s=10.0)
-    orders = stream(kind=Kind.ORDERS, rate=40.0, tracking_rate=200.0, visit_s=10.0)
-    tracked, ordered = made.expected(0, 20_000), orders.expected(0, 4000)
-    visits = tracked.groupby("ssid")["timestamp"].agg(["min", "max", "size"])
-    assert 4 < visits["size"].mean() < 6
-    assert (visits["max"] - visits["min"]).max() <= 10_500
-    inside = ordered.merge(visits, left_on="ssid", right_index=True)
-    assert len(inside) == len(ordered)
-    assert (inside["timestamp"] - inside["min"]).between(-100, 10_500).all()
-    per_visit = ordered.groupby("ssid").size().reindex(visits.index, fill_value=0)
-    assert {0, 1, 2} <= set(per_visit)
-
-
-def test_streams_that_describe_nothing_are_refused() -> None:
-    for options in ({"pages": 0}, {"late_share": 2}, {"visit_s": -1}, {"rate": 0}):
-        with pytest.raises(NoSuchStream):
-            stream(**options)
-
-
-def test_in_a_gap_only_heartbeats_come() -> None:
-    made = stream(rate=100.0, gap_every_s=10.0, gap_s=5.0, heartbeat_s=1.0)
-    rows = made.block(0, 1500).to_pandas()
-    seconds = (rows["arrival"] - made.start_ms) / 1000
-    in_gap = rows[(seconds % 10 > 5.05) & (seconds % 10 < 9.99)]
-    assert len(in_gap)
-    assert in_gap["event_id"].isna().all()
-    assert np.isfinite(seconds).all()
