@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-
 from workbook.views.axis import TimeAxis, duration, moment
-from workbook.views.event_time import event_time
 from workbook.views.event_time_sheet import MOST
+
+from workbook.views.event_time import event_time
 from workbook.views.picture import Picture
 from workbook.views.runs import EARLIER, WAITING, MicroBatch, Read, Run, dropped, joined, newest
 from workbook.views.runs import reported as of_reports
@@ -408,6 +408,7 @@ def test_nothing_waits_without_its_own_mark() -> None:
 
 def test_a_watermark_past_the_year_9999_and_durations_that_are_no_round_number() -> None:
     from workbook.views.axis import duration
+
     from workbook.views.runs import LAST_MS, _watermark
 
     assert _watermark({"eventTime": {"watermark": "+33658-09-27T01:46:40.000Z"}}) == LAST_MS

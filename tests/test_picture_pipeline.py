@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 from chapters import NOTEBOOKS, texts
+from workbook.views.parts import Loop, Part, Producer, Query, Sink, Topic
 
 from workbook.classroom import Chapter, diagram
-from workbook.views.parts import Loop, Part, Producer, Query, Sink, Topic
 from workbook.views.picture import Picture
 from workbook.views.pipeline import pipeline
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from workbook.views.axis import moment
+
 from workbook.views.picture import Picture
 from workbook.views.windowed_store import LINES, SHOWN, Cell, windowed_store
 
