@@ -19,8 +19,8 @@ SPAN_MS = 600_000
 STALE_MS = 15_000
 """A lag that wasn't noted for so long isn't known any more: it's noted every five seconds."""
 
-TREND_MS = 20_000
-"""A lag grows or shrinks by what it was so long before it was last noted, as the line shows."""
+TREND_MS = 5_000
+"""A lag grows or shrinks by what it was so long before it was last noted."""
 
 AGES = {"ten minutes ago": SPAN_MS, "five": 300_000, "one": 60_000, "now": 0}
 
