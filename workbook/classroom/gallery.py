@@ -49,7 +49,7 @@ def gallery() -> Gallery:
 
 _STYLE = (
     f"<style>.wb-small {{width:{WIDTH}px; max-width:100%; margin:0}}"
-    ".wb-small svg {min-width:0 !important} .wb-small figcaption {font-size:13px}"
+    ".wb-small svg, .wb-small img {min-width:0 !important} .wb-small figcaption {font-size:13px}"
     ".wb-small:has(:checked) {width:100%}</style>"
 )
 

@@ -8,16 +8,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from workbook.views.drawing import FAINT, INK, ORANGE, Drawing
 from workbook.views.picture import Picture, number
-from workbook.views.words import cut
+from workbook.views.strip import START, Record, Strips, key
 
 CAPTION = "A partition before and after its compaction: what went, and why did the others stay?"
 SHOWN = 20
-"""So many records fit on a line; of a longer partition the last ones, with the active segment."""
-
-BOX, HEIGHT, SIDE = 38, 30, 62
-BEFORE_Y, AFTER_Y, LEGEND_Y = 48, 142, 226
+"""Records that are drawn; of a longer partition the last ones, with the active segment."""
 
 GONE, EXPIRED, LOST = "overwritten and gone", "a tombstone that was dropped", "gone"
 LATEST = "the last record of its key"
@@ -30,7 +26,6 @@ MARKS = {LATEST: "L", NEWER: "C", ACTIVE: "A", DUE: "?", LOST: "!", KEYLESS: "K"
 """The letter below a record says why it's still there."""
 
 TOMBSTONE = "✝"
-BOXES = f"in a box: the key; {TOMBSTONE} and hatched: a tombstone; an empty dashed box: gone"
 
 
 @dataclass(frozen=True)
@@ -57,16 +52,13 @@ def compaction(
     starts = list(starts) or [record.offset for record in before[:1]]
     why = _reasons(before, found, starts)
     shown = before[-SHOWN:]
-    marks = [reason for reason in MARKS if reason in why.values()]
-    drawing = Drawing(SIDE + BOX * max(len(shown), 15) + 12, LEGEND_Y + 16 * (len(marks) + 1))
-    _line(drawing, BEFORE_Y, "before", shown, starts, lambda record: True)
-    _line(drawing, AFTER_Y, "now", shown, starts, lambda record: record.offset in found)
-    for place, record in enumerate(shown):
-        mark = MARKS.get(why[record.offset], "")
-        drawing.text(_x(place) + BOX / 2, AFTER_Y + HEIGHT + 22, mark, anchor="middle", bold=True)
-    for line, reason in enumerate(marks):
-        drawing.text(SIDE, LEGEND_Y + 16 * line, f"{MARKS[reason]}: {reason}", size=11)
-    drawing.text(SIDE, LEGEND_Y + 16 * len(marks), BOXES, size=11)
+    notes = [f"{MARKS[r]}: {r}" for r in MARKS if r in why.values()]
+    notes += [key("hatched", f"a tombstone ({TOMBSTONE})"), key("gone", "gone")]
+    there = (lambda record: True), (lambda record: record.offset in found)
+    before_, now = (
+        list(_line(shown, starts, why, is_there, n == 1)) for n, is_there in enumerate(there)
+    )
+    drawing = Strips([("before", before_), ("now", now)], notes)
     return Picture(drawing, caption, _words(before, why), list(_rows(shown, why, starts)))
 
 
@@ -98,42 +90,24 @@ def _reasons(
 
 
 def _line(
-    drawing: Drawing, y: float, name: str, shown: Sequence[Stored], starts: Sequence[int],
+    shown: Sequence[Stored],
+    starts: Sequence[int],
+    why: Mapping[int, str],
     is_there: Callable[[Stored], bool],
-) -> None:  # fmt: skip
-    drawing.text(8, y + HEIGHT / 2 + 4, name, bold=True)
-    drawing.text(8, y - 6, "offset", size=10)
-    for low, high, start in _segments(shown, starts):
-        x, kind = _x(low), "active" if start == starts[-1] else "closed"
-        width = BOX * (high - low)
-        title = f"{kind} segment from offset {start}"
-        drawing.box(x + 1, y - 20, width - 2, HEIGHT + 26, edge=FAINT, corner=5, title=title)
-        label = f"{kind} segment" if width > 96 else kind
-        drawing.text(x + 4, y - 24, cut(label, width, 10), size=10)
-    for place, record in enumerate(shown):
-        x = _x(place)
-        drawing.text(x + BOX / 2, y - 6, _offset(record.offset), anchor="middle", size=10)
+    marked: bool,
+) -> Iterator[Record]:
+    segment = None
+    for record in shown:
+        start = _start(record.offset, starts)
+        if start is not None and start != segment:
+            segment = start
+            yield Record("active" if start == starts[-1] else "closed", "segment", "", START)
+        mark = MARKS.get(why[record.offset], "") if marked else ""
         if is_there(record):
-            _record(drawing, x, y, record)
+            label = (TOMBSTONE if record.tombstone else "") + _named(record.key)
+            yield Record(label, f"{record.offset}", mark, "hatched" if record.tombstone else "")
         else:
-            title = f"offset {record.offset} is gone"
-            drawing.box(x + 3, y, BOX - 6, HEIGHT, edge=FAINT, dashed=True, title=title)
-
-
-def _record(drawing: Drawing, x: float, y: float, record: Stored) -> None:
-    dead = record.tombstone
-    label = cut((TOMBSTONE if dead else "") + _named(record.key), BOX - 8, 10)
-    title = f"offset {record.offset}: key {_named(record.key)}{', a tombstone' if dead else ''}"
-    edge = ORANGE if dead else INK
-    drawing.box(x + 3, y, BOX - 6, HEIGHT, label, edge=edge, hatched=dead, size=10, title=title)
-
-
-def _segments(shown: Sequence[Stored], starts: Sequence[int]) -> Iterator[tuple[int, int, int]]:
-    """Yield of each segment its first place, the place after its last one, and its start."""
-    of = [_start(record.offset, starts) for record in shown]
-    for start in sorted({start for start in of if start is not None}):
-        low = of.index(start)
-        yield low, low + of.count(start), start
+            yield Record("", f"{record.offset}", mark, "gone")
 
 
 def _start(offset: int, starts: Sequence[int]) -> int | None:
@@ -143,10 +117,6 @@ def _start(offset: int, starts: Sequence[int]) -> int | None:
 
 def _named(key: str | None) -> str:
     return "none" if key is None else key
-
-
-def _x(place: int) -> float:
-    return SIDE + BOX * place
 
 
 def _words(before: Sequence[Stored], why: Mapping[int, str]) -> str:
@@ -159,11 +129,6 @@ def _words(before: Sequence[Stored], why: Mapping[int, str]) -> str:
     if len(before) > SHOWN:
         text += f" The last {SHOWN} are drawn."
     return text
-
-
-def _offset(offset: int) -> str:
-    """Write an offset in the width of six digits; of a longer one the end."""
-    return str(offset) if offset < 1_000_000 else f"…{offset % 100_000:05}"
 
 
 def _rows(
