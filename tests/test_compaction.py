@@ -11,8 +11,8 @@ import pytest
 from compacting import MARKER, roll, wait_until_compacted
 
 from workbook.errors import BrokerUnreachable
+from workbook.kafka.producer import RecordProducer
 from workbook.kafka.readers import read_all
-from workbook.kafka.record_producer import RecordProducer
 from workbook.streams.background_stream import BackgroundStream
 from workbook.streams.events.positions import Position
 from workbook.streams.generators.positions import PositionStream

@@ -60,32 +60,25 @@ VISIT = {
 }
 
 
-def sent(monkeypatch: pytest.MonkeyPatch, *codes: int | None) -> list[str]:
-    """Send a visit by a broker with these answers; returns why letters were written."""
+def sent(monkeypatch: pytest.MonkeyPatch, most: int, *codes: int | None) -> list[str]:
+    """Send a visit by a broker with this limit and these answers; return the letters' reasons."""
     producer, letters = Scripted(*codes), Letters()
-    monkeypatch.setattr(merged, "_producer", lambda config, topic: producer)
+    monkeypatch.setattr(merged, "kept", lambda config, topic, patience: (most, producer))
     send = _Send({}, "visits", {"tracking": "a", "orders": "b"}, letters)  # type: ignore[arg-type]
     list(send(iter(pa.Table.from_pylist([VISIT]).to_batches())))
     assert not producer.codes, "all of the script was played"
     return letters.reasons
 
 
-def test_a_visit_is_sent_again_where_its_batch_was_too_large(
+def test_a_visit_that_is_too_large_goes_to_the_dead_letters(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert sent(monkeypatch, KafkaError.MSG_SIZE_TOO_LARGE, None) == []
+    assert sent(monkeypatch, 1000, None) == []
+    assert sent(monkeypatch, 100) == [merged.TOO_LARGE_VISIT]
 
 
-def test_a_visit_that_is_too_large_alone_goes_to_the_dead_letters(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    twice = [KafkaError.MSG_SIZE_TOO_LARGE] * 2
-    assert sent(monkeypatch, *twice) == [merged.TOO_LARGE_VISIT]
-
-
-@pytest.mark.parametrize("codes", [[], [KafkaError.MSG_SIZE_TOO_LARGE]])
 def test_a_visit_that_the_broker_does_not_take_ends_the_batch(
-    monkeypatch: pytest.MonkeyPatch, codes: list[int]
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with pytest.raises(BrokerUnreachable, match="same checkpoint nothing is lost"):
-        sent(monkeypatch, *codes, KafkaError._MSG_TIMED_OUT)
+        sent(monkeypatch, 1000, KafkaError._MSG_TIMED_OUT)

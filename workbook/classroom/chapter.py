@@ -24,8 +24,8 @@ from workbook.classroom.tapes import LoopAt, Tape, click_name
 from workbook.classroom.waiting import Waiting
 from workbook.classroom.watched import watched
 from workbook.kafka.loops import Closes, Loop
-from workbook.kafka.probe import require_broker, require_topic
 from workbook.kafka.readers import read_dead_letters
+from workbook.kafka.require import require_broker, require_topic
 from workbook.kafka.tail import Tail
 from workbook.stack.broker import kafka
 from workbook.stack.process import end_now, family, spawn

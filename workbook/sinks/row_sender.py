@@ -1,38 +1,40 @@
-"""Sends a table's changed rows as records, also where a row or a batch of them is too large."""
+"""Sends a table's changed rows as records; a row that is too large goes to the dead letters."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
 from confluent_kafka import KafkaError, Message
 
 from workbook.errors import BrokerUnreachable
-from workbook.kafka.dead_letters import DeadLetters, identity
-from workbook.kafka.producer import TOO_LARGE, DeliveringProducer
+from workbook.kafka.dead_letters import DeadLetters, bounded, identity
+from workbook.kafka.producer import DeliveringProducer
 from workbook.sinks.row_json import keyed_json
 
 ROW_TOO_LARGE = "row too large for a record of its topic"
 """With this reason a row goes to the dead letters, and a tombstone takes its place."""
 
-_NONE: Mapping[str, str] = {}
+Connected = tuple[int, DeliveringProducer]
+"""How many bytes key and value may have together, and a producer for many small records."""
 
 
-def connect(config: Mapping[str, Any], topic: str, patience: float) -> DeliveringProducer:
-    """Return a producer for many small records at once."""
-    bulk = {"linger.ms": 5, "compression.type": "lz4"}
-    return DeliveringProducer(config, topic, bulk, patience=patience)
+def connect(config: Mapping[str, Any], topic: str, patience: float) -> Connected:
+    """Connect to a topic, for many small records at once."""
+    most, limit = bounded(config, topic)
+    bulk = {"linger.ms": 5, "compression.type": "lz4", **limit}
+    return most, DeliveringProducer(config, topic, bulk, patience=patience)
 
 
-def kept(config: Mapping[str, Any], topic: str, patience: float) -> DeliveringProducer:
-    """Return this process's one producer for a topic: a Python worker has many tasks."""
-    return _kept(tuple(config.items()), topic, patience)
+def kept(config: Mapping[str, Any], topic: str, patience: float) -> Connected:
+    """Return this process's one connection to a topic: a Python worker has many tasks."""
+    return _kept(tuple(sorted(config.items())), topic, patience)
 
 
 @lru_cache(maxsize=1)
-def _kept(config: tuple[tuple[str, Any], ...], topic: str, patience: float) -> DeliveringProducer:
+def _kept(config: tuple[tuple[str, Any], ...], topic: str, patience: float) -> Connected:
     return connect(dict(config), topic, patience)
 
 
@@ -49,15 +51,14 @@ class RowSender:
         key: str,
         patience: float,
         dead_letters: DeadLetters | None,
-        connect: Callable[..., DeliveringProducer] = connect,
+        connect: Callable[..., Connected] = connect,
     ) -> None:
         self._made_of = (config, topic, key, patience, dead_letters)
         self.topic, self.key = topic, key
         self._patience, self._dead_letters = patience, dead_letters
         self._bootstrap = config.get("bootstrap.servers")
-        self._too_large: set[bytes] = set()
         self._delivered, self._refused = 0, ""
-        self._producer = connect(config, topic, patience)
+        self._most, self._producer = connect(config, topic, patience)
 
     def __reduce__(self) -> tuple[type[RowSender], tuple[Any, ...]]:
         return RowSender, (*self._made_of, kept)
@@ -68,38 +69,15 @@ class RowSender:
         Raises ``BrokerUnreachable`` where it doesn't take all of them.
         """
         self._delivered, self._refused = 0, ""
-        self._too_large.clear()
-        rows = [
-            (key.encode(), None if value is None else value.encode())
-            for key, value in keyed_json(changes, self.key)
-        ]
-        for key, value in rows:
-            self._send(key, value)
-        self._flush()
-        again = set(self._too_large)
-        for key, value in rows:
-            if key in again:  # all of a key's rows, since their order counts
-                self._send_alone(key, value)
+        for name, row in keyed_json(changes, self.key):
+            key, value = name.encode(), None if row is None else row.encode()
+            if len(key) + len(value or b"") > self._most:
+                self._reject(key, value or b"")
+            else:
+                self._producer.produce(value, key, report=self._report)
+        left = self._producer.flush()
         if self._dead_letters is not None:
             self._dead_letters.close()
-        return self._delivered
-
-    def _send_alone(self, key: bytes, value: bytes | None) -> None:
-        """Send a row again: maybe it was its batch that was too large. If not, say so instead."""
-        self._too_large.clear()
-        self._send(key, value)
-        self._flush()
-        if value is None or not self._too_large:
-            return
-        headers = {f"value-{what}": fact for what, fact in identity(value).items()}
-        self._send(key, None, {"reason": ROW_TOO_LARGE, **headers})
-        self._flush()
-        if self._dead_letters is not None:
-            where = {"topic": self.topic, "partition": -1, "offset": -1, "arrival": -1}
-            self._dead_letters.send({"key": key, "value": value, **where}, ROW_TOO_LARGE)
-
-    def _flush(self) -> None:
-        left = self._producer.flush()
         if left or self._refused:
             raise BrokerUnreachable(
                 f"Expected {self._bootstrap} to take a table's changes into "
@@ -107,14 +85,19 @@ class RowSender:
                 f"({self._refused or 'no answer'}). Check that broker and topic exist (workbook "
                 "doctor), and start again: with the same checkpoint nothing is lost."
             )
+        return self._delivered
 
-    def _send(self, key: bytes, value: bytes | None, headers: Mapping[str, str] = _NONE) -> None:
-        self._producer.produce(value, key, headers=headers, report=partial(self._report, key))
+    def _reject(self, key: bytes, value: bytes) -> None:
+        """Send a tombstone that says so instead of a row; else the former row would stay."""
+        facts = {f"value-{what}": fact for what, fact in identity(value).items()}
+        said = {"reason": ROW_TOO_LARGE, **facts}
+        self._producer.produce(None, key, headers=said, report=self._report)
+        if self._dead_letters is not None:
+            where = {"topic": self.topic, "partition": -1, "offset": -1, "arrival": -1}
+            self._dead_letters.send({"key": key, "value": value, **where}, ROW_TOO_LARGE)
 
-    def _report(self, key: bytes, error: KafkaError | None, _: Message | None) -> None:
+    def _report(self, error: KafkaError | None, _: Message | None) -> None:
         if error is None:
             self._delivered += 1
-        elif error.code() in TOO_LARGE:
-            self._too_large.add(key)
         else:
             self._refused = error.str()

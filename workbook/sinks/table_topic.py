@@ -10,7 +10,7 @@ from pyspark.accumulators import Accumulator
 from pyspark.sql import DataFrame
 
 from workbook.kafka.dead_letters import DeadLetters
-from workbook.kafka.probe import require_topic
+from workbook.kafka.require import require_topic
 from workbook.sinks.row_sender import RowSender
 from workbook.spark.runner import Batch, ExecutorSink, Sink
 
