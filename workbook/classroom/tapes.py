@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 from workbook.kafka.tail import Seen, Tail
 from workbook.views.picture import Picture, number
-from workbook.views.tape import Look, Place, Span, tape
+from workbook.views.strip import Look
+from workbook.views.tape import Place, Span, tape
 
 CAPTION = "Two memories: the group's committed offset, in the broker, and the count, in the loop"
 SILENT = "The broker doesn't answer; this is what was known last."

@@ -1,26 +1,33 @@
-"""A topic in the middle: who writes where on its left, who reads what on its right."""
+"""A topic's partitions in lines: which keys they have, who reads them, and who did so before."""
 
 from __future__ import annotations
 
-from collections import Counter
+import heapq
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import Any
 
-from workbook.views.drawing import BLUE, GREEN, GREY, INK, ORANGE, PAPER, Drawing, wide
 from workbook.views.picture import Picture, number
-from workbook.views.shares import Key, Shares, Step, described, ranges, shares
+from workbook.views.strip import Look, Strip
 
-WRITES = "Who writes where: follow each key to its partition"
+WRITES = "Who writes where: find each key, and its partition"
 READS = "Who reads what: each partition has one reader of the group"
 STEP_BY_STEP = f"{READS}. The squares: who had it, step by step; hatched: nobody"
-COLOURS = (BLUE, GREEN, ORANGE)
-SIDE, HEAD, KEYS, PARTITION, MEMBER, GAP = 8, 26, 150, 170, 90, 120
-KEY_ROW, STEP = 20, 18
-BUSIEST = 12
-"""So many keys are drawn at most, those with the most records."""
+BUSIEST, NAMED, STEPS = 12, 3, 16
+"""Keys that are drawn, those with the most records; torn keys that are named; a group's steps that
+are drawn, the newest ones."""
 
-STEPS = 16
-"""So many steps of a group are drawn at most, the newest ones."""
+TORN, LETTERS = "⇉ ", 16
+"""The sign of a key in several partitions, and letters of a key that are drawn."""
+
+Key = str | None
+"""A record's key as text; None where a record has none."""
+
+Step = tuple[str, str, Collection[int]]
+"""A callback of a rebalance: a member, "assigned", "revoked" or "lost", and the partitions."""
+
+Held = Mapping[str, Collection[int]]
+"""The partitions of each member."""
 
 
 def who_writes(
@@ -30,16 +37,20 @@ def who_writes(
     mark: str = "",
     caption: str = WRITES,
 ) -> Picture:
-    """Draw the key and partition of each record: keys on the left, partitions on the right.
+    """Draw each partition with its keys, from the key and partition of each record.
 
-    Of many keys the twelve with the most records are drawn, and ``mark`` in any case, in bold. Of
-    more than 100,000 records a sample is counted.
+    Of many keys the twelve with the most records are drawn, and ``mark`` in any case, in bold.
     """
-    return group(shares(partitions, written), caption, mark)
+    records = _Written(written)
+    partitions = max(partitions, records.partitions)
+    strip = _lines(partitions, records, records.drawn(mark), mark)
+    words = " ".join(records.words(partitions, mark)) or "The topic is empty."
+    rows = [_row(partition, records) for partition in range(partitions)]
+    return Picture(strip, caption, words, rows)
 
 
 def who_reads(
-    owned: Mapping[str, Collection[int]],
+    owned: Held,
     log: Sequence[Step],
     partitions: int,
     *,
@@ -50,181 +61,206 @@ def who_reads(
 
     ``log`` has member, "assigned", "revoked" or "lost", and partitions. Both may change meanwhile.
     """
-    caption = caption or (STEP_BY_STEP if log else READS)
-    return group(shares(partitions, written, owned, log), caption)
+    owned, log = {name: set(those) for name, those in dict(owned).items()}, list(log)
+    records = _Written(written)
+    seen = [partition for those in owned.values() for partition in those]
+    partitions = max(partitions, records.partitions, max(seen, default=-1) + 1)
+    history = _history(owned, log)[-STEPS:]
+    strip = _lines(partitions, records, records.drawn(""), "", history)
+    words = [*records.words(partitions), *_read(owned, partitions), *_handed(log)]
+    rows = [_row(partition, records, history, log) for partition in range(partitions)]
+    return Picture(strip, caption or (STEP_BY_STEP if log else READS), " ".join(words), rows)
 
 
-@dataclass(frozen=True)
-class _Page:
-    """Where things stand on the sheet."""
+class _Written:
+    """How many records each key has in each partition."""
 
-    keys: Sequence[Key]
-    more: int
-    partitions: int
-    members: Sequence[str]
-    steps: int
+    def __init__(self, written: Iterable[tuple[str | bytes | None, int]]) -> None:
+        self.records: Counter[tuple[Key, int]] = Counter()
+        for (key, partition), count in Counter(written).items():
+            self.records[_text(key), partition] += count
+        self.of_key: Counter[Key] = Counter()
+        self.of_partition: Counter[int] = Counter()
+        self.homes: defaultdict[Key, list[int]] = defaultdict(list)
+        for (key, partition), count in self.records.items():
+            self.of_key[key] += count
+            self.of_partition[partition] += count
+            self.homes[key].append(partition)
+        self.partitions = max(self.of_partition, default=-1) + 1
+        self.keys = len(self.homes) - (None in self.homes)
 
-    @property
-    def row(self) -> float:
-        return 30 if self.partitions <= 12 else 22
+    def busiest(self, keys: Iterable[Key], count: int) -> list[str]:
+        found = ((-self.of_key[key], key) for key in keys if key is not None)
+        return [key for _, key in heapq.nsmallest(count, found)]
 
-    @property
-    def height(self) -> float:
-        left = len(self.keys) + (self.more > 0)
-        rows = max(left * KEY_ROW, self.partitions * self.row, len(self.members) * 40.0, 40)
-        return HEAD + rows + SIDE
+    def drawn(self, mark: str) -> list[Key]:
+        """Return the busiest keys, the marked one, and None for records without a key."""
+        busiest: list[Key] = [*self.busiest(self.homes, BUSIEST)]
+        if mark in self.homes and mark not in busiest:
+            busiest[-1] = mark
+        return [*busiest, None] if None in self.homes else busiest
 
-    @property
-    def box(self) -> float:
-        """Return where the partitions' boxes begin."""
-        return SIDE + (KEYS + GAP if self.keys else 0)
+    def words(self, partitions: int, mark: str = "") -> list[str]:
+        """Describe who writes where, ``mark`` by name."""
+        if not self.records:
+            return []
+        counts = [self.of_partition[partition] for partition in range(partitions)]
+        each = f"between {min(counts):,} and {max(counts):,} in each"
+        if partitions <= 8:
+            each = ", ".join(f"{count:,}" for count in counts)
+        records = number(sum(counts), "record")
+        said = [f"{records} in {number(partitions, 'partition')}: {each}."]
+        if self.keys:
+            said.append(self._of_keys())
+        if count := self.of_key[None]:
+            said.append(f"{number(count, 'record')} without a key in {_places(self.homes[None])}.")
+        return [*said, f"{mark} is in {_places(self.homes[mark])}."] if mark in self.homes else said
 
-    @property
-    def member(self) -> float:
-        return self.box + PARTITION + GAP
-
-    @property
-    def squares(self) -> float:
-        return self.member + MEMBER + 30
-
-    @property
-    def width(self) -> float:
-        if not self.members:
-            return self.box + PARTITION + GAP
-        return (self.squares + STEP * self.steps if self.steps else self.member + MEMBER) + SIDE
-
-    def key_at(self, index: int) -> float:
-        return self._middle(index, len(self.keys) + (self.more > 0))
-
-    def partition_at(self, index: int) -> float:
-        return self._middle(index, self.partitions)
-
-    def member_at(self, index: int) -> float:
-        return self._middle(index, len(self.members))
-
-    def _middle(self, index: int, count: int) -> float:
-        return HEAD + (self.height - HEAD - SIDE) * (index + 0.5) / count
+    def _of_keys(self) -> str:
+        more = f", {BUSIEST} of them drawn" if self.keys > BUSIEST else ""
+        said = f"{number(self.keys, 'key')}{more}; "
+        torn = [key for key, places in self.homes.items() if key is not None and len(places) > 1]
+        if not torn:
+            return f"{said}each in one partition."
+        named = [f"{key} in {ranges(self.homes[key])}" for key in self.busiest(torn, NAMED)]
+        rest = f"; and {len(torn) - NAMED:,} more" if len(torn) > NAMED else ""
+        return f"{said}{len(torn):,} in several partitions ({'; '.join(named)}{rest})."
 
 
-def group(all_of: Shares, caption: str, mark: str = "") -> Picture:
-    """Draw keys, partitions and members, as far as there are any."""
-    keys = _drawn_keys(all_of, mark)
-    named = [key for key in keys if key is not None]
-    page = _Page(
-        keys,
-        all_of.keys - len(named),
-        all_of.partitions,
-        list(all_of.reads or ()),
-        min(len(all_of.log) + 1, STEPS) if all_of.log else 0,
+def _text(key: str | bytes | None) -> Key:
+    return key.decode(errors="backslashreplace") if isinstance(key, bytes) else key
+
+
+def _history(owned: Held, log: Sequence[Step]) -> list[Held]:
+    """Return who had which partitions: before the first step, and after each one."""
+    states = [owned]
+    for name, what, those in reversed(log):
+        held = {each: set(its) for each, its in states[-1].items()}
+        its = held.setdefault(name, set())
+        held[name] = its - set(those) if what == "assigned" else its | set(those)
+        states.append(held)
+    return states[::-1]
+
+
+def _lines(
+    partitions: int, written: _Written, keys: Sequence[Key], mark: str,
+    history: Sequence[Held] = (),
+) -> Strip:  # fmt: skip
+    """Draw a line per partition; what isn't known has no column."""
+    steps = history[:-1] and history
+    strip = Strip(3 + len(steps), widest=20)
+    strip.next("keys · records" if written.records else "")
+    for column, title in enumerate(("partition", "records", "read by")):
+        if title == "partition" or (history if title == "read by" else written.records):
+            strip.text(column, title, bold=True)
+    if steps:
+        strip.bracket(3, 3 + len(steps), "had by, step by step, until now")
+    for partition in range(partitions):
+        strip.next(_named(partition, written, keys, mark), bold=False)
+        strip.cell(0, str(partition), title=f"partition {partition}", bold=True)
+        if written.records:
+            strip.text(1, _bar(partition, written), align="left")
+        if history:
+            now = _holders(history[-1], partition)
+            strip.cell(2, now or "✗ nobody", Look.ROUND if now else Look.HATCHED)
+        for column, held in enumerate(steps, 3):
+            name = _holders(held, partition)
+            look = Look.PLAIN if name else Look.HATCHED
+            title = f"partition {partition}: {name or 'nobody'}"
+            strip.cell(column, name[:2], look, title=title)
+    for name in (name for name, its in (history[-1] if history else {}).items() if not its):
+        strip.note(f"{name} reads nothing")
+    if any(len(written.homes[key]) > 1 for key in keys if key is not None):
+        strip.note(f"{TORN}: a key in several partitions")
+    return strip
+
+
+def _named(partition: int, written: _Written, keys: Sequence[Key], mark: str) -> str:
+    """Name the keys of a partition with the number of their records."""
+    its = [key for key in keys if partition in written.homes[key]]
+    signs = {
+        key: TORN * (key is not None and len(written.homes[key]) > 1) + "▶ " * (key == mark)
+        for key in its
+    }
+    names = {key: "no key" if key is None else key[:LETTERS] or "(empty)" for key in its}
+    said = [f"{signs[key]}{names[key]} · {written.records[key, partition]:,}" for key in its]
+    return ",  ".join(said)
+
+
+def _bar(partition: int, written: _Written) -> str:
+    count, most = written.of_partition[partition], max(written.of_partition.values())
+    return f"{'█' * round(8 * count / most)} {count:,}"
+
+
+def _holders(held: Held, partition: int) -> str:
+    return "+".join(name for name, its in held.items() if partition in its)
+
+
+def _row(
+    partition: int, written: _Written, history: Sequence[Held] = (), log: Sequence[Step] = ()
+) -> dict[str, Any]:
+    row: dict[str, Any] = {"partition": partition}
+    if written.records:
+        its = [key for key, place in written.records if place == partition and key is not None]
+        row |= {"records": written.of_partition[partition], "keys": len(its)}
+    if history:
+        row["read by"] = _holders(history[-1], partition) or "nobody"
+    if log:
+        row["had by, step by step"] = " ".join(_holders(h, partition) or "–" for h in history)
+    return row
+
+
+def _read(owned: Held, partitions: int) -> list[str]:
+    """Describe who reads what."""
+    held = [f"{name} reads {_places(its) if its else 'nothing'}" for name, its in owned.items()]
+    said = ["; ".join(held) + "." if held else "The group has no member."]
+    readers = {p: [name for name, its in owned.items() if p in its] for p in range(partitions)}
+    if unread := [partition for partition, names in readers.items() if not names]:
+        said.append(f"Nobody reads {_places(unread)}.")
+    return said + [
+        f"Partition {partition} has {len(names)} readers: {', '.join(names)}."
+        for partition, names in readers.items()
+        if len(names) > 1
+    ]
+
+
+def _handed(log: Sequence[Step]) -> list[str]:
+    """Describe what was taken away, what another member got of it, and what came back."""
+    if not log:
+        return []
+    taken = moved = back = 0
+    former: dict[int, str] = {}
+    for name, what, those in log:
+        for partition in those:
+            if what != "assigned":
+                taken += 1
+                former[partition] = name
+            elif partition in former:
+                same = former.pop(partition) == name
+                moved, back = moved + (not same), back + same
+    counts = {
+        "taken away": taken,
+        "given to another reader": moved,
+        "given back to the same one": back,
+        "not yet given to anybody": taken - moved - back,
+    }
+    why = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+    said = f"{number(moved, 'hand-over')} of partitions"
+    return [f"{said}: {why}." if why else f"{said}."]
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """Write numbers in short: 0, 1, 2 and 5 as "0–2, 5"."""
+    runs: list[list[int]] = []
+    for each in sorted(numbers):
+        if runs and each == runs[-1][-1] + 1:
+            runs[-1].append(each)
+        else:
+            runs.append([each])
+    return ", ".join(
+        f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs
     )
-    drawing = Drawing(page.width, page.height)
-    _draw_keys(drawing, page, all_of, mark)
-    _draw_members(drawing, page, all_of)
-    _draw_partitions(drawing, page, all_of)
-    _draw_history(drawing, page, all_of)
-    return Picture(drawing, caption, described(all_of, len(named), mark), _rows(all_of))
 
 
-def _drawn_keys(all_of: Shares, mark: str) -> list[Key]:
-    """Return the busiest keys in the order of their partitions, and None for what has none."""
-    busiest = all_of.busiest(BUSIEST)
-    if mark and mark in all_of.homes and mark not in busiest:
-        busiest[-1] = mark
-    ordered: list[Key] = sorted(busiest, key=lambda key: (sorted(all_of.homes[key]), key))
-    return [*ordered, None] if None in all_of.homes else ordered
-
-
-def _draw_keys(drawing: Drawing, page: _Page, all_of: Shares, mark: str) -> None:
-    if page.keys:
-        drawing.text(SIDE + KEYS, 14, "keys", anchor="end", bold=True)
-    for index, key in enumerate(page.keys):
-        y = page.key_at(index)
-        places = all_of.homes[key]
-        label = "no key" if key is None else _short(key) or "(empty)"
-        label, bold = f"{label} · {all_of.of_key[key]:,}", bool(mark) and key == mark
-        drawing.text(SIDE + KEYS, y + 4, label, anchor="end", size=11, bold=bold)
-        for place in places:
-            drawing.line(
-                [(SIDE + KEYS + 6, y), (page.box, page.partition_at(place))],
-                colour=COLOURS[place % 3], thick=2.5 if len(places) > 1 and key else 1.2,
-                dashed=key is None,
-            )  # fmt: skip
-    if page.more:
-        y = page.key_at(len(page.keys))
-        drawing.text(SIDE + KEYS, y + 4, f"… and {page.more:,} more", anchor="end", size=11)
-
-
-def _draw_partitions(drawing: Drawing, page: _Page, all_of: Shares) -> None:
-    drawing.text(page.box, 14, "partitions", bold=True)
-    most = max(all_of.of_partition.values(), default=0)
-    for partition in range(page.partitions):
-        count, y = all_of.of_partition[partition], page.partition_at(partition)
-        height = page.row - 4
-        top = y - height / 2
-        drawing.box(page.box, top, PARTITION, height, fill=PAPER, title=f"partition {partition}")
-        drawing.text(page.box + 8, y + 4, str(partition), bold=True)
-        if all_of.records:
-            words = number(count, "record")
-            drawing.text(page.box + PARTITION - 8, y + 4, words, anchor="end", size=11)
-            drawing.box(
-                page.box, top + height - 4, PARTITION * count / most, 4, fill=BLUE, edge=BLUE
-            )
-        if partition in all_of.unread:
-            drawing.cross(page.box + PARTITION + 12, y)
-            drawing.text(page.box + PARTITION + 22, y + 4, "nobody reads it", size=10)
-
-
-def _draw_members(drawing: Drawing, page: _Page, all_of: Shares) -> None:
-    if page.members:
-        drawing.text(page.member, 14, "members", bold=True)
-    for index, name in enumerate(page.members):
-        y, its = page.member_at(index), (all_of.reads or {})[name]
-        for partition in sorted(its):
-            drawing.line(
-                [(page.box + PARTITION, page.partition_at(partition)), (page.member, y)],
-                colour=COLOURS[index % 3], thick=2, dashed=index % 2 == 1,
-            )  # fmt: skip
-        drawing.box(page.member, y - 17, MEMBER, 34, fill=PAPER, corner=17, title=name)
-        drawing.text(page.member + MEMBER / 2, y - 2, _short(name), anchor="middle", bold=True)
-        words = f"reads {ranges(its)}" if its else "reads nothing"
-        words = words if wide(words, 10) < MEMBER else f"reads {len(its)}"
-        drawing.text(page.member + MEMBER / 2, y + 11, words, anchor="middle", size=10)
-
-
-def _draw_history(drawing: Drawing, page: _Page, all_of: Shares) -> None:
-    """Draw a square per partition and step, with the first letters of who had it then."""
-    for column, held in enumerate(all_of.history[-page.steps :] if page.steps else ()):
-        x = page.squares + STEP * column
-        newest = column == page.steps - 1
-        if newest:
-            drawing.text(x + STEP, 14, "now", anchor="end", size=10)
-        for partition in range(page.partitions):
-            names = [name for name, its in held.items() if partition in its]
-            drawing.box(
-                x, page.partition_at(partition) - STEP / 2, STEP, STEP, "+".join(names)[:2],
-                hatched=not names, edge=INK if newest else GREY, size=10,
-                title=f"partition {partition}: {' and '.join(names) or 'nobody'}",
-            )  # fmt: skip
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= 13 else f"{name[:12]}…"
-
-
-def _rows(all_of: Shares) -> list[dict[str, str | int]]:
-    rows: list[dict[str, str | int]] = []
-    keys = Counter(partition for key, partition in all_of.records if key is not None)
-    for partition in range(all_of.partitions):
-        row: dict[str, str | int] = {"partition": partition}
-        if all_of.records:
-            row["records"] = all_of.of_partition[partition]
-            row["keys"] = keys[partition]
-        if all_of.reads is not None:
-            row["read by"] = ", ".join(all_of.readers_of(partition)) or "nobody"
-        if all_of.log:
-            row["had by, step by step"] = " ".join(
-                "+".join(n for n, its in held.items() if partition in its) or "–"
-                for held in all_of.history[-STEPS:]
-            )
-        rows.append(row)
-    return rows
+def _places(partitions: Collection[int]) -> str:
+    return f"partition{'s' * (len(partitions) > 1)} {ranges(partitions)}"

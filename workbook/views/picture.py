@@ -6,12 +6,18 @@ import html
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
-from workbook.views.drawing import Drawing
 from workbook.views.tables import table
 
 SAME = "The same as a table"
+
+
+class Drawn(Protocol):
+    """A drawing: a ``Drawing`` of boxes, or a ``Plane`` with axes."""
+
+    def svg(self, words: str) -> str:
+        """Return it as HTML; ``words`` are for who can't see it."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -21,7 +27,7 @@ class Picture:
     ``rows`` are the same as a table, folded below it; none where the words say all.
     """
 
-    drawing: Drawing
+    drawing: Drawn
     caption: str
     words: str
     rows: Sequence[Mapping[str, Any]] = ()

@@ -9,7 +9,7 @@ from typing import Any
 
 from workbook.views.drawing import FAINT, GREEN, ORANGE, Drawing
 from workbook.views.picture import Picture, number
-from workbook.views.stepper import Stepper
+from workbook.views.rewind import Stepper
 from workbook.views.words import ARROW, MINUS, cut, signed
 
 CAPTION = "One update: what goes out of a group, what comes in, and the group before and after"
