@@ -53,7 +53,7 @@ def _line(strip: Strip, data: bytes, fields: Sequence[Field], first: int, end: i
     strip.next()
     for place in range(first, end):
         byte = data[place]
-        strip.cell(place - first, f"{byte:02x}", Look.FAINT, title=f"byte {place}: {byte}")
+        strip.cell(place - first, f"{byte:02x}", Look.THIN, title=f"byte {place}: {byte}")
     strip.next()
     for place in range(first, end):
         character = chr(data[place])

@@ -25,6 +25,7 @@ class Look(Enum):
     DOUBLE = f"border:4px double {BLUE}"
     DASHED = f"border:1.5px dashed {INK}"
     FAINT = f"border:1px dashed {GREY}"
+    THIN = f"border:1px solid {GREY}"
     ROUND = f"border:2px solid {INK}; border-radius:12px"
 
     @property
