@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import pandas as pd
 
-from workbook.classroom import advice, cells, diagram, failed, topologies
+from workbook.classroom import advice, cells, diagram, failed
 from workbook.classroom.keep_cell import keep_the_current_cell
 from workbook.classroom.prediction import Prediction
 from workbook.classroom.source import Source
@@ -39,6 +39,7 @@ from workbook.views import charts, live, tables
 from workbook.views.cell_clock import time_cells
 from workbook.views.picture import Picture
 from workbook.views.shop import Shop
+from workbook.views.topology import topology_picture
 
 if TYPE_CHECKING:
     from ipywidgets import Widget
@@ -267,7 +268,9 @@ class Chapter:
 
     def topology(self, query: StreamingQuery | DataFrame) -> Picture:
         """Draw sources, operators, state, shuffles and sink of a query, from its plan."""
-        return topologies.drawn(query)
+        from workbook.spark.topology import topology
+
+        return topology_picture(topology(query).nodes)
 
     def source(self, *things: FunctionType | type) -> Source:
         """Show the source of functions of the package, folded."""
