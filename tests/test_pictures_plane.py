@@ -316,7 +316,7 @@ def test_an_account_adds_up_part_by_part() -> None:
     drawn = accounting(DUE, {**DUE, "accepted": 24_010, "duplicate": 2_390})
     assert "accepted 10 too many; duplicate 10 too few." in drawn.words
     assert drawn.rows[1] == {
-        "fate": "duplicate", "expected": 2_400, "found": 2_390, "": "✗ 10 too few",
+        "fate": "duplicate", "expected": 2_400, "found": 2_390, "difference": "✗ 10 too few",
     }  # fmt: skip
     assert accounting({}, {}).words == "0 of 0 records found: none. It adds up, part by part."
 
