@@ -47,9 +47,11 @@ def rate(spark: SparkSession) -> DataFrame:
 
 def test_a_windowed_count_has_a_shuffle_before_its_state(rate: DataFrame) -> None:
     windows = F.window("timestamp", "10 seconds")
-    counts = rate.where("value > 3").withWatermark("timestamp", "4 seconds")
+    counts = rate.where("value > 3 AND k IN (0, 1)").withWatermark("timestamp", "4 seconds")
     graph = topology(counts.groupBy(windows, "k").count())
     assert flow(graph) == ["rate", "filter", "watermark", "shuffle", "aggregate"]
+    assert graph.nodes[1].detail.startswith("value > 3L and ")
+    assert graph.nodes[1].detail.count("(") == graph.nodes[1].detail.count(")")
     assert graph.nodes[2].detail == "timestamp - 4 seconds"
     [shuffle] = graph.of_kind(SHUFFLE)
     assert shuffle.keys == ("window", "k")

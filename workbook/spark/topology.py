@@ -153,9 +153,18 @@ def _keys(plan: Plan) -> tuple[str, ...]:
 
 def _filter(plan: Plan) -> Node | None:
     """Describe a filter, without the optimiser's own conditions."""
-    parts = str(plan.condition().sql()).split(" AND ")
-    asked = [part.strip("()") for part in parts if "IS NOT NULL" not in part and "__" not in part]
+    parts = [part for part in _conjuncts(plan.condition()) if _class(part) != "IsNotNull"]
+    asked = [text for part in parts if "__" not in (text := str(part.sql()))]
+    asked = [text[1:-1] if text.startswith("(") else text for text in asked]
     return Node(OPERATOR, "filter", " and ".join(asked)) if asked else None
+
+
+def _conjuncts(condition: Plan) -> Iterator[Plan]:
+    if _class(condition) != "And":
+        yield condition
+        return
+    for side in (condition.left(), condition.right()):
+        yield from _conjuncts(side)
 
 
 def _source(plan: Plan) -> Node:

@@ -8,8 +8,7 @@ from workbook.views.boxes import Box, flow, onward, said
 from workbook.views.picture import Picture, number
 
 CAPTION = (
-    "This chapter's pipeline, left to right. Dashed: what a part of it remembers. ↑: a part that is "
-    "drawn above"
+    "This chapter's pipeline, left to right. Dashed: what a part remembers. ↑: a part drawn above"
 )
 STATE = "state: "
 
