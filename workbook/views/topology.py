@@ -10,7 +10,7 @@ from workbook.views.picture import Picture, number
 
 CAPTION = (
     "Look for what the query costs: each shuffle sends rows on to other tasks, and dashed is what "
-    "an operator remembers. ↑: a part drawn above"
+    "an operator remembers. Steps without state aren't drawn. ↑: a part drawn above"
 )
 
 
