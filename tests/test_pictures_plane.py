@@ -20,7 +20,7 @@ from workbook.views.lag import STALE_MS, lag_over_time
 from workbook.views.leads import leads
 from workbook.views.merging import DRAWN, Moment, merging
 from workbook.views.open_state import SHOWN, Curve, open_state
-from workbook.views.picture import Picture
+from workbook.views.picture import Picture, duration, moment
 from workbook.views.runs import (
     EARLIER,
     LAST_MS,
@@ -33,7 +33,6 @@ from workbook.views.runs import (
     newest,
     reported,
 )
-from workbook.views.words import duration, moment
 
 NOON = 1_700_049_600_000
 """2023-11-15 12:00:00 UTC."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from workbook.views.drawing import BLUE, FAINT, GREEN, INK, ORANGE, RED
-from workbook.views.words import ARROW
+from workbook.views.picture import ARROW
 
 LOOKS = {
     "": f"border:1.5px solid {INK}; border-radius:3px",

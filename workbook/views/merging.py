@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workbook.views.drawing import GREEN, GREY, INK_ON_PAPER, RED
-from workbook.views.picture import Picture, number
+from workbook.views.picture import Picture, moment, number
 from workbook.views.plane import LINES, Plane, moments
-from workbook.views.words import moment
 
 CAPTION = (
     "Each visit on its line, by event time. Dashed: its time-out, up to the tick. Once the clock "

@@ -3,38 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from workbook.views.boxes import Box, flow, onward, said
 from workbook.views.picture import Picture, number
+
+if TYPE_CHECKING:
+    from workbook.spark.topology import Node
 
 CAPTION = (
     "Look for what the query costs: each shuffle sends rows on to other tasks, and dashed is what "
     "an operator remembers. Steps without state aren't drawn. ↑: a part drawn above"
 )
-
-
-class Node(Protocol):
-    """A part of the query; ``kind`` is source, operator, shuffle or sink."""
-
-    @property
-    def kind(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def detail(self) -> str: ...
-    @property
-    def before(self) -> Sequence[int]: ...
-    @property
-    def keys(self) -> Sequence[str]: ...
-    @property
-    def partitions(self) -> int | None: ...
-    @property
-    def state(self) -> int | None: ...
-    @property
-    def rows(self) -> int | None: ...
-    @property
-    def size(self) -> int | None: ...
 
 
 def topology_picture(nodes: Sequence[Node], caption: str = CAPTION) -> Picture:
