@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbook.classroom.diagram import declared
 from workbook.views import pipeline as draw
+from workbook.views.boxes import Box
 from workbook.views.filter_square import Met, filter_square
 from workbook.views.group_steps import LAST, Step, group_steps
 from workbook.views.table_change import LAST as UPDATES
@@ -13,15 +14,24 @@ from workbook.views.windowed_store import LINES, windowed_store
 T = 1_700_000_000_000
 
 
-def test_a_pipeline_is_drawn_path_by_path() -> None:
-    clicks, count = draw.topic("clicks", 2), draw.loop("count", "map")
-    drawn = draw.pipeline((draw.producer("shop"), clicks, count, draw.sink("shown")), (clicks,))
-    assert drawn.words == "shop → clicks → count → shown; clicks."
+def test_a_part_of_a_pipeline_is_drawn_once_and_named_again() -> None:
+    clicks, count, shown = draw.topic("clicks", 2), draw.loop("count", "map"), draw.sink("shown")
+    drawn = draw.pipeline(
+        (draw.producer("shop"), clicks, count, shown),
+        (clicks, draw.query("by_spark"), shown),
+        (draw.topic("orders"), count),
+    )
+    assert drawn.words == (
+        "shop → clicks → count → shown; clicks → by_spark → shown; orders → count."
+    )
     assert drawn.rows[1:3] == [
-        {"part": "clicks", "kind": "topic, 2 partitions", "state": "–", "goes on to": "count"},
+        {"part": "clicks", "kind": "topic, 2 partitions", "state": "–",
+         "goes on to": "count, by_spark"},
         {"part": "count", "kind": "loop", "state": "map", "goes on to": "shown"},
-    ]
-    assert "state: map" in drawn.figure
+    ]  # fmt: skip
+    named = [[box.name for box in line if isinstance(box, Box)] for _, line in drawn.drawing.lines]
+    assert named[1:] == [["↑ clicks", "by_spark", "↑ shown"], ["orders", "↑ count"]]
+    assert drawn.figure.count("state: map") == 1
     assert draw.pipeline().words == "This pipeline has no parts yet."
     evil = draw.pipeline((draw.topic("<b>"),))
     assert "<b><b>" not in evil.figure

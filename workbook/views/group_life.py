@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 from workbook.streams.events.group_health import ACTIVE, EMPTY, IDLE, LEFT, UNKNOWN
 from workbook.views.drawing import BLUE, GREY, ORANGE, PAPER, RED, Drawing, wide
-from workbook.views.picture import Picture, number
+from workbook.views.picture import Picture, cut, number
 from workbook.views.time_axis import TimeAxis
-from workbook.views.words import cut
 
 CAPTION = (
     "Groups over time. Full: a member that commits. Hatched: one that's idle. Dashed: no member. "

@@ -7,11 +7,10 @@ from typing import Any
 
 from workbook.streams.events.group_fields import KINDS, Field, key_fields, value_fields
 from workbook.views.drawing import BLUE, ORANGE
-from workbook.views.picture import Picture, number
+from workbook.views.picture import Picture, cut, number
 from workbook.views.rewind import Stepper
 from workbook.views.strip import Look, Strip
 from workbook.views.tape import written
-from workbook.views.words import cut
 
 CAPTION = (
     "Each cell is a byte, in hex, and below it the same as a character. A bracket marks a field: a "
