@@ -12,8 +12,8 @@ from enum import Enum
 from workbook.views.drawing import BLUE, GREY, INK, ORANGE, PAPER, RED
 
 HATCH = f"repeating-linear-gradient(135deg, transparent 0 5px, {ORANGE}99 5px 6px)"
-LETTERS = 16
-"""A longer text in a cell is shortened; its title has all of it."""
+LETTERS, WORD = 16, 6
+"""A longer text in a cell is shortened, its title has all of it; a longer word may be broken."""
 
 
 class Look(Enum):
@@ -60,8 +60,10 @@ class Strip:
         inside = f'<span style="background:{PAPER}; padding:0 2px">{short}</span>'
         if look is Look.CROSSED:
             inside += f'<small style="color:{RED}">✗</small>'
-        style = f"{look.value}; padding:4px 1px; font-size:11px; white-space:nowrap{_bold(bold)}"
+        style = f"{look.value}; padding:4px 1px; font-size:11px; min-width:24px{_bold(bold)}"
         style += "; display:grid; place-content:center; text-align:center; min-height:1.4em"
+        if max(map(len, text.split()), default=0) > WORD:
+            style += "; overflow-wrap:anywhere"
         self._put(self._area(column, column + 1), style, inside, title)
 
     def text(
@@ -134,9 +136,12 @@ class Strip:
         self._put(area, f"width:0; margin-left:-2px; border-left:{stroke} {colour}", "")
 
     def _beside(self, column: int, words: str, *, bold: bool = False) -> None:
-        style = f"white-space:nowrap; justify-self:start; margin-left:8px; background:{PAPER}"
-        area = f"{self.row} / {column + 2} / {self.row + 1} / -1"
-        self._put(area, f"{style}{_bold(bold)}", html.escape(words))
+        """Write words beside a line: on the side where there's more room."""
+        before = column > self._columns * 0.8
+        first, end = (1, column + 2) if before else (column + 2, -1)
+        style = f"justify-self:{'end' if before else 'start'}; margin:0 8px; background:{PAPER}"
+        style += f"; position:relative; z-index:1; white-space:nowrap{_bold(bold)}"
+        self._put(f"{self.row} / {first} / {self.row + 1} / {end}", style, html.escape(words))
 
 
 def _bold(bold: bool) -> str:

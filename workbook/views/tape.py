@@ -10,7 +10,7 @@ from workbook.views.drawing import BLUE, GREEN, ORANGE
 from workbook.views.picture import Picture, number
 from workbook.views.strip import Look, Strip
 
-SHOWN, RUN = 24, 2
+SHOWN, RUN = 20, 2
 """Records that fit; a run of others is one box, and no run is as short as this."""
 
 NEAR = (6, 5, 4, 3, 2, 1)
@@ -52,7 +52,7 @@ def tape(
     ``labels`` are a word or two for each record or, by their offset, for some of them; the box of
     a record without one shows its offset. Without ``end`` the last one is the partition's last.
     ``spans``, which don't overlap, are bracketed, each with its look; ``crash`` is the offset
-    before which a program was killed (a cut). Of more than 24 records those around the places are
+    before which a program was killed (a cut). Of more than 20 records those around the places are
     drawn, and each run of others as one box.
     """
     named = labels if isinstance(labels, Mapping) else dict(enumerate(labels, first))
@@ -98,7 +98,7 @@ def _draw(
     pieces: Sequence[tuple[int, int]], whole: tuple[int, int], labels: Mapping[int, str],
     spans: Sequence[Span],
 ) -> Strip:  # fmt: skip
-    strip = Strip(len(pieces))
+    strip = Strip(len(pieces), widest=40)
     strip.next()
     for span in spans:
         low, high = (_column(pieces, offset) for offset in (span.first, span.end))
@@ -112,7 +112,7 @@ def _draw(
     for column, (a, b) in enumerate(pieces):
         look = next((span.look for span in spans if span.first <= a < span.end), Look.PLAIN)
         if b - a > 1:
-            strip.cell(column, f"…{b - a:,}…", look, title=f"offsets {a} to {b - 1}")
+            strip.cell(column, f"{b - a:,} more", look, title=f"offsets {a} to {b - 1}")
         else:
             label = labels.get(a, "")
             strip.cell(column, label or str(a), look, title=f"offset {a}: {label}")
