@@ -73,9 +73,8 @@ def _group_steps() -> Callable[[], object]:
 
 def _who_reads() -> Callable[[], object]:
     owned = {"A": range(12), "B": range(12, 24)}
-    written = [(f"tab-{n % 1000}", n % 24) for n in range(RECORDS)]
     log = [("A", "revoked", range(24)), *((name, "assigned", its) for name, its in owned.items())]
-    return lambda: who_reads(owned, log, 24, written=written)._repr_html_()
+    return lambda: who_reads(owned, log, 24)._repr_html_()
 
 
 def _who_writes() -> Callable[[], object]:

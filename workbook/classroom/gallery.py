@@ -95,8 +95,7 @@ def _clocks(recorded: Recorded) -> Picture:
 
 def _group(recorded: Recorded) -> Picture:
     its = recorded["group"]
-    written = [(key, partition) for key, partition in its["written"]]
-    return who_reads(its["owned"], its["log"], its["partitions"], written=written)
+    return who_reads(its["owned"], its["log"], its["partitions"])
 
 
 def _table_change(recorded: Recorded) -> Picture:

@@ -41,7 +41,6 @@ def compaction(
     before: Sequence[Stored],
     after: Collection[int],
     starts: Sequence[int] = (),
-    caption: str = CAPTION,
 ) -> Picture:
     """Draw a partition twice: as it was written, and as a reader finds it now.
 
@@ -71,7 +70,7 @@ def compaction(
     looks = {"the key": Look.PLAIN, f"{TOMBSTONE} a tombstone": Look.HATCHED, "gone": Look.FAINT}
     strip.legend(looks)
     rows = [_row(record, why, starts) for record in shown]
-    return Picture(strip, caption, _words(before, why), rows)
+    return Picture(strip, CAPTION, _words(before, why), rows)
 
 
 def _reasons(

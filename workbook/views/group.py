@@ -1,11 +1,9 @@
-"""A topic's partitions in lines: which keys they have, who reads them, and who did so before."""
+"""A topic's partitions in lines: which keys they have; who reads them, and who did so before."""
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from workbook.views.picture import Picture, number
 from workbook.views.strip import Look, Strip
@@ -14,8 +12,8 @@ WRITES = "Who writes where: find each key, and its partition"
 READS = "Who reads what: each partition has one reader of the group"
 STEP_BY_STEP = f"{READS}. The squares: who had it, step by step; hatched: nobody"
 BUSIEST, NAMED, STEPS = 12, 3, 16
-"""Keys that are drawn, those with the most records; torn keys that are named; a group's steps that
-are drawn, the newest ones."""
+"""Keys that are drawn, those with the most records; keys that are named because they are in several
+partitions; a group's steps that are drawn, the newest ones."""
 
 TORN, LETTERS = "⇉ ", 16
 """The sign of a key in several partitions, and letters of a key that are drawn."""
@@ -31,104 +29,138 @@ Held = Mapping[str, Collection[int]]
 
 
 def who_writes(
-    written: Iterable[tuple[str | bytes | None, int]],
-    partitions: int,
-    *,
-    mark: str = "",
-    caption: str = WRITES,
+    written: Iterable[tuple[str | bytes | None, int]], partitions: int, *, mark: str = ""
 ) -> Picture:
     """Draw each partition with its keys, from the key and partition of each record.
 
-    Of many keys the twelve with the most records are drawn, and ``mark`` in any case, in bold.
+    Of many keys the twelve with the most records are drawn, and ``mark`` in any case, with a sign.
     """
-    records = _Written(written)
-    partitions = max(partitions, records.partitions)
-    strip = _lines(partitions, records, records.drawn(mark), mark)
-    words = " ".join(records.words(partitions, mark)) or "The topic is empty."
-    rows = [_row(partition, records) for partition in range(partitions)]
-    return Picture(strip, caption, words, rows)
+    its = _Written(written, partitions)
+    words = " ".join(_words(its, mark)) if its.records else "The topic is empty."
+    keys = Counter(partition for key, partition in its.records if key is not None)
+    rows = [
+        {"partition": place, "records": count, "keys": keys[place]}
+        for place, count in enumerate(its.of_partition)
+    ]
+    return Picture(_draw(its, mark), WRITES, words, rows)
 
 
-def who_reads(
-    owned: Held,
-    log: Sequence[Step],
-    partitions: int,
-    *,
-    written: Iterable[tuple[str | bytes | None, int]] = (),
-    caption: str = "",
-) -> Picture:
+def who_reads(owned: Held, log: Sequence[Step], partitions: int) -> Picture:
     """Draw which member of a group owns which partitions, and what its callbacks were called with.
 
     ``log`` has member, "assigned", "revoked" or "lost", and partitions. Both may change meanwhile.
     """
     owned, log = {name: set(those) for name, those in dict(owned).items()}, list(log)
-    records = _Written(written)
     seen = [partition for those in owned.values() for partition in those]
-    partitions = max(partitions, records.partitions, max(seen, default=-1) + 1)
-    history = _history(owned, log)[-STEPS:]
-    strip = _lines(partitions, records, records.drawn(""), "", history)
-    words = [*records.words(partitions), *_read(owned, partitions), *_handed(log)]
-    rows = [_row(partition, records, history, log) for partition in range(partitions)]
-    return Picture(strip, caption or (STEP_BY_STEP if log else READS), " ".join(words), rows)
+    partitions = max(partitions, max(seen, default=-1) + 1)
+    history = _history(owned, log)[-STEPS:] if log else []
+    strip = _draw_readers(owned, history, partitions)
+    rows = []
+    for partition in range(partitions):
+        row = {"partition": str(partition), "read by": _holders(owned, partition) or "nobody"}
+        if log:
+            row["had by, step by step"] = " ".join(_holders(h, partition) or "–" for h in history)
+        rows.append(row)
+    words = [*_read(owned, partitions), *_handed(log)]
+    return Picture(strip, STEP_BY_STEP if log else READS, " ".join(words), rows)
 
 
 class _Written:
-    """How many records each key has in each partition."""
+    """How many records each key has in each partition, and the keys by their number of records."""
 
-    def __init__(self, written: Iterable[tuple[str | bytes | None, int]]) -> None:
+    def __init__(self, written: Iterable[tuple[str | bytes | None, int]], partitions: int) -> None:
         self.records: Counter[tuple[Key, int]] = Counter()
         for (key, partition), count in Counter(written).items():
-            self.records[_text(key), partition] += count
+            text = key.decode(errors="backslashreplace") if isinstance(key, bytes) else key
+            self.records[text, partition] += count
         self.of_key: Counter[Key] = Counter()
-        self.of_partition: Counter[int] = Counter()
         self.homes: defaultdict[Key, list[int]] = defaultdict(list)
+        most = max((partition for _, partition in self.records), default=-1)
+        self.of_partition = [0] * max(partitions, most + 1)
         for (key, partition), count in self.records.items():
             self.of_key[key] += count
             self.of_partition[partition] += count
             self.homes[key].append(partition)
-        self.partitions = max(self.of_partition, default=-1) + 1
-        self.keys = len(self.homes) - (None in self.homes)
-
-    def busiest(self, keys: Iterable[Key], count: int) -> list[str]:
-        found = ((-self.of_key[key], key) for key in keys if key is not None)
-        return [key for _, key in heapq.nsmallest(count, found)]
-
-    def drawn(self, mark: str) -> list[Key]:
-        """Return the busiest keys, the marked one, and None for records without a key."""
-        busiest: list[Key] = [*self.busiest(self.homes, BUSIEST)]
-        if mark in self.homes and mark not in busiest:
-            busiest[-1] = mark
-        return [*busiest, None] if None in self.homes else busiest
-
-    def words(self, partitions: int, mark: str = "") -> list[str]:
-        """Describe who writes where, ``mark`` by name."""
-        if not self.records:
-            return []
-        counts = [self.of_partition[partition] for partition in range(partitions)]
-        each = f"between {min(counts):,} and {max(counts):,} in each"
-        if partitions <= 8:
-            each = ", ".join(f"{count:,}" for count in counts)
-        records = number(sum(counts), "record")
-        said = [f"{records} in {number(partitions, 'partition')}: {each}."]
-        if self.keys:
-            said.append(self._of_keys())
-        if count := self.of_key[None]:
-            said.append(f"{number(count, 'record')} without a key in {_places(self.homes[None])}.")
-        return [*said, f"{mark} is in {_places(self.homes[mark])}."] if mark in self.homes else said
-
-    def _of_keys(self) -> str:
-        more = f", {BUSIEST} of them drawn" if self.keys > BUSIEST else ""
-        said = f"{number(self.keys, 'key')}{more}; "
-        torn = [key for key, places in self.homes.items() if key is not None and len(places) > 1]
-        if not torn:
-            return f"{said}each in one partition."
-        named = [f"{key} in {ranges(self.homes[key])}" for key in self.busiest(torn, NAMED)]
-        rest = f"; and {len(torn) - NAMED:,} more" if len(torn) > NAMED else ""
-        return f"{said}{len(torn):,} in several partitions ({'; '.join(named)}{rest})."
+        named = (key for key in self.homes if key is not None)
+        self.busiest = sorted(named, key=lambda key: (-self.of_key[key], key))
+        self.torn = [key for key in self.busiest if len(self.homes[key]) > 1]
 
 
-def _text(key: str | bytes | None) -> Key:
-    return key.decode(errors="backslashreplace") if isinstance(key, bytes) else key
+def _draw(its: _Written, mark: str) -> Strip:
+    drawn: list[Key] = [*its.busiest[:BUSIEST]]
+    if mark in its.homes and mark not in drawn:
+        drawn[-1] = mark
+    strip = Strip(2, widest=20)
+    _head(strip, "keys · records", "partition", "records")
+    for partition, count in enumerate(its.of_partition):
+        keys = [key for key in [*drawn, None] if its.records[key, partition]]
+        names = [_named(key, its.records[key, partition], key in its.torn, mark) for key in keys]
+        _partition(strip, partition, ", ".join(names))
+        bar = "█" * round(8 * count / (max(its.of_partition) or 1))
+        strip.text(1, f"{bar} {count:,}", align="left")
+    if its.torn:
+        strip.note(f"{TORN}: a key in several partitions")
+    return strip
+
+
+def _words(its: _Written, mark: str) -> Iterator[str]:
+    counts, count = its.of_partition, len(its.of_partition)
+    each = f"between {min(counts):,} and {max(counts):,} in each"
+    if count <= 8:
+        each = ", ".join(f"{each:,}" for each in counts)
+    yield f"{number(sum(counts), 'record')} in {number(count, 'partition')}: {each}."
+    if its.busiest:
+        more = f", {BUSIEST} of them drawn" if len(its.busiest) > BUSIEST else ""
+        yield f"{number(len(its.busiest), 'key')}{more}; {_torn(its)}."
+    if keyless := its.of_key[None]:
+        yield f"{number(keyless, 'record')} without a key in {_places(its.homes[None])}."
+    if mark in its.homes:
+        yield f"{mark} is in {_places(its.homes[mark])}."
+
+
+def _torn(its: _Written) -> str:
+    if not its.torn:
+        return "each in one partition"
+    named = [f"{key} in {ranges(its.homes[key])}" for key in its.torn[:NAMED]]
+    rest = f"; and {len(its.torn) - NAMED:,} more" if len(its.torn) > NAMED else ""
+    return f"{len(its.torn):,} in several partitions ({'; '.join(named)}{rest})"
+
+
+def _draw_readers(owned: Held, history: Sequence[Held], partitions: int) -> Strip:
+    strip = Strip(2 + len(history), widest=20)
+    _head(strip, "", "partition", "read by")
+    if history:
+        strip.bracket(2, 2 + len(history), "had by, step by step, until now")
+    for partition in range(partitions):
+        _partition(strip, partition)
+        now = _holders(owned, partition)
+        strip.cell(1, now or "✗ nobody", Look.ROUND if now else Look.HATCHED)
+        for column, held in enumerate(history, 2):
+            name = _holders(held, partition)
+            title = f"partition {partition}: {name or 'nobody'}"
+            strip.cell(column, name[:2], Look.PLAIN if name else Look.HATCHED, title=title)
+    for name in (name for name, its in owned.items() if not its):
+        strip.note(f"{name} reads nothing")
+    return strip
+
+
+def _head(strip: Strip, name: str, *titles: str) -> None:
+    strip.next(name)
+    for column, title in enumerate(titles):
+        strip.text(column, title, bold=True)
+
+
+def _partition(strip: Strip, partition: int, keys: str = "") -> None:
+    strip.next(keys, bold=False)
+    strip.cell(0, str(partition), title=f"partition {partition}", bold=True)
+
+
+def _named(key: Key, count: int, torn: bool, mark: str) -> str:
+    """Name a key with its signs and the number of its records."""
+    if key is None:
+        return f"no key · {count:,}"
+    signs = TORN * torn + "▶ " * (key == mark)
+    return f"{signs}{key[:LETTERS] or '(empty)'} · {count:,}"
 
 
 def _history(owned: Held, log: Sequence[Step]) -> list[Held]:
@@ -142,72 +174,8 @@ def _history(owned: Held, log: Sequence[Step]) -> list[Held]:
     return states[::-1]
 
 
-def _lines(
-    partitions: int, written: _Written, keys: Sequence[Key], mark: str,
-    history: Sequence[Held] = (),
-) -> Strip:  # fmt: skip
-    """Draw a line per partition; what isn't known has no column."""
-    steps = history[:-1] and history
-    strip = Strip(3 + len(steps), widest=20)
-    strip.next("keys · records" if written.records else "")
-    for column, title in enumerate(("partition", "records", "read by")):
-        if title == "partition" or (history if title == "read by" else written.records):
-            strip.text(column, title, bold=True)
-    if steps:
-        strip.bracket(3, 3 + len(steps), "had by, step by step, until now")
-    for partition in range(partitions):
-        strip.next(_named(partition, written, keys, mark), bold=False)
-        strip.cell(0, str(partition), title=f"partition {partition}", bold=True)
-        if written.records:
-            strip.text(1, _bar(partition, written), align="left")
-        if history:
-            now = _holders(history[-1], partition)
-            strip.cell(2, now or "✗ nobody", Look.ROUND if now else Look.HATCHED)
-        for column, held in enumerate(steps, 3):
-            name = _holders(held, partition)
-            look = Look.PLAIN if name else Look.HATCHED
-            title = f"partition {partition}: {name or 'nobody'}"
-            strip.cell(column, name[:2], look, title=title)
-    for name in (name for name, its in (history[-1] if history else {}).items() if not its):
-        strip.note(f"{name} reads nothing")
-    if any(len(written.homes[key]) > 1 for key in keys if key is not None):
-        strip.note(f"{TORN}: a key in several partitions")
-    return strip
-
-
-def _named(partition: int, written: _Written, keys: Sequence[Key], mark: str) -> str:
-    """Name the keys of a partition with the number of their records."""
-    its = [key for key in keys if partition in written.homes[key]]
-    signs = {
-        key: TORN * (key is not None and len(written.homes[key]) > 1) + "▶ " * (key == mark)
-        for key in its
-    }
-    names = {key: "no key" if key is None else key[:LETTERS] or "(empty)" for key in its}
-    said = [f"{signs[key]}{names[key]} · {written.records[key, partition]:,}" for key in its]
-    return ",  ".join(said)
-
-
-def _bar(partition: int, written: _Written) -> str:
-    count, most = written.of_partition[partition], max(written.of_partition.values())
-    return f"{'█' * round(8 * count / most)} {count:,}"
-
-
 def _holders(held: Held, partition: int) -> str:
     return "+".join(name for name, its in held.items() if partition in its)
-
-
-def _row(
-    partition: int, written: _Written, history: Sequence[Held] = (), log: Sequence[Step] = ()
-) -> dict[str, Any]:
-    row: dict[str, Any] = {"partition": partition}
-    if written.records:
-        its = [key for key, place in written.records if place == partition and key is not None]
-        row |= {"records": written.of_partition[partition], "keys": len(its)}
-    if history:
-        row["read by"] = _holders(history[-1], partition) or "nobody"
-    if log:
-        row["had by, step by step"] = " ".join(_holders(h, partition) or "–" for h in history)
-    return row
 
 
 def _read(owned: Held, partitions: int) -> list[str]:

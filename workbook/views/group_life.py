@@ -50,7 +50,6 @@ def group_life(
     marks: Sequence[Mark],
     now: float,
     quiet: float,
-    caption: str = CAPTION,
 ) -> Picture:
     """Draw groups from ``looks``, in the order of their time; idle: no commit for ``quiet`` s."""
     groups = list(dict.fromkeys(look.group for look in looks))
@@ -73,7 +72,7 @@ def group_life(
         rows.append(_row(name, lives[name], members, commits, done, zero))
     axis.draw(drawing, drawing.height - FOOT + 8)
     _legend(drawing)
-    return Picture(drawing, caption, f"{'; '.join(said) or 'No group yet'}.", rows)
+    return Picture(drawing, CAPTION, f"{'; '.join(said) or 'No group yet'}.", rows)
 
 
 def phases(looks: Sequence[Look], group: str, now: float, quiet: float) -> list[Phase]:

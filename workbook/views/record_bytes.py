@@ -22,7 +22,7 @@ ROW, MOST = 24, 96
 Record = tuple[bytes, bytes | None]
 
 
-def record_bytes(data: bytes, fields: Sequence[Field], caption: str = CAPTION) -> Picture:
+def record_bytes(data: bytes, fields: Sequence[Field]) -> Picture:
     """Draw bytes and their fields, the first 96 at most; the rows are the fields, all of them."""
     strip = Strip(ROW, widest=33)
     for first in range(0, min(len(data), MOST), ROW):
@@ -30,7 +30,7 @@ def record_bytes(data: bytes, fields: Sequence[Field], caption: str = CAPTION) -
     drawn = f", of which the first {MOST} are drawn" if len(data) > MOST else ""
     said = ", ".join(f"{field.name} {field.value}".strip() for field in fields)
     words = f"{number(len(data), 'byte')}{drawn}: {said}."
-    return Picture(strip, caption, words, [_row(data, field) for field in fields])
+    return Picture(strip, CAPTION, words, [_row(data, field) for field in fields])
 
 
 def record_steps(records: Mapping[int, Record]) -> Stepper:

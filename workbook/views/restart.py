@@ -31,7 +31,6 @@ def restart(
     labels: Sequence[str],
     moments: Sequence[Moment],
     until: int | None = None,
-    caption: str = CAPTION,
 ) -> Picture:
     """Draw a loop after its first ``until`` batches, by default all of them.
 
@@ -74,7 +73,7 @@ def restart(
     looks = {"open": Look.HATCHED, "not read yet": Look.DASHED, "✗ lost": Look.CROSSED}
     strip.legend(looks, "✓ emitted, ✓✓ twice", "↻ read again")
     words = _words(labels, seen, len(twice), len(lost), killed)
-    return Picture(strip, caption, words, _rows(labels, seen))
+    return Picture(strip, CAPTION, words, _rows(labels, seen))
 
 
 def _begins_anew(moments: Sequence[Moment], number: int) -> bool:
