@@ -99,7 +99,7 @@ def _draw(its: _Written, mark: str) -> Strip:
         bar = "█" * round(8 * count / (max(its.of_partition) or 1))
         strip.text(1, f"{bar} {count:,}", align="left")
     if its.torn:
-        strip.note(f"{TORN}: a key in several partitions")
+        strip.note(f"{TORN}a key in several partitions")
     return strip
 
 
@@ -134,7 +134,7 @@ def _draw_readers(owned: Held, history: Sequence[Held], partitions: int) -> Stri
     for partition in range(partitions):
         _partition(strip, partition)
         now = _holders(owned, partition)
-        strip.cell(1, now or "✗ nobody", Look.ROUND if now else Look.HATCHED)
+        strip.cell(1, now or "✗\N{NO-BREAK SPACE}nobody", Look.ROUND if now else Look.HATCHED)
         for column, held in enumerate(history, 2):
             name = _holders(held, partition)
             title = f"partition {partition}: {name or 'nobody'}"
