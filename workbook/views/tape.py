@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from workbook.kafka.tail import Seen, Tail
 from workbook.views.drawing import BLUE, GREEN, ORANGE
 from workbook.views.picture import Picture, number
 from workbook.views.strip import Look, Strip
@@ -16,7 +18,15 @@ SHOWN, RUN = 20, 2
 NEAR = (6, 5, 4, 3, 2, 1)
 """Records that are drawn on either side of a place: as many as fit."""
 
+TWO_MEMORIES = (
+    "Two memories: the group's committed offset, in the broker, and the count, in the loop"
+)
+SILENT = "The broker doesn't answer; this is what was known last."
 EMPTY = "The partition is empty: its end is the offset of the first record to come."
+
+
+LoopAt = tuple[int | None, int]
+"""The offset of the first record that a loop has counted, or None, and its next offset."""
 
 
 @dataclass(frozen=True)
@@ -170,3 +180,49 @@ def _rows(
 def written(first: int, end: int) -> str:
     """Write the offsets from ``first`` up to, but not including, ``end``: "4" or "4 to 8"."""
     return f"{first:,}" if end - first == 1 else f"{first:,} to {end - 1:,}"
+
+
+class Tape:
+    """A partition with a group's committed offset and with a loop that counts, drawn as it is now.
+
+    ``loop`` says which records lie in its count.
+    """
+
+    def __init__(self, tail: Tail, group: str, loop: Callable[[], LoopAt]) -> None:
+        self._tail, self._group, self._loop = tail, group, loop
+
+    def __call__(self) -> Picture:
+        """Draw it."""
+        began, place = self._loop()
+        return drawn(self._tail.look(), self._group, began, place)
+
+    def _repr_html_(self) -> str:
+        return self()._repr_html_()
+
+    def __repr__(self) -> str:
+        return str(self())
+
+
+def drawn(seen: Seen, group: str, began: int | None, place: int) -> Picture:
+    """Draw a partition, the place of a loop in it, and what the loop holds in its count."""
+    places = [
+        Place("the loop's next offset", None if began is None else place),
+        Place(f"committed by {group}", seen.committed),
+    ]
+    spans = []
+    if began is not None:
+        old, new = number(began - seen.first, "record"), number(place - began, "record")
+        spans = [
+            Span(f"{old} forgotten by the count", seen.first, began, Look.CROSSED),
+            Span(f"{new} read, their count in memory alone", began, place),
+        ]
+    caption = f"{TWO_MEMORIES}. {SILENT}" if seen.silent else TWO_MEMORIES
+    return tape(seen.labels, places, first=seen.first, end=seen.end, spans=spans, caption=caption)
+
+
+def click_name(value: bytes | None) -> str:
+    """Return what was clicked; "?" for what is no click."""
+    try:
+        return str(json.loads(value or b"")["name"])
+    except (ValueError, LookupError, TypeError):
+        return "?"
