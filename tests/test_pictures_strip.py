@@ -285,7 +285,7 @@ SHARED = {"A": {0, 1, 2}, "B": {3, 4, 5}}
         ([], "The topic is empty."),
         ([("a", 0), ("b", 2), ("b", 2)], "3 records in 3 partitions: 1, 0, 2. 2 keys; each in one"),
         ([(None, 0), ("a", 2), (b"a", 1)], "1 in several partitions (a in 1, 2). 1 record without"),
-        ([(f"k{n}", p) for n in range(5) for p in (0, 1)], "k2 in 0, 1; and 2 more)."),
+        ([(f"k{n}", p) for n in range(5) for p in (0, 1)], "k2 in 0, 1, among others)."),
         ([(f"k{n}", n % 3) for n in range(40)], "40 keys, 12 of them drawn;"),
         ([("a", 3)], "1 record in 4 partitions: 0, 0, 0, 1."),
     ],

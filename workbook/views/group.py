@@ -121,9 +121,9 @@ def _words(its: _Written, mark: str) -> Iterator[str]:
 def _torn(its: _Written) -> str:
     if not its.torn:
         return "each in one partition"
-    named = [f"{key} in {ranges(its.homes[key])}" for key in its.torn[:NAMED]]
-    rest = f"; and {len(its.torn) - NAMED:,} more" if len(its.torn) > NAMED else ""
-    return f"{len(its.torn):,} in several partitions ({'; '.join(named)}{rest})"
+    named = "; ".join(f"{key} in {ranges(its.homes[key])}" for key in its.torn[:NAMED])
+    more = ", among others" if len(its.torn) > NAMED else ""
+    return f"{len(its.torn):,} in several partitions ({named}{more})"
 
 
 def _draw_readers(owned: Held, history: Sequence[Held], partitions: int) -> Strip:
