@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from workbook.views.drawing import BLUE, GREEN, RED
 from workbook.views.picture import Picture, number
@@ -40,40 +40,44 @@ def restart(
     """
     seen = list(moments if until is None else moments[:until])
     killed = len(seen) < len(moments) and _begins_anew(moments, len(seen))
+    now = _found(seen)
+    first = max(len(labels) - SHOWN, 0)
+    strip = Strip(max(len(labels) - first, min(len(now.sink), SHOWN), 1), widest=52)
+    strip.next()
+    if now.stands > max(now.began, first):
+        what = "a new start" if _begins_anew(seen, len(seen) - 1) else "this batch"
+        low, high = max(now.began - first, 0), now.stands - first
+        strip.bracket(low, high, f"{what}: {written(now.began, now.stands)}", BLUE)
+    _source(strip, labels, now, first)
+    _places(strip, now, first, killed)
+    _sink(strip, now.sink)
+    looks = {"open": Look.HATCHED, "not read yet": Look.DASHED, "✗ lost": Look.CROSSED}
+    strip.legend(looks, "✓ emitted, ✓✓ twice", "↻ read again")
+    words = _words(len(labels), now, killed)
+    return Picture(strip, CAPTION, words, _rows(labels, seen))
+
+
+class _Found(NamedTuple):
+    """What holds after a batch: the moment's own parts, and what became of each offset."""
+
+    began: int
+    stands: int
+    opened: Mapping[str, Sequence[int]]
+    sink: Sequence[Record]
+    held: set[int]
+    emitted: Counter[int]
+    twice: set[int]
+    lost: set[int]
+
+
+def _found(seen: Sequence[Moment]) -> _Found:
     began, stands, opened, sink = seen[-1] if seen else (0, 0, {}, [])
     held = {offset for offsets in opened.values() for offset in offsets}
     emitted = Counter(offset for _, offsets, _ in sink for offset in offsets)
-    times = Counter(offset for since, to, *_ in seen for offset in range(since, to))
-    twice = {offset for offset, count in times.items() if count > 1}
-    read = range(min((since for since, *_ in seen), default=0), stands)
-    lost = set(read) - held - set(emitted)
-
-    first = max(len(labels) - SHOWN, 0)
-    strip = Strip(max(len(labels) - first, min(len(sink), SHOWN), 1), widest=52)
-    strip.next()
-    if stands > max(began, first):
-        what = "a new start" if _begins_anew(seen, len(seen) - 1) else "this batch"
-        low, high = max(began - first, 0), stands - first
-        strip.bracket(low, high, f"{what}: {written(began, stands)}", BLUE)
-    strip.next("offset")
-    for offset in range(first, len(labels)):
-        strip.text(offset - first, str(offset))
-    strip.next("source")
-    for offset in range(first, len(labels)):
-        state = _state(offset, stands, held, emitted, lost)
-        look = {"open": Look.HATCHED, "not read": Look.DASHED, "lost": Look.CROSSED}.get(state)
-        title = f"offset {offset}: {labels[offset]}, {state}"
-        strip.cell(offset - first, labels[offset], look or Look.PLAIN, title=title)
-    strip.next()
-    for offset in range(first, len(labels)):
-        ticks = "✓" * emitted[offset] if emitted[offset] < 3 else f"{emitted[offset]}✓"
-        strip.text(offset - first, ticks + "↻" * (offset in twice), colour=GREEN)
-    _places(strip, max(stands - first, 0), stands, sink, first, killed)
-    _sink(strip, sink)
-    looks = {"open": Look.HATCHED, "not read yet": Look.DASHED, "✗ lost": Look.CROSSED}
-    strip.legend(looks, "✓ emitted, ✓✓ twice", "↻ read again")
-    words = _words(labels, seen, len(twice), len(lost), killed)
-    return Picture(strip, CAPTION, words, _rows(labels, seen))
+    read = Counter(offset for since, to, *_ in seen for offset in range(since, to))
+    twice = {offset for offset, times in read.items() if times > 1}
+    lost = {offset for offset in read if offset < stands} - held - set(emitted)
+    return _Found(began, stands, opened, sink, held, emitted, twice, lost)
 
 
 def _begins_anew(moments: Sequence[Moment], number: int) -> bool:
@@ -81,28 +85,43 @@ def _begins_anew(moments: Sequence[Moment], number: int) -> bool:
     return number > 0 and moments[number][0] < moments[number - 1][1]
 
 
-def _state(
-    offset: int, stands: int, held: set[int], emitted: Mapping[int, int], lost: set[int]
-) -> str:
-    if offset in lost:
-        return "lost"
-    if offset in held:
-        return "open"
-    return "emitted" if emitted.get(offset) else "read" if offset < stands else "not read"
+def _source(strip: Strip, labels: Sequence[str], now: _Found, first: int) -> None:
+    strip.next("offset")
+    for offset in range(first, len(labels)):
+        strip.text(offset - first, str(offset))
+    strip.next("source")
+    for offset in range(first, len(labels)):
+        state, look = _state(offset, now)
+        title = f"offset {offset}: {labels[offset]}, {state}"
+        strip.cell(offset - first, labels[offset], look, title=title)
+    strip.next()
+    for offset in range(first, len(labels)):
+        times = now.emitted[offset]
+        ticks = "✓" * times if times < 3 else f"{times}✓"
+        strip.text(offset - first, ticks + "↻" * (offset in now.twice), colour=GREEN)
 
 
-def _places(
-    strip: Strip, column: int, stands: int, sink: Sequence[Record], first: int, killed: bool
-) -> None:
+def _state(offset: int, now: _Found) -> tuple[str, Look]:
+    if offset in now.lost:
+        return "lost", Look.CROSSED
+    if offset in now.held:
+        return "open", Look.HATCHED
+    if offset >= now.stands:
+        return "not read", Look.DASHED
+    return "emitted" if now.emitted[offset] else "read", Look.PLAIN
+
+
+def _places(strip: Strip, now: _Found, first: int, killed: bool) -> None:
     """Draw where the reader stands or was killed, and where the sink says to begin."""
-    top = strip.row + 1
+    top, column = strip.row + 1, max(now.stands - first, 0)
     if killed:
-        strip.cut(column, f"killed at {stands}", 1)
+        strip.cut(column, f"killed at {now.stands}", 1)
     else:
-        strip.arrow(column, f"reading goes on at {stands}", top)
-    if sink and sink[-1][2] is not None:
-        says = f"a restart begins at {sink[-1][2]}, says the last record of the sink"
-        strip.arrow(max(sink[-1][2] - first, 0), says, top, RED)
+        strip.arrow(column, f"reading goes on at {now.stands}", top)
+    said = now.sink[-1][2] if now.sink else None
+    if said is not None:
+        words = f"a restart begins at {said}, says the last record of the sink"
+        strip.arrow(max(said - first, 0), words, top, RED)
 
 
 def _sink(strip: Strip, sink: Sequence[Record]) -> None:
@@ -120,21 +139,17 @@ def _sink(strip: Strip, sink: Sequence[Record]) -> None:
         strip.note(f"the last {SHOWN} of {len(sink)} records")
 
 
-def _words(
-    labels: Sequence[str], seen: Sequence[Moment], twice: int, lost: int, killed: bool
-) -> str:
-    if not seen:
-        return f"{number(len(labels), 'record')}, none of them read yet."
-    _, stands, opened, sink = seen[-1]
-    emitted = Counter(offset for _, offsets, _ in sink for offset in offsets)
-    again = sum(times > 1 for times in emitted.values())
+def _words(records: int, now: _Found, killed: bool) -> str:
+    if not now.stands:
+        return f"{number(records, 'record')}, none of them read yet."
+    again = sum(times > 1 for times in now.emitted.values())
     parts = [
-        f"{'Killed' if killed else 'Reading goes on'} at {stands} of {len(labels)}",
-        f"{', '.join(opened) or 'nothing'} open",
-        f"{number(len(sink), 'record')} in the sink, {_says(sink)}",
-        f"{number(twice, 'record')} read more than once",
+        f"{'Killed' if killed else 'Reading goes on'} at {now.stands} of {records}",
+        f"{', '.join(now.opened) or 'nothing'} open",
+        f"{number(len(now.sink), 'record')} in the sink, {_says(now.sink)}",
+        f"{number(len(now.twice), 'record')} read more than once",
         f"{number(again, 'message')} emitted more than once",
-        *([f"{number(lost, 'message')} lost"] if lost else []),
+        *([f"{number(len(now.lost), 'message')} lost"] if now.lost else []),
     ]
     return "; ".join(parts) + "."
 
