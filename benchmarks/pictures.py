@@ -129,7 +129,7 @@ def draw_crash(file: str) -> None:
         chromium = driver.chromium.launch(executable_path=shutil.which("chromium"))
         view = chromium.new_page(device_scale_factor=2, viewport={"width": 1280, "height": 400})
         view.set_content(f'<div style="width: max-content; font-family: sans-serif">{page}</div>')
-        view.locator("div").screenshot(path=file)
+        view.locator("body > div").screenshot(path=file)
 
 
 def measure() -> None:
