@@ -20,7 +20,7 @@ from workbook.views.lag import STALE_MS, lag_over_time
 from workbook.views.leads import leads
 from workbook.views.merging import DRAWN, Moment, merging
 from workbook.views.open_state import SHOWN, Curve, open_state
-from workbook.views.picture import Picture
+from workbook.views.picture import Picture, duration, moment
 from workbook.views.runs import (
     EARLIER,
     LAST_MS,
@@ -33,7 +33,6 @@ from workbook.views.runs import (
     newest,
     reported,
 )
-from workbook.views.words import duration, moment
 
 NOON = 1_700_049_600_000
 """2023-11-15 12:00:00 UTC."""
@@ -316,7 +315,7 @@ def test_an_account_adds_up_part_by_part() -> None:
     drawn = accounting(DUE, {**DUE, "accepted": 24_010, "duplicate": 2_390})
     assert "accepted 10 too many; duplicate 10 too few." in drawn.words
     assert drawn.rows[1] == {
-        "fate": "duplicate", "expected": 2_400, "found": 2_390, "": "✗ 10 too few",
+        "fate": "duplicate", "expected": 2_400, "found": 2_390, "difference": "✗ 10 too few",
     }  # fmt: skip
     assert accounting({}, {}).words == "0 of 0 records found: none. It adds up, part by part."
 

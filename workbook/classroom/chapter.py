@@ -20,7 +20,6 @@ from workbook.classroom import advice, cells, diagram, failed
 from workbook.classroom.keep_cell import keep_the_current_cell
 from workbook.classroom.prediction import Prediction
 from workbook.classroom.source import Source
-from workbook.classroom.tapes import LoopAt, Tape, click_name
 from workbook.classroom.waiting import Waiting
 from workbook.classroom.watched import watched
 from workbook.kafka.loops import Closes, Loop
@@ -39,6 +38,7 @@ from workbook.views import charts, live, tables
 from workbook.views.cell_clock import time_cells
 from workbook.views.picture import Picture
 from workbook.views.shop import Shop
+from workbook.views.tape import LoopAt, Tape, click_name
 from workbook.views.topology import topology_picture
 
 if TYPE_CHECKING:
