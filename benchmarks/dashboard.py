@@ -25,6 +25,7 @@ import pyarrow as pa
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from workbook.kafka.groups import Dashboard
+
 from workbook.kafka.lag import EndSamples
 from workbook.sinks.followed import Followed
 from workbook.sinks.store import Store

@@ -21,7 +21,7 @@ from workbook.kafka.start_offsets import look_up
 from workbook.sources.assigned import Settings, _Reader
 from workbook.sources.kafka import assigned_stream
 from workbook.stack import jars
-from workbook.streams.events.group_records import CONSUMER_OFFSETS
+from workbook.topics import CONSUMER_OFFSETS
 
 Users = dict[str, dict[str, str]]
 

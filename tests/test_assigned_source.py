@@ -29,8 +29,7 @@ from workbook.sources.kafka import assigned_stream
 from workbook.sources.kafka_records import RecordsLost
 from workbook.spark.progress import _offsets
 from workbook.stack import kafka
-from workbook.streams.events.group_records import CONSUMER_OFFSETS
-from workbook.topics import Topic, new_compacted_topic
+from workbook.topics import CONSUMER_OFFSETS, Topic, new_compacted_topic
 
 ALL = ReadAllAvailable()
 

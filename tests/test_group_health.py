@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from workbook.streams.events.client_ids import LONGEST, application, default_of
+
 from workbook.streams.events.group_health import (
     QUIET_MS,
     STATES,

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from workbook.kafka.groups import HISTORY_MOST, LEFT_MS, Dashboard
+from workbook.systems.groups_table import COLUMNS, MOST, ago, groups_table
+
 from workbook.kafka.lag import EndSamples
 from workbook.spark.runner import Batch
-from workbook.systems.groups_table import COLUMNS, MOST, ago, groups_table
 
 START = 1_700_000_000.0
 

@@ -24,13 +24,13 @@ from confluent_kafka.admin import (
 from hypothesis import given
 from hypothesis import strategies as st
 from labs import until
+from workbook.kafka.end_sampler import EndSampler
+from workbook.kafka.samples import APART, Samples
 
 from workbook.kafka import end_sampler
 from workbook.kafka.broker import Broker
-from workbook.kafka.end_sampler import EndSampler
 from workbook.kafka.lag import KEPT_MS, MOST, EndSamples, Lag
 from workbook.kafka.producer import DeliveringProducer
-from workbook.kafka.samples import APART, Samples
 from workbook.topics import Topic
 
 MakeTopic = Callable[..., Topic]

@@ -16,11 +16,10 @@ from workbook.kafka.broker import Broker
 from workbook.kafka.compaction import DAY_MS, tombstones_kept
 from workbook.kafka.offsets import first_since
 from workbook.spark.offset_log import last_read
-from workbook.streams.events.group_records import CONSUMER_OFFSETS
 from workbook.systems import SYSTEMS
 from workbook.systems.active_groups import ActiveGroups
 from workbook.systems.refusals import require_tombstones
-from workbook.topics import COMPACTED, Topic
+from workbook.topics import COMPACTED, CONSUMER_OFFSETS, Topic
 
 HOUR_MS = DAY_MS // 24
 KEPT = {"delete.retention.ms": str(2 * HOUR_MS)}

@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 import pytest
+from workbook.views.lag import LINES, STALE_MS, lag_over_time
 
 from workbook.views.groups import SHOWN, board, groups_table
-from workbook.views.lag import LINES, STALE_MS, lag_over_time
 
 NOW = 1_700_000_000_000
 MINUTE = 60_000

@@ -7,9 +7,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from workbook.kafka.end_sampler import EndSampler
-from workbook.kafka.groups import Dashboard
-from workbook.kafka.lag import EndSamples
+from workbook.kafka.end_offsets import EndOffsets
+from workbook.streams.groups import Dashboard
 from workbook.views.groups import Board, board
 
 EVERY_S = 0.2
@@ -25,7 +24,7 @@ class GroupsBoard:
     def __init__(
         self, config: Mapping[str, Any], read: Callable[[], Iterable[Mapping[str, Any]]]
     ) -> None:
-        self._dashboard = Dashboard(read, EndSampler(config, EndSamples()))
+        self._dashboard = Dashboard(read, EndOffsets(config))
         self._lock = threading.Lock()
 
     def look_on(self, until: Callable[[], bool]) -> None:

@@ -1,71 +1,98 @@
-"""Asks the broker for topics' end offsets again and again, without waiting for the answer."""
+"""Asks the broker where partitions end, once a second, without waiting for the answer."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from typing import Any
 
-from confluent_kafka import KafkaException, TopicPartition
+from confluent_kafka import KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
-from workbook.kafka.probe import require_topic
+from workbook.kafka.probe import UNKNOWN, require_topic
 
-EVERY_S, ANSWER_S = 1.0, 3.0
-"""Seconds between two questions, and those that the broker may take for an answer."""
+EVERY_S, ANSWER_S, RENEWED_S = 1.0, 3.0, 10.0
+"""Seconds between two questions, for an answer, and until a client that was denied is replaced."""
 
-Offsets = dict[tuple[str, int], int]
-"""Topic and partition to an offset."""
+DENIED = {*UNKNOWN, KafkaError._UNKNOWN_PARTITION, KafkaError.TOPIC_AUTHORIZATION_FAILED}
+
+Place = tuple[str, int]
+"""A topic and a partition's number."""
+
+Offsets = dict[Place, int]
 
 
 class EndOffsets:
-    """The end offsets of topics, at most ``EVERY_S`` old while its broker answers.
+    """The end offsets of all partitions of ``topics``, and of those handed to ``ask``.
 
-    Raises as ``require_topic`` does, at the beginning only. ``clock`` gives seconds.
+    It needs the right to DESCRIBE each topic. ``ends`` and ``denied`` (partitions that don't exist
+    or that this user may not describe) are those of the last answer to the question of ``asked``
+    (in seconds of ``clock``); ``silent`` says that this question failed. Raises as
+    ``require_topic`` does, at the beginning only.
     """
 
     def __init__(
-        self,
-        config: Mapping[str, Any],
-        *topics: str,
-        clock: Callable[[], float] = time.monotonic,
+        self, config: Mapping[str, Any], *topics: str, clock: Callable[[], float] = time.time
     ) -> None:
-        self._partitions = [
-            TopicPartition(topic, number)
-            for topic in topics
-            for number in range(require_topic(config, topic))
-        ]
+        self._own = [(t, number) for t in topics for number in range(require_topic(config, t))]
         self._config = {**config, "log_level": 0}
-        self._admin = AdminClient(self._config)
         self._answers: dict[TopicPartition, Future[Any]] = {}
-        self._clock, self._due, self.silent = clock, -math.inf, False
+        self._clock, self._by_topic = clock, False
+        self.ends, self.denied, self.asked = Offsets(), set[Place](), -math.inf
+        self.silent = False
+        self._renew()
 
     def look(self) -> Offsets:
-        """Return the last question's answer, once: empty if there is none (yet). Ask the next one.
+        """Return an answer that has arrived, {} without one; ask again once a second."""
+        ends = self.ends if self.take() else {}
+        self.ask()
+        return ends
 
-        ``silent`` says whether the last question was in vain.
+    def take(self) -> bool:
+        """Take the last question's answer; return False where there is none (yet)."""
+        if not self._answers or not all(answer.done() for answer in self._answers.values()):
+            return False
+        self.ends, self.denied, failed = {}, set(), False
+        for place, answer in self._answers.items():
+            try:
+                end = int(answer.result().offset)
+            except KafkaException as failure:
+                end, code = -1, failure.args[0].code()
+                if code in DENIED:
+                    self.denied.add((place.topic, place.partition))
+                    continue
+            if end >= 0:
+                self.ends[place.topic, place.partition] = end
+            failed |= end < 0  # -1 without an error: the broker ended meanwhile
+        self._answers = {}
+        self.silent, self._by_topic = failed and not self.ends and not self.denied, failed
+        # A client keeps what it has learned of a topic: that it's missing, or a leader's epoch,
+        # which a broker that has restarted refuses for ever.
+        if failed or (self.denied and self._clock() - self._made > RENEWED_S):
+            self._renew()
+        return True
+
+    def ask(self, partitions: Iterable[Place] = ()) -> bool:
+        """Ask the next question; return False if it isn't due, or the last one is unanswered.
+
+        One request asks for all, or one per topic once a request has failed: a partition without
+        a leader lets all others of its request fail.
         """
-        ends: Offsets = {}
-        if self._answers and all(answer.done() for answer in self._answers.values()):
-            ends, self._answers = self._take(), {}
-        if not self._answers and self._clock() >= self._due:
-            self._due = self._clock() + EVERY_S
-            wanted = {partition: OffsetSpec.latest() for partition in self._partitions}
-            self._answers = self._admin.list_offsets(wanted, request_timeout=ANSWER_S)
-        return ends
+        # A clock that was set back must not put the next question off.
+        if self._answers or self.asked <= self._clock() < self.asked + EVERY_S:
+            return False
+        self.asked = self._clock()
+        requests: dict[str, dict[TopicPartition, OffsetSpec]] = {}
+        for topic, number in {*self._own, *partitions}:
+            if not topic or number < 0:  # read from a record that is none: the client would raise
+                continue
+            request = requests.setdefault(topic if self._by_topic else "", {})
+            request[TopicPartition(topic, number)] = OffsetSpec.latest()
+        for request in requests.values():
+            self._answers |= self._admin.list_offsets(request, request_timeout=ANSWER_S)
+        return True
 
-    def _take(self) -> Offsets:
-        try:
-            ends = {
-                (partition.topic, partition.partition): int(answer.result().offset)
-                for partition, answer in self._answers.items()
-            }
-        except KafkaException:
-            self.silent = True
-            # A client keeps a leader's epoch, which a broker that has restarted refuses for ever.
-            self._admin = AdminClient(self._config)
-            return {}
-        self.silent = False
-        return ends
+    def _renew(self) -> None:
+        self._admin, self._made = AdminClient(self._config), self._clock()

@@ -10,7 +10,7 @@ from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import AclOperation, AdminClient
 
 from workbook.errors import BrokerUnreachable, RightMissing, TopicMissing
-from workbook.streams.events.group_records import CONSUMER_OFFSETS
+from workbook.topics import CONSUMER_OFFSETS
 
 ANSWER_S = 6.0
 """How long a broker may take to answer before we say that it is down."""
