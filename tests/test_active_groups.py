@@ -15,13 +15,12 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from test_consumer_offsets import bare_commit
 from test_group_records import OFFSET_KEY, commit, text
-from workbook.kafka.end_sampler import EndSampler
-from workbook.kafka.groups import Dashboard
 
 from workbook.kafka.application import Application, stop_all
-from workbook.kafka.lag import EndSamples, committed_by
+from workbook.kafka.end_offsets import EndOffsets
+from workbook.kafka.lag import committed_by
 from workbook.kafka.producer import DeliveringProducer
-from workbook.pipelines.active_groups import _active, active_groups
+from workbook.pipelines.active_groups import active_groups
 from workbook.sinks.followed import Followed
 from workbook.sinks.store import Store
 from workbook.sinks.windowed_store import WindowedStore
@@ -31,9 +30,9 @@ from workbook.spark.runner import OnPoint, start_query
 from workbook.stack import jars
 from workbook.stack.broker import Broker
 from workbook.stack.kafka_tools import consumer_groups
-from workbook.streams.events.client_details import from_json, to_json
-from workbook.streams.events.group_health import commits_alone, last_commit
+from workbook.streams.events.client_details import from_json
 from workbook.streams.generators.groups import GroupWorkload
+from workbook.streams.groups import Dashboard
 from workbook.streams.ledgers.groups import GroupsVerdict, judge
 from workbook.systems.active_groups import ActiveGroups
 from workbook.topics import CONSUMER_OFFSETS, Topic
@@ -116,30 +115,6 @@ def test_an_application_comes_and_goes(broker: Broker, table: Table) -> None:
         until(lambda: table.members(group) == [], "its end")  # noqa: B023
 
 
-def test_a_commit_by_no_member_is_told_from_the_last_one_of_a_member(
-    broker: Broker, table: Table
-) -> None:
-    topic = Topic("read-and-left", 1)
-    broker.create(topic)
-    config = broker.client_config()
-    with DeliveringProducer(config, topic.name) as producer:
-        producer.produce(b"x")
-
-    def said(group: str) -> str:
-        row = table.store.get(group)
-        assert row is not None
-        return commits_alone(last_commit(row["offsets"]), row["changed_at"], row["described_at"])
-
-    for protocol in ("classic", "consumer"):
-        group = f"left-{protocol}"
-        with Application(config, group, topic.name, protocol=protocol):
-            until(lambda: (table.store.get(group) or {}).get("offsets"), "its commit")  # noqa: B023
-        until(lambda: table.members(group) == [], "its end")  # noqa: B023
-        assert said(group) == ""
-        commit_offset(config, group, topic.name, 0)
-        until(lambda: said(group), "the commit by hand")  # noqa: B023
-
-
 def _offsets_deleted(broker: Broker, group: str, topic: str) -> None:
     jars.prefetch()
     said = consumer_groups(broker, "--delete-offsets", "--group", group, "--topic", topic)
@@ -170,11 +145,6 @@ def test_a_group_whose_newest_commit_goes_is_corrected_in_its_windows(
     assert after is not None
     assert after["changed_at"] > before["changed_at"]
     assert table.windows.fetch(group, 0, 2**62)[-1][1] == after
-
-
-def test_a_deleted_group_has_the_time_of_its_last_tombstone() -> None:
-    joined = {"group": "a", "recorded_at": 7, "offsets": [], "parts": [], "deleted": True}
-    assert _active(joined, to_json) == {"group": "a", "changed_at": 7, "deleted": True}
 
 
 def read(row: dict[str, Any] | None) -> list[str]:
@@ -217,14 +187,6 @@ def test_ten_thousand_groups(spark: SparkSession, broker: Broker, tmp_path: Path
     with start_query(active_groups(decode(raw)), [store], tmp_path / "checkpoint") as query:
         query.process_all()
     assert [row["offsets"][0]["offset"] for row in store.all()] == [*range(10_000)]
-    dashboard = Dashboard(Followed(store), EndSampler(config, EndSamples()))
+    dashboard = Dashboard(Followed(store), EndOffsets(config))
     dashboard.look()
     assert str(dashboard) == "10,000 groups, 10,000 unknown"
-
-
-def test_nobody_sees_the_reader_itself(broker: Broker, table: Table) -> None:
-    table.query.process_all()
-    admin = AdminClient(broker.client_config())
-    groups = admin.list_consumer_groups().result(30).valid
-    assert not [g.group_id for g in groups if "assigned" in g.group_id or "clamped" in g.group_id]
-    assert not [row["group"] for row in table.store.all() if "kafka-" in row["group"]]

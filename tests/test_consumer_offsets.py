@@ -20,11 +20,11 @@ from test_group_records import (
     group,
     text,
 )
-from workbook.streams.events.client_ids import default_of
 
 from workbook.sources.consumer_offsets import SCHEMA, decode, rows_of
 from workbook.streams.events.binary import Cut
 from workbook.streams.events.client_details import Assignment, ClientDetails, from_json, to_json
+from workbook.streams.events.group_health import default_of
 from workbook.streams.events.group_records import (
     OffsetCommit,
     OtherKey,

@@ -92,7 +92,7 @@ class Dashboard:
         return self._rows
 
     def history(self) -> dict[str, list[tuple[int, int]]]:
-        """Return each group's lag of the last ten minutes, that of its row included: (ms, messages)."""
+        """Return the (ms, messages) of each group's lag in the last ten minutes, its row's last."""
         now = int(self._made * 1000)
         lags = {row["group"]: row["lag"] for row in self._rows}
         return {
