@@ -27,7 +27,6 @@ from workbook.streams.events.client_details import Assignment, ClientDetails, fr
 from workbook.streams.events.group_health import default_of
 from workbook.streams.events.group_records import (
     OffsetCommit,
-    OtherKey,
     UnknownVersion,
     read_key,
     read_value,
@@ -122,7 +121,7 @@ def expected(key: bytes, value: bytes) -> tuple[str, Any]:
         named = read_key(key)
     except Cut:
         return "unreadable", None
-    if isinstance(named, OtherKey):
+    if named.group is None:
         return "other" if named.kind in (4, 6, 7, *range(9, 32)) else "unknown", None
     try:
         found = read_value(named, value)

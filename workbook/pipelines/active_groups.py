@@ -18,7 +18,7 @@ from workbook.sources.consumer_offsets import COMMIT, METADATA
 from workbook.streams.events.client_details import ClientDetails, to_json
 from workbook.tables.ktable import KTable, ktable
 
-VERSION = 1
+VERSION = 2
 """Of what its checkpoints hold and count; tests/test_versions.py says when to raise it."""
 
 SCHEMA = (
@@ -77,12 +77,8 @@ def active_groups(decoded: DataFrame, serialise: Serialise = to_json) -> DataFra
     return joined.mapInArrow(actives, SCHEMA)
 
 
-_OFFSET = {
-    "topic": pa.string(),
-    "partition": pa.int32(),
-    "offset": pa.int64(),
-    "committed_at": pa.int64(),
-}
+_OFFSET = {"topic": pa.string(), "partition": pa.int32()}
+_OFFSET |= {"offset": pa.int64(), "committed_at": pa.int64()}
 
 _ARROW = pa.schema(
     {
