@@ -136,6 +136,17 @@ def test_a_missing_topic_is_denied_and_asked_for_by_a_new_client_each_ten_second
     assert made == [*[1] * 10, *[2] * 4]
 
 
+def test_no_leader_is_a_denial_beside_ends_or_by_a_new_client_else_an_outage(
+    admin: Admin, ends: EndOffsets
+) -> None:
+    told = []
+    for a in (KafkaError._NOENT, 100, 100, KafkaError._NOENT, KafkaError._NOENT):
+        admin.answers = {"a": a, "b": KafkaError._NOENT}
+        admin.ends(ends)
+        told.append((len(ends.ends), len(ends.denied), ends.silent))
+    assert told == [(0, 0, False), (0, 2, False), (1, 1, False), (1, 1, False), (0, 0, True)]
+
+
 def test_what_can_be_no_partition_is_not_asked_for(admin: Admin, ends: EndOffsets) -> None:
     admin.answers = {"a": 100}
     ends.ask([A, ("a", -1), ("", 0)])
@@ -163,7 +174,8 @@ def test_a_deleted_topic_has_no_end_and_the_others_do(
     ends = EndOffsets(config)
     here = {(kept.name, 0): 0, (kept.name, 1): 0}
     until(lambda: finds(ends, wanted, {**here, (gone.name, 0): 0}), "both topics' ends")
-    AdminClient(config).delete_topics([gone.name])[gone.name].result(30)
+    admin = AdminClient(config)  # held: else no answer ever comes
+    admin.delete_topics([gone.name])[gone.name].result(30)
     with DeliveringProducer(config, kept.name) as producer:
         producer.produce(b"x", None, 1)
     here[kept.name, 1] = 1

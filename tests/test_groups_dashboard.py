@@ -1,4 +1,4 @@
-"""The dashboard's model: rows worst first, lag over time, and what has left."""
+"""The dashboard's model: rows worst first, with what is known of their lag."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from workbook.kafka.end_offsets import EndOffsets
-from workbook.streams.groups import HISTORY_MOST, LEFT_MS, Dashboard
+from workbook.streams.groups import Dashboard
 from workbook.systems.active_groups import COLUMNS, MOST, groups_table
 
 START = 1_700_000_000.0
@@ -62,9 +62,6 @@ class World:
         row = {"group": name, "details": details, "offsets": offsets, "changed_at": now, **more}
         self.rows = [*(r for r in self.rows if r["group"] != name), row]
 
-    def gone(self) -> list[tuple[str, str]]:
-        return [(gone["group"], gone["how"]) for gone in self.dashboard.gone()]
-
 
 def commit(partition: int, offset: int, at: int = int(START * 1000)) -> dict[str, Any]:
     return {"topic": "orders", "partition": partition, "offset": offset, "committed_at": at}
@@ -95,6 +92,7 @@ def test_rows_have_lag_state_and_age_and_the_worst_stands_first(world: World) ->
         "seconds": 11.0,
         "at_least": True,
         "commit_age": 11.0,
+        "changed_at": int(START * 1000),
         "remarks": [],
     }
     assert not rows[2]["at_least"]
@@ -169,75 +167,6 @@ def test_at_the_end_it_waits_for_the_first_answer_about_a_partition(
     world.ends.away = away
     world.dashboard.settle(0.3)
     assert [row["lag"] for row in world.dashboard.rows()] == [lag]
-
-
-# --- what has left ------------------------------------------------------------------------------
-
-
-def test_a_group_that_loses_its_members_or_is_deleted_is_kept_for_ten_minutes(world: World) -> None:
-    for name in ("killed", "removed", "old"):
-        world.group(name, members=int(name != "old"), committed=90)
-    world.look()
-    world.group("killed", members=0, committed=90)
-    world.rows = [row for row in world.rows if row["group"] != "removed"]
-    world.look(1)
-    world.ends.now += 5
-    keys = ("group", "how", "client_ids", "lag", "ago")
-    assert [tuple(gone[key] for key in keys) for gone in world.dashboard.gone()] == [
-        ("killed", "lost its last member", ["killed-0"], 10, 6.0),
-        ("removed", "deleted", ["removed-0"], 10, 6.0),
-    ]
-    assert {row["state"] for row in world.dashboard.rows()} == {"empty"}
-    world.look(LEFT_MS / 1000)
-    assert world.gone() == []
-
-
-def test_a_group_lost_its_last_member_when_its_row_says(world: World) -> None:
-    world.group("killed", committed=90)
-    world.look()
-    changed_at = int(world.ends.now * 1000) - 120_000
-    world.group("killed", members=0, committed=90, changed_at=changed_at)
-    world.look(1)
-    assert world.dashboard.gone()[0]["ago"] == 121.0
-
-
-def test_a_group_that_is_back_has_not_left(world: World) -> None:
-    world.group("a", committed=90)
-    world.look()
-    world.group("a", members=0, committed=90)
-    world.look()
-    world.group("a", deleted=True)
-    world.look()
-    assert world.gone() == [("a", "deleted")]
-    assert world.dashboard.gone()[0]["client_ids"] == ["a-0"]
-    world.group("a", members=0, committed=90)
-    world.look()
-    assert world.gone() == []
-    world.group("a", committed=90)
-    world.look()
-    world.group("a", members=0, committed=90)
-    world.look()
-    assert world.gone() == [("a", "lost its last member")]
-    world.group("a", committed=90)
-    world.look()
-    assert world.gone() == []
-
-
-# --- over time ----------------------------------------------------------------------------------
-
-
-def test_the_history_covers_ten_minutes_and_ends_with_the_row_s_lag(world: World) -> None:
-    world.group("a", committed=0)
-    for second in range(1200):
-        world.ends.here = {P: 100 + second**2}
-        [row] = world.look()
-        points = world.dashboard.history()["a"]
-        assert points[-1] == (int(world.ends.now * 1000), row["lag"])
-    assert len(points) <= HISTORY_MOST + 1
-    assert points[0][0] / 1000 == pytest.approx(world.ends.now - 600, abs=60)
-    world.rows = []
-    world.look(6)
-    assert world.dashboard.history() == {}
 
 
 # --- the terminal -------------------------------------------------------------------------------

@@ -41,7 +41,7 @@ class EndOffsets:
         self._answers: dict[TopicPartition, Future[Any]] = {}
         self._clock, self._by_topic = clock, False
         self.ends, self.denied, self.asked = Offsets(), set[Place](), -math.inf
-        self.silent = False
+        self.silent, self._is_new = False, True
         self._renew()
 
     def look(self) -> Offsets:
@@ -54,23 +54,31 @@ class EndOffsets:
         """Take the last question's answer; return False where there is none (yet)."""
         if not self._answers or not all(answer.done() for answer in self._answers.values()):
             return False
-        self.ends, self.denied, failed = {}, set(), False
-        for place, answer in self._answers.items():
+        self.ends, self.denied, leaderless, failed = {}, set(), set[Place](), False
+        for partition, answer in self._answers.items():
+            place, end, code = (partition.topic, partition.partition), -1, KafkaError.NO_ERROR
             try:
                 end = int(answer.result().offset)
             except KafkaException as failure:
-                end, code = -1, failure.args[0].code()
-                if code in DENIED:
-                    self.denied.add((place.topic, place.partition))
-                    continue
+                code = failure.args[0].code()
             if end >= 0:
-                self.ends[place.topic, place.partition] = end
-            failed |= end < 0  # -1 without an error: the broker ended meanwhile
-        self._answers = {}
+                self.ends[place] = end
+            elif code in DENIED:
+                self.denied.add(place)
+            elif code == KafkaError._NOENT:
+                leaderless.add(place)
+            else:
+                failed = True  # no end and no error: the broker ended meanwhile
+        if self._is_new or self.ends:
+            self.denied |= leaderless
+        else:
+            failed |= bool(leaderless)  # an old client says so when the broker is away
+        self._answers, self._is_new = {}, False
         self.silent, self._by_topic = failed and not self.ends and not self.denied, failed
         # A client keeps what it has learned of a topic: that it's missing, or a leader's epoch,
         # which a broker that has restarted refuses for ever.
-        if failed or (self.denied and self._clock() - self._made > RENEWED_S):
+        is_old = self._clock() - self._made > RENEWED_S
+        if failed or (self.denied and (is_old or not self.ends)):
             self._renew()
         return True
 
@@ -95,4 +103,4 @@ class EndOffsets:
         return True
 
     def _renew(self) -> None:
-        self._admin, self._made = AdminClient(self._config), self._clock()
+        self._admin, self._made, self._is_new = AdminClient(self._config), self._clock(), True

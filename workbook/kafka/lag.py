@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -58,11 +58,10 @@ Commits = Sequence[Mapping[str, Any]]
 
 
 class Samples:
-    """A number over time: (ms, number) of the last ``keep_ms``, the older the further apart."""
+    """Where a partition ended, over time: (ms, offset), the older the further apart."""
 
-    def __init__(self, keep_ms: int = KEPT_MS, most: int = MOST) -> None:
+    def __init__(self) -> None:
         self.times, self.numbers = array("q"), array("q")
-        self._keep_ms, self._most = keep_ms, most
 
     def add(self, time: int, number: int) -> None:
         """Add a sample; one that isn't newer than the last replaces it."""
@@ -72,16 +71,11 @@ class Samples:
             self._drop_last()  # a standstill takes two samples: its first and its last
         self.times.append(time)
         self.numbers.append(number)
-        old = bisect_right(self.times, time - self._keep_ms) - 1
+        old = bisect_right(self.times, time - KEPT_MS) - 1
         if old > 0:
             del self.times[:old], self.numbers[:old]
-        if len(self.times) > self._most:
+        if len(self.times) > MOST:
             self._thin(time)
-
-    def since(self, time: int) -> list[tuple[int, int]]:
-        """Return the samples from this time on, and the one before them."""
-        first = max(bisect_left(self.times, time) - 1, 0)
-        return list(zip(self.times[first:], self.numbers[first:], strict=True))
 
     def when(self, number: int) -> float | None:
         """Return when (ms) it passed a number below the last one; None if before the samples."""

@@ -1,4 +1,4 @@
-"""The dashboard's model: each group with its lag, worst first, and what has left."""
+"""The dashboard's model: each group with its state and its lag, worst first."""
 
 from __future__ import annotations
 
@@ -9,35 +9,18 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from workbook.kafka.end_offsets import EndOffsets, Offsets
-from workbook.kafka.lag import EndSamples, Samples
+from workbook.kafka.lag import EndSamples
 from workbook.streams.events import group_health
 from workbook.streams.events.group_health import named
 
 STALE_S = 2.0
 """Without an answer the rows are read after so long."""
 
-HISTORY_EVERY_S, HISTORY_MS, HISTORY_MOST = 5.0, 600_000, 150
-"""Each group's lag is noted every five seconds and kept for ten minutes."""
-
-LEFT_MS, MOST_LEFT = 600_000, 100
-"""What has left is shown for ten minutes, and at most the last hundred of them."""
-
 SETTLED_S = 7.0
 """The end waits for the broker so long at most: two answers of three seconds."""
 
-DELETED, LAST_MEMBER = "deleted", "lost its last member"
-
 Row = Mapping[str, Any]
 """A row of active_groups: group, details (JSON), offsets, changed_at (ms), deleted."""
-
-
-class About(NamedTuple):
-    """What a group's details say; ``members`` is None where no record describes it."""
-
-    members: int | None
-    client_ids: list[str]
-    topics: list[str]
-    findings: list[str]
 
 
 class Dashboard:
@@ -54,22 +37,20 @@ class Dashboard:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._read, self._ends, self._clock = read, ends, clock
-        self._samples, self._known, self._committed = EndSamples(), Offsets(), Offsets()
-        self._made, self._noted = 0.0, 0.0
+        self._samples, self._asked, self._committed = EndSamples(), Offsets(), Offsets()
+        self._made = 0.0
         self._rows: list[dict[str, Any]] = []
-        self._history: dict[str, Samples] = {}
-        self._gone: dict[str, dict[str, Any]] = {}
 
     def look(self) -> None:
-        """Ask the broker once a second; bring rows and history up to date with each answer."""
+        """Ask the broker once a second; bring the rows up to date with each answer."""
         answered = self._ends.take()
         if answered and not self._ends.silent:
             at = int(self._ends.asked * 1000)
-            self._samples.note(at, self._ends.ends, self._known, self._ends.denied)
+            self._samples.note(at, self._ends.ends, self._asked, self._ends.denied)
         if answered or not self._made <= self._clock() < self._made + STALE_S:
             self._refresh()
         if self._ends.ask(self._committed):
-            self._known = self._committed
+            self._asked = self._committed
 
     def settle(self, within: float = SETTLED_S) -> None:
         """Read the rows once more, and wait until the broker has told the end of each partition.
@@ -83,32 +64,13 @@ class Dashboard:
             time.sleep(0.05)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a row per group, worst first.
+        """Return a row per group, worst first: another list once anything is known anew.
 
         group, state, members (a number), client_ids, topics, lag (messages; None if unknown),
         seconds (behind), at_least (seconds are a lower bound), commit_age (s; None without
-        commits), remarks (sentences).
+        commits), changed_at (ms), remarks (sentences).
         """
         return self._rows
-
-    def history(self) -> dict[str, list[tuple[int, int]]]:
-        """Return the (ms, messages) of each group's lag in the last ten minutes, its row's last."""
-        now = int(self._made * 1000)
-        lags = {row["group"]: row["lag"] for row in self._rows}
-        return {
-            group: [*samples.since(now - HISTORY_MS), *_newest(now, lags.get(group))]
-            for group, samples in self._history.items()
-        }
-
-    def gone(self) -> list[dict[str, Any]]:
-        """Return what has left in the last ten minutes, the latest first.
-
-        group, how (deleted, or without its last member), at (ms), ago (s), client_ids and lag as
-        they were.
-        """
-        now = self._clock()
-        latest = sorted(self._gone.values(), key=lambda gone: (-gone["at"], gone["group"]))
-        return [{**gone, "ago": max(now - gone["at"] / 1000, 0)} for gone in latest]
 
     @property
     def silent(self) -> bool:
@@ -126,13 +88,9 @@ class Dashboard:
     def _refresh(self) -> None:
         self._made = self._clock()
         now = int(self._made * 1000)
-        found = {row["group"]: row for row in self._read() if not row.get("deleted")}
-        self._committed = _highest(found.values())
-        rows = sorted((self._row(row, now) for row in found.values()), key=_worst_first)
-        self._note_gone(rows, found, now)
-        self._rows = rows
-        if not self._noted <= self._made < self._noted + HISTORY_EVERY_S:
-            self._note_history(now)
+        found = [row for row in self._read() if not row.get("deleted")]
+        self._committed = _highest(found)
+        self._rows = sorted((self._row(row, now) for row in found), key=_worst_first)
 
     def _row(self, row: Row, now: int) -> dict[str, Any]:
         group, offsets = row["group"], row["offsets"]
@@ -150,6 +108,7 @@ class Dashboard:
             "seconds": None if lag is None else lag.seconds,
             "at_least": lag is not None and lag.at_least,
             "commit_age": None if committed_at is None else max(now - committed_at, 0) / 1000,
+            "changed_at": row["changed_at"],
             "remarks": [*about.findings, *unknown],
         }
 
@@ -168,31 +127,14 @@ class Dashboard:
             )
         return found
 
-    def _note_gone(self, rows: Iterable[Row], found: Mapping[str, Row], now: int) -> None:
-        after = {row["group"]: row for row in rows}
-        for row in self._rows:
-            group, left = row["group"], {"how": DELETED, "at": now}
-            if group in after:
-                if after[group]["members"] or not row["members"]:
-                    continue
-                left = {"how": LAST_MEMBER, "at": min(found[group]["changed_at"], now)}
-            known = row["client_ids"] or self._gone.get(group, row)["client_ids"]
-            self._gone[group] = {"group": group, **left, "client_ids": known, "lag": row["lag"]}
-        kept = [
-            gone
-            for gone in sorted(self._gone.values(), key=lambda gone: -gone["at"])
-            if now - gone["at"] < LEFT_MS and not _is_back(gone, after.get(gone["group"]))
-        ]
-        self._gone = {gone["group"]: gone for gone in kept[:MOST_LEFT]}
 
-    def _note_history(self, now: int) -> None:
-        self._noted = now / 1000
-        former, self._history = self._history, {}
-        for row in self._rows:
-            samples = former.get(row["group"]) or Samples(HISTORY_MS, HISTORY_MOST)
-            self._history[row["group"]] = samples
-            if row["lag"] is not None:
-                samples.add(now, row["lag"])
+class About(NamedTuple):
+    """What a group's details say; ``members`` is None where no record describes it."""
+
+    members: int | None
+    client_ids: list[str]
+    topics: list[str]
+    findings: list[str]
 
 
 @lru_cache(maxsize=50_000)
@@ -220,11 +162,3 @@ def _highest(rows: Iterable[Row]) -> Offsets:
 
 def _worst_first(row: Row) -> tuple[float, int, str]:
     return -(row["seconds"] or 0.0), -(row["lag"] or 0), row["group"]
-
-
-def _newest(now: int, lag: int | None) -> list[tuple[int, int]]:
-    return [] if lag is None else [(now, lag)]
-
-
-def _is_back(gone: Row, row: Row | None) -> bool:
-    return row is not None and (gone["how"] == DELETED or row["members"] > 0)

@@ -47,7 +47,7 @@ TREND_MS = 5_000
 COLOURS = (BLUE, ORANGE, GREEN, RED, GREY)
 """Of more groups than colours, those with the highest lag are drawn: more can't be told apart."""
 
-AGES_S = {"ten minutes ago": 600, "five": 300, "one": 60}
+MINUTE_MS = 60_000
 
 Row = Mapping[str, Any]
 Points = Sequence[tuple[int, int]]
@@ -81,8 +81,9 @@ def board(
 ) -> Board:
     """Draw all that is known of the groups; ``now`` in ms.
 
-    ``rows``, ``history`` and ``gone`` are those of ``Dashboard``. ``silent``: the broker doesn't
-    answer, so that lags are old ones.
+    ``rows`` are those of ``Dashboard``. ``history`` is the lag of each group over time, up to its
+    row's. ``gone`` have group, how, ago (s), client_ids and lag as they were. ``silent``: the
+    broker doesn't answer, so that lags are old ones.
     """
     warning = "<b>⚠ The broker doesn't answer: lags are old ones.</b>" if silent else ""
     above = f"{groups_table(rows)}<p style='color:{INK}'>{warning}</p>"
@@ -224,8 +225,10 @@ def _words(group: str, points: Points, lag: int | None) -> str:
 
 
 def _twin(group: str, points: Points, lag: int | None, now: int) -> dict[str, str]:
-    at = {name: now - age * 1000 for name, age in AGES_S.items()}
-    first, last = points[0][0], points[-1][0]
-    known = {n: f"{_at(points, t):,}" if first <= t <= last else "–" for n, t in at.items()}
-    highest = f"{max(lag for _, lag in points):,}"
-    return {"group": group, **known, "now": "–" if lag is None else f"{lag:,}", "highest": highest}
+    then = now - MINUTE_MS
+    return {
+        "group": group,
+        "a minute ago": f"{_at(points, then):,}" if points[0][0] <= then else "–",
+        "now": "–" if lag is None else f"{lag:,}",
+        "highest": f"{max(lag for _, lag in points):,}",
+    }
