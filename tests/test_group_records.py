@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import random
 import struct
-from contextlib import suppress
 
 import pytest
 
@@ -201,23 +199,3 @@ def test_a_member_of_kafka_streams() -> None:
     found = read_value(Key(STREAMS_MEMBER, "st-app", member="m-1"), STREAMS_MEMBER_DATA)
     client = "st-app-5070454a-d5a4-4ad4-b3fb-a5c70c406183-StreamThread-1-consumer"
     assert found == ClientMember("m-1", client, "/127.0.0.1", None, -1, 300_000, (), ())
-
-
-# --- bytes that are none --------------------------------------------------------------------------
-
-
-def test_whatever_comes_nothing_else_is_raised() -> None:
-    draw = random.Random(1)
-    good = [commit(v) for v in range(5)] + [group(v) for v in range(5)] + [STREAMS_MEMBER_DATA]
-    kinds = [read_key(OFFSET_KEY)] + [Key(kind, "g", member="m") for kind in (2, 3, 5, 8, 17, 19)]
-    for _ in range(100_000):
-        base = draw.choice(good)
-        if draw.random() < 0.3:
-            base = struct.pack(">h", draw.randrange(5)) + draw.randbytes(draw.randrange(60))
-        data = bytearray(base[: draw.randrange(len(base) + 1)])
-        for _ in range(draw.randrange(4) if data else 0):
-            data[draw.randrange(len(data))] = draw.randrange(256)
-        with suppress(Cut, UnknownVersion):
-            read_value(draw.choice(kinds), bytes(data))
-        with suppress(Cut):
-            read_key(bytes(data))
