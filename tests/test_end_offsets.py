@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from brokers import OwnBroker
+from brokers import SCRAM, USERS, OwnBroker, allowed, login
 from confluent_kafka import OFFSET_INVALID, KafkaError, KafkaException
-from confluent_kafka.admin import (
-    AclBinding,
-    AclOperation,
-    AclPermissionType,
-    AdminClient,
-    NewTopic,
-    ResourcePatternType,
-    ResourceType,
-)
+from confluent_kafka.admin import AclOperation, AdminClient, NewTopic
 from labs import until
 
 from workbook.kafka import end_offsets
 from workbook.kafka.broker import Broker
 from workbook.kafka.end_offsets import EndOffsets
 from workbook.kafka.producer import DeliveringProducer
+from workbook.stack import jars, kafka
 from workbook.topics import Topic
 
 SILENCE, MISSING, TIMED_OUT = -999_999, KafkaError._UNKNOWN_PARTITION, KafkaError._TIMED_OUT
@@ -183,60 +176,24 @@ def test_a_deleted_topic_has_no_end_and_the_others_do(
     assert ends.denied == {(kept.name, 7), (gone.name, 0)}
 
 
-RIGHTS = """\
-listeners=SASL_PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
-advertised.listeners=SASL_PLAINTEXT://127.0.0.1:{port}
-inter.broker.listener.name=SASL_PLAINTEXT
-sasl.mechanism.inter.broker.protocol=PLAIN
-sasl.enabled.mechanisms=PLAIN
-listener.name.sasl_plaintext.plain.sasl.jaas.config=\
-org.apache.kafka.common.security.plain.PlainLoginModule required \
-username="admin" password="right" user_admin="right" user_reader="only";
-listener.security.protocol.map=CONTROLLER:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT
-authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
-super.users=User:admin;User:ANONYMOUS
-"""
-"""Whoever isn't an administrator may do what a rule allows, and no more."""
-
-
-@pytest.fixture
-def guarded(tmp_path: Path) -> Iterator[OwnBroker]:
-    from workbook.stack import jars, kafka
-
+def test_it_needs_describe_alone_and_lives_through_a_broker_that_is_away(tmp_path: Path) -> None:
     jars.prefetch()
-    with OwnBroker(tmp_path, kafka.SETTINGS + RIGHTS) as broker:
-        yield broker
-
-
-def _login(broker: OwnBroker, user: str, password: str) -> dict[str, str]:
-    return {
-        "bootstrap.servers": broker.bootstrap,
-        "security.protocol": "SASL_PLAINTEXT",
-        "sasl.mechanism": "PLAIN",
-        "sasl.username": user,
-        "sasl.password": password,
-        "log_level": "0",
-    }
-
-
-def test_it_needs_describe_alone_and_lives_through_a_broker_that_is_away(
-    guarded: OwnBroker,
-) -> None:
-    admin = AdminClient(_login(guarded, "admin", "right"))
-    for made in admin.create_topics([NewTopic("described", 1), NewTopic("closed", 1)]).values():
-        made.result(30)
-    place = (ResourceType.TOPIC, "described", ResourcePatternType.LITERAL)
-    rule = ("User:reader", "*", AclOperation.DESCRIBE, AclPermissionType.ALLOW)
-    [done] = admin.create_acls([AclBinding(*place, *rule)]).values()
-    done.result(30)
-    ends = EndOffsets(_login(guarded, "reader", "only"))
-    wanted, here = [("described", 0), ("closed", 0)], {("described", 0): 0}
-    until(lambda: finds(ends, wanted, here), "the end of the topic that it may describe", 30)
-    assert ends.denied == {("closed", 0)}
-    guarded.kill()
-    until(lambda: finds(ends, wanted, {}) and ends.silent, "the broker to be missed", 30)
-    guarded.start()
-    with DeliveringProducer(_login(guarded, "admin", "right"), "described") as producer:
-        producer.produce(b"x", None, 0)
-    until(lambda: finds(ends, wanted, {("described", 0): 1}), "an answer of the new one", 60)
-    assert not ends.silent
+    with OwnBroker(tmp_path, kafka.SETTINGS + SCRAM, USERS) as broker:
+        config = login(broker.bootstrap, "admin")
+        admin = AdminClient(config)
+        made = admin.create_topics([NewTopic("described", 1), NewTopic("closed", 1)])
+        rule = admin.create_acls([allowed("stranger", AclOperation.DESCRIBE, "described")])
+        for done in (*made.values(), *rule.values()):
+            done.result(30)
+        ends = EndOffsets(login(broker.bootstrap, "stranger"))
+        wanted, here = [("described", 0), ("closed", 0)], {("described", 0): 0}
+        until(lambda: finds(ends, wanted, here), "the end of the topic that it may describe", 30)
+        assert ends.denied == {("closed", 0)}
+        broker.kill()
+        until(lambda: finds(ends, wanted, {}) and ends.silent, "the broker to be missed", 30)
+        broker.start()
+        with DeliveringProducer(config, "described") as producer:
+            producer.produce(b"x", None, 0)
+        here = {("described", 0): 1}
+        until(lambda: finds(ends, wanted, here), "an answer of the new one", 60)
+        assert not ends.silent

@@ -85,8 +85,9 @@ def board(
     row's. ``gone`` have group, how, ago (s), client_ids and lag as they were. ``silent``: the
     broker doesn't answer, so that lags are old ones.
     """
-    warning = "<b>⚠ The broker doesn't answer: lags are old ones.</b>" if silent else ""
-    above = f"{groups_table(rows)}<p style='color:{INK}'>{warning}</p>"
+    above = groups_table(rows)
+    if silent:
+        above += f"<p style='color:{INK}'><b>⚠ The broker doesn't answer: lags are old.</b></p>"
     below = table([_gone(row) for row in gone], GONE_CAPTION, "none")
     lags = {row["group"]: row["lag"] for row in rows}
     lines = {group: history[group] for group in lags if history.get(group)}
