@@ -13,8 +13,7 @@ from confluent_kafka import Producer
 
 from workbook.errors import CannotGoOn
 from workbook.kafka.broker import Broker
-from workbook.kafka.offsets import first_since
-from workbook.kafka.require import DAY_MS, tombstones_kept
+from workbook.kafka.require import DAY_MS
 from workbook.spark.offset_log import last_read
 from workbook.systems import SYSTEMS
 from workbook.systems.active_groups import ActiveGroups
@@ -71,24 +70,6 @@ def test_the_last_finished_micro_batch_counts(tmp_path: Path) -> None:
     assert found[1] == pytest.approx(now() - 10 * HOUR_MS, abs=60_000)
     (tmp_path / "0" / "commits" / "11").write_text("v1")
     assert last_read(tmp_path / "0", "clicks") is None
-
-
-def test_the_first_record_since_then_or_the_end(broker: Broker, sent: Sent) -> None:
-    topic = sent(5 * HOUR_MS, 3 * HOUR_MS, 0)
-    config = broker.client_config()
-    assert first_since(config, topic.name, now() - 4 * HOUR_MS) == {0: 0, 1: 1}
-    assert first_since(config, topic.name, now() + HOUR_MS) == {0: 0, 1: 3}
-
-
-@pytest.mark.parametrize(
-    ("policy", "kept"),
-    [("compact", 2 * HOUR_MS), ("compact,delete", 2 * HOUR_MS), ("delete", None)],
-)
-def test_a_topic_says_how_long_it_keeps_a_tombstone(
-    broker: Broker, sent: Sent, policy: str, kept: int | None
-) -> None:
-    topic = sent(cleanup_policy=policy)
-    assert tombstones_kept(broker.client_config(), topic.name) == kept
 
 
 # --- what is refused, and what goes on ------------------------------------------------------------

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from workbook.views.lag import STALE_MS, lag_over_time
 
 from workbook.classroom.leads import walked
 from workbook.sources.clamp import goes_on
@@ -16,7 +17,6 @@ from workbook.views.accounting import accounting
 from workbook.views.charts import per_second
 from workbook.views.clocks import clocks
 from workbook.views.event_time import MOST, event_time
-from workbook.views.lag import STALE_MS, lag_over_time
 from workbook.views.leads import leads
 from workbook.views.merging import DRAWN, Moment, merging
 from workbook.views.open_state import SHOWN, Curve, open_state
