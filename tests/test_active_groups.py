@@ -23,8 +23,7 @@ from workbook.kafka.groups import Dashboard
 from workbook.kafka.lag import EndSamples
 from workbook.kafka.producer import DeliveringProducer
 from workbook.pipelines.active_groups import _active, active_groups
-from workbook.sinks.followed import Followed
-from workbook.sinks.store import Store
+from workbook.sinks.store import CachedStore, Store
 from workbook.sinks.windowed_store import WindowedStore
 from workbook.sources.consumer_offsets import decode
 from workbook.sources.kafka import assigned_stream
@@ -219,7 +218,7 @@ def test_ten_thousand_groups(spark: SparkSession, broker: Broker, tmp_path: Path
     with start_query(active_groups(decode(raw)), [store], tmp_path / "checkpoint") as query:
         query.process_all()
     assert [row["offsets"][0]["offset"] for row in store.all()] == [*range(10_000)]
-    dashboard = Dashboard(Followed(store), EndSampler(config, EndSamples()))
+    dashboard = Dashboard(CachedStore(store), EndSampler(config, EndSamples()))
     dashboard.look()
     assert str(dashboard) == "10,000 groups, 10,000 unknown"
 

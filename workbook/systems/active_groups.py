@@ -85,7 +85,7 @@ class ActiveGroups(System):
         from workbook.kafka.groups import Dashboard
         from workbook.kafka.lag import EndSamples
         from workbook.pipelines.active_groups import active_groups
-        from workbook.sinks.followed import Followed
+        from workbook.sinks.store import CachedStore
         from workbook.sinks.table_topic import TableTopic
         from workbook.sources.consumer_offsets import UNKNOWN, UNREADABLE, decode
         from workbook.sources.kafka import assigned_stream
@@ -98,7 +98,7 @@ class ActiveGroups(System):
         groups = active_groups(decoded).withColumn("details", F.col("details").cast("string"))
         store, windows = _stores(options, checkpoint)
         out = [TableTopic(config, options.out, "group")] if options.out else []
-        dashboard = Dashboard(Followed(store), EndSampler(config, EndSamples()))
+        dashboard = Dashboard(CachedStore(store), EndSampler(config, EndSamples()))
 
         def look() -> str:
             dashboard.look()
