@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from workbook.classroom.compacted import Compacted, starts
+from workbook.classroom.table_pictures import Compacted, starts
 from workbook.views.compaction import (
     ACTIVE,
     DUE,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from workbook.classroom.table_steps import (
+from workbook.classroom.table_pictures import (
     corners_of_filter,
     in_words,
     lines_of_groups,
