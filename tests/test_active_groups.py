@@ -18,9 +18,9 @@ from test_group_records import OFFSET_KEY, commit, text
 
 from workbook.kafka.application import Application, stop_all
 from workbook.kafka.end_sampler import EndSampler
-from workbook.kafka.group_offsets import committed_by
 from workbook.kafka.groups import Dashboard
 from workbook.kafka.lag import EndSamples
+from workbook.kafka.offsets import committed_by
 from workbook.kafka.producer import DeliveringProducer
 from workbook.pipelines.active_groups import _active, active_groups
 from workbook.sinks.store import CachedStore, Store
@@ -33,11 +33,10 @@ from workbook.stack.broker import Broker
 from workbook.stack.kafka_tools import consumer_groups
 from workbook.streams.events.client_details import from_json, to_json
 from workbook.streams.events.group_health import commits_alone, last_commit
-from workbook.streams.events.group_records import CONSUMER_OFFSETS
 from workbook.streams.generators.groups import GroupWorkload
 from workbook.streams.ledgers.groups import GroupsVerdict, judge
 from workbook.systems.active_groups import ActiveGroups
-from workbook.topics import Topic
+from workbook.topics import CONSUMER_OFFSETS, Topic
 
 NOTHING = {"topic": "", "partition": -1, "offset": -1}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -12,9 +12,9 @@ import polars as pl
 import psycopg
 import pytest
 from labs import until
-from pyspark.sql import Row, SparkSession
+from pyspark.sql import SparkSession
 
-from workbook.errors import CannotGoOn, Rejected
+from workbook.errors import CannotGoOn
 from workbook.kafka.broker import Broker
 from workbook.kafka.readers import read_dead_letters
 from workbook.pipelines import ad_statistics
@@ -23,9 +23,8 @@ from workbook.spark import session
 from workbook.spark.runner import OnPoint
 from workbook.stack.addresses import database, registry
 from workbook.stack.client import lease
-from workbook.streams.events import ad_actions
 from workbook.streams.events.ad_actions import HORIZON_MS, VERSIONS, AdAction, Fate, encode, head
-from workbook.streams.generators.ad_actions import SPOILED, AdActionStream, prepare
+from workbook.streams.generators.ad_actions import AdActionStream, prepare
 from workbook.streams.ledgers.actions import judge
 from workbook.streams.replicated import send_replicated
 from workbook.systems import SYSTEMS
@@ -124,45 +123,6 @@ def action(**of: object) -> AdAction:
     return AdAction(**{**base, "source": "search", "browser": "Firefox", "time": NOW, **of})
 
 
-def values() -> Iterator[bytes | None]:
-    good = encode(action(), 1, 12)
-    yield from (None, b"", b"\0\0", b"\0\0\0\0\x0c", good, encode(action(), 0, 11))
-    yield from (spoil(good, bytes(range(32))) for spoil in SPOILED)
-    yield from (good[:cut] for cut in range(5, len(good)))
-    yield from (good + b"behind", head(99) + good[5:], good[:5] + bytes(4_092), b"{}" * 9)
-    long, odd = "x" * 64, ("", "x" * 65, "ad\n", "æ", "a\0b", "\t", "'); DROP TABLE counts; --")
-    yield from (encode(action(ad=ad), 1, 12) for ad in (None, long, *odd))
-    yield from (encode(action(source=source), 1, 12) for source in odd)
-    yield from (encode(action(type=kind), 0, 11) for kind in ("VIEW", "", *ad_actions.TYPES))
-    times = (-1, 0, NOW + 5 * MINUTE, NOW + 5 * MINUTE + 1, NOW * 1000, 2**63 - 1, -(2**63))
-    yield from (encode(action(time=time), 1, 12) for time in times)
-    yield encode(action(ad="#"), 1, 12).replace(b"#", b"\xff")  # no UTF-8
-
-
-def by_hand(value: bytes | None) -> tuple[str | None, str | None, object]:
-    try:
-        read = ad_actions.decode(value, IDS, NOW)
-    except Rejected as why:
-        return str(why.reason), None, None
-    return None, read.ad, ad_actions.day_of(read.time)
-
-
-def test_spark_decodes_and_rejects_as_the_code_by_hand(spark: SparkSession) -> None:
-    header = [Row(key="other", value=b"1"), Row(key="arrival", value=str(NOW).encode())]
-    given = list(values())
-    raw = spark.createDataFrame(
-        [(None, value, "t", 0, n, header, None) for n, value in enumerate(given)],
-        "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, "
-        "headers ARRAY<STRUCT<key: STRING, value: BINARY>>, timestamp TIMESTAMP",
-    )
-    found = parse(raw, IDS).orderBy("offset").collect()
-    for value, row in zip(given, found, strict=True):
-        reason, ad, day = by_hand(value)
-        bytes_kept = value if reason or row["too_old"] else None
-        assert (row["reason"], row["value"]) == (reason, bytes_kept), value
-        assert reason or (row["ad"], row["day"]) == (ad, day), value
-
-
 @pytest.mark.parametrize(
     ("header", "arrives"),
     [
@@ -179,18 +139,6 @@ def test_the_arrival_is_the_replicators_header_or_the_timestamp(spark, header, a
         "headers ARRAY<STRUCT<key: STRING, value: BINARY>>",
     ).selectExpr("*", f"timestamp_millis({NOW}) AS timestamp")
     assert parse(raw, IDS).first()["arrival"] == arrives
-
-
-@pytest.mark.parametrize(
-    ("time", "day"),
-    [
-        ("2026-01-15T22:59:59", "2026-01-15"), ("2026-01-15T23:00:00", "2026-01-16"),
-        ("2026-07-15T21:59:59", "2026-07-15"), ("2026-07-15T22:00:00", "2026-07-16"),
-    ],
-)  # fmt: skip
-def test_a_day_is_one_of_oslo(time: str, day: str) -> None:
-    at = int(pd.Timestamp(time, tz="UTC").timestamp() * 1000)
-    assert str(ad_actions.day_of(at)) == day
 
 
 # --- the whole system, on real servers --------------------------------------------------------

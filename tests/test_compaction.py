@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 from compacting import roll, wait_until_compacted
 
+from workbook.kafka.producer import RecordProducer
 from workbook.kafka.readers import read_all
-from workbook.kafka.record_producer import RecordProducer
 from workbook.streams.background_stream import BackgroundStream
 from workbook.streams.events.positions import Position
 from workbook.streams.generators.positions import PositionStream

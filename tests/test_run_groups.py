@@ -16,11 +16,11 @@ from labs import DEADLINE, end, read_until, until, workbook
 from test_missed_tombstones import planned
 
 from workbook.errors import CannotGoOn
-from workbook.kafka.compaction import DAY_MS, tombstones_kept
+from workbook.kafka.require import DAY_MS, tombstones_kept
 from workbook.sinks.windowed_store import WindowedStore
 from workbook.stack import jars
-from workbook.streams.events.group_records import CONSUMER_OFFSETS
 from workbook.systems.refusals import require_tombstones
+from workbook.topics import CONSUMER_OFFSETS
 
 Users = dict[str, dict[str, str]]
 

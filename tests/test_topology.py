@@ -13,16 +13,16 @@ from confluent_kafka import Producer
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from workbook.classroom import topologies
 from workbook.errors import NoTopology
 from workbook.kafka.broker import Broker
 from workbook.pipelines.share_holders import us_share_holders
 from workbook.sources.kafka import clamped_stream, kafka_stream
 from workbook.sources.positions import parse
-from workbook.spark.graph import OPERATOR, SHUFFLE, SINK, SOURCE, STORE, Topology
+from workbook.spark.internal_topics import in_words, internal_topics
 from workbook.spark.runner import Batch, Sink, start_query
-from workbook.spark.topology import topology
+from workbook.spark.topology import OPERATOR, SHUFFLE, SINK, SOURCE, Node, Topology, topology
 from workbook.topics import Topic
+from workbook.views.topology import topology_picture
 
 
 class Nowhere(Sink):
@@ -35,14 +35,8 @@ class Nowhere(Sink):
 
 
 def flow(graph: Topology) -> list[str]:
-    """The names of all but the stores, in the order of the rows."""
-    return [node.name for node in graph.nodes if node.kind != STORE]
-
-
-def into(graph: Topology, name: str) -> list[str]:
-    """What leads to the node of a name directly."""
-    [node] = [node for node in graph.nodes if node.name == name]
-    return [before.name for before in graph.before(node)]
+    """The names of the parts, in the order of the rows."""
+    return [node.name for node in graph.nodes]
 
 
 @pytest.fixture
@@ -55,105 +49,73 @@ def test_a_windowed_count_has_a_shuffle_before_its_state(rate: DataFrame) -> Non
     windows = F.window("timestamp", "10 seconds")
     counts = rate.where("value > 3").withWatermark("timestamp", "4 seconds")
     graph = topology(counts.groupBy(windows, "k").count())
-    assert flow(graph) == [
-        "rate", "filter and project", "watermark", "project", "partial aggregate", "shuffle",
-        "aggregate",
-    ]  # fmt: skip
-    assert graph.nodes[0].detail == "5 rows/s"
-    assert graph.nodes[1].detail == "value > 3L; k"
-    assert graph.nodes[2].detail == "timestamp - 4 seconds"
-    [shuffle], [store] = graph.of_kind(SHUFFLE), graph.of_kind(STORE)
-    assert shuffle.keys == store.keys == ("window", "k")
-    assert shuffle.partitions == store.partitions == 2
-    assert into(graph, "state 0") == ["aggregate"]
-    assert (graph.checkpoint, store.rows, store.size) == (None, None, None)
+    assert flow(graph) == ["rate", "watermark", "shuffle", "aggregate"]
+    assert graph.nodes[1].detail == "timestamp - 4 seconds"
+    [shuffle] = graph.of_kind(SHUFFLE)
+    assert shuffle.keys == ("window", "k")
+    assert shuffle.partitions == 2
+    assert (graph.nodes[-1].state, graph.checkpoint, graph.nodes[-1].size) == (0, None, None)
 
 
-def test_duplicates_are_known_by_a_state_of_their_keys(rate: DataFrame) -> None:
-    graph = topology(rate.dropDuplicates(["k"]))
-    assert flow(graph)[-2:] == ["shuffle", "dropDuplicates"]
-    late = rate.withWatermark("timestamp", "1 second").dropDuplicatesWithinWatermark(["k"])
-    assert flow(topology(late))[-1] == "dropDuplicatesWithinWatermark"
-
-
-def test_both_sides_of_a_join_are_shuffled_into_one_state(rate: DataFrame) -> None:
+def test_duplicates_joins_and_unions_are_named(rate: DataFrame) -> None:
+    assert flow(topology(rate.dropDuplicates(["k"])))[-2:] == ["shuffle", "dropDuplicates"]
     left = rate.withWatermark("timestamp", "1 second")
+    assert flow(topology(left.dropDuplicatesWithinWatermark(["k"])))[-1] == (
+        "dropDuplicatesWithinWatermark"
+    )
     right = left.selectExpr("k AS j", "timestamp AS then")
     graph = topology(left.join(right, F.expr("k = j AND timestamp = then")))
-    assert into(graph, "join") == ["shuffle", "shuffle"]
-    [join] = [node for node in graph.of_kind(OPERATOR) if node.name == "join"]
-    assert join.detail.startswith("inner, k = j")
-    assert [len(graph.of_kind(kind)) for kind in (SOURCE, SHUFFLE, STORE)] == [2, 2, 1]
+    assert [graph.nodes[n].name for n in graph.nodes[-1].before] == ["shuffle", "shuffle"]
+    assert (graph.nodes[-1].name, len(graph.of_kind(SOURCE))) == ("join", 2)
 
-
-def test_a_union_keeps_its_rows_where_they_are(rate: DataFrame) -> None:
     def double(batches: Any) -> Any:
         yield from batches
 
     both = rate.where("k = 0").union(rate.where("k = 1"))
-    graph = topology(both.mapInArrow(double, both.schema))
-    assert into(graph, "union") == ["filter and project", "filter and project"]
-    assert graph.nodes[-1].detail == "double"
-    assert not graph.of_kind(SHUFFLE)
-
-
-def test_choosing_columns_is_no_step(rate: DataFrame) -> None:
-    assert flow(topology(rate.select("value"))) == ["rate"]
-    assert flow(topology(rate.select("k").where("k IS NOT NULL"))) == ["rate", "project"]
+    graph = topology(both.mapInArrow(double, both.schema).dropDuplicates(["k"]))
+    assert flow(graph) == ["rate", "rate", "shuffle", "dropDuplicates"]
+    assert graph.nodes[2].before == (0, 1)
 
 
 def test_a_query_of_files_has_its_sink_and_what_its_state_holds(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "1.json").write_text('{"a": 1}\n{"a": 2}\n{"a": 2}\n')
-    rows = spark.readStream.schema("a INT").json(str(tmp_path / "in"))
-    place = str(tmp_path / "checkpoint")
-    writer = rows.groupBy("a").count().writeStream.outputMode("update")
-    query = writer.format("noop").option("checkpointLocation", place).start()
-    try:
-        query.processAllAvailable()
-        graph = topology(query)
-    finally:
-        query.stop()
-    assert [(n.name, n.detail) for n in graph.of_kind(SOURCE)] == [("in", "json")]
-    assert [node.name for node in graph.of_kind(SINK)] == ["noop"]
-    [store] = graph.of_kind(STORE)
-    assert (store.rows, store.detail, graph.checkpoint) == (2, "in memory", Path(place))
-    held = (path for path in Path(place, "state", "0").rglob("*") if path.is_file())
-    assert store.size == sum(path.stat().st_size for path in held)
-    assert [node.rows for node in graph.of_kind(SHUFFLE)] == [2]  # counted before the shuffle
-
-
-def test_a_source_without_news_stays_in_the_picture(spark: SparkSession, tmp_path: Path) -> None:
     folders = [tmp_path / "left", tmp_path / "right"]
     for folder in folders:
         folder.mkdir()
-        (folder / "1.json").write_text('{"a": 1}\n')
+        (folder / "1.json").write_text('{"a": 1}\n{"a": 2}\n{"a": 2}\n')
     left, right = (spark.readStream.schema("a INT").json(str(folder)) for folder in folders)
-    writer = left.union(right).writeStream.format("noop")
-    query = writer.option("checkpointLocation", str(tmp_path / "checkpoint")).start()
+    place = tmp_path / "checkpoint"
+    writer = left.union(right).groupBy("a").count().writeStream.outputMode("update")
+    query = writer.format("noop").option("checkpointLocation", str(place)).start()
     try:
         query.processAllAvailable()
         (folders[0] / "2.json").write_text('{"a": 2}\n')
         query.processAllAvailable()
-        assert [source.name for source in topology(query).of_kind(SOURCE)] == ["left", "right"]
+        graph = topology(query)
     finally:
         query.stop()
+    assert [n.name for n in graph.of_kind(SOURCE)] == ["left", "right"]  # also without news
+    assert [node.name for node in graph.of_kind(SINK)] == ["noop"]
+    [store] = [node for node in graph.nodes if node.state is not None]
+    assert (store.rows, graph.checkpoint) == (2, place)
+    held = (path for path in (place / "state" / "0").rglob("*") if path.is_file())
+    assert store.size == sum(path.stat().st_size for path in held)
 
 
-def test_a_query_can_be_drawn_before_its_first_micro_batch(rate: DataFrame, tmp_path: Path) -> None:
+def test_a_query_has_a_topology_before_its_first_micro_batch(
+    rate: DataFrame, tmp_path: Path
+) -> None:
     writer = rate.groupBy("k").count().writeStream.outputMode("complete").format("memory")
     writer = writer.queryName("drawn_early").trigger(processingTime="1 hour")
     query = writer.option("checkpointLocation", str(tmp_path)).start()
     try:
-        graph = topology(query)
+        assert flow(topology(query)) == ["rate", "shuffle", "aggregate", "memory"]
     finally:
         query.stop()
-    assert flow(graph) == ["rate", "project", "partial aggregate", "shuffle", "aggregate", "memory"]
 
 
-def test_a_table_from_kafka_has_two_states_and_as_many_partitions_as_its_topic(
+def test_a_table_from_kafka_has_two_states_of_buckets(
     spark: SparkSession, broker: Broker, topic: Callable[..., Topic], tmp_path: Path
 ) -> None:
     positions = topic("positions", partitions=3)
@@ -166,22 +128,20 @@ def test_a_table_from_kafka_has_two_states_and_as_many_partitions_as_its_topic(
     with start_query(changes, [Nowhere()], tmp_path) as running:
         running.process_all()
         graph = topology(running.query)
-        picture = topologies.drawn(running.query)
     [source] = graph.of_kind(SOURCE)
     assert (source.name, source.detail, source.partitions) == (positions.name, "kafka", 3)
-    assert [node.detail for node in graph.of_kind(STORE)] == ["RocksDB", "RocksDB"]
-    assert [node.state for node in graph.of_kind(STORE)] == [1, 0]
-    assert all(node.rows and node.size for node in graph.of_kind(STORE))
-    assert flow(graph)[-6:] == [
-        "shuffle", "transformWithState", "shuffle", "transformWithState", "mapInArrow",
-        "foreachBatch",
-    ]  # fmt: skip
-    assert 5 <= len(flow(graph)) <= 12
+    stores = [node for node in graph.nodes if node.state is not None]
+    assert [node.state for node in stores] == [1, 0]
+    assert all(node.rows and node.size for node in stores)
+    assert flow(graph)[1:] == ["shuffle", "transformWithState"] * 2 + ["foreachBatch"]
+    picture = topology_picture(graph.nodes)
     assert f"{positions.name} → " in picture.words
+    assert picture.words.count("entries of its buckets, ") == 2
+    assert "__" not in picture.words + str(picture.rows)
 
 
-def test_topics_are_named_whatever_source_reads_them(
-    spark: SparkSession, broker: Broker, topic: Callable[..., Topic]
+def test_topics_are_named_whatever_reads_or_writes_them(
+    spark: SparkSession, broker: Broker, topic: Callable[..., Topic], tmp_path: Path
 ) -> None:
     one, other = topic("tracking"), topic("orders")
     both = [one.name, other.name]
@@ -189,21 +149,13 @@ def test_topics_are_named_whatever_source_reads_them(
                  clamped_stream(spark, broker, both, "5 seconds")):  # fmt: skip
         [source] = topology(rows).of_kind(SOURCE)
         assert sorted(source.name.split(", ")) == sorted(both)
-    assert source.detail == "kafka-clamped"
-
-
-def test_the_topic_of_a_kafka_sink_is_named(
-    spark: SparkSession, broker: Broker, topic: Callable[..., Topic], tmp_path: Path
-) -> None:
-    source, sink = topic("clicks"), topic("copies")
-    rows = kafka_stream(spark, broker, source.name).select("key", "value")
+    rows = kafka_stream(spark, broker, one.name).select("key", "value")
     writer = rows.writeStream.format("kafka").options(**broker.spark_options())
-    query = writer.option("topic", sink.name).option("checkpointLocation", str(tmp_path)).start()
+    query = writer.option("topic", other.name).option("checkpointLocation", str(tmp_path)).start()
     try:
-        [end] = topology(query).of_kind(SINK)
+        assert topology(query).nodes[-1].name == other.name
     finally:
         query.stop()
-    assert (end.name, end.detail) == (sink.name, "kafka")
 
 
 @pytest.mark.parametrize("thing", ["a batch", 7, None])
@@ -211,3 +163,58 @@ def test_what_is_no_stream_is_refused_with_what_to_pass(spark: SparkSession, thi
     thing = spark.range(3) if thing == "a batch" else thing
     with pytest.raises(NoTopology, match=r"Expected a streaming query.*but got.*Pass what"):
         topology(thing)  # type: ignore[arg-type]
+
+
+# --- the internal topics of Kafka Streams -----------------------------------------------------
+
+TABLE = Topology(
+    (
+        Node(SOURCE, "positions", "kafka", partitions=4),
+        Node(SHUFFLE, "shuffle", before=(0,), keys=("bucket",)),
+        Node(OPERATOR, "transformWithState", before=(1,), state=1, size=3000),
+        Node(SHUFFLE, "shuffle", before=(2,), keys=("bucket",)),
+        Node(OPERATOR, "transformWithState", before=(3,), state=0, size=4000),
+    )
+)
+JOIN = Topology(
+    (
+        *(Node(SOURCE, "a"), Node(SHUFFLE, "left", before=(0,))),
+        *(Node(SOURCE, "b"), Node(SHUFFLE, "right", before=(2,))),
+        Node(OPERATOR, "join", before=(1, 3), state=0, size=7),
+    )
+)
+
+
+def named(rows: list[dict[str, Any]], kind: str) -> list[str]:
+    return [row["topic of Kafka Streams"] for row in rows if row["kind"] == kind]
+
+
+def test_a_grouped_table_is_repartitioned_and_both_its_stores_have_a_changelog() -> None:
+    rows = internal_topics(TABLE, "shares", 50, same_key=[1])
+    store = "shares-KTABLE-AGGREGATE-STATE-STORE-0000000004"
+    assert named(rows, "repartition") == [f"{store}-repartition"]
+    assert named(rows, "changelog") == [
+        "shares-positions-STATE-STORE-0000000000-changelog", f"{store}-changelog",
+    ]  # fmt: skip
+    assert {row["partitions"] for row in rows} == {50}
+    assert in_words(rows).startswith("Kafka Streams would create 1 repartition and 2 changelog")
+    assert len(named(internal_topics(TABLE, "shares"), "repartition")) == 2
+
+
+def test_each_side_of_a_join_has_a_store_that_isnt_compacted() -> None:
+    rows = internal_topics(JOIN, "joined")
+    assert named(rows, "repartition") == [
+        "joined-KSTREAM-KEY-SELECT-0000000001-repartition",
+        "joined-KSTREAM-KEY-SELECT-0000000003-repartition",
+    ]
+    assert [row["cleanup.policy"] for row in rows if row["kind"] == "changelog"] == ["delete"] * 2
+
+
+def test_each_source_has_a_row_of_boxes_up_to_the_join() -> None:
+    drawn = topology_picture(JOIN.nodes)
+    assert drawn.words == (
+        "a → left → join; b → right → join. 2 shuffles; 1 state store: state 0: 0.0 kB."
+    )
+    assert [row["goes on to"] for row in drawn.rows] == ["left", "join", "right", "join", "–"]
+    assert len(topology_picture(TABLE.nodes).drawing.lines) == 1
+    assert topology_picture(()).words == "It has no parts."

@@ -12,9 +12,7 @@ import pytest
 from workbook.systems import SYSTEMS
 
 PACKAGE = Path(__file__).parents[1] / "workbook"
-ROOMS = tuple(
-    f"workbook.{room}." for room in ("streams.events", "sources", "tables", "pipelines")
-)
+ROOMS = tuple(f"workbook.{room}." for room in ("streams.events", "sources", "tables", "pipelines"))
 ACCEPTED: dict[str, tuple[int, str]] = {
     "page_views": (1, "965cb87ceb26"),
     "event_time_merge": (1, "1e8720465c27"),

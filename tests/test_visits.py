@@ -2,164 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import random
-from collections import Counter
 from functools import reduce
-from typing import Any
 
-import numpy as np
-import pandas as pd
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.errors import NoSuchStream, Rejected
-from workbook.kafka.murmur2 import partition_of
-from workbook.sources.records import _read
-from workbook.sources.visits import VISITS
-from workbook.streams.events.clicks import MAX_AHEAD_MS
 from workbook.streams.events.merged import Merged, combine, merged
-from workbook.streams.events.reasons import OF_VISITS, Reason
+from workbook.streams.events.reasons import Reason
 from workbook.streams.events.visits import (
-    MAX_MESSAGE_BYTES,
-    Heartbeat,
     OrderMessage,
     TrackingMessage,
     VisitMessage,
-    plain,
-    read_message,
 )
-from workbook.streams.generators.visits import SPOILED, Kind, VisitStream
 
 NOW = 1_767_225_600_000
 TRACKING = TrackingMessage(7, "v1", NOW, "/shoes")
 ORDER = OrderMessage(8, "v1", NOW + 5, "o8", 1995)
-
-# --- reading ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("message", [TRACKING, ORDER, Heartbeat(NOW)])
-def test_what_is_written_can_be_read(message: VisitMessage | Heartbeat) -> None:
-    assert read_message(b"v1", message.to_json(), NOW, NOW) == message
-
-
-def test_a_heartbeat_may_have_any_key() -> None:
-    for key in (None, b"", b"\xff", b"v9"):
-        assert read_message(key, Heartbeat(NOW).to_json(), NOW) == Heartbeat(NOW)
-
-
-def test_of_a_heartbeat_only_the_time_is_read_whatever_else_is_in_it() -> None:
-    value = b'{"type":"heartbeat","timestamp":5,"page":"/","order_id":"o","cents":1}'
-    assert _read(record_batch([(None, value)]), VISITS) == ([plain(Heartbeat(5))], {})
-
-
-BAD = {
-    "no key": (None, TRACKING.to_json(), Reason.NO_KEY),
-    "a key that is no text": (b"\xff", TRACKING.to_json(), Reason.NO_KEY),
-    "another key": (b"v2", TRACKING.to_json(), Reason.OTHER_KEY),
-    "no value": (b"v1", None, Reason.EMPTY),
-    "an ssid of a megabyte": (
-        b"x" * 2**20, TrackingMessage(1, "x" * 2**20, NOW, "/").to_json(), Reason.TOO_LARGE
-    ),
-    "an ssid that is null": (
-        b"v1", b'{"type":"tracking","event_id":1,"ssid":null,"timestamp":5,"page":"/"}',
-        Reason.MISSING,
-    ),
-    "an empty ssid": (b"", TrackingMessage(1, "", NOW, "/").to_json(), Reason.MISSING),
-    "another type": (b"v1", TRACKING.to_json().replace(b"tracking", b"x"), Reason.UNKNOWN_MESSAGE),
-    "no type": (b"v1", b'{"timestamp":5}', Reason.MISSING),
-    "a time before 1970": (b"v1", TrackingMessage(1, "v1", -1, "/").to_json(), Reason.NEGATIVE),
-    "2099": (b"v1", TrackingMessage(1, "v1", 4_070_908_800_000, "/").to_json(), Reason.FUTURE),
-    "a heartbeat of 2099": (None, Heartbeat(4_070_908_800_000).to_json(), Reason.FUTURE),
-    "cents below nothing": (b"v1", OrderMessage(1, "v1", NOW, "o", -1).to_json(), Reason.NOT_CENTS),
-    "an order without an id": (b"v1", OrderMessage(1, "v1", NOW, "", 1).to_json(), Reason.MISSING),
-    "half an object": (b"v1", TRACKING.to_json()[:-4], Reason.MALFORMED),
-}  # fmt: skip
-
-
-def record_batch(records: list[tuple[bytes | None, bytes | None]], arrival: int = NOW) -> Any:
-    times = pa.array([arrival * 1000] * len(records), pa.timestamp("us", "UTC"))
-    columns = {
-        "key": pa.array([key for key, _ in records], pa.binary()),
-        "value": pa.array([value for _, value in records], pa.binary()),
-        "arrival": times,
-        "now": times,
-    }
-    return pa.record_batch(columns)
-
-
-@pytest.mark.parametrize("case", BAD)
-def test_what_is_no_message_is_rejected_with_the_reason(case: str) -> None:
-    key, value, reason = BAD[case]
-    with pytest.raises(Rejected) as rejected:
-        read_message(key, value, NOW, NOW)
-    assert rejected.value.reason is reason
-    events, reasons = _read(record_batch([(b"v1", TRACKING.to_json()), (key, value)]), VISITS)
-    assert events[0].page == "/shoes"
-    assert reasons == {1: str(reason)}
-
-
-def test_a_producer_s_clock_that_is_ahead_in_both_times_is_caught_by_the_reader_s_own() -> None:
-    value = TrackingMessage(1, "v1", NOW + 600_000, "/").to_json()
-    assert read_message(b"v1", value, NOW + 600_000)
-    with pytest.raises(Rejected, match="reader's own time"):
-        read_message(b"v1", value, NOW + 600_000, NOW)
-
-
-def test_the_fast_way_knows_the_reader_s_own_time_too() -> None:
-    ahead = NOW + 600_000
-    message = (b"v1", TrackingMessage(1, "v1", ahead, "/").to_json())
-    batch = record_batch([message, (None, Heartbeat(ahead).to_json())], arrival=ahead)
-    now = pa.array([NOW * 1000] * 2, pa.timestamp("us", "UTC"))
-    batch = batch.set_column(batch.schema.get_field_index("now"), "now", now)
-    assert _read(batch, VISITS) == ([None, None], dict.fromkeys((0, 1), str(Reason.AHEAD)))
-
-
-def test_a_limit_itself_is_no_more_than_the_limit() -> None:
-    for at in (0, NOW + MAX_AHEAD_MS):
-        assert read_message(None, Heartbeat(at).to_json(), NOW, NOW) == Heartbeat(at)
-    page = "p" * (MAX_MESSAGE_BYTES - len(TrackingMessage(1, "v1", NOW, "").to_json()))
-    whole, more = (TrackingMessage(1, "v1", NOW, each) for each in (page, page + "p"))
-    assert len(whole.to_json()) == MAX_MESSAGE_BYTES
-    batch = record_batch([(b"v1", whole.to_json()), (b"v1", more.to_json())])
-    assert _read(batch, VISITS) == ([plain(whole), None], {1: str(Reason.TOO_LARGE)})
-
-
-VALUES: list[Any] = [None, "", "v1", "/x", 7, -3, 2**63, 1.5, True, [], {}]
-
-
-@given(st.dictionaries(
-    st.sampled_from(["type", "timestamp", "event_id", "ssid", "page", "order_id", "cents", "more"]),
-    st.one_of(st.sampled_from([*VALUES, "tracking", "order", "heartbeat"]), st.integers(0, NOW)),
-))  # fmt: skip
-def test_the_fast_way_reads_what_the_strict_rules_read(fields: dict[str, Any]) -> None:
-    same_both_ways(fields)
-
-
-@pytest.mark.parametrize("message", [TRACKING, ORDER, Heartbeat(NOW)])
-def test_so_it_does_where_a_message_has_all_but_one_field_or_one_more(
-    message: VisitMessage | Heartbeat,
-) -> None:
-    whole = json.loads(message.to_json())
-    for name in ("type", "timestamp", "event_id", "ssid", "page", "order_id", "cents", "more"):
-        same_both_ways({field: whole[field] for field in whole if field != name})
-        for value in VALUES:
-            same_both_ways(whole | {name: value})
-
-
-def same_both_ways(fields: dict[str, Any]) -> None:
-    value = json.dumps(fields).encode()
-    events, reasons = _read(record_batch([(b"v1", value)]), VISITS)
-    expected: list[Any] = [None]
-    why = {}
-    try:
-        expected = [plain(read_message(b"v1", value, NOW, NOW))]
-    except Rejected as rejected:
-        why = {0: str(rejected.reason)}
-    assert (events, reasons) == (expected, why)
-
 
 # --- combining --------------------------------------------------------------------------------
 
@@ -227,82 +87,3 @@ def test_an_order_alone_is_no_visit_but_a_later_part_may_be_one() -> None:
     assert merged(ORDER).invalid is Reason.NO_VISIT
     assert Merged("v1", orders=(ORDER,), fragment=1).invalid is None
     assert combine(merged(ORDER), merged(TRACKING)).invalid is None
-
-
-# --- generating -------------------------------------------------------------------------------
-
-
-def stream(**options: Any) -> VisitStream:
-    return VisitStream(**{"rate": 100.0, "partitions": 3, **options})
-
-
-def read_back(made: VisitStream, first: int, last: int) -> pd.DataFrame:
-    """What a reader finds in the records of a stream, as the ledger's facts."""
-    rows = []
-    for row in made.block(first, last).to_pylist():
-        try:
-            found = plain(read_message(row["key"], row["value"], row["arrival"]))
-        except Rejected as rejected:
-            rows.append({"event_id": row["event_id"], "reason": str(rejected.reason)})
-            continue
-        if found.type != "heartbeat":
-            fields = {name: getattr(found, name) for name in found.__struct_fields__}
-            rows.append({**fields, "partition": row["partition"], "reason": None})
-            assert row["arrival"] == found.timestamp
-    return pd.DataFrame(rows)
-
-
-@pytest.mark.parametrize("kind", Kind)
-def test_the_facts_are_those_of_the_records(kind: Kind) -> None:
-    made = stream(
-        kind=kind, bad_share=0.2, late_share=0.2, duplicate_share=0.2, orphan_share=0.1, seed=3
-    )
-    facts, found = made.expected(0, 3000), read_back(made, 0, 3000)
-    assert facts["reason"].map(str).tolist() == found["reason"].map(str).tolist()
-    good, read = facts[facts["reason"].isna()], found[found["reason"].isna()]
-    for name in ("type", "event_id", "ssid", "timestamp", "page", "order_id", "cents", "partition"):
-        some = pd.DataFrame({"a": good[name].to_numpy(), "b": read[name].to_numpy()}).dropna()
-        assert (some["a"] == some["b"]).all(), name
-    assert (good["partition"] == partition_of([s.encode() for s in good["ssid"]], 3)).all()
-    assert set(facts["reason"].dropna()) == {reason.value for reason, _ in SPOILED}
-    assert {str(r) for r in OF_VISITS - {Reason.NO_VISIT}} <= set(facts["reason"].dropna())
-
-
-@pytest.mark.parametrize("kind", Kind)
-def test_blocks_side_by_side_are_the_whole_stream(kind: Kind) -> None:
-    made = stream(kind=kind, late_share=0.1, duplicate_share=0.1, heartbeat_s=0.5)
-    whole = made.block(0, 900).to_pylist()
-    cut = [row for a, b in ((0, 1), (1, 400), (400, 900)) for row in made.block(a, b).to_pylist()]
-    assert Counter(map(str, cut)) == Counter(map(str, whole))
-    beats = [row for row in whole if row["event_id"] is None]
-    assert Counter(row["partition"] for row in beats) == {0: 18, 1: 18, 2: 18}
-
-
-def test_a_visit_begins_with_tracking_and_ends_in_time() -> None:
-    made = stream(rate=200.0, visit_s=10.0)
-    orders = stream(kind=Kind.ORDERS, rate=40.0, tracking_rate=200.0, visit_s=10.0)
-    tracked, ordered = made.expected(0, 20_000), orders.expected(0, 4000)
-    visits = tracked.groupby("ssid")["timestamp"].agg(["min", "max", "size"])
-    assert 4 < visits["size"].mean() < 6
-    assert (visits["max"] - visits["min"]).max() <= 10_500
-    inside = ordered.merge(visits, left_on="ssid", right_index=True)
-    assert len(inside) == len(ordered)
-    assert (inside["timestamp"] - inside["min"]).between(-100, 10_500).all()
-    per_visit = ordered.groupby("ssid").size().reindex(visits.index, fill_value=0)
-    assert {0, 1, 2} <= set(per_visit)
-
-
-def test_streams_that_describe_nothing_are_refused() -> None:
-    for options in ({"pages": 0}, {"late_share": 2}, {"visit_s": -1}, {"rate": 0}):
-        with pytest.raises(NoSuchStream):
-            stream(**options)
-
-
-def test_in_a_gap_only_heartbeats_come() -> None:
-    made = stream(rate=100.0, gap_every_s=10.0, gap_s=5.0, heartbeat_s=1.0)
-    rows = made.block(0, 1500).to_pandas()
-    seconds = (rows["arrival"] - made.start_ms) / 1000
-    in_gap = rows[(seconds % 10 > 5.05) & (seconds % 10 < 9.99)]
-    assert len(in_gap)
-    assert in_gap["event_id"].isna().all()
-    assert np.isfinite(seconds).all()

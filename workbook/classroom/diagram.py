@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from IPython import get_ipython
 from IPython.display import display
 
-from workbook.views.parts import Part
+from workbook.views.boxes import Box
 from workbook.views.pipeline import pipeline
 
 LESSONS = "workbook.lessons"
@@ -21,11 +21,10 @@ def show(chapter: str) -> None:
         display(pipeline(*paths))
 
 
-def declared(chapter: str) -> tuple[tuple[Part, ...], ...]:
-    """Return the paths of a chapter such as ``02_views_per_second``; () where it has no diagram."""
+def declared(chapter: str) -> tuple[tuple[Box, ...], ...]:
+    """Return the paths of a chapter such as ``02_views_per_second``; () where it has none."""
     stem = chapter.partition("_")[2]
-    folder = f"{LESSONS}.{stem}"
-    if not stem.isidentifier() or not find_spec(folder) or not find_spec(f"{folder}.diagram"):
+    if not stem.isidentifier() or not find_spec(f"{LESSONS}.{stem}"):
         return ()
-    paths: tuple[tuple[Part, ...], ...] = import_module(f"{folder}.diagram").paths
+    paths: tuple[tuple[Box, ...], ...] = getattr(import_module(f"{LESSONS}.{stem}"), "paths", ())
     return paths

@@ -13,7 +13,7 @@ from workbook.views.filter_square import Met, filter_square
 from workbook.views.group_steps import Step, group_steps
 from workbook.views.live import Live
 from workbook.views.picture import Picture
-from workbook.views.stepper import Stepper
+from workbook.views.rewind import Stepper
 from workbook.views.table_change import Change, Update, table_changes
 
 if TYPE_CHECKING:

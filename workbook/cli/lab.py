@@ -14,8 +14,7 @@ from typing import Any
 from workbook.cli.console import ENDINGS, as_typed, end_like_ctrl_c, typed
 from workbook.errors import WorkbookError
 from workbook.stack import broker, client, folders, jars, jupyter, notebook_copies, started
-from workbook.stack.lab_checks import spark_master
-from workbook.stack.machine_checks import spark_memory
+from workbook.stack.doctor import spark_master, spark_memory
 
 
 def lab(options: Namespace) -> None:

@@ -13,9 +13,9 @@ from typing import Any
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
-from workbook.kafka.end_offsets import ANSWER_S, EVERY_S, Offsets
 from workbook.kafka.lag import NOBODY, EndSamples
-from workbook.kafka.probe import UNKNOWN
+from workbook.kafka.offsets import ANSWER_S, EVERY_S, Offsets
+from workbook.kafka.require import UNKNOWN
 
 DENIED = {
     *UNKNOWN,

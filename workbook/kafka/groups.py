@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
-from workbook.kafka.end_offsets import Offsets
 from workbook.kafka.lag import EndSamples
+from workbook.kafka.offsets import Offsets
 from workbook.kafka.samples import Samples
 from workbook.streams.events import group_health
 from workbook.streams.group_rows import Deserialise, GroupRows, Row, from_json

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from workbook.kafka.end_offsets import Offsets
+from workbook.kafka.offsets import Offsets
 from workbook.kafka.samples import Samples
 
 KEPT_MS = 3_600_000

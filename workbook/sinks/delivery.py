@@ -1,16 +1,17 @@
-"""Sends records to a topic from the driver or a task, and tells which ones it doesn't take."""
+"""Sends records to a topic from the driver or a task, and tells which ones are too large."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from confluent_kafka import KafkaError, Message
 
 from workbook.errors import BrokerUnreachable
-from workbook.kafka.producer import PATIENCE_S, TOO_LARGE, DeliveringProducer
+from workbook.kafka.dead_letters import bounded
+from workbook.kafka.producer import PATIENCE_S, DeliveringProducer
 
 
 class Record(NamedTuple):
@@ -21,11 +22,6 @@ class Record(NamedTuple):
     partition: int = -1
     headers: Mapping[str, str | bytes] | None = None
     at: int = -1
-
-    def letter(self, topic: str) -> dict[str, Any]:
-        """Return what ``DeadLetters.send`` takes of a record that isn't in its topic."""
-        where = {"topic": topic, "partition": self.partition, "offset": -1, "arrival": self.at}
-        return {"key": self.key, "value": self.value, **where}
 
 
 @dataclass(frozen=True)
@@ -40,38 +36,49 @@ class Delivery:
     topic: str
     patience: float = PATIENCE_S
 
-    def send(self, records: Iterable[Record]) -> list[Record]:
-        """Send records, in order; return those that are too large, once the broker has the others.
+    def fits(self, record: Record) -> bool:
+        """Return whether key and value aren't too large for a record of the topic."""
+        most, _ = self._connected()
+        return len(record.key) + len(record.value or b"") <= most
 
-        Maybe it was their batch that was too large: send each of them again, by itself. Raises
-        ``BrokerUnreachable`` where the broker doesn't take a record for another reason.
+    def letter(self, record: Record) -> dict[str, Any]:
+        """Return what ``DeadLetters.send`` takes of a record that isn't in the topic."""
+        where = {"topic": self.topic, "partition": record.partition, "offset": -1}
+        return {"key": record.key, "value": record.value, **where, "arrival": record.at}
+
+    def send(self, records: Iterable[Record]) -> int:
+        """Send records, in order; return how many, once the broker has all of them.
+
+        Raises ``BrokerUnreachable`` where it doesn't take one.
         """
-        too_large, why = list[Record](), list[str]()
+        _, producer = self._connected()
+        sent, refused = 0, list[str]()
 
-        def report(record: Record, error: KafkaError | None, _: Message | None) -> None:
-            if error is not None and error.code() in TOO_LARGE:
-                too_large.append(record)
-            elif error is not None:
-                why.append(error.str())
+        def report(error: KafkaError | None, _: Message | None) -> None:
+            if error is not None:
+                refused.append(error.str())
 
-        producer = _producer(tuple(sorted(self.config.items())), self.topic, self.patience)
-        for record in records:
-            value, key, partition, headers, _ = record
-            told = partial(report, record)
-            producer.produce(value, key, partition, headers=headers, report=told)
-        if producer.flush() or why:
+        for value, key, partition, headers, _ in records:
+            producer.produce(value, key, partition, headers=headers, report=report)
+            sent += 1
+        if producer.flush() or refused:
             raise BrokerUnreachable(
                 f"Expected {self.config.get('bootstrap.servers')} to take records into "
                 f"{self.topic!r}, but it did not within {self.patience:.0f} s "
-                f"({why[0] if why else 'no answer'}). Check that broker and topic exist (workbook "
-                "doctor), and start again: with the same checkpoint nothing is lost."
+                f"({refused[0] if refused else 'no answer'}). Check that broker and topic exist "
+                "(workbook doctor), and start again: with the same checkpoint nothing is lost."
             )
-        return too_large
+        return sent
+
+    def _connected(self) -> tuple[int, DeliveringProducer]:
+        return _connected(tuple(sorted(self.config.items())), self.topic, self.patience)
 
 
 @lru_cache(maxsize=4)
-def _producer(
+def _connected(
     config: tuple[tuple[str, Any], ...], topic: str, patience: float
-) -> DeliveringProducer:
-    bulk = {"linger.ms": 5, "compression.type": "lz4"}
-    return DeliveringProducer(dict(config), topic, bulk, patience=patience)
+) -> tuple[int, DeliveringProducer]:
+    """Return how many bytes key and value may have, and a producer for many small records."""
+    most, limit = bounded(dict(config), topic)
+    bulk = {"linger.ms": 5, "compression.type": "lz4", **limit}
+    return most, DeliveringProducer(dict(config), topic, bulk, patience=patience)

@@ -12,10 +12,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
 from workbook.kafka.dead_letters import DeadLetters
-from workbook.kafka.identity import topic_ids
-from workbook.kafka.partitioners import require_partitions
-from workbook.kafka.probe import require_topic
-from workbook.kafka.producer import PATIENCE_S
+from workbook.kafka.require import PATIENCE_S, require_partitions, require_topic, topic_ids
 from workbook.kafka.start_offsets import headers
 from workbook.sinks.delivery import Delivery, Record
 from workbook.spark.runner import ExecutorSink
@@ -28,17 +25,15 @@ FIELDS = ("ssid", "timestamp", "fragment", "tracking", "orders")
 
 
 class MergedTopic(ExecutorSink):
-    """Sends a task's merged visits to ``topic`` and passes on the rows of clocks.
-
-    They're sent in order; those of a batch that the broker found too large come again, one by one,
-    behind the others.
+    """Sends a task's merged visits to ``topic`` in order, and passes on the rows of clocks.
 
     A first part without tracking messages is no visit: it goes to ``dead_letters``, as it would
-    have been written. So does one that the broker finds too large, even alone. A task's rows are
-    handed on once the broker has all that it sent; then its micro-batch may come again, which makes
-    it at least once. Each record says in a header from which offsets of ``sources`` to read on
-    without a checkpoint (``kafka.start_offsets``). It travels to executors by pickle. Raises
-    ``TopicMissing`` now, ``BrokerUnreachable`` when the broker doesn't take a record.
+    have been written. So does one that is larger, before it's compressed, than a record of the
+    topic may be. A task's rows are handed on once the broker has all that it sent; then its
+    micro-batch may come again, which makes it at least once. Each record says in a header from
+    which offsets of ``sources`` to read on without a checkpoint (``kafka.start_offsets``). It
+    travels to executors by pickle. Raises ``TopicMissing`` now, ``BrokerUnreachable`` when the
+    broker doesn't take a record.
     """
 
     kind = "topic"
@@ -73,11 +68,9 @@ class _Send:
     dead_letters: DeadLetters
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        deliver, clocks = self.delivery.send, list[pa.RecordBatch]()
+        clocks = list[pa.RecordBatch]()
         with self.dead_letters as letters:
-            for large in deliver(self._visits(batches, clocks, letters)):
-                for alone in deliver([large]):
-                    letters.send(alone.letter(self.delivery.topic), TOO_LARGE_VISIT)
+            self.delivery.send(self._visits(batches, clocks, letters))
         yield from clocks
 
     def _visits(
@@ -93,7 +86,9 @@ class _Send:
                 starts = headers(self.sources, [row.pop(name) for name in STARTS])
                 value, key = msgspec.json.encode(row), row["ssid"].encode()
                 record = Record(value, key, partition, starts, row["timestamp"])
-                if row["tracking"] or row["fragment"]:
-                    yield record
+                lone = not row["tracking"] and not row["fragment"]
+                if lone or not self.delivery.fits(record):
+                    why = str(Reason.NO_VISIT) if lone else TOO_LARGE_VISIT
+                    letters.send(self.delivery.letter(record), why)
                 else:
-                    letters.send(record.letter(self.delivery.topic), str(Reason.NO_VISIT))
+                    yield record

@@ -10,10 +10,9 @@ import pyarrow as pa
 from pyspark.accumulators import Accumulator
 from pyspark.sql import DataFrame
 
-from workbook.errors import RecordRefused
 from workbook.kafka.dead_letters import DeadLetters
-from workbook.kafka.probe import require_topic
 from workbook.kafka.producer import PATIENCE_S
+from workbook.kafka.require import require_topic
 from workbook.sinks.delivery import Delivery, Record
 from workbook.sinks.row_json import keyed_json
 from workbook.spark.runner import Batch, ExecutorSink, Sink
@@ -25,13 +24,13 @@ ROW_TOO_LARGE = "row too large for a record of its topic"
 class TableTopic(Sink):
     """Writes each micro-batch of a table's changes to a topic: key, and the row as JSON or null.
 
-    A row that the broker finds too large, even compressed, must not leave the former one as it
-    was, for that is wrong now: a tombstone takes its place, with the header ``reason``, and the
-    row goes to ``dead_letters``, if there are any. The next change of the row is written as ever.
+    A row that is too large for the topic must not leave the former one as it was, for that is
+    wrong now: a tombstone takes its place, with the header ``reason``, and the row goes to
+    ``dead_letters``, if there are any. The next change of the row is written as ever.
 
     At least once: a micro-batch may come again. The last record of a key counts, so that does no
     harm. Raises ``TopicMissing`` now, ``BrokerUnreachable`` when the broker does not take a batch
-    within ``patience`` seconds, and ``RecordRefused`` when it takes no tombstone either.
+    within ``patience`` seconds.
     """
 
     kind = "topic"
@@ -109,24 +108,16 @@ class _Rows:
 
     def send(self, changes: pa.Table) -> int:
         """Send changed rows, a key's in their order; return how many."""
-        deliver, topic = self.delivery.send, self.delivery.topic
-        rows = [
-            Record(None if value is None else value.encode(), key.encode())
-            for key, value in keyed_json(changes, self.key)
-        ]
-        again = {row.key for row in deliver(rows)}
-        for row in rows:
-            # All rows of a key are sent again, since their order counts.
-            if row.key in again and deliver([row]):
-                tombstone = Record(None, row.key, headers={"reason": ROW_TOO_LARGE})
-                if deliver([tombstone]):
-                    raise RecordRefused(
-                        f"Expected {topic!r} to take a tombstone in place of a row that is "
-                        f"too large, but its key of {len(row.key):,} bytes is too large itself. "
-                        "Raise the topic's max.message.bytes, and start again."
-                    )
-                if self.dead_letters is not None:
-                    self.dead_letters.send(row.letter(topic), ROW_TOO_LARGE)
+        sent = self.delivery.send(self._records(changes))
         if self.dead_letters is not None:
             self.dead_letters.close()
-        return len(rows)
+        return sent
+
+    def _records(self, changes: pa.Table) -> Iterator[Record]:
+        for key, value in keyed_json(changes, self.key):
+            record = Record(None if value is None else value.encode(), key.encode())
+            if value is not None and not self.delivery.fits(record):
+                if self.dead_letters is not None:
+                    self.dead_letters.send(self.delivery.letter(record), ROW_TOO_LARGE)
+                record = Record(None, record.key, headers={"reason": ROW_TOO_LARGE})
+            yield record

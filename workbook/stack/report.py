@@ -37,7 +37,7 @@ class Report(list[Finding]):
 
     @property
     def verdict(self) -> str:
-        return "Everything the lab needs is here." if self.healthy else "Mend the faults first."
+        return "Everything the lab needs is here." if self.healthy else "Fix these problems first."
 
     def __str__(self) -> str:
         return "\n".join([*map(str, self), self.verdict])

@@ -6,22 +6,23 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import psutil
 
 from workbook.errors import ServerFailed
 from workbook.kafka import protocol
-from workbook.stack import addresses, broker, client, folders, ports
-from workbook.stack.lab_checks import ANSWER_WITHIN, STARTS, end_lab
+from workbook.stack import addresses, broker, client, ports
 from workbook.stack.report import Finding
 from workbook.stack.server import Kind, shown
 from workbook.stack.supervisor import SERVERS
 
+ANSWER_WITHIN = 3.0
+"""Seconds for the supervisor and for each server, while the doctor waits."""
+
 
 def ports_free() -> Iterator[Finding]:
-    """Check that the usual port of each server is free; if not, find who has it."""
+    """Check that the usual port of each server is free; if not, say what runs where instead."""
     own = {name: kind for name, kind in SERVERS.items() if not os.environ.get(kind.VARIABLE)}
     taken = {name: kind for name, kind in own.items() if not ports.is_free(kind.PORT)}
     free = [str(kind.PORT) for name, kind in own.items() if name not in taken]
@@ -29,7 +30,7 @@ def ports_free() -> Iterator[Finding]:
         text = f"free: {', '.join(free)}" if free else "not needed: you name all servers yourself"
         yield Finding("ports", "ok", text)
     for name, kind in taken.items():
-        yield _holder(name, kind)
+        yield _taken(name, kind)
 
 
 def kafka_answers() -> Iterator[Finding]:
@@ -58,6 +59,23 @@ def database_answers() -> Iterator[Finding]:
     yield _named_or_own("database", "postgres", addresses.check_database)
 
 
+def standalone(master: str) -> Finding:
+    """Return whether one of the masters of ``spark://host:port,...`` accepts connections."""
+    away = []
+    for place in master.removeprefix("spark://").split(","):
+        address = protocol.host_and_port(place)
+        try:
+            if address:
+                protocol.connect(*address).close()
+                return Finding("Spark master", "ok", f"{place} accepts connections")
+            away.append(f"{place!r} is not host:port")
+        except OSError as error:
+            away.append(str(error))
+    text = f"no Spark master answers at {master} ({', '.join(away)})"
+    fix = "Check SPARK_MASTER and that the master runs, or unset it to use Spark on this machine."
+    return Finding("Spark master", "fault", text, fix)
+
+
 def _named_or_own(subject: str, name: str, check: Callable[[str, float], None]) -> Finding:
     if named := os.environ.get(SERVERS[name].VARIABLE):
         check(named, ANSWER_WITHIN)
@@ -79,7 +97,7 @@ def _own(subject: str, name: str, check: Callable[[str], None]) -> Finding:
     if address := status["servers"].get(name):
         check(address)
         return Finding(subject, "ok", f"the lab's own answers at {shown(address)}")
-    return Finding(subject, "ok", STARTS)
+    return Finding(subject, "ok", "not running: it starts when it is first asked for")
 
 
 def _ending(code: int) -> str:
@@ -89,43 +107,22 @@ def _ending(code: int) -> str:
     return f"killed by {name}" + (", perhaps for want of memory" if name == "SIGKILL" else "")
 
 
-def _holder(name: str, kind: Kind) -> Finding:
-    """Say who has the port of a server: this lab, another one, or a stranger."""
-    holder = next(_listeners(kind.PORT), None)
-    lab = _run_folder(holder)
-    if lab == folders.run_dir():
+def _taken(name: str, kind: Kind) -> Finding:
+    """Say who listens at the usual port of a server: its own lab's server, or another program."""
+    ours = None
+    with suppress(ServerFailed):  # the check of the server itself says so
+        ours = ((client.status(ANSWER_WITHIN) or {}).get("servers") or {}).get(name)
+    if ours and f":{kind.PORT}" in ours:
         return Finding("ports", "ok", f"{kind.PORT} is this lab's own")
-    ours = _own_address(name)
-    moved = f"{kind.NAME} runs at {ours} instead" if ours else f"{kind.NAME} will use a free one"
-    if lab:
-        text = f"{kind.PORT} is taken by an older lab, in {lab}: {moved}"
-        return Finding("ports", "note", text, end_lab(lab))
-    who = f"{holder.name()} (process {holder.pid})" if holder else "a program that is not yours"
-    text = f"{kind.PORT} is taken by another program, {who}: {moved}"
-    return Finding(
-        "ports", "note", text, f"Nothing to do, or end that program to have {kind.PORT}."
-    )
+    instead = f"runs at {shown(ours)} instead" if ours else "will use a free one"
+    text = f"{kind.PORT} is taken by {_holder(kind.PORT)}: {kind.NAME} {instead}"
+    fix = f"Nothing to do, or end that program to have {kind.PORT}."
+    return Finding("ports", "note", text, fix)
 
 
-def _own_address(name: str) -> str | None:
-    """Return where the lab's own server is, as it may be shown, if the supervisor knows one."""
-    with suppress(ServerFailed):  # the check of the supervisor says so
-        address = ((client.status(ANSWER_WITHIN) or {}).get("servers") or {}).get(name)
-        return shown(address) if address else None
-    return None
-
-
-def _listeners(port: int) -> Iterator[psutil.Process]:
+def _holder(port: int) -> str:
     with suppress(psutil.Error):  # without rights one sees no other user's connections
         for c in psutil.net_connections("tcp"):
             if c.pid and c.status == psutil.CONN_LISTEN and c.laddr.port == port:
-                yield psutil.Process(c.pid)
-
-
-def _run_folder(server: psutil.Process | None) -> Path | None:
-    """Return the run folder of the lab in which a server works, or None."""
-    with suppress(psutil.Error):
-        works_in = Path(server.cwd() if server else "/")
-        own = f"workbook-{os.getuid()}-"
-        return next((p for p in works_in.parents if p.name.startswith(own)), None)
-    return None
+                return f"another program, {psutil.Process(c.pid).name()} (process {c.pid})"
+    return "a program that is not yours"

@@ -6,10 +6,9 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbook.streams.events.group_records import CONSUMER_OFFSETS
 from workbook.systems.base import Started, System
 from workbook.systems.options import path, topic
-from workbook.topics import Topic, compacted
+from workbook.topics import CONSUMER_OFFSETS, Topic, compacted
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, SparkSession

@@ -185,7 +185,7 @@ class EventTimeMerge(System):
     def check_topics(self, broker: Kafka, options: Namespace) -> None:
         """Refuse topics that aren't partitioned alike, the results' among them."""
         from workbook.errors import TopicMissing
-        from workbook.kafka.partitioners import require_alike, require_partitions
+        from workbook.kafka.require import require_alike, require_partitions
         from workbook.systems.merge_start import is_of_a_visit, require_offsets
 
         config = broker.client_config()
@@ -214,7 +214,7 @@ class EventTimeMerge(System):
         on_point: OnPoint,
     ) -> Started:
         from workbook.kafka.dead_letters import DeadLetters
-        from workbook.kafka.probe import require_topic
+        from workbook.kafka.require import require_topic
         from workbook.pipelines.event_time_merge.fast import merged_visits
         from workbook.sinks.merged import MergedTopic
         from workbook.spark.runner import start_query

@@ -41,8 +41,8 @@ def require_tombstones(config: dict[str, str], topic: str, checkpoint: str | Non
     A compacted topic keeps a tombstone for ``delete.retention.ms``. So none is missed by a query
     that was planned within that time, nor where the next record of each partition is as young.
     """
-    from workbook.kafka.compaction import tombstones_kept
     from workbook.kafka.offsets import first_since
+    from workbook.kafka.require import tombstones_kept
     from workbook.spark.offset_log import last_read
 
     known = last_read(Path(checkpoint) / "0", topic) if checkpoint else None
@@ -65,8 +65,8 @@ def require_tombstones(config: dict[str, str], topic: str, checkpoint: str | Non
 
 def require_whole(config: dict[str, str], out: str, checkpoint: str | None) -> None:
     """Refuse a result topic that would not be the whole table, or more than that."""
-    from workbook.kafka.compaction import require_compacted
     from workbook.kafka.offsets import partition_offsets
+    from workbook.kafka.require import require_compacted
     from workbook.spark import checkpoints
 
     begun = checkpoint is not None and checkpoints.begun(Path(checkpoint))

@@ -15,55 +15,47 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from workbook.views.axis import TimeAxis, duration
-from workbook.views.drawing import BLUE, FAINT, GREEN, GREY, ORANGE, Drawing, wide
-from workbook.views.picture import Picture, number
-from workbook.views.windows import Windows, column
+from workbook.views.drawing import BLUE, GREEN, GREY, INK_ON_PAPER, ORANGE
+from workbook.views.picture import Picture, duration, moment, number
+from workbook.views.plane import Plane, moments
 
 CAPTION = (
     "The clock of each partition: its newest event time. What lies below a line is closed by that "
     "rule."
 )
 
-WIDTH, TOP, BOTTOM, FOOT = 900, 34, 314, 66
-COLUMN, LABELS = 26, 70
-"""The width of the windows' boxes, and of the words on their right."""
-
 
 @dataclass(frozen=True)
-class Sheet:
-    """What is drawn: the clock (ms) of each partition that has one, and the windows by start (ms).
-
-    ``slowest`` is None until each partition has a clock, ``behind`` None until one has.
-    """
+class _Sheet:
+    """The clock (ms) of each partition that has one, and the windows by start (ms)."""
 
     clocks: Mapping[int, int]
     partitions: Sequence[int]
     windows: NDArray[np.int64]
-    axis: TimeAxis
+    window: int
     delay: int
 
     @property
     def slowest(self) -> int | None:
+        """Return the minimum; None until each partition has a clock."""
         ready = len(self.clocks) == len(self.partitions)
         return min(self.clocks.values()) if ready and self.clocks else None
 
     @property
     def behind(self) -> int | None:
-        """The maximum less the delay."""
+        """Return the maximum less the delay; None until a partition has a clock."""
         return max(self.clocks.values()) - self.delay if self.clocks else None
 
-    def closed(self, rule: int | None) -> NDArray[np.bool_]:
-        """Return which windows a rule that stands at a time (ms) has closed."""
-        never = np.iinfo(np.int64).min
-        return np.asarray(self.windows + self.axis.step <= (never if rule is None else rule))
+    def closed(self, rule: int | None) -> int:
+        """Count the windows that a rule has closed."""
+        return 0 if rule is None else int((self.windows + self.window <= rule).sum())
 
     def late(self, partition: int) -> bool:
-        """Return True if the maximum has closed the window in which a partition's clock stands."""
-        step = self.axis.step
-        clock = self.clocks.get(partition)
-        ends = None if clock is None else clock // step * step + step
-        return ends is not None and self.behind is not None and ends <= self.behind
+        """Return True if the maximum has closed the window in which a partition's clock is."""
+        clock, behind = self.clocks.get(partition), self.behind
+        if clock is None or behind is None:
+            return False
+        return clock // self.window * self.window + self.window <= behind
 
 
 def clocks(
@@ -82,118 +74,62 @@ def clocks(
     time in ms). ``partitions`` is the number of the topic's partitions, with and without records.
     The axis begins ``recent_ms`` before the newest event time, or else with the earliest one.
     """
-    sheet = _sheet(records, partitions, until, (delay_ms, window_ms, recent_ms))
-    return Picture(_draw(sheet), caption, _words(sheet), _rows(sheet))
-
-
-def _sheet(
-    records: pd.DataFrame,
-    partitions: int,
-    until: int | None,
-    lengths: tuple[int, int, int | None],
-) -> Sheet:
-    delay, window, recent = lengths
     whole, read = (part.dropna(subset=["timestamp"]) for part in (records, records[:until]))
     newest = {int(p): int(t) for p, t in read.groupby("partition")["timestamp"].max().items()}
-    starts = np.unique(whole["timestamp"].to_numpy(np.int64) // window * window)
-    latest = max(newest.values(), default=0)
-    places = starts if recent is None else starts[starts >= latest - recent]
-    lowest = [int(places[0]) - delay] if len(places) else []
-    return Sheet(
-        newest,
-        range(max(partitions, int(whole["partition"].max()) + 1 if len(whole) else 0)),
-        np.unique(read["timestamp"].to_numpy(np.int64) // window * window),
-        TimeAxis([*places.tolist(), *newest.values(), *lowest], BOTTOM, TOP, window),
-        delay,
-    )
+    most = max(partitions, int(whole["partition"].max()) + 1 if len(whole) else 0)
+    windows = np.unique(read["timestamp"].to_numpy(np.int64) // window_ms * window_ms)
+    sheet = _Sheet(newest, range(most), windows, window_ms, delay_ms)
+    times = whole["timestamp"].to_numpy(np.int64)
+    plane = Plane("partition", "event time (UTC)", height=360, right=0.2)
+    if len(times):
+        low = int(times.min()) if recent_ms is None else max(newest.values()) - recent_ms
+        low = min(low, *newest.values()) if newest else low
+        plane.axes.set_ylim(*moments([low - delay_ms, int(times.max()) + window_ms]))
+    _draw(plane, sheet)
+    return Picture(plane, caption, _words(sheet), _rows(sheet))
 
 
-def _draw(sheet: Sheet) -> Drawing:
-    drawing = Drawing(WIDTH, BOTTOM + FOOT)
-    labels = sheet.axis.labels()
-    left = 14 + max(wide("event time (UTC)", 10), *(wide(words, 10) for _, words in labels))
-    right = WIDTH - 2 * (COLUMN + LABELS) - 16
-    drawing.text(left - 7, TOP - 14, "event time (UTC)", anchor="end", size=10)
-    for time, words in labels:
-        y = sheet.axis(time)
-        drawing.line([(left - 4, y), (right, y)], colour=FAINT, thick=0.8)
-        drawing.text(left - 7, y + 3.5, words, anchor="end", size=10)
-    for part in sheet.axis.left_out:
-        y = (part.top + part.bottom) / 2
-        drawing.line([(left - 4, y), (right, y)], colour=GREY, thick=1, dashed=True)
-        drawing.text(left + 4, y - 3, f"{duration(part.end - part.start)} left out", size=10)
-    drawing.line([(left, TOP), (left, BOTTOM), (right, BOTTOM)], thick=1)
-    _hands(drawing, sheet, left, right)
-    _rules(drawing, sheet, left, right)
-    _legend(drawing, sheet)
-    return drawing
-
-
-def _hands(drawing: Drawing, sheet: Sheet, left: float, right: float) -> None:
-    """Draw a stem with a mark for each clock, and an empty box where there is none."""
-    each = (right - left) / max(len(sheet.partitions), 1)
-    every = next(n for n in (1, 2, 5, 10, 20, 50, 100, 10**9) if n * each >= 18)
-    for p in sheet.partitions:
-        x, clock = left + (p + 0.5) * each, sheet.clocks.get(p)
-        if p % every == 0:
-            drawing.text(x, BOTTOM + 16, str(p), anchor="middle", size=10)
-        if clock is None:
-            title = f"partition {p}: no record yet"
-            drawing.box(x - 5, BOTTOM - 11, 10, 10, dashed=True, corner=0, title=title)
-            continue
-        y = sheet.axis(clock)
-        drawing.line([(x, BOTTOM), (x, y)], colour=GREY, thick=1)
-        title = f"partition {p}: {sheet.axis.words(clock)}"
-        drawing.dot(x, y, radius=min(4, each / 3), colour=BLUE, hollow=sheet.late(p), title=title)
-    drawing.text(left - 7, BOTTOM + 16, "partition", anchor="end", size=10)
-
-
-def _rules(drawing: Drawing, sheet: Sheet, left: float, right: float) -> None:
-    """Draw how far time has come by either rule, as a line and as the windows that it closes."""
-    names = "by minimum", f"by max. − {sheet.delay / 1000:g} s"
-    for n, (name, rule) in enumerate(zip(names, (sheet.slowest, sheet.behind), strict=True)):
-        x = right + 8 + n * (COLUMN + LABELS)
-        drawing.text(x, TOP - 14, name, size=10)
-        column(drawing, sheet.axis, Windows(sheet.windows, sheet.closed(rule)), x, COLUMN)
-        if rule is not None:
-            y, colour = sheet.axis(rule), (GREEN, ORANGE)[n]
-            drawing.line([(left, y), (x + COLUMN, y)], colour=colour, thick=2, dashed=n == 1)
-
-
-def _legend(drawing: Drawing, sheet: Sheet) -> None:
-    upper, lower = BOTTOM + 36, BOTTOM + 56
-    x = 8.0
-    for hollow, words in (
-        (False, "clock"),
-        (True, "clock in a window that the maximum has closed"),
+def _draw(plane: Plane, sheet: _Sheet) -> None:
+    axes, late = plane.axes, [p for p in sheet.clocks if sheet.late(p)]
+    for some, fill, label in (
+        ([p for p in sheet.clocks if p not in late], BLUE, "clock"),
+        (late, "none", "clock in a window that the maximum has closed"),
     ):
-        drawing.dot(x + 7, upper - 4, radius=4, colour=BLUE, hollow=hollow)
-        drawing.text(x + 19, upper, words, size=11)
-        x += 19 + wide(words, 11) + 16
-    drawing.box(x, upper - 9, 10, 10, dashed=True, corner=0)
-    drawing.text(x + 16, upper, "no record yet", size=11)
-    x = 8.0
-    lines = (GREEN, "minimum"), (ORANGE, f"maximum less {duration(sheet.delay)}")
-    for colour, words in lines:
-        drawing.line([(x, lower - 4), (x + 14, lower - 4)], colour=colour, dashed=colour == ORANGE,
-                     thick=2)  # fmt: skip
-        drawing.text(x + 19, lower, words, size=11)
-        x += 19 + wide(words, 11) + 16
-    for closed, words in ((True, "window closed"), (False, "still open")):
-        drawing.box(x, lower - 10, 14, 11, hatched=closed, dashed=not closed, corner=0)
-        drawing.text(x + 19, lower, words, size=11)
-        x += 19 + wide(words, 11) + 16
+        if some:
+            times = moments([sheet.clocks[p] for p in some])
+            axes.plot(some, times, "o", color=BLUE, markerfacecolor=fill, label=label)
+            axes.vlines(some, axes.get_ylim()[0], times, color=GREY, lw=0.8, zorder=0)
+    none = [p for p in sheet.partitions if p not in sheet.clocks]
+    if none:
+        axes.plot(
+            none, [0.02] * len(none), "s", color=INK_ON_PAPER, markerfacecolor="none",
+            transform=axes.get_xaxis_transform(), label="no record yet",
+        )  # fmt: skip
+    rules = (sheet.slowest, GREEN, "-", "minimum"), (sheet.behind, ORANGE, "--", "maximum")
+    for rule, colour, dashes, name in rules:
+        if rule is not None:
+            less = f" less {duration(sheet.delay)}" if name == "maximum" else ""
+            at, count = moments(rule), sheet.closed(rule)
+            axes.axhline(at, color=colour, ls=dashes, lw=2, label=f"{name}{less}")
+            axes.text(
+                1.01, at, f"by {name}{less}:\n{count:,} of {len(sheet.windows):,} closed",
+                transform=axes.get_yaxis_transform(), va="center", fontsize=8,
+            )  # fmt: skip
+    axes.set_xlim(-0.7, len(sheet.partitions) - 0.3)
+    plane.times(y=True)
+    plane.counts(x=True)
+    plane.legend(3)
 
 
-def _words(sheet: Sheet) -> str:
+def _words(sheet: _Sheet) -> str:
     if not sheet.clocks:
         return f"None of {number(len(sheet.partitions), 'partition')} has a record yet."
     (low, first), *_ = sorted((time, p) for p, time in sheet.clocks.items())
     high, last = max((time, -p) for p, time in sheet.clocks.items())
-    words, total = sheet.axis.words, number(len(sheet.partitions), "partition")
+    total = number(len(sheet.partitions), "partition")
     said = [f"{len(sheet.clocks):,} of {total} {_verb(len(sheet.clocks), 'has', 'have')} a clock"]
     if len(sheet.clocks) > 1:
-        said.append(f"from {words(low)} (partition {first}) to {words(high)} (partition {-last})")
+        said.append(f"from {moment(low)} (partition {first}) to {moment(high)} (partition {-last})")
     missing = [p for p in sheet.partitions if p not in sheet.clocks]
     by_minimum = f"By the minimum, {_closed(sheet, sheet.slowest)}"
     if missing:
@@ -205,23 +141,22 @@ def _words(sheet: Sheet) -> str:
     late = [p for p in sheet.clocks if sheet.late(p)]
     if late:
         by_maximum += (
-            f", and {_named(late)} {_verb(len(late), 'stands', 'stand')} in one of them: "
+            f", and {_named(late)} {_verb(len(late), 'is', 'are')} in one of them: "
             "the next click there may come too late"
         )
     return f"{', '.join(said)}. {by_minimum}. {by_maximum}."
 
 
-def _closed(sheet: Sheet, rule: int | None) -> str:
-    count, total = int(sheet.closed(rule).sum()), len(sheet.windows)
+def _closed(sheet: _Sheet, rule: int | None) -> str:
+    count, total = sheet.closed(rule), len(sheet.windows)
     are = "is" if 1 in (count, total) else "are"
     return f"{count:,} of {number(total, 'window')} {are} closed"
 
 
 def _named(partitions: Sequence[int]) -> str:
-    if len(partitions) == 1:
-        return f"partition {partitions[0]}"
-    if len(partitions) == 2:
-        return f"partitions {partitions[0]} and {partitions[1]}"
+    if len(partitions) <= 2:
+        names = " and ".join(map(str, partitions))
+        return f"partition{'s' * (len(partitions) > 1)} {names}"
     return f"{len(partitions):,} partitions"
 
 
@@ -229,20 +164,16 @@ def _verb(count: int, one: str, more: str) -> str:
     return one if count == 1 else more
 
 
-def _rows(sheet: Sheet) -> list[Mapping[str, Any]]:
+def _rows(sheet: _Sheet) -> list[Mapping[str, Any]]:
     newest = max(sheet.clocks.values(), default=0)
-    return [
-        {
+    rows: list[Mapping[str, Any]] = []
+    for p in sheet.partitions:
+        clock = sheet.clocks.get(p)
+        state = "closed by the maximum" if sheet.late(p) else "open"
+        rows.append({
             "partition": p,
-            "newest event time": sheet.axis.words(sheet.clocks[p]) if p in sheet.clocks else "none",
-            "behind the fastest": duration(newest - sheet.clocks[p]) if p in sheet.clocks else "–",
-            "its window": _state(sheet, p),
-        }
-        for p in sheet.partitions
-    ]
-
-
-def _state(sheet: Sheet, partition: int) -> str:
-    if partition not in sheet.clocks:
-        return "–"
-    return "closed by the maximum" if sheet.late(partition) else "open"
+            "newest event time": "none" if clock is None else moment(clock),
+            "behind the fastest": "–" if clock is None else duration(newest - clock),
+            "its window": "–" if clock is None else state,
+        })  # fmt: skip
+    return rows

@@ -10,6 +10,7 @@ Point = tuple[float, float]
 INK = "var(--jp-ui-font-color1, #212121)"
 PAPER = "var(--jp-layout-color0, #ffffff)"
 FAINT = "var(--jp-border-color1, #bdbdbd)"
+INK_ON_PAPER = "#212121"
 BLUE, ORANGE, GREEN, RED, GREY = "#1e88e5", "#ef6c00", "#388e3c", "#e53935", "#9e9e9e"
 """Each one stands out on white and on dark grey; none of them carries a meaning alone."""
 
@@ -60,14 +61,6 @@ class Drawing:
         )
         if arrow and len(points) > 1:
             self._head(points[-2], points[-1], colour)
-
-    def dot(
-        self, x: float, y: float, *, radius: float = 3, colour: str = INK, hollow: bool = False,
-        title: str = "",
-    ) -> None:  # fmt: skip
-        fill = "none" if hollow else colour
-        shape = f'<circle cx="{x:g}" cy="{y:g}" r="{radius:g}" fill="{fill}" stroke="{colour}"'
-        self._parts.append(_titled(shape, "circle", title))
 
     def cross(
         self, x: float, y: float, *, size: float = 4, colour: str = RED, title: str = ""

@@ -7,16 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from workbook.views.drawing import FAINT, Drawing
-from workbook.views.picture import Picture, number
-from workbook.views.words import ARROW, cut
+from workbook.views.picture import ARROW, Picture, number
+from workbook.views.tables import Cell, Grid
 
 CAPTION = "A filter on a table: in which corner does only the old row know what to emit?"
 SHOWN = 3
-"""So many updates are written into a corner."""
+"""Updates that are written into a corner."""
 
-SIDE, HEAD, CELL, HEIGHT = 106, 30, 364, 104
-GAP = 6
 PLACES = {
     (False, False): "neither before nor now",
     (False, True): "only now",
@@ -47,32 +44,17 @@ def filter_square(updates: Sequence[Met], caption: str = CAPTION) -> Picture:
     inside: dict[tuple[bool, bool], list[Met]] = {corner: [] for corner in PLACES}
     for update in updates:
         inside[update.before, update.now].append(update)
-    drawing = Drawing(SIDE + 2 * CELL + 8, HEAD + 2 * HEIGHT + 4)
-    for now in (False, True):
-        head = "matches now" if now else "doesn't match now"
-        drawing.text(SIDE + CELL * (now + 0.5), 18, head, anchor="middle", bold=True)
-    for before in (False, True):
-        y = HEAD + HEIGHT * before + HEIGHT / 2
-        drawing.text(
-            SIDE - 10, y - 4, "matched" if before else "didn't match", anchor="end", bold=True
-        )
-        drawing.text(SIDE - 10, y + 12, "before", anchor="end", bold=True)
-    for corner, met in inside.items():
-        _corner(drawing, corner, met)
-    return Picture(drawing, caption, _words(inside), _rows(inside))
+    lines = [
+        (name, [Cell(_corner(inside[before, now])) for now in (False, True)])
+        for before, name in ((False, "didn't match before"), (True, "matched before"))
+    ]
+    grid = Grid(["", "doesn't match now", "matches now"], lines)
+    return Picture(grid, caption, _words(inside), _rows(inside))
 
 
-def _corner(drawing: Drawing, corner: tuple[bool, bool], met: Sequence[Met]) -> None:
-    before, now = corner
-    x, y = SIDE + CELL * now, HEAD + HEIGHT * before
-    title = f"{PLACES[corner]}: {_sum(met)}"
-    drawing.box(x, y, CELL - GAP, HEIGHT - GAP, edge=FAINT, corner=4, title=title)
-    drawing.text(x + 10, y + 19, _sum(met), bold=True)
-    for line, update in enumerate(met[:SHOWN]):
-        drawing.text(x + 10, y + 38 + 17 * line, cut(_line(update), CELL - 16, 11), size=11)
-    if len(met) > SHOWN:
-        more = f"… and {len(met) - SHOWN:,} more"
-        drawing.text(x + 10, y + 38 + 17 * SHOWN, more, size=11)
+def _corner(met: Sequence[Met]) -> str:
+    lines = [_sum(met), *map(_line, met[:SHOWN])]
+    return "\n".join(lines + [f"… and {len(met) - SHOWN:,} more"] * (len(met) > SHOWN))
 
 
 def _sum(met: Sequence[Met]) -> str:

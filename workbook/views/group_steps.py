@@ -6,17 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from workbook.views.drawing import FAINT, GREEN, INK, ORANGE, RED, Drawing
-from workbook.views.picture import Picture, number
-from workbook.views.words import ARROW, cut, signed
+from workbook.views.boxes import Arrow, Box, Rows
+from workbook.views.picture import ARROW, Picture, number, signed
 
 CAPTION = "The groups, change by change: where does a result shrink, and where is a group deleted?"
 GROUPS, LAST = 8, 5
-"""So many groups are drawn, those that changed last, and of each so many changes."""
-
-NAME_WIDTH, BOX_WIDTH, GAP = 84, 86, 58
-HEAD, LANE, BOX = 14, 60, 32
-WIDTH = NAME_WIDTH + (LAST + 1) * BOX_WIDTH + LAST * GAP + 8
+"""Groups that are drawn, those that changed last, and changes of each."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +34,9 @@ def group_steps(steps: Sequence[Step], caption: str = CAPTION) -> Picture:
     """
     of_group = _by_group(steps)
     shown = sorted(list(of_group)[-GROUPS:])
-    drawing = Drawing(WIDTH, HEAD + LANE * max(1, len(shown)))
-    for lane, group in enumerate(shown):
-        _lane(drawing, HEAD + LANE * lane, group, of_group[group])
-    if not shown:
-        drawing.text(8, HEAD + BOX / 2, "no change yet")
+    lines = [(group, _line(of_group[group])) for group in shown]
     rows = [row for group in shown for row in _rows(group, of_group[group])]
-    return Picture(drawing, caption, _words(steps, of_group, shown), rows)
+    return Picture(Rows(lines), caption, _words(steps, of_group, shown), rows)
 
 
 def _by_group(steps: Sequence[Step]) -> dict[str, list[Step]]:
@@ -57,38 +48,25 @@ def _by_group(steps: Sequence[Step]) -> dict[str, list[Step]]:
     return found
 
 
-def _lane(drawing: Drawing, y: float, group: str, steps: Sequence[Step]) -> None:
+def _line(steps: Sequence[Step]) -> list[Box | Arrow]:
     first = max(0, len(steps) - LAST)
-    drawing.text(8, y + BOX / 2 + 4, cut(group, NAME_WIDTH - 12), bold=True)
-    _result(drawing, NAME_WIDTH, y, group, first, steps)
+    parts: list[Box | Arrow] = [_result(steps, first)]
     for place in range(first, len(steps)):
-        x = NAME_WIDTH + (place - first) * (BOX_WIDTH + GAP) + BOX_WIDTH
-        _arrow(drawing, x, y, steps[place])
-        _result(drawing, x + GAP, y, group, place + 1, steps)
+        step = steps[place]
+        parts += [Arrow(signed(step.sign), step.key, step.sign < 0), _result(steps, place + 1)]
+    return parts
 
 
-def _arrow(drawing: Drawing, x: float, y: float, step: Step) -> None:
-    goes = step.sign < 0
-    colour = ORANGE if goes else GREEN
-    middle = y + BOX / 2
-    drawing.line([(x + 3, middle), (x + GAP - 3, middle)], colour=colour, dashed=goes, arrow=True)
-    drawing.text(x + GAP / 2, middle - 5, signed(step.sign), anchor="middle", bold=True)
-    drawing.text(x + GAP / 2, middle + 15, cut(step.key, GAP, 10), anchor="middle", size=10)
-
-
-def _result(
-    drawing: Drawing, x: float, y: float, group: str, place: int, steps: Sequence[Step]
-) -> None:
-    """Draw a group's result after its first ``place`` changes."""
-    result, is_last = _after(steps, place), place == len(steps)
-    missing, edge = ("✗ deleted", RED) if place else ("not there", FAINT)
-    drawing.box(
-        x, y, BOX_WIDTH, BOX, cut(result or missing, BOX_WIDTH - 6), size=11,
-        edge=INK if result else edge, dashed=not result, corner=9 if is_last else 2,
-        title=f"{group} after {number(place, 'change')}: {result or missing}",
-    )  # fmt: skip
-    if is_last:
-        drawing.text(x + BOX_WIDTH / 2, y + BOX + 13, "now", anchor="middle", size=10)
+def _result(steps: Sequence[Step], place: int) -> Box:
+    """Return a group's result after its first ``place`` changes."""
+    result, now = _after(steps, place), place == len(steps)
+    if result:
+        return Box(result, "now" if now else "", look="now" if now else "")
+    return (
+        Box("✗ deleted", "now" if now else "", look="gone")
+        if place
+        else Box("not there", look="none")
+    )
 
 
 def _after(steps: Sequence[Step], place: int) -> str | None:

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from workbook.views.drawing import BLUE, FAINT, GREEN, GREY, INK, ORANGE, Drawing
+from workbook.views.drawing import GREEN, GREY, INK_ON_PAPER
 from workbook.views.picture import Picture, number
-from workbook.views.words import cut
+from workbook.views.plane import LINES, Plane
 
 CAPTION = (
-    "Each topic's records by their time. Full: read. Hollow: unread. The hatched bar begins at "
-    "the other topic's top and is as long as maxLead: who stands beyond its end waits."
+    "Each topic's records by their time. Full: read. Hollow: unread. A topic may be read up to the "
+    "bar in its lane, which is the other topic's newest time plus maxLead: who is beyond it waits."
 )
-WIDTH, LEFT, RIGHT = 820, 96, 660
-HEAD, LANE, FOOT = 14, 62, 30
 
 Times = Mapping[str, Sequence[int]]
 """Topic to the times of its records (s), in the order of their offsets."""
@@ -24,49 +22,25 @@ def leads(there: Times, read: Mapping[str, int], max_lead: int, caption: str = C
     """Draw two topics, of which so many records are ``read``; ``max_lead`` is in seconds."""
     topics = list(there)
     tops = {t: max(there[t][: read[t]], default=None) for t in topics}
-    axis = _Axis(there, max_lead)
-    drawing = Drawing(WIDTH, HEAD + LANE * len(topics) + FOOT)
-    for place, topic in enumerate(topics):
-        other = tops[topics[1 - place]]
-        middle = HEAD + LANE * place + LANE / 2
-        _allowed(drawing, axis, middle, other, max_lead)
-        _records(drawing, axis, middle, place, topic, there[topic], read[topic])
-        state = _state(tops[topic], other, max_lead, len(there[topic]) - read[topic])
-        drawing.text(RIGHT + 14, middle + 4, state, colour=INK if "waits" in state else GREEN)
-    _foot(drawing, axis)
-    return Picture(drawing, caption, _words(there, read, tops, max_lead), _rows(there, read))
-
-
-class _Axis:
-    """Seconds from left to right."""
-
-    def __init__(self, there: Times, max_lead: int) -> None:
-        times = [time for some in there.values() for time in some] or [0]
-        self.start, self.end = min(times), max(times) + max_lead
-
-    def __call__(self, second: int) -> float:
-        return LEFT + (RIGHT - LEFT) * (second - self.start) / max(self.end - self.start, 1)
-
-
-def _allowed(
-    drawing: Drawing, axis: _Axis, middle: float, other: int | None, max_lead: int
-) -> None:
-    if other is not None:
-        x, end = axis(other), axis(other + max_lead)
-        drawing.box(x, middle - 16, end - x, 32, edge=GREY, hatched=True)
-
-
-def _records(
-    drawing: Drawing, axis: _Axis, middle: float, place: int, topic: str,
-    times: Sequence[int], read: int,
-) -> None:  # fmt: skip
-    drawing.text(LEFT - 12, middle + 4, cut(topic, LEFT - 16, 12), anchor="end", bold=True)
-    drawing.line([(LEFT, middle), (RIGHT, middle)], colour=FAINT, thick=1)
-    colour = (BLUE, ORANGE)[place]
-    for offset, time in enumerate(times):
-        done = offset < read
-        said = f"{topic}, offset {offset}, second {time}: {'read' if done else 'waiting'}"
-        drawing.dot(axis(time), middle, radius=6, colour=colour, hollow=not done, title=said)
+    plane = Plane("event time, in seconds", "", height=220, right=0.2)
+    plane.lanes(topics)
+    for lane, topic in enumerate(topics):
+        other, times, done = tops[topics[1 - lane]], there[topic], read[topic]
+        colour, _, mark = LINES[lane]
+        for some, fill in ((times[:done], colour), (times[done:], "none")):
+            plane.axes.plot(some, [lane] * len(some), mark, color=colour, mfc=fill, markersize=8)
+        if other is not None:
+            end = other + max_lead
+            plane.axes.plot([end, end], [lane - 0.32, lane + 0.32], color=INK_ON_PAPER, lw=3)
+            plane.axes.text(end, lane - 0.36, "may read up to here", ha="center", va="bottom")
+        state = _state(tops[topic], other, max_lead, len(times) - done)
+        plane.axes.text(
+            1.02, lane, state, transform=plane.axes.get_yaxis_transform(), va="center",
+            color=INK_ON_PAPER if "waits" in state else GREEN,
+        )  # fmt: skip
+        plane.axes.axhline(lane, color=GREY, lw=0.5, zorder=0)
+    plane.counts(x=True)
+    return Picture(plane, caption, _words(there, read, tops, max_lead), _rows(there, read))
 
 
 def _state(own: int | None, other: int | None, max_lead: int, left: int) -> str:
@@ -76,15 +50,6 @@ def _state(own: int | None, other: int | None, max_lead: int, left: int) -> str:
     return f"may go on, {rest}"
 
 
-def _foot(drawing: Drawing, axis: _Axis) -> None:
-    y = drawing.height - 8
-    step = max((axis.end - axis.start) // 80 * 10, 10)
-    for second in range(axis.start, axis.end + 1, step):
-        words = f"second {second:,}" if second == axis.start else f"{second:,}"
-        drawing.line([(axis(second), y - 22), (axis(second), y - 17)], colour=GREY, thick=1)
-        drawing.text(axis(second), y - 4, words, anchor="middle", size=11)
-
-
 def _words(
     there: Times, read: Mapping[str, int], tops: Mapping[str, int | None], max_lead: int
 ) -> str:
@@ -92,7 +57,7 @@ def _words(
     said = []
     for topic, rival in ((one, other), (other, one)):
         own, its = tops[topic], tops[rival]
-        at = "has no top yet" if own is None else f"stands at second {own:,}"
+        at = "has no top yet" if own is None else f"is at second {own:,}"
         state = _state(own, its, max_lead, 0).partition(",")[0]
         count = number(len(there[topic]), "record")
         said.append(f"{topic} {at}, {read[topic]:,} of {count} read, {state}")

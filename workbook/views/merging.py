@@ -6,23 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from workbook.views.axis import moment
-from workbook.views.drawing import BLUE, FAINT, GREEN, INK, ORANGE, RED, Drawing
-from workbook.views.picture import Picture, number
-from workbook.views.words import cut
+from workbook.views.drawing import GREEN, GREY, INK_ON_PAPER, RED
+from workbook.views.picture import Picture, moment, number
+from workbook.views.plane import LINES, Plane, moments
 
 CAPTION = (
     "Each visit on its line, by event time. Dashed: its time-out, up to the tick. Once the clock "
     "of both topics has passed that, the visit is complete. A ring on a topic's line: a heartbeat."
 )
-LINES = 9
-"""So many visits are drawn, those that got a message or were emitted last."""
-
-FEW = 6
-"""So many visits are named in the sentence below the picture; more are counted."""
-
-LEFT, RIGHT, HEAD, LANE, FOOT = 96, 660, 46, 34, 34
-WIDTH = 820
+DRAWN, NAMED = 9, 6
+"""Visits that are drawn, those that changed last; and that are named in the sentence below."""
 
 Moment = tuple[str, str | None, int, Mapping[str, int], Mapping[str, int], Sequence[str]]
 """A message and what held after it: its topic, its ssid (None: a heartbeat), its event time (ms),
@@ -40,6 +33,12 @@ class _Visit:
     parts: int = 0
     last: int = 0
 
+    @property
+    def state(self) -> str:
+        emitted = {0: "", 1: "✓ emitted", 2: "✓ emitted twice"}
+        times = emitted.get(self.parts, f"✓ emitted {self.parts} times")
+        return ", ".join(filter(None, [times, "open" if self.open else ""]))
+
 
 def merging(
     moments: Sequence[Moment],
@@ -54,35 +53,35 @@ def merging(
     """
     seen = list(moments if until is None else moments[:until])
     visits = _visits(seen)
-    shown = sorted(visits, key=lambda visit: visit.last)[-LINES:]
+    shown = sorted(visits, key=lambda visit: visit.last)[-DRAWN:]
     shown.sort(key=lambda visit: visit.messages[0][1])
     newest = dict(seen[-1][3]) if seen else {}
     clock = min(newest.values()) if len(newest) == len(topics) else None
-    axis = _Axis(moments)
-    drawing = Drawing(WIDTH, HEAD + LANE * max(len(shown), 1) + FOOT)
-    _clocks(drawing, axis, topics, newest, clock, len(shown))
-    _heartbeats(drawing, axis, topics, seen)
-    for lane, visit in enumerate(shown):
-        _line(drawing, axis, HEAD + LANE * lane + LANE / 2, visit, topics, seen[-1])
-    if not shown:
-        drawing.text(LEFT, HEAD + LANE / 2 + 4, "no visit yet")
-    _foot(drawing, axis, topics)
-    return Picture(
-        drawing, caption, _words(seen, visits, shown, topics, clock), _rows(seen, topics)
-    )
+    lanes = [*topics, *(visit.name for visit in shown)]
+    plane = Plane("event time (UTC)", "topic, visit", height=130 + 28 * len(lanes), right=0.16)
+    plane.lanes(lanes)
+    _topics(plane, topics, seen, newest, clock)
+    for lane, visit in enumerate(shown, len(topics)):
+        _line(plane, lane, visit, topics)
+        if seen[-1][1] == visit.name:
+            plane.axes.plot(*_at(seen[-1][2], lane), "o", ms=14, mfc="none", color=INK_ON_PAPER)
+    times = [time for _, _, time, *_ in moments]
+    times += [due for *_, dues, _ in moments for due in dues.values()]
+    _span(plane, times)
+    words = _words(seen, visits, shown, topics, clock)
+    return Picture(plane, caption, words, _rows(seen, topics))
 
 
-class _Axis:
-    """Event times from left to right."""
+def _at(time: int, lane: float) -> tuple[Any, list[float]]:
+    return moments([time]), [lane]
 
-    def __init__(self, moments: Sequence[Moment]) -> None:
-        times = [time for _, _, time, *_ in moments]
-        times += [due for *_, dues, _ in moments for due in dues.values()]
-        self.start, self.end = min(times, default=0), max(times, default=1)
 
-    def __call__(self, time: int) -> float:
-        span = max(self.end - self.start, 1)
-        return LEFT + (RIGHT - LEFT) * (time - self.start) / span
+def _span(plane: Plane, times: Sequence[int]) -> None:
+    first, last = min(times, default=0), max(times, default=1)
+    room = max((last - first) // 40, 1)
+    plane.axes.set_xlim(*moments([first - room, last + room]))
+    plane.times(x=True)
+    plane.legend()
 
 
 def _visits(seen: Sequence[Moment]) -> list[_Visit]:
@@ -100,74 +99,47 @@ def _visits(seen: Sequence[Moment]) -> list[_Visit]:
     return list(found.values())
 
 
-def _clocks(
-    drawing: Drawing,
-    axis: _Axis,
+def _topics(
+    plane: Plane,
     topics: Sequence[str],
+    seen: Sequence[Moment],
     newest: Mapping[str, int],
     clock: int | None,
-    lines: int,
 ) -> None:
-    bottom = HEAD + LANE * max(lines, 1)
-    for place, topic in enumerate(topics):
-        y = 12 + 16 * place
-        drawing.text(LEFT - 8, y + 4, cut(topic, LEFT - 14, 11), anchor="end", size=11)
-        drawing.line([(LEFT, y), (RIGHT, y)], colour=FAINT, thick=1)
+    """Draw how far each topic has come, its heartbeats, and the clock of both."""
+    for lane, topic in enumerate(topics):
+        colour, _, _ = LINES[lane]
         if topic in newest:
-            x = axis(newest[topic])
-            drawing.line([(LEFT, y), (x, y)], colour=(BLUE, ORANGE)[place], thick=3, arrow=True)
+            plane.axes.plot(*_at(newest[topic], lane), ">", ms=9, color=colour)
+            plane.axes.barh(
+                lane, moments(newest[topic]) - moments(0), 0.12, left=moments(0), color=colour
+            )
+        beats = [time for its, ssid, time, *_ in seen if its == topic and ssid is None]
+        at = moments(beats), [lane] * len(beats)
+        plane.axes.plot(*at, "o", ms=12, mfc="none", color=INK_ON_PAPER)
     if clock is not None:
-        x = axis(clock)
-        drawing.line([(x, 2), (x, bottom)], colour=RED, thick=2, dashed=True)
-        drawing.text(x, bottom + 14, f"clock {moment(clock)}", anchor="middle", size=11, bold=True)
+        label = f"clock {moment(clock)}"
+        plane.axes.axvline(moments(clock), color=RED, ls="--", lw=2, label=label)
 
 
-def _heartbeats(
-    drawing: Drawing, axis: _Axis, topics: Sequence[str], seen: Sequence[Moment]
-) -> None:
-    for topic, ssid, time, *_ in seen:
-        if ssid is None:
-            y, said = 12 + 16 * list(topics).index(topic), f"{topic}: heartbeat {moment(time)}"
-            drawing.dot(axis(time), y, radius=5, hollow=True, title=said)
-
-
-def _line(
-    drawing: Drawing, axis: _Axis, y: float, visit: _Visit, topics: Sequence[str], now: Moment
-) -> None:
-    drawing.text(LEFT - 8, y + 4, cut(visit.name, LEFT - 14), anchor="end", bold=True)
-    drawing.line([(LEFT, y), (RIGHT, y)], colour=FAINT, thick=0.5)
+def _line(plane: Plane, lane: int, visit: _Visit, topics: Sequence[str]) -> None:
+    plane.axes.axhline(lane, color=GREY, lw=0.4, zorder=0)
     if visit.due is not None:
-        begin, end = axis(max(time for _, time in visit.messages)), axis(visit.due)
-        colour = INK if visit.open else GREEN
-        drawing.line([(begin, y), (end, y)], colour=colour, thick=1.5, dashed=True)
-        drawing.line([(end, y - 7), (end, y + 7)], colour=colour, thick=1.5)
-    for topic, time in visit.messages:
-        x, said = axis(time), f"{topic} {moment(time)}"
-        if topic == topics[0]:
-            drawing.dot(x, y, radius=5, colour=BLUE, title=said)
-        else:
-            drawing.box(x - 5, y - 5, 10, 10, fill=ORANGE, edge=ORANGE, title=said)
-    if now[1] == visit.name:
-        drawing.dot(axis(now[2]), y, radius=9, hollow=True)
-    drawing.text(RIGHT + 14, y + 4, _state(visit), colour=GREEN if visit.parts else INK)
-
-
-def _state(visit: _Visit) -> str:
-    times = {0: "", 1: "✓ emitted", 2: "✓ emitted twice"}.get(
-        visit.parts, f"✓ emitted {visit.parts} times"
-    )
-    still = "open" if visit.open else ""
-    return ", ".join(filter(None, [times, still]))
-
-
-def _foot(drawing: Drawing, axis: _Axis, topics: Sequence[str]) -> None:
-    y = drawing.height - 6
-    drawing.text(LEFT, y, moment(axis.start), size=11)
-    drawing.text(RIGHT, y, moment(axis.end), anchor="end", size=11)
-    drawing.dot(RIGHT + 20, y - 4, radius=4, colour=BLUE)
-    drawing.text(RIGHT + 28, y, cut(topics[0], 62, 11), size=11)
-    drawing.box(RIGHT + 92, y - 8, 8, 8, fill=ORANGE, edge=ORANGE)
-    drawing.text(RIGHT + 104, y, cut(topics[1], 54, 11), size=11)
+        begin = max(time for _, time in visit.messages)
+        colour = INK_ON_PAPER if visit.open else GREEN
+        ends = moments([begin, visit.due])
+        plane.axes.plot(ends, [lane, lane], "--", color=colour, lw=1.5, label="time-out")
+        plane.axes.plot(*_at(visit.due, lane), "|", ms=12, mew=1.5, color=colour)
+    for place, topic in enumerate(topics):
+        times = [time for its, time in visit.messages if its == topic]
+        colour, _, mark = LINES[place]
+        if times:
+            xs = moments(times)
+            plane.axes.plot(xs, [lane] * len(times), mark, ms=7, color=colour, label=topic[:22])
+    plane.axes.text(
+        1.01, lane, visit.state, transform=plane.axes.get_yaxis_transform(), va="center",
+        color=GREEN if visit.parts else INK_ON_PAPER,
+    )  # fmt: skip
 
 
 def _words(
@@ -180,22 +152,22 @@ def _words(
     if not seen:
         return "No message has come yet."
     newest = seen[-1][3]
-    stands = [f"{t} stands at {moment(newest[t])}" for t in topics if t in newest]
+    stands = [f"{t} is at {moment(newest[t])}" for t in topics if t in newest]
     silent = [f"{t} has given nothing" for t in topics if t not in newest]
     said = [f"After {number(len(seen), 'message')}: {', '.join([*stands, *silent])}"]
     said.append("there's no clock yet" if clock is None else f"the clock is {moment(clock)}")
     opened = [visit.name for visit in visits if visit.open]
     emitted = list(dict.fromkeys(name for *_, names in seen for name in names))
-    before = " (in this order)" if 1 < len(emitted) <= FEW else ""
+    before = " (in this order)" if 1 < len(emitted) <= NAMED else ""
     said += [f"{_named(opened)} open", f"{_named(emitted)} emitted{before}"]
     text = "; ".join(said) + "."
     if len(visits) > len(shown):
-        text += f" Of {len(visits):,} visits the {LINES} that changed last are drawn."
+        text += f" Of {len(visits):,} visits the {DRAWN} that changed last are drawn."
     return text
 
 
 def _named(names: Sequence[str]) -> str:
-    if len(names) > FEW:
+    if len(names) > NAMED:
         return f"{len(names):,} visits"
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]])) or "none"
 
@@ -210,7 +182,7 @@ def _rows(seen: Sequence[Moment], topics: Sequence[str]) -> list[dict[str, Any]]
                 "of": f"{topic}: {ssid or 'heartbeat'}",
                 "event time": moment(time),
                 "clock": "–" if clock is None else moment(clock),
-                "open": ", ".join(list(dues)[:LINES]) or "–",
+                "open": ", ".join(list(dues)[:DRAWN]) or "–",
                 "emitted": ", ".join(emitted) or "–",
             }
         )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from workbook.views.drawing import BLUE, GREEN, INK, ORANGE, PAPER, RED, Drawing, wide
+from workbook.views.drawing import BLUE, GREEN, RED
 from workbook.views.picture import Picture, number
-from workbook.views.words import cut
+from workbook.views.strip import Look, Strip
+from workbook.views.tape import written
 
 CAPTION = (
     "Above, the partition that is read; below, the sink. Each of its records says where a start "
@@ -23,18 +24,13 @@ Moment = tuple[int, int, Mapping[str, Sequence[int]], Sequence[Record]]
 each open visit with the offsets of its messages; the sink's records."""
 
 SHOWN = 22
-"""So many records are drawn of either partition: the last ones."""
-
-LEFT, BOX, WIDEST, HEIGHT, WIDTH = 70, 34, 52, 30, 880
-TOP, SINK = 62, 178
-"""Where the boxes of both partitions begin."""
+"""Records that are drawn of either partition: the last ones."""
 
 
 def restart(
     labels: Sequence[str],
     moments: Sequence[Moment],
     until: int | None = None,
-    caption: str = CAPTION,
 ) -> Picture:
     """Draw a loop after its first ``until`` batches, by default all of them.
 
@@ -44,142 +40,44 @@ def restart(
     """
     seen = list(moments if until is None else moments[:until])
     killed = len(seen) < len(moments) and _begins_anew(moments, len(seen))
+    now = _found(seen)
+    first = max(len(labels) - SHOWN, 0)
+    strip = Strip(max(len(labels) - first, min(len(now.sink), SHOWN), 1), widest=52)
+    strip.next()
+    if now.stands > max(now.began, first):
+        what = "a new start" if _begins_anew(seen, len(seen) - 1) else "this batch"
+        low, high = max(now.began - first, 0), now.stands - first
+        strip.bracket(low, high, f"{what}: {written(now.began, now.stands)}", BLUE)
+    _source(strip, labels, now, first)
+    _places(strip, now, first, killed)
+    _sink(strip, now.sink)
+    looks = {"open": Look.HATCHED, "not read yet": Look.DASHED, "✗ lost": Look.CROSSED}
+    strip.legend(looks, "✓ emitted, ✓✓ twice", "↻ read again")
+    words = _words(len(labels), now, killed)
+    return Picture(strip, CAPTION, words, _rows(labels, seen))
+
+
+class _Found(NamedTuple):
+    """What holds after a batch: the moment's own parts, and what became of each offset."""
+
+    began: int
+    stands: int
+    opened: Mapping[str, Sequence[int]]
+    sink: Sequence[Record]
+    held: set[int]
+    emitted: Counter[int]
+    twice: set[int]
+    lost: set[int]
+
+
+def _found(seen: Sequence[Moment]) -> _Found:
     began, stands, opened, sink = seen[-1] if seen else (0, 0, {}, [])
-    twice, lost = _twice(seen), _lost(seen)
-    sheet = _Sheet(len(labels), len(sink))
-    anew = bool(seen) and _begins_anew(moments, len(seen) - 1)
-    sheet.batch("a new start" if anew else "this batch", began, stands)
-    sheet.source(labels, stands, _held(opened), _emitted(sink), twice, lost)
-    sheet.sink(sink)
-    sheet.places("killed" if killed else "reading goes on", stands, sink)
-    sheet.legend()
-    words = _words(labels, seen, twice, lost, killed)
-    return Picture(sheet.drawing, caption, words, _rows(labels, seen))
-
-
-class _Sheet:
-    """Both partitions as boxes; offset 0 is on the left as long as all records fit."""
-
-    def __init__(self, records: int, written: int) -> None:
-        self.first, self.first_written = max(records - SHOWN, 0), max(written - SHOWN, 0)
-        self.end, most = records, max(min(max(records, written), SHOWN), 1)
-        self.box = min(WIDEST, SHOWN * BOX / most)
-        self.drawing = Drawing(WIDTH, SINK + HEIGHT + 66)
-
-    def at(self, offset: int) -> float:
-        inside = min(max(offset, self.first), self.end)
-        return LEFT + self.box * (inside - self.first)
-
-    def batch(self, what: str, began: int, stands: int) -> None:
-        """Draw a bracket over the batch that was read last."""
-        if stands <= max(began, self.first):
-            return
-        left, right = self.at(began) + 2, self.at(stands) - 2
-        self.drawing.line([(left, 26), (left, 20), (right, 20), (right, 26)], colour=BLUE)
-        self.drawing.text(max(left, LEFT), 14, f"{what}: {_range(began, stands)}", bold=True)
-
-    def source(
-        self,
-        labels: Sequence[str],
-        stands: int,
-        held: set[int],
-        emitted: Counter[int],
-        twice: set[int],
-        lost: set[int],
-    ) -> None:
-        """Draw the source's records: dashed unless read, hatched if open, ticks if emitted."""
-        self.drawing.text(LEFT - 8, TOP + 19, "source", anchor="end", bold=True)
-        for offset in range(self.first, len(labels)):
-            x, read = self.at(offset), offset < stands
-            is_open, times = offset in held, emitted[offset]
-            state = "open" if is_open else "emitted" if times else "read" if read else "not read"
-            state = "lost" if offset in lost else state
-            self.drawing.text(x + self.box / 2, TOP - 6, str(offset), anchor="middle", size=11)
-            self.drawing.box(
-                x + 1, TOP, self.box - 2, HEIGHT, edge=ORANGE if is_open else INK, hatched=is_open,
-                dashed=not read, title=f"offset {offset}: {labels[offset]}, {state}",
-            )  # fmt: skip
-            self._label(x + self.box / 2, TOP + 19, labels[offset], is_open)
-            ticks = "✓" * times if times < 3 else f"{times}✓"
-            marks = "✗" if offset in lost else ticks + ("↻" if offset in twice else "")
-            colour = RED if offset in lost else GREEN
-            self.drawing.text(
-                x + self.box / 2, TOP + HEIGHT + 14, marks, anchor="middle", colour=colour
-            )
-
-    def sink(self, written: Sequence[Record]) -> None:
-        """Draw the sink's records, each with what it says."""
-        self.drawing.text(LEFT - 8, SINK + 19, "sink", anchor="end", bold=True)
-        self.drawing.text(LEFT - 8, SINK + HEIGHT + 14, "says", anchor="end", size=11)
-        if not written:
-            self.drawing.text(LEFT, SINK + 19, "empty")
-        elif self.first_written:
-            note = f"the last {SHOWN} of {len(written)} records"
-            self.drawing.text(LEFT, SINK + HEIGHT + 30, note, size=11)
-        for place, (visit, offsets, said) in enumerate(written[self.first_written :]):
-            x = LEFT + self.box * place
-            its = ", ".join(map(str, offsets))
-            self.drawing.box(x + 1, SINK, self.box - 2, HEIGHT, title=f"{visit}: offsets {its}")
-            self._label(x + self.box / 2, SINK + 19, visit, False)
-            says = "–" if said is None else str(said)
-            self.drawing.text(x + self.box / 2, SINK + HEIGHT + 14, says, anchor="middle", size=11)
-
-    def places(self, what: str, stands: int, written: Sequence[Record]) -> None:
-        """Draw where the reader stands, and an arrow from the last record to what it says."""
-        x, y = self.at(stands), TOP + HEIGHT
-        self.drawing.line([(x, y + 34), (x, y + 3)], colour=BLUE, thick=2, arrow=True)
-        self._beside(x, y + 40, f"{what} at {stands}")
-        if not written or written[-1][2] is None:
-            return
-        last = LEFT + self.box * (len(written) - self.first_written - 0.5)
-        to, elbow = self.at(written[-1][2]), SINK - 20
-        self.drawing.line(
-            [(last, SINK - 2), (last, elbow), (to, elbow), (to, y + 3)],
-            colour=RED, thick=2, arrow=True,
-        )  # fmt: skip
-        self._beside(to, elbow - 6, f"a restart begins at {written[-1][2]}")
-
-    def legend(self) -> None:
-        """Explain the looks of the boxes and the marks below them."""
-        x, y = float(LEFT), self.drawing.height - 22
-        for words, hatched, dashed in (("open", True, False), ("not read yet", False, True)):
-            edge = ORANGE if hatched else INK
-            self.drawing.box(x, y, 18, 14, edge=edge, hatched=hatched, dashed=dashed)
-            self.drawing.text(x + 24, y + 11, words, size=11)
-            x += wide(words, 11) + 46
-        for words in ("✓ emitted, ✓✓ twice", "↻ read again", "✗ lost"):
-            self.drawing.text(x, y + 11, words, size=11)
-            x += wide(words, 11) + 24
-
-    def _label(self, x: float, y: float, label: str, hatched: bool) -> None:
-        label = cut(label, self.box - 6, 11)
-        if hatched and label:
-            room = wide(label, 11) + 2
-            self.drawing.box(x - room / 2, y - 11, room, 14, fill=PAPER, edge="none", corner=0)
-        self.drawing.text(x, y, label, anchor="middle", size=11)
-
-    def _beside(self, x: float, y: float, words: str) -> None:
-        """Write words to the right of a line or, where they don't fit, to its left."""
-        length = wide(words)
-        fits = x + 6 + length <= WIDTH
-        start, anchor = (x + 6, "start") if fits else (x - 6, "end")
-        room = start if fits else start - length
-        self.drawing.box(room, y - 11, length, 14, fill=PAPER, edge="none", corner=0)
-        self.drawing.text(start, y, words, anchor=anchor)
-
-
-def _held(opened: Mapping[str, Sequence[int]]) -> set[int]:
-    return {offset for offsets in opened.values() for offset in offsets}
-
-
-def _emitted(sink: Sequence[Record]) -> Counter[int]:
-    return Counter(offset for _, offsets, _ in sink for offset in offsets)
-
-
-def _twice(seen: Sequence[Moment]) -> set[int]:
-    """Return the offsets that more than one batch has read."""
-    read = Counter(offset for began, stands, *_ in seen for offset in range(began, stands))
-    return {offset for offset, times in read.items() if times > 1}
+    held = {offset for offsets in opened.values() for offset in offsets}
+    emitted = Counter(offset for _, offsets, _ in sink for offset in offsets)
+    read = Counter(offset for since, to, *_ in seen for offset in range(since, to))
+    twice = {offset for offset, times in read.items() if times > 1}
+    lost = {offset for offset in read if offset < stands} - held - set(emitted)
+    return _Found(began, stands, opened, sink, held, emitted, twice, lost)
 
 
 def _begins_anew(moments: Sequence[Moment], number: int) -> bool:
@@ -187,35 +85,73 @@ def _begins_anew(moments: Sequence[Moment], number: int) -> bool:
     return number > 0 and moments[number][0] < moments[number - 1][1]
 
 
-def _lost(seen: Sequence[Moment]) -> set[int]:
-    """Return the offsets that were read, and are neither open nor in the sink."""
-    if not seen:
-        return set()
-    _, stands, opened, sink = seen[-1]
-    read = set(range(min(began for began, *_ in seen), stands))
-    return read - _held(opened) - set(_emitted(sink))
+def _source(strip: Strip, labels: Sequence[str], now: _Found, first: int) -> None:
+    strip.next("offset")
+    for offset in range(first, len(labels)):
+        strip.text(offset - first, str(offset))
+    strip.next("source")
+    for offset in range(first, len(labels)):
+        state, look = _state(offset, now)
+        title = f"offset {offset}: {labels[offset]}, {state}"
+        strip.cell(offset - first, labels[offset], look, title=title)
+    strip.next()
+    for offset in range(first, len(labels)):
+        times = now.emitted[offset]
+        ticks = "✓" * times if times < 3 else f"{times}✓"
+        strip.text(offset - first, ticks + "↻" * (offset in now.twice), colour=GREEN)
 
 
-def _range(began: int, end: int) -> str:
-    return f"{began}" if end - began == 1 else f"{began} to {end - 1}"
+def _state(offset: int, now: _Found) -> tuple[str, Look]:
+    if offset in now.lost:
+        return "lost", Look.CROSSED
+    if offset in now.held:
+        return "open", Look.HATCHED
+    if offset >= now.stands:
+        return "not read", Look.DASHED
+    return "emitted" if now.emitted[offset] else "read", Look.PLAIN
 
 
-def _words(
-    labels: Sequence[str], seen: Sequence[Moment], twice: set[int], lost: set[int], killed: bool
-) -> str:
-    if not seen:
-        return f"{number(len(labels), 'record')}, none of them read yet."
-    _, stands, opened, sink = seen[-1]
-    again = [offset for offset, times in _emitted(sink).items() if times > 1]
+def _places(strip: Strip, now: _Found, first: int, killed: bool) -> None:
+    """Draw where the reader stands or was killed, and where the sink says to begin."""
+    top, column = strip.row + 1, max(now.stands - first, 0)
+    if killed:
+        strip.cut(column, f"killed at {now.stands}", 1)
+    else:
+        strip.arrow(column, f"reading goes on at {now.stands}", top)
+    said = now.sink[-1][2] if now.sink else None
+    if said is not None:
+        words = f"a restart begins at {said}, says the last record of the sink"
+        strip.arrow(max(said - first, 0), words, top, RED)
+
+
+def _sink(strip: Strip, sink: Sequence[Record]) -> None:
+    """Draw the sink's records, each with what it says."""
+    shown = sink[-SHOWN:]
+    strip.next("sink")
+    for column, (visit, offsets, _) in enumerate(shown):
+        strip.cell(column, visit, title=f"{visit}: offsets {', '.join(map(str, offsets))}")
+    if not sink:
+        strip.text(0, "empty")
+    strip.next("says")
+    for column, (*_, said) in enumerate(shown):
+        strip.text(column, "–" if said is None else str(said))
+    if len(sink) > SHOWN:
+        strip.note(f"the last {SHOWN} of {len(sink)} records")
+
+
+def _words(records: int, now: _Found, killed: bool) -> str:
+    if not now.stands:
+        return f"{number(records, 'record')}, none of them read yet."
+    again = sum(times > 1 for times in now.emitted.values())
     parts = [
-        f"{'Killed' if killed else 'Reading goes on'} at {stands} of {len(labels)}",
-        f"{', '.join(opened) or 'nothing'} open",
-        f"{number(len(sink), 'record')} in the sink, {_says(sink)}",
-        f"{number(len(twice), 'record')} read more than once",
-        f"{number(len(again), 'message')} emitted more than once",
-        f"{number(len(lost), 'message')} lost",
+        f"{'Killed' if killed else 'Reading goes on'} at {now.stands} of {records}",
+        f"{', '.join(now.opened) or 'nothing'} open",
+        f"{number(len(now.sink), 'record')} in the sink, {_says(now.sink)}",
+        f"{number(len(now.twice), 'record')} read more than once",
+        f"{number(again, 'message')} emitted more than once",
+        *([f"{number(len(now.lost), 'message')} lost"] if now.lost else []),
     ]
-    return "; ".join(parts if lost else parts[:-1]) + "."
+    return "; ".join(parts) + "."
 
 
 def _says(sink: Sequence[Record]) -> str:

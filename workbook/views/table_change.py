@@ -4,23 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
-from workbook.views.drawing import FAINT, GREEN, ORANGE, Drawing
-from workbook.views.picture import Picture, number
-from workbook.views.stepper import Stepper
-from workbook.views.words import ARROW, MINUS, cut, signed
+from workbook.views.boxes import Arrow, Box, Line, Rows
+from workbook.views.picture import ARROW, MINUS, Picture, number, signed
+from workbook.views.rewind import Stepper
 
 CAPTION = "One update: what goes out of a group, what comes in, and the group before and after"
 NOTHING = "nothing"
 LAST = 24
-"""So many of a long list of updates get a step; the words say which."""
-
-WIDTH, HEAD, LANE, BOX = 840, 34, 58, 34
-ROW_X, ROW_WIDTH = 8, 218
-BADGE_X, NAME_X = 312, 338
-BEFORE_X, AFTER_X, RESULT_WIDTH = 432, 648, 176
+"""Of a long list of updates so many get a step; the words say which."""
 
 
 @dataclass(frozen=True)
@@ -47,23 +40,11 @@ class Update:
 
 
 def table_change(update: Update, caption: str = CAPTION) -> Picture:
-    """Draw one update: its two rows on the left, and a line for each change of a group."""
-    lanes = max(2, len(update.changes))
-    drawing = Drawing(WIDTH, HEAD + LANE * lanes)
-    drawing.text(ROW_X, 18, f"the row of {cut(update.key, ROW_WIDTH - 80)}", bold=True)
-    for x, head in ((NAME_X, "group"), (BEFORE_X, "its result before"), (AFTER_X, "and after")):
-        drawing.text(x, 18, head, bold=True)
-    _row(drawing, 0, "old", update.old)
-    _row(drawing, 1, "new", update.new)
-    alone = len(update.changes) == 1 and update.changes[0].sign > 0
-    for lane, change in enumerate(update.changes, int(alone)):  # a +1 stands beside the new row
-        _change(drawing, lane, change)
-    for lane, (one, then) in enumerate(pairwise(update.changes)):
-        if one.group == then.group:
-            _goes_on(drawing, lane)
-    if not update.changes:
-        drawing.text(NAME_X, HEAD + LANE + 4, "no change: each group stays as it is")
-    return Picture(drawing, caption, words(update), list(rows([update])))
+    """Draw one update: a row for the old and the new row, each with its change of a group."""
+    left = list(update.changes)
+    lines = [_line("old row", update.old, [c for c in left if c.sign < 0])]
+    lines.append(_line("new row", update.new, [c for c in left if c.sign > 0]))
+    return Picture(Rows(lines), caption, words(update), list(rows([update])))
 
 
 def table_changes(updates: Sequence[Update], caption: str = CAPTION) -> Stepper:
@@ -77,6 +58,24 @@ def table_changes(updates: Sequence[Update], caption: str = CAPTION) -> Stepper:
         said += f" The last {LAST} updates are drawn."
     pictures = [table_change(update, caption) for update in shown]
     return Stepper(pictures, names, said, list(rows(shown, first + 1)))
+
+
+def _line(name: str, row: str | None, changes: Sequence[Change]) -> Line:
+    parts: list[Box | Arrow] = [Box(row or "no row", look="" if row else "none")]
+    for change in changes:
+        parts += [
+            Arrow(signed(change.sign), f"in {change.group}", change.sign < 0),
+            Box(_result(change.before), f"{change.group} before", look=_look(change.before)),
+            Arrow(),
+            Box(_result(change.after), f"{change.group} after", look=_look(change.after)),
+        ]
+    if not changes:
+        parts.append(Arrow("no change"))
+    return name, parts
+
+
+def _look(result: str) -> str:
+    return "" if result else "none"
 
 
 def words(update: Update) -> str:
@@ -108,43 +107,6 @@ def rows(updates: Sequence[Update], first: int = 1) -> Iterator[dict[str, Any]]:
                 "before": _result(change.before) if change else "",
                 "after": _result(change.after) if change else "",
             }
-
-
-def _row(drawing: Drawing, lane: int, name: str, row: str | None) -> None:
-    y = HEAD + LANE * lane
-    drawing.text(ROW_X, y + BOX / 2 + 4, name, size=11)
-    edge = FAINT if row is None else (ORANGE, GREEN)[lane]
-    drawing.box(
-        ROW_X + 30, y, ROW_WIDTH - 30, BOX, cut(row or "no row", ROW_WIDTH - 34), edge=edge,
-        dashed=lane == 0, title=f"{name} row: {row or 'none'}", size=11,
-    )  # fmt: skip
-
-
-def _change(drawing: Drawing, lane: int, change: Change) -> None:
-    goes = change.sign < 0
-    colour = ORANGE if goes else GREEN
-    start, middle = HEAD + (0 if goes else LANE) + BOX / 2, HEAD + LANE * lane + BOX / 2
-    drawing.line(
-        [(ROW_X + ROW_WIDTH, start), (BADGE_X - 16, middle)], colour=colour, dashed=goes, thick=2,
-        arrow=True,
-    )  # fmt: skip
-    drawing.dot(BADGE_X, middle, radius=14, colour=colour, hollow=True)
-    drawing.text(BADGE_X, middle + 5, signed(change.sign), anchor="middle", size=13, bold=True)
-    drawing.text(NAME_X, middle + 4, cut(change.group, BEFORE_X - NAME_X - 8), bold=True)
-    for x, result in ((BEFORE_X, change.before), (AFTER_X, change.after)):
-        drawing.box(
-            x, middle - BOX / 2, RESULT_WIDTH, BOX, cut(_result(result), RESULT_WIDTH - 8),
-            dashed=not result, size=11, title=f"{change.group}: {_result(result)}",
-        )  # fmt: skip
-    after_before = BEFORE_X + RESULT_WIDTH
-    drawing.line([(after_before + 4, middle), (AFTER_X - 4, middle)], arrow=True)
-
-
-def _goes_on(drawing: Drawing, lane: int) -> None:
-    """Lead from a group's result after a change to the same one before the next change."""
-    y = HEAD + LANE * lane + BOX
-    there = [(AFTER_X + 20, y + 2), (BEFORE_X + RESULT_WIDTH - 20, y + LANE - BOX - 2)]
-    drawing.line(there, colour=FAINT, dashed=True, arrow=True)
 
 
 def _became(update: Update) -> str:

@@ -6,6 +6,21 @@ from workbook.classroom.choice import Option
 from workbook.classroom.recall import Question, Recall
 from workbook.lessons.active_groups.two_tables import two_tables
 from workbook.lessons.active_groups.windows_on_spark import windows_on_spark
+from workbook.views import pipeline as draw
+
+offsets = draw.topic("__consumer_offsets", 8, compacted=True)
+joined = draw.query("active_groups", state="commits, metadata")
+
+paths = (
+    (
+        draw.producer("applications"),
+        offsets,
+        draw.loop("next_group", state="groups"),
+        draw.sink("by_hand"),
+    ),
+    (offsets, joined, draw.sink("table")),
+    (offsets, draw.query("windows", state="minutes"), draw.sink("minutes")),
+)
 
 problems = (two_tables, windows_on_spark)
 

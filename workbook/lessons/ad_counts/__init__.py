@@ -6,6 +6,21 @@ from workbook.classroom.choice import Option
 from workbook.classroom.recall import Question, Recall
 from workbook.lessons.ad_counts.once import fenced
 from workbook.lessons.ad_counts.per_day import per_day
+from workbook.views import pipeline as draw
+
+producer = draw.producer("producer")
+late, week, stream = draw.topic("late"), draw.topic("week"), draw.topic("ad_actions")
+
+paths = (
+    (producer, late, draw.query("windows", state="windows"), draw.sink("seen")),
+    (producer, week, draw.query("counts_per_day"), draw.sink("counts", "table in PostgreSQL")),
+    (
+        draw.producer("actions"),
+        stream,
+        draw.query("ad_statistics", state="hashes"),
+        draw.sink("counts, fates", "tables in PostgreSQL"),
+    ),
+)
 
 problems = (per_day, fenced)
 

@@ -6,8 +6,22 @@ from workbook.classroom.choice import Option
 from workbook.classroom.recall import Question, Recall
 from workbook.lessons.at_least_once.after_the_kill import after_the_kill
 from workbook.lessons.at_least_once.offset_to_commit import Send, offset_to_commit
+from workbook.views import pipeline as draw
 
 __all__ = ["Send", "after_the_kill", "offset_to_commit", "problems", "recall"]
+
+clicks, metrics = draw.topic("clicks"), draw.topic("metrics")
+
+paths = (
+    (
+        clicks,
+        draw.loop("auto_commit", state="ids"),
+        metrics,
+        draw.sink("keeps_last, adds_up", "readers"),
+    ),
+    (clicks, draw.loop("on_delivery", state="ids, sends"), metrics),
+    (clicks, draw.query("spark_lab", state="checkpoint"), metrics),
+)
 
 problems = (after_the_kill, offset_to_commit)
 

@@ -6,6 +6,18 @@ from workbook.classroom.choice import Option
 from workbook.classroom.recall import Question, Recall
 from workbook.lessons.clamp.four_cases import four_cases
 from workbook.lessons.clamp.pause_and_resume import pause_and_resume
+from workbook.views import pipeline as draw
+
+tracking, orders = draw.topic("tracking"), draw.topic("orders")
+by_hand = draw.loop("pause and resume", state="tops")
+on_spark = draw.query("merged_visits", state="visits, clock")
+
+paths = (
+    (draw.producer("the shop"), tracking, by_hand, draw.sink("read", "lists")),
+    (draw.producer("the cash desk"), orders, by_hand),
+    (tracking, on_spark, draw.sink("visits")),
+    (orders, on_spark),
+)
 
 problems = (four_cases, pause_and_resume)
 

@@ -6,6 +6,17 @@ from workbook.classroom.choice import Option
 from workbook.classroom.recall import Question, Recall
 from workbook.lessons.clean_and_dedup.fate import fate_of_a_value
 from workbook.lessons.clean_and_dedup.ten_minutes import ten_minutes
+from workbook.views import pipeline as draw
+
+long_lived = draw.topic("actions.long-lived", 2)
+count = draw.query("ad_statistics", state="hashes")
+
+paths = (
+    (draw.producer("producer"), draw.topic("actions"), draw.query("start_copy"), long_lived),
+    (long_lived, draw.loop("account", "hashes"), draw.sink("totals")),
+    (long_lived, count, draw.sink("fates")),
+    (count, draw.topic("dead letters")),
+)
 
 problems = (fate_of_a_value, ten_minutes)
 

@@ -9,8 +9,22 @@ from workbook.lessons.consumer_offsets.client_details_serde import (
     example,
 )
 from workbook.lessons.consumer_offsets.offset_key import offset_key
+from workbook.views import pipeline as draw
 
 __all__ = ["client_details_serde", "example", "offset_key", "problems", "recall"]
+
+offsets = draw.topic("__consumer_offsets", 8, compacted=True)
+
+paths = (
+    (
+        draw.topic("clicks", 2),
+        draw.loop("counter"),
+        offsets,
+        draw.loop("read_all"),
+        draw.sink("latest"),
+    ),
+    (offsets, draw.query("active_groups", state="checkpoint"), draw.sink("store")),
+)
 
 problems = (offset_key, client_details_serde)
 

@@ -6,6 +6,18 @@ from workbook.classroom.choice import Option
 from workbook.classroom.recall import Question, Recall
 from workbook.lessons.event_time_timeout.both_clocks import both_clocks
 from workbook.lessons.event_time_timeout.timed_out import timed_out
+from workbook.views import pipeline as draw
+
+tracking, orders = draw.topic("tracking", 4), draw.topic("orders", 4)
+by_hand = draw.loop("merge and time out", state="visits, clock")
+on_spark = draw.query("merged_visits", state="visits, clock")
+
+paths = (
+    (draw.producer("the shop"), tracking, by_hand, draw.sink("complete")),
+    (draw.producer("the cash desk"), orders, by_hand),
+    (tracking, on_spark, draw.sink("emitted")),
+    (orders, on_spark),
+)
 
 problems = (both_clocks, timed_out)
 

@@ -6,6 +6,18 @@ from workbook.classroom.choice import Option
 from workbook.classroom.recall import Question, Recall
 from workbook.lessons.many_partitions.slow_partition import slow_partition
 from workbook.lessons.many_partitions.slowest_clock import slowest_clock
+from workbook.views import pipeline as draw
+
+send = draw.producer("send")
+loop = draw.loop("completed", state="clocks")
+query = draw.query("per_second", state="window")
+
+paths = (
+    (draw.producer("generate"), draw.topic("clicks", 24), loop, draw.sink("told")),
+    (draw.producer("visitors"), draw.topic("night", 4), loop),
+    (send, draw.topic("slow", 24), query, draw.sink("emitted", "list")),
+    (send, draw.topic("backlog", 2), query),
+)
 
 problems = (slowest_clock, slow_partition)
 

@@ -6,6 +6,18 @@ from workbook.classroom.choice import Option
 from workbook.classroom.recall import Question, Recall
 from workbook.lessons.merge_by_key.combine_parts import combine_parts
 from workbook.lessons.merge_by_key.totals_on_spark import totals_on_spark
+from workbook.views import pipeline as draw
+
+tracking, orders = draw.topic("tracking", 4), draw.topic("orders", 4)
+by_hand = draw.loop("combine, by hand", state="visits")
+on_spark = draw.query("combine, per ssid", state="visit")
+
+paths = (
+    (draw.producer("the shop"), tracking, by_hand, draw.sink("visits")),
+    (draw.producer("the cash desk"), orders, by_hand),
+    (tracking, on_spark, draw.sink("merged")),
+    (orders, on_spark),
+)
 
 problems = (combine_parts, totals_on_spark)
 

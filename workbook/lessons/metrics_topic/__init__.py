@@ -6,6 +6,23 @@ from workbook.classroom.choice import Option
 from workbook.classroom.recall import Question, Recall
 from workbook.lessons.metrics_topic.publish_a_count import publish_a_count
 from workbook.lessons.metrics_topic.records_on_spark import records_on_spark
+from workbook.views import pipeline as draw
+
+clicks, metrics = draw.topic("clicks"), draw.topic("metrics", 3)
+loop = draw.loop("publish_seconds", state="views")
+
+paths = (
+    (
+        draw.producer("shop, visitors"),
+        clicks,
+        loop,
+        metrics,
+        draw.loop("follow"),
+        draw.sink("latest"),
+    ),
+    (clicks, draw.query("as_records", state="window"), metrics),
+    (loop, draw.topic("clicks.dead-letters")),
+)
 
 problems = (publish_a_count, records_on_spark)
 

@@ -7,6 +7,15 @@ from workbook.classroom.recall import Question, Recall
 from workbook.lessons.positions_table.filtered_table import filtered_table
 from workbook.lessons.positions_table.latest_on_spark import latest_on_spark
 from workbook.lessons.positions_table.one_record import one_record
+from workbook.views import pipeline as draw
+
+positions = draw.topic("positions", compacted=True)
+
+paths = (
+    (draw.producer("producer"), positions, draw.loop("next_table", state="table")),
+    (positions, draw.query("latest", state="newest row"), draw.sink("held")),
+    (positions, draw.query("Table", state="kept"), draw.loop("filtered"), draw.sink("us")),
+)
 
 problems = (one_record, latest_on_spark, filtered_table)
 

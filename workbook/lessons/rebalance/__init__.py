@@ -6,6 +6,20 @@ from workbook.classroom.choice import Option
 from workbook.classroom.recall import Question, Recall
 from workbook.lessons.rebalance.add_up import add_up
 from workbook.lessons.rebalance.open_seconds import open_seconds
+from workbook.views import pipeline as draw
+
+clicks, counts = draw.topic("clicks", 6), draw.topic("counts")
+
+paths = (
+    (
+        draw.producer("visitors"),
+        clicks,
+        draw.loop("A: count", state="opened"),
+        counts,
+        draw.sink("views_by_second", "reader"),
+    ),
+    (clicks, draw.loop("B: count", state="opened"), counts),
+)
 
 problems = (add_up, open_seconds)
 

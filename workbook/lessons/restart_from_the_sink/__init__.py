@@ -6,6 +6,21 @@ from workbook.classroom.choice import Option
 from workbook.classroom.recall import Question, Recall
 from workbook.lessons.restart_from_the_sink.what_to_carry import what_to_carry
 from workbook.lessons.restart_from_the_sink.where_to_start import where_to_start
+from workbook.views import pipeline as draw
+
+tracking, orders = draw.topic("tracking", 2), draw.topic("orders", 2)
+on_spark = draw.query("merged_visits", state="visits, clock")
+
+paths = (
+    (
+        draw.producer("producer"),
+        draw.topic("source"),
+        draw.loop("batch", state="visits, next"),
+        draw.topic("sink"),
+    ),
+    (tracking, on_spark, draw.topic("visits", 2)),
+    (orders, on_spark),
+)
 
 problems = (what_to_carry, where_to_start)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbook.classroom.choice import Option, choice
 from workbook.lessons.start_here.tab_as_key import tab_as_key
+from workbook.views import pipeline as draw
 
 next_offset = choice(
     name="The next offset",
@@ -38,6 +39,18 @@ next_offset = choice(
     "nothing was removed from the middle: compacted topics (chapter 20) and transactions "
     "(chapter 04) leave gaps. An offset names a record only together with topic and partition.",
     variable="answer",
+)
+
+clicks = draw.topic("clicks", 3)
+
+paths = (
+    (
+        draw.producer("shop"),
+        clicks,
+        draw.query("query", state="count"),
+        draw.sink("views", "table in memory"),
+    ),
+    (draw.producer("producer"), clicks),
 )
 
 problems = (next_offset, tab_as_key)

@@ -6,6 +6,17 @@ from workbook.classroom.choice import Option
 from workbook.classroom.recall import Question, Recall
 from workbook.lessons.stores_and_instances.ask_the_right_one import ask_the_right_one
 from workbook.lessons.stores_and_instances.one_letter import one_letter
+from workbook.views import pipeline as draw
+
+producer, by_client = draw.producer("producer"), draw.topic("by_client", 2)
+holdings = draw.query("holdings", state="checkpoint")
+
+paths = (
+    (producer, draw.topic("by_position", 2), holdings, draw.sink("holders", "table in a file")),
+    (holdings, draw.topic("us-share-holders", compacted=True)),
+    (producer, by_client, draw.query("instance"), draw.sink("stores", "two dictionaries")),
+    (by_client, draw.query("mail", state="checkpoint"), draw.sink("letters", "table in a file")),
+)
 
 problems = (ask_the_right_one, one_letter)
 

@@ -6,6 +6,24 @@ from workbook.classroom.choice import Option
 from workbook.classroom.recall import Question, Recall
 from workbook.lessons.us_share_holders.changes_of_an_update import changes_of_an_update
 from workbook.lessons.us_share_holders.set_with_counts import set_with_counts
+from workbook.views import pipeline as draw
+
+positions = draw.topic("positions", compacted=True)
+
+paths = (
+    (
+        draw.producer("send"),
+        positions,
+        draw.loop("changes", state="table"),
+        draw.loop("count", state="held"),
+    ),
+    (
+        positions,
+        draw.query("Changes, sum", state="row, sum"),
+        draw.sink("totals", "table in memory"),
+    ),
+    (positions, draw.query("ktable, aggregate", state="row, tickers"), draw.sink("seen", "list")),
+)
 
 problems = (changes_of_an_update, set_with_counts)
 

@@ -6,6 +6,19 @@ from workbook.classroom.choice import Option
 from workbook.classroom.recall import Question, Recall
 from workbook.lessons.views_per_second.by_rule import by_rule
 from workbook.lessons.views_per_second.per_second_on_spark import per_second_on_spark
+from workbook.views import pipeline as draw
+
+clicks = draw.topic("clicks")
+
+paths = (
+    (
+        draw.producer("shop, visitors"),
+        clicks,
+        draw.loop("completed", state="map"),
+        draw.sink("by_hand"),
+    ),
+    (clicks, draw.query("views_per_second", state="window"), draw.sink("by_spark")),
+)
 
 problems = (by_rule, per_second_on_spark)
 

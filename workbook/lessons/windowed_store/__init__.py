@@ -6,8 +6,24 @@ from workbook.classroom.choice import Option
 from workbook.classroom.recall import Question, Recall
 from workbook.lessons.windowed_store.compare_windows import compare_windows
 from workbook.lessons.windowed_store.who_has_it import partition_of, who_has_it
+from workbook.views import pipeline as draw
 
 __all__ = ["compare_windows", "partition_of", "problems", "recall", "who_has_it"]
+
+offsets = draw.topic("__consumer_offsets", 8)
+till, office = draw.producer("till"), draw.producer("office")
+groups = draw.query("active_groups", state="commits, members")
+
+paths = (
+    (
+        till,
+        offsets,
+        draw.query("per_window", state="window"),
+        draw.sink("windows", "table in a file"),
+    ),
+    (office, offsets, groups, draw.sink("history", "windowed store")),
+    (groups, draw.sink("table", "store")),
+)
 
 problems = (compare_windows, who_has_it)
 

@@ -14,9 +14,6 @@ from typing import ClassVar, TypeVar
 
 from workbook.streams.events.binary import Bytes, Cut
 
-CONSUMER_OFFSETS = "__consumer_offsets"
-"""The topic in which Kafka keeps what groups have committed, and their members."""
-
 OFFSETS = (0, 1)
 """Kinds of keys: an offset commit (0 is an older form of 1)."""
 

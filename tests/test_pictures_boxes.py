@@ -1,0 +1,117 @@
+"""Rows of boxes and grids: data in, words and rows out."""
+
+from __future__ import annotations
+
+from workbook.classroom.diagram import declared
+from workbook.views import pipeline as draw
+from workbook.views.boxes import Box
+from workbook.views.filter_square import Met, filter_square
+from workbook.views.group_steps import LAST, Step, group_steps
+from workbook.views.table_change import LAST as UPDATES
+from workbook.views.table_change import Change, Update, table_change, table_changes
+from workbook.views.windowed_store import LINES, windowed_store
+
+T = 1_700_000_000_000
+
+
+def test_a_part_of_a_pipeline_is_drawn_once_and_named_again() -> None:
+    clicks, count, shown = draw.topic("clicks", 2), draw.loop("count", "map"), draw.sink("shown")
+    drawn = draw.pipeline(
+        (draw.producer("shop"), clicks, count, shown),
+        (clicks, draw.query("by_spark"), shown),
+        (draw.topic("orders"), count),
+    )
+    assert drawn.words == (
+        "shop → clicks → count → shown; clicks → by_spark → shown; orders → count."
+    )
+    assert drawn.rows[1:3] == [
+        {"part": "clicks", "kind": "topic, 2 partitions", "state": "–",
+         "goes on to": "count, by_spark"},
+        {"part": "count", "kind": "loop", "state": "map", "goes on to": "shown"},
+    ]  # fmt: skip
+    named = [[box.name for box in line if isinstance(box, Box)] for _, line in drawn.drawing.lines]
+    assert named[1:] == [["↑ clicks", "by_spark", "↑ shown"], ["orders", "↑ count"]]
+    assert drawn.figure.count("state: map") == 1
+    assert draw.pipeline().words == "This pipeline has no parts yet."
+    evil = draw.pipeline((draw.topic("<b>"),))
+    assert "<b><b>" not in evil.figure
+
+
+def test_each_chapter_declares_its_pipeline() -> None:
+    assert declared("06_rebalance")[0][1].name == "clicks"
+    assert declared("mob_ninety_minutes") == ()
+    assert declared("99_nowhere") == ()
+
+
+def test_the_latest_changes_of_each_group_are_drawn() -> None:
+    steps = [Step("Al", 1, "p1", "AAPL"), Step("Bo", 1, "p2", "IBM"), Step("Al", -1, "p1", None)]
+    drawn = group_steps(steps)
+    assert drawn.words == ("3 changes in 2 groups; Al: 2 changes, deleted; Bo: 1 change, now IBM.")
+    assert "✗ deleted" in drawn.figure
+    assert drawn.rows[1] == {
+        "group": "Al", "change": 2, "row": "−1 p1", "result": "AAPL → deleted",
+    }  # fmt: skip
+    assert group_steps([]).words == "No change has been emitted yet."
+    many = group_steps([Step("Al", 1, f"p{n}", str(n)) for n in range(LAST + 3)])
+    assert many.words.endswith(f"Of each group the last {LAST} changes are drawn.")
+    assert len(many.rows) == LAST
+
+
+def test_a_filter_on_a_table_has_four_corners() -> None:
+    met = [
+        Met("p1", "Bob 10", "Ann 3", before=True, now=False, emitted="delete"),
+        Met("p2", None, "Al 3", before=False, now=True, emitted="row"),
+        Met("p3", "x", "y", before=False, now=False, emitted="nothing"),
+    ]
+    drawn = filter_square(met)
+    assert drawn.words == (
+        "3 updates met the filter. Neither before nor now: 1 (emitted: nothing). "
+        "Only now: 1 (emitted: 1 row). Only before: 1 (emitted: 1 delete)."
+    )
+    assert "p2: no row → Al 3" in drawn.figure
+    assert "no update came here" in drawn.figure
+    assert filter_square([]).words == "No update has met the filter yet."
+
+
+def test_a_windowed_store_is_a_grid_with_what_a_question_returns() -> None:
+    start = T // 10_000 * 10_000
+    cells = [(start, "till", "3"), (start + 20_000, "office", "1"), (start + 20_000, "till", "3")]
+    drawn = windowed_store(cells, 10_000, ("till", start, start + 10_000))
+    assert drawn.words == (
+        "2 groups in 3 windows of 10 s: 3 rows, 3 cells without one. "
+        "fetch(till, 22:13:20, 22:13:30) returns 1 row."
+    )
+    assert drawn.figure.count("3px solid") == 2
+    assert drawn.figure.count("dashed") == 3
+    assert drawn.rows[1] == {"window from": "22:13:30", "office": "–", "till": "–"}
+    older = windowed_store(cells, 10_000, (None, start, start + 20_000), since=start - 10_000)
+    assert "fetch_all(22:13:20, 22:13:40) returns 3 rows." in older.words
+    assert len(older.rows) == 4
+    assert windowed_store([], 10_000).words == "The store has no row yet."
+    many = windowed_store([(start, f"g{n:02}", "1") for n in range(LINES + 1)], 10_000)
+    assert f"{LINES} groups are drawn." in many.words
+
+
+def test_an_update_is_a_row_that_goes_and_one_that_comes() -> None:
+    moved = Update(
+        "p1", "Bob: 1", "Ann: 1", [Change("Bob", -1, "p1", ""), Change("Ann", 1, "", "p1")]
+    )
+    drawn = table_change(moved)
+    assert drawn.words == (
+        "p1 was Bob: 1 and is Ann: 1; −1 in Bob: p1 → nothing; +1 in Ann: nothing → p1. "
+        "After −1 and before +1, p1 is in no group."
+    )
+    assert [row["change"] for row in drawn.rows] == ["−1", "+1"]
+    assert "is new: x" in table_change(Update("p", None, "x")).words
+    assert "is closed" in table_change(Update("p", "x", None)).words
+    assert "no change, so each group stays" in table_change(Update("p", "x", "x")).words
+
+
+def test_of_many_updates_the_last_ones_are_steps() -> None:
+    drawn = table_changes([Update(f"p{n}", None, "x") for n in range(UPDATES + 3)])
+    assert len(drawn.steps) == UPDATES
+    assert drawn.words == f"27 updates, 0 changes. The last {UPDATES} updates are drawn."
+    assert drawn.rows[0]["update"] == 4
+    page = drawn._repr_html_()
+    assert page.count('type="radio"') == UPDATES
+    assert "<p>" in table_changes([])._repr_html_()

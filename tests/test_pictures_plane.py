@@ -1,0 +1,367 @@
+"""Pictures with axes: data in, words and rows out; and what a run's watermark drops."""
+
+from __future__ import annotations
+
+import base64
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from workbook.classroom.leads import walked
+from workbook.sources.clamp import goes_on
+from workbook.views.accounting import accounting
+from workbook.views.charts import per_second
+from workbook.views.clocks import clocks
+from workbook.views.event_time import MOST, event_time
+from workbook.views.lag import STALE_MS, lag_over_time
+from workbook.views.leads import leads
+from workbook.views.merging import DRAWN, Moment, merging
+from workbook.views.open_state import SHOWN, Curve, open_state
+from workbook.views.picture import Picture, duration, moment
+from workbook.views.runs import (
+    EARLIER,
+    LAST_MS,
+    WAITING,
+    MicroBatch,
+    Read,
+    Run,
+    dropped,
+    joined,
+    newest,
+    reported,
+)
+
+NOON = 1_700_049_600_000
+"""2023-11-15 12:00:00 UTC."""
+IN_2099 = 4_070_908_800_000
+
+
+def drawn_words(picture: Picture) -> str:
+    """The words that stand in the drawing itself."""
+    [data] = re.findall(r"base64,([^\"]+)", picture.figure)
+    svg = base64.b64decode(data).decode()
+    return " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", svg))
+
+
+# --- event time against arrival ---------------------------------------------------------------
+
+
+def clicks(*rows: tuple[int, int, int]) -> pd.DataFrame:
+    """Partition, offset, event time in ms after noon; they arrive in this order."""
+    table = pd.DataFrame(rows, columns=["partition", "offset", "time"], dtype="int64")
+    return table.assign(arrival=NOON + np.arange(len(rows)), time=NOON + table["time"])
+
+
+def in_bites(times: list[list[int]], delay: int = 5_000) -> Run:
+    """One partition; a list of event times for each micro-batch, and a watermark as Spark's."""
+    flat = [time for bite in times for time in bite]
+    table = clicks(*((0, offset, time) for offset, time in enumerate(flat)))
+    read, end, top = {}, 0, None
+    for number, bite in enumerate(times):
+        end += len(bite)
+        read[number] = Read({0: end}, None if top is None else NOON + top - delay)
+        top = max([top, *bite] if top is not None else bite, default=None)
+    return joined(table, read)
+
+
+TUNNEL = [[100, 200, 3_100], [], [900, 4_200], [-60_000], [9_000], [], [3_999, 4_000]]
+"""Two late ones: 900 is counted, -60,000 and 3,999 come after the watermark."""
+
+
+def test_a_click_is_dropped_if_its_window_had_ended_by_the_watermark_of_the_batch_before() -> None:
+    run = in_bites(TUNNEL)
+    assert [batch.drops and batch.drops - NOON for batch in run.batches] == [
+        None, None, -1_900, -1_900, -800, -800, 4_000,
+    ]  # fmt: skip
+    assert dropped(run).tolist() == [False] * 5 + [True, False, True, False]
+    drawn = event_time(run)
+    assert drawn.words == (
+        "In micro-batches 0 to 6: 9 page views in 5 windows, 3 closed and 2 open; the watermark is "
+        "12:00:04. 2 were dropped: their windows had ended by the watermark of the micro-batch "
+        "before."
+    )
+    assert [row["dropped"] for row in drawn.rows] == [0, 0, 0, 1, 0, 0, 1]
+    assert "earlier: 2023-11-15 11:59:00" in drawn_words(drawn)
+
+
+@pytest.mark.parametrize(
+    ("bites", "lost"),
+    [
+        ([[10_000], [4_000], [3_999, 10_500]], [False, False, True, False]),  # not by its own
+        ([[9_999], [], [3_999], [4_000]], [False, True, False]),  # the watermark is 4,999
+        ([[10_000], [], [4_000, 4_999, 5_000]], [False, True, True, False]),  # it is 5,000
+    ],
+)
+def test_the_borders_of_a_window_count_as_sparks_do(bites, lost: list[bool]) -> None:
+    assert dropped(in_bites(bites)).tolist() == lost
+    table = clicks((0, 0, -NOON - 1), (0, 1, -NOON), (0, 2, 0))
+    assert dropped(joined(table, {0: Read({0: 3}, None)})).tolist() == [True, False, False]
+
+
+def test_a_slider_shows_the_clicks_up_to_a_micro_batch() -> None:
+    run = in_bites(TUNNEL)
+    early = event_time(run, until=2)
+    assert "5 page views in 3 windows" in early.words
+    assert len(early.rows) == 3
+    assert [batch.number for batch in newest(run, 3)] == [4, 5, 6]
+
+
+def test_an_empty_topic_a_query_without_progress_and_one_that_failed() -> None:
+    assert event_time(Run()).words == "No page view has come yet."
+    drawn = event_time(joined(clicks((0, 0, 0)), {}))
+    assert drawn.words == (
+        "The query has reported no micro-batch yet. 1 page view waits to be read."
+    )
+    assert "not read yet" in drawn_words(drawn)
+    assert event_time(Run(failed="no such topic.")).words.startswith(
+        "The query has failed: no such topic. "
+    )
+    run = joined(clicks((0, 0, 0)), {0: Read({0: 3}, None)}, unreadable=2)
+    assert "2 records couldn't be read." in event_time(run).words
+
+
+def test_micro_batches_whose_reports_are_gone_arent_guessed() -> None:
+    run = in_bites([[n * 1_000] for n in range(9)])
+    read = {b.number: Read({0: b.number + 1}, b.watermark) for b in run.batches[4:]}
+    cut = joined(run.clicks.drop(columns="batch"), read)
+    assert cut.clicks["batch"].tolist() == [EARLIER] * 5 + [5, 6, 7, 8]
+    assert list(cut.batches) == list(run.batches[5:])
+    only = joined(run.clicks.drop(columns="batch"), {8: Read({0: 9}, None)})
+    assert "keeps no report" in event_time(only).words
+
+
+def report(number: int, end: object, mark: str = "", idle: bool = False) -> dict[str, Any]:
+    """A progress report, as far as the picture reads it."""
+    return {
+        "batchId": number,
+        "durationMs": {"triggerExecution": 3} | ({} if idle else {"addBatch": 2}),
+        "eventTime": {"watermark": mark} if mark else {},
+        "sources": [{"endOffset": end}, {"endOffset": None}],
+    }
+
+
+def test_progress_reports_say_how_far_and_by_which_watermark() -> None:
+    reports = [
+        report(0, '{"clicks": {"0": 3, "1": 2}, "other": {"0": 9}}', "1970-01-01T00:00:00.000Z"),
+        report(1, {"clicks": {"0": 5}}, "2023-11-15T12:00:00.250Z"),
+        report(2, {"clicks": {"0": 5}}, "2023-11-15T12:00:01.000Z", idle=True),
+        report(3, None, "+33658-09-27T01:46:40.000Z"),
+    ]
+    assert reported(reports, "clicks") == {
+        0: Read({0: 3, 1: 2}, None), 1: Read({0: 5}, NOON + 250), 3: Read({}, LAST_MS),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("count", [2_000, 200_000])
+def test_of_many_clicks_a_sample_is_drawn_that_keeps_what_is_rare(count: int) -> None:
+    draw = np.random.default_rng(5)
+    table = pd.DataFrame({
+        "partition": draw.integers(0, 24, count), "offset": np.arange(count),
+        "arrival": NOON + np.arange(count), "time": NOON + draw.integers(0, 60_000, count),
+    })  # fmt: skip
+    table.loc[count // 2, "time"] = IN_2099
+    table.loc[count - 1, "time"] = NOON - 600_000
+    table["batch"] = np.where(np.arange(count) < count - 1, 0, 1)
+    drawn = event_time(Run(table, [MicroBatch(0, None, None), MicroBatch(1, NOON - 1_000, NOON)]))
+    shown = re.search(r"Of ([\d,]+) a sample of ([\d,]+) is drawn", drawn.words)
+    assert shown is not None
+    assert shown[1] == f"{count:,}"
+    assert int(shown[2].replace(",", "")) <= MOST + 1
+    assert "1 was dropped" in drawn.words
+    assert "earlier: 2023-11-15 11:50:00" in drawn_words(drawn)
+
+
+# --- clocks -----------------------------------------------------------------------------------
+
+
+def polled(*rows: tuple[int, int]) -> pd.DataFrame:
+    table = pd.DataFrame(rows, columns=["partition", "timestamp"])
+    return table.assign(timestamp=NOON + table["timestamp"])
+
+
+THREE = polled((0, 0), (0, 9_500), (1, 2_200), (2, 4_800), (0, 9_100))
+
+
+def test_a_clock_is_the_newest_event_time_of_its_partition() -> None:
+    drawn = clocks(THREE, 3)
+    assert drawn.words == (
+        "3 of 3 partitions have a clock, from 12:00:02.200 (partition 1) to 12:00:09.500 "
+        "(partition 0). By the minimum, 1 of 4 windows is closed. By the maximum less 5 seconds, "
+        "2 of 4 windows are closed, and partition 1 is in one of them: the next click there may "
+        "come too late."
+    )
+    assert [row["its window"] for row in drawn.rows] == ["open", "closed by the maximum", "open"]
+    assert "by minimum:" in drawn_words(drawn)
+    assert "late" not in clocks(THREE, 3, delay_ms=60_000).words
+
+
+def test_without_a_record_a_partition_holds_the_minimum_back() -> None:
+    assert "because partitions 3 and 4 have no record yet" in clocks(THREE, 5).words
+    assert "no record yet" in drawn_words(clocks(THREE, 5))
+    night = polled(*((n % 3, n * 100) for n in range(100)))
+    assert "nothing is closed" in clocks(night, 4).words
+    beat = pd.concat([night, polled((3, 10_500))])
+    assert "By the minimum, 9 of 11 windows are closed." in clocks(beat, 4).words
+    assert clocks(beat, 4, until=100).words == clocks(night, 4).words
+    assert clocks(polled(), 24).words == "None of 24 partitions has a record yet."
+
+
+# --- two topics -------------------------------------------------------------------------------
+
+THERE = {"tracking": [0, 5, 10, 40], "orders": [0, 20]}
+
+
+def test_leads_say_what_was_read_and_who_waits() -> None:
+    drawn = leads(THERE, {"tracking": 4, "orders": 2}, 10)
+    assert drawn.words == (
+        "tracking is at second 40, 4 of 4 records read, waits; orders is at second 20, "
+        "2 of 2 records read, may go on."
+    )
+    assert "may read up to here" in drawn_words(drawn)
+    assert drawn.rows[0] == {"topic": "tracking", "read": "0, 5, 10, 40", "waiting": "–"}
+    assert leads(THERE, {"tracking": 0, "orders": 0}, 10).words.count("may go on") == 2
+    assert "waits" not in leads({"a": [10], "b": [0]}, {"a": 1, "b": 1}, 10).words
+    assert "0 of 0 records" in leads({"a": [], "b": []}, {"a": 0, "b": 0}, 10).words
+
+
+HOUR = (
+    [*sorted((n + after, f"v{n}") for n in range(600) for after in (0, 10)), (900, None)],
+    [*((n + 15, f"v{n}") for n in range(600)), (900, None)],
+)
+"""A visit begins each second, with two pages and an order; heartbeats end both streams."""
+
+
+def test_with_a_clamp_the_state_is_bounded_by_lead_and_time_out() -> None:
+    curve = walked("none", HOUR, 45, lambda own, other, lead: True, 0, 120)
+    assert (curve.peak[1], curve.came, curve.points[-1]) == (600, 1201 + 45, (1802, 0))
+    for lead in (10, 60, 120):
+        curve = walked("some", HOUR, 45, goes_on, lead, 120)
+        assert curve.peak[1] == lead + 120 + 15 + 1  # its length is 15
+        assert curve.points[-1] == (1802, 0)
+
+
+def test_open_state_says_where_most_visits_were_open_and_where_it_waited() -> None:
+    plain = Curve("no clamp", [(0, 0), (60, 50), (100, 0)], 60)
+    drawn = open_state([plain, Curve("maxLead 1 s", [(0, 0), (10, 3), (100, 0)], 10)])
+    assert drawn.words.startswith(
+        "no clamp: up to 50 visits open, after 60 messages; it waited for orders after 60; 0 open "
+        "in the end, after 100. maxLead 1 s: up to 3 visits open"
+    )
+    assert "no clamp: up to 50" in drawn_words(drawn)
+    assert drawn.rows[1] == {"run": "no clamp", "messages read": "60", "open": "50"}
+    assert open_state([]).words == "Nothing was read yet."
+    assert "nothing read yet" in open_state([Curve("a", [])]).words
+    assert len(open_state([Curve("a", [(n, n % 7) for n in range(1000)])]).rows) <= SHOWN + 3
+
+
+TOPICS = ("tracking", "orders")
+AT = 1_767_225_600_000  # midnight
+RUN: list[Moment] = [
+    ("tracking", "a", AT, {"tracking": AT}, {"a": AT + 20_000}, []),
+    ("orders", "a", AT + 5_000, {"tracking": AT, "orders": AT + 5_000}, {"a": AT + 25_000}, []),
+    (
+        *("tracking", "b", AT + 30_000, {"tracking": AT + 30_000, "orders": AT + 5_000}),
+        *({"a": AT + 25_000, "b": AT + 50_000}, []),
+    ),
+    (
+        *("orders", None, AT + 40_000, {"tracking": AT + 30_000, "orders": AT + 40_000}),
+        *({"b": AT + 50_000}, ["a"]),
+    ),
+]
+
+
+def test_a_merge_says_where_both_topics_and_the_clock_are() -> None:
+    drawn = merging(RUN, TOPICS)
+    assert drawn.words == (
+        "After 4 messages: tracking is at 00:00:30, orders is at 00:00:40; the clock is "
+        "00:00:30; b open; a emitted."
+    )
+    assert "clock 00:00:30" in drawn_words(drawn)
+    assert "✓ emitted" in drawn_words(drawn)
+    assert drawn.rows[-1]["of"] == "orders: heartbeat"
+    assert merging(RUN, TOPICS, 1).words == (
+        "After 1 message: tracking is at 00:00:00, orders has given nothing; there's no clock "
+        "yet; a open; none emitted."
+    )
+    assert "clock" not in drawn_words(merging(RUN, TOPICS, 1))
+    assert merging([], TOPICS).words == "No message has come yet."
+
+
+def test_a_merge_of_many_visits_names_only_some() -> None:
+    both: Moment = ("orders", None, AT, {"tracking": AT, "orders": AT}, {}, ["b", "a"])
+    assert "b and a emitted (in this order)." in merging([*RUN[:3], both], TOPICS).words
+    many: list[Moment] = []
+    for n in range(40):
+        dues = {f"v{m}": AT + m for m in range(n + 1)}
+        many.append(("tracking", f"v{n}", AT + n, {"tracking": AT + n}, dues, []))
+    words = merging(many, TOPICS).words
+    assert f"Of 40 visits the {DRAWN} that changed last are drawn." in words
+    assert "40 visits open" in words
+
+
+# --- counts -----------------------------------------------------------------------------------
+
+DUE = {"accepted": 24_000, "duplicate": 2_400, "filtered": 2_300, "rejected": 1_200, "too old": 100}
+
+
+def test_an_account_adds_up_part_by_part() -> None:
+    assert accounting(DUE, DUE).words == (
+        "30,000 of 30,000 records found: 24,000 accepted, 2,400 duplicate, 2,300 filtered, "
+        "1,200 rejected, 100 too old. It adds up, part by part."
+    )
+    drawn = accounting(DUE, {**DUE, "accepted": 24_010, "duplicate": 2_390})
+    assert "accepted 10 too many; duplicate 10 too few." in drawn.words
+    assert drawn.rows[1] == {
+        "fate": "duplicate", "expected": 2_400, "found": 2_390, "difference": "✗ 10 too few",
+    }  # fmt: skip
+    assert accounting({}, {}).words == "0 of 0 records found: none. It adds up, part by part."
+
+
+NOW = 1_700_000_000_000
+
+
+def test_lag_is_said_as_its_line_shows_it() -> None:
+    rising = [(NOW - 60_000 + n * 5_000, n * 100) for n in range(13)]
+    falling = [(at, 5_000 - lag) for at, lag in rising]
+    old = [(NOW - STALE_MS - 5_000, 7)]
+    drawn = lag_over_time({"up": rising, "down": falling, "old": old, "none": []}, NOW)
+    assert drawn.words == (
+        "down is 3,800 messages behind, shrinking; up is 1,200 messages behind, growing; "
+        "old was 7 messages behind when that was last known."
+    )
+    assert [row["group"] for row in drawn.rows] == ["down", "up", "old"]
+    assert drawn.rows[1] == {
+        "group": "up", "ten minutes ago": "–", "five": "–", "one": "0", "now": "1,200",
+        "highest": "1,200",
+    }  # fmt: skip
+    assert lag_over_time({}, NOW).words == "No lag is known yet."
+    many = lag_over_time({f"g{n}": [(NOW, n)] for n in range(8)}, NOW)
+    assert many.words.endswith("3 more groups in the table.")
+
+
+def test_a_chart_of_counts_names_each_series() -> None:
+    drawn = per_second({"a": {10: 4, 12: 6}, "b": {}}, "Views")
+    assert drawn.words == "a: 6 in the newest second, 3.3 on average; b: nothing yet."
+    assert drawn.rows[0]["11"] == ""
+
+
+@pytest.mark.parametrize(
+    ("ms", "words"),
+    [(0, "00:00:00"), (1_001, "00:00:01.001"), (-1, "23:59:59.999"),
+     (10**15, "1,000,000,000,000,000 ms")],
+)  # fmt: skip
+def test_times_in_words(ms: int, words: str) -> None:
+    assert moment(ms) == words
+    lengths = (250, 1_000, 55_000, 60_000, 90_000, 7_200_000, 86_400_000, 73 * 31_557_600_000)
+    assert [duration(length) for length in lengths] == [
+        *("0.25 seconds", "1 second", "55 seconds", "1 minute", "90 seconds", "2 hours", "1 day"),
+        "73 years",
+    ]
+
+
+def test_nothing_waits_that_was_read() -> None:
+    run = joined(clicks((0, 0, 0), (0, 1, 10)), {0: Read({0: 1}, None)})
+    assert run.clicks["batch"].tolist() == [0, WAITING]
