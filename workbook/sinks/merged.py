@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
-from confluent_kafka import KafkaError, Message
 from pyspark.sql import DataFrame
 
-from workbook.errors import BrokerUnreachable
 from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.require import PATIENCE_S, require_partitions, require_topic, topic_ids
 from workbook.kafka.start_offsets import headers
-from workbook.sinks.row_sender import kept
+from workbook.sinks.delivery import Delivery, Record
 from workbook.spark.runner import ExecutorSink
 from workbook.streams.events.merged import MERGED, STARTS
 from workbook.streams.events.reasons import Reason
@@ -56,54 +55,40 @@ class MergedTopic(ExecutorSink):
         Raises ``PartitionedApart`` once a topic has another number of partitions.
         """
         require_partitions(self.config, list(self.sources), self._partitions, PATIENCE_S)
-        send = _Send(self.config, self.topic, self.sources, self.dead_letters)
+        send = _Send(Delivery(self.config, self.topic), self.sources, self.dead_letters)
         return rows.mapInArrow(send, rows.schema)
 
 
+@dataclass(frozen=True)
 class _Send:
     """What runs in a task: it has nothing in it that can't travel."""
 
-    def __init__(
-        self, config: dict[str, Any], topic: str, sources: dict[str, str], letters: DeadLetters
-    ) -> None:
-        self._config, self._topic, self._letters = config, topic, letters
-        self._sources = sources
+    delivery: Delivery
+    sources: dict[str, str]
+    dead_letters: DeadLetters
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        most, producer = kept(self._config, self._topic, PATIENCE_S)
-        clocks, refused = [], list[str]()
-
-        def report(error: KafkaError | None, _: Message | None) -> None:
-            if error is not None:
-                refused.append(error.str())
-
-        with self._letters as letters:
-            for batch in batches:
-                visits = pc.equal(batch.column("kind"), MERGED)
-                for partition, key, value, at, says, why in self._records(batch.filter(visits)):
-                    if len(key) + len(value) > most:
-                        why = TOO_LARGE_VISIT
-                    if why is None:
-                        producer.produce(value, key, partition, headers=says, report=report)
-                        continue
-                    where = {"topic": self._topic, "partition": partition, "offset": -1}
-                    letters.send({"key": key, "value": value, **where, "arrival": at}, why)
-                producer.poll()
-                clocks.append(batch.filter(pc.invert(visits)))
-            left = producer.flush()
-        if left or refused:
-            raise BrokerUnreachable(
-                f"Expected {self._config.get('bootstrap.servers')} to take merged visits into "
-                f"{self._topic!r}, but it did not within {PATIENCE_S:.0f} s "
-                f"({refused[0] if refused else 'no answer'}). Check that broker and topic exist "
-                "(workbook doctor), and start again: with the same checkpoint nothing is lost."
-            )
+        clocks = list[pa.RecordBatch]()
+        with self.dead_letters as letters:
+            self.delivery.send(self._visits(batches, clocks, letters))
         yield from clocks
 
-    def _records(self, visits: pa.RecordBatch) -> Iterator[tuple[Any, ...]]:
-        """Yield partition, key, value, time (ms), headers, and why it's no visit (or None)."""
-        for row in visits.select(["partition", *STARTS, *FIELDS]).to_pylist():
-            partition, key = row.pop("partition"), row["ssid"].encode()
-            says = headers(self._sources, [row.pop(name) for name in STARTS])
-            why = None if row["tracking"] or row["fragment"] else str(Reason.NO_VISIT)
-            yield partition, key, msgspec.json.encode(row), row["timestamp"], says, why
+    def _visits(
+        self, batches: Iterator[pa.RecordBatch], clocks: list[pa.RecordBatch], letters: DeadLetters
+    ) -> Iterator[Record]:
+        """Yield the visits as records, put the other rows to the clocks, reject what is none."""
+        for batch in batches:
+            visits = pc.equal(batch.column("kind"), MERGED)
+            clocks.append(batch.filter(pc.invert(visits)))
+            named = batch.filter(visits).select(["partition", *STARTS, *FIELDS])
+            for row in named.to_pylist():
+                partition = row.pop("partition")
+                starts = headers(self.sources, [row.pop(name) for name in STARTS])
+                value, key = msgspec.json.encode(row), row["ssid"].encode()
+                record = Record(value, key, partition, starts, row["timestamp"])
+                lone = not row["tracking"] and not row["fragment"]
+                if lone or not self.delivery.fits(record):
+                    why = str(Reason.NO_VISIT) if lone else TOO_LARGE_VISIT
+                    letters.send(self.delivery.letter(record), why)
+                else:
+                    yield record

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from workbook.sinks.batch_file import BatchFile
+from workbook.sinks.once import BatchFile
 from workbook.sinks.row_json import changed_rows, row_json, rows_of_json
 
 MINUTE_MS, HOUR_MS = 60_000, 3_600_000

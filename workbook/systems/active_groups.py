@@ -84,7 +84,7 @@ class ActiveGroups(System):
 
         from workbook.kafka.offsets import EndOffsets
         from workbook.pipelines.active_groups import active_groups
-        from workbook.sinks.followed import Followed
+        from workbook.sinks.store import CachedStore
         from workbook.sinks.table_topic import TableTopic
         from workbook.sources.consumer_offsets import UNKNOWN, UNREADABLE, decode
         from workbook.sources.kafka import assigned_stream
@@ -97,7 +97,7 @@ class ActiveGroups(System):
         groups = active_groups(decoded).withColumn("details", F.col("details").cast("string"))
         store, windows = _stores(options, checkpoint)
         out = [TableTopic(config, options.out, "group")] if options.out else []
-        dashboard = Dashboard(Followed(store), EndOffsets(config))
+        dashboard = Dashboard(CachedStore(store), EndOffsets(config))
 
         def look() -> str:
             dashboard.look()

@@ -28,7 +28,7 @@ from workbook.topics import Topic
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from workbook.pipelines.event_time_merge.by_hand import Limits
+    from workbook.pipelines.event_time_merge.columns import Limits
     from workbook.sources.kafka import Kafka
     from workbook.spark.runner import ExecutorSink, OnPoint, Sink
     from workbook.streams.stream_producer import Stream
@@ -255,7 +255,7 @@ def _read(
 
 def limits(options: Namespace) -> Limits:
     """Return the limits that the options give."""
-    from workbook.pipelines.event_time_merge.by_hand import Limits
+    from workbook.pipelines.event_time_merge.columns import Limits
 
     times = (options.timeout, options.max_age, options.horizon)
     return Limits(*(milliseconds("a limit", time, 0) for time in times))
