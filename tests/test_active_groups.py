@@ -29,6 +29,7 @@ from workbook.streams.events.client_details import from_json
 from workbook.streams.generators.groups import GroupWorkload
 from workbook.streams.ledgers.groups import judge
 from workbook.systems.active_groups import ActiveGroups
+from workbook.systems.base import Job
 from workbook.topics import CONSUMER_OFFSETS, Topic
 
 NOTHING = {"topic": "", "partition": -1, "offset": -1}
@@ -143,7 +144,7 @@ def test_records_that_nobody_can_read_are_counted_and_left_out(
             producer.produce(value, key)
     system = ActiveGroups()
     options = system.options(["--in", copy.name])
-    started = system.start(spark, broker, options, tmp_path / "checkpoint", OnPoint())
+    started = system.start(Job(spark, broker, options, tmp_path / "checkpoint", OnPoint()))
     with started.running:
         started.running.process_all()
         until(lambda: started.running.progress.messages == 7, "the progress of its micro-batches")
