@@ -28,11 +28,6 @@ HEADERS = 1000
 """Bytes that are kept free for a letter's headers, and for its frame."""
 
 
-def identity(whole: bytes) -> dict[str, str]:
-    """Identify bytes of which only a part is at hand, by their length and their SHA-256."""
-    return {"length": str(len(whole)), "sha256": sha256(whole).hexdigest()}
-
-
 def bounded(config: Mapping[str, Any], topic: str) -> tuple[int, dict[str, Any]]:
     """Return how large key and value of a record may be, and settings that keep batches below it.
 
@@ -89,7 +84,8 @@ class DeadLetters:
         if len(key or b"") + len(value or b"") > self._most:
             for name, whole in (("key", key), ("value", value)):
                 if len(whole or b"") > self._most // 2:
-                    headers |= {f"{name}-{what}": fact for what, fact in identity(whole).items()}
+                    headers[f"{name}-length"] = str(len(whole))
+                    headers[f"{name}-sha256"] = sha256(whole).hexdigest()
             key, value = (part and part[: self._most // 2] for part in (key, value))
         self._producer.produce(value, key, headers=headers, report=self._delivered)
         self.asked += 1
