@@ -92,19 +92,15 @@ class Broker:
             time.sleep(0.02)
 
     def delete(self, names: Iterable[str]) -> None:
-        """Delete topics of the lab's own broker; refuses on any other."""
-        self.require_ours("delete topics")
+        """Delete topics of the lab's own broker; raise ``NotOurServer`` on any other."""
+        if not self.ours:
+            raise NotOurServer(
+                f"Will not delete topics on {self.bootstrap}: the lab did not start this broker. "
+                "Unset KAFKA_BOOTSTRAP_SERVERS to use the lab's own."
+            )
         admin = self._admin()
         for done in admin.delete_topics(list(names), request_timeout=15).values():
             done.result()
-
-    def require_ours(self, deed: str) -> None:
-        """Raise ``NotOurServer`` unless the lab started this broker."""
-        if not self.ours:
-            raise NotOurServer(
-                f"Will not {deed} on {self.bootstrap}: the lab did not start this broker. "
-                f"Unset KAFKA_BOOTSTRAP_SERVERS to use the lab's own."
-            )
 
     def check(self, within: float = ANSWER_WITHIN) -> None:
         """Raise ``BrokerUnreachable`` with the likely cause unless the broker lets us work.

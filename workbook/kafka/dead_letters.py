@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from hashlib import sha256
-from types import TracebackType
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message
@@ -123,9 +122,7 @@ class DeadLetters:
     def __enter__(self) -> DeadLetters:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, _: object, __: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         if kind is None:
             self.close()
         elif self._producer:  # what went wrong first is the news; still try to deliver

@@ -22,9 +22,6 @@ ANSWER_S = 6.0
 PATIENCE_S = 60.0
 """Seconds for which a running loop or query retries a silent broker."""
 
-LOOKING = {"log_level": "0", "allow.auto.create.topics": False}
-"""Settings of an admin client that only looks: asking for a topic must not make it."""
-
 UNKNOWN = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC}
 DAY_MS, MEGABYTE = 86_400_000, 1_048_588
 """Kafka's defaults of ``delete.retention.ms`` and ``max.message.bytes``."""
@@ -35,7 +32,8 @@ def admin(config: Mapping[str, Any]) -> AdminClient:
 
     Keep it until its answers are there: without the client none ever comes.
     """
-    return AdminClient(dict(config) | LOOKING)
+    # Asking for a topic must not create it.
+    return AdminClient({**config, "log_level": "0", "allow.auto.create.topics": False})
 
 
 def require_topic(config: Mapping[str, Any], topic: str, timeout: float = ANSWER_S) -> int:
@@ -210,7 +208,9 @@ def missing(config: Mapping[str, Any], topic: str) -> TopicMissing:
 
 def near_misses(topic: str, known: Iterable[str]) -> list[str]:
     """Return up to three topics whose name, or the part before its first dot, is alike."""
-    stems = {name: name.partition(".")[0] for name in known if not name.endswith(".dead-letters")}
-    alike = get_close_matches(topic, {*stems, *stems.values()}, n=3, cutoff=0.7)
-    names = [name for name in alike if name in stems]
-    return [*names, *(n for n in stems if stems[n] in alike and n not in names)][:3]
+    names = [name for name in known if not name.endswith(".dead-letters")]
+    return [
+        name
+        for name in names
+        if get_close_matches(topic, (name, name.partition(".")[0]), cutoff=0.7)
+    ][:3]
