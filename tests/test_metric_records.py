@@ -14,7 +14,7 @@ from workbook.pipelines.page_views.metrics import metric_records
 from workbook.sources.clicks import parse
 from workbook.streams.events.clicks import Click, ClickType
 from workbook.streams.events.metrics import EVENTS, Metric
-from workbook.streams.metrics_producer import record
+from workbook.streams.metrics import record
 
 START = 1_700_000_000
 ARRIVAL = (START + 60) * 1000

@@ -11,8 +11,7 @@ from confluent_kafka import Producer
 
 from workbook.errors import BrokerUnreachable, Rejected
 from workbook.streams.events.metrics import EVENTS, NOT_A_METRIC, Metric
-from workbook.streams.metrics_producer import MetricsProducer, record
-from workbook.streams.metrics_reader import read_metrics
+from workbook.streams.metrics import MetricsProducer, read_metrics, record
 from workbook.topics import Topic
 
 SECOND = 1_700_000_000

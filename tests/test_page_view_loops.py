@@ -34,8 +34,7 @@ from workbook.pipelines.page_views.metrics import (
 from workbook.streams.events.clicks import Click, ClickType
 from workbook.streams.events.reasons import Reason
 from workbook.streams.generators.clicks import ClickStream
-from workbook.streams.metrics_producer import MetricsProducer, record
-from workbook.streams.metrics_reader import read_metrics
+from workbook.streams.metrics import MetricsProducer, read_metrics, record
 from workbook.streams.stream_producer import generate
 from workbook.topics import Topic
 

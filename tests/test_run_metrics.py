@@ -26,7 +26,7 @@ from workbook.kafka.readers import read_dead_letters
 from workbook.streams.events.clicks import Click, ClickType
 from workbook.streams.events.metrics import NOT_A_METRIC, Metric
 from workbook.streams.generators.clicks import ClickStream
-from workbook.streams.metrics_reader import read_metrics
+from workbook.streams.metrics import read_metrics
 from workbook.streams.stream_producer import StreamProducer
 from workbook.topics import Topic, new_topic
 

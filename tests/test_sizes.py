@@ -30,7 +30,7 @@ from workbook.sinks.row_sender import ROW_TOO_LARGE
 from workbook.sinks.table_topic import TableTopic
 from workbook.spark.runner import Batch
 from workbook.streams.events.clicks import Click, ClickType
-from workbook.streams.metrics_producer import MetricsProducer
+from workbook.streams.metrics import MetricsProducer
 from workbook.topics import Topic, compacted, new_topic
 
 ARRIVAL = 1_700_000_000_000

@@ -158,7 +158,6 @@ def _start_seconds(
     on_point: OnPoint,
 ) -> Started:
     """Write completed seconds to the topic."""
-    from workbook.kafka.offsets import Unread
     from workbook.pipelines.page_views.completed import completed_views
     from workbook.pipelines.page_views.metrics import metric_records
     from workbook.sinks.late_letters import LateLetters
@@ -172,7 +171,6 @@ def _start_seconds(
         raw,
         letters,
         options.lateness or LATENESS,
-        unread=Unread(config, options.source),
         by_partition=options.by_partition,
         with_events=options.with_events,
     )

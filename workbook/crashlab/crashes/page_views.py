@@ -161,14 +161,14 @@ class PageViewCrashes(TopicCrashes):
     ) -> Verdict:
         """Judge each second by the event ids in its metrics."""
         from workbook.streams.ledgers.seconds import judge
-        from workbook.streams.metrics_reader import read_metrics
+        from workbook.streams.metrics import read_metrics
 
         return judge(filled.expected, read_metrics(config, options.out))
 
     def traced(self, filled: Filled, config: dict[str, Any], options: Namespace) -> Traced:
         """Follow each page view to the first metric that names it."""
         from workbook.kafka.readers import read_messages
-        from workbook.streams.metrics_reader import read_metrics
+        from workbook.streams.metrics import read_metrics
 
         messages = read_messages(config, options.source)
         clicks = {m.offset() or 0: _event_id(m.value()) for m in messages if m.partition() == 0}
