@@ -35,7 +35,7 @@ from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.offsets import partition_offsets
 from workbook.kafka.producer import DeliveringProducer
-from workbook.pipelines.event_time_merge.by_hand import Limits
+from workbook.pipelines.event_time_merge.columns import Limits
 from workbook.pipelines.event_time_merge.fast import merged_visits
 from workbook.sinks.merged import MergedTopic
 from workbook.sources.kafka import kafka_stream
@@ -48,7 +48,7 @@ from workbook.streams.generators.visits import Kind, VisitStream
 from workbook.streams.ledgers.merges import MergeLedger
 from workbook.streams.merged_reader import read_merged, read_no_visits
 from workbook.streams.stream_producer import generate
-from workbook.systems.merge_clocks import Clocks
+from workbook.systems.merge_run import Clocks
 from workbook.topics import Topic, new_topic
 
 PARTITIONS, PAGES = 4, 4

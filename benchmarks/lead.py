@@ -28,7 +28,7 @@ os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
 from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.producer import DeliveringProducer
-from workbook.pipelines.event_time_merge.by_hand import Limits
+from workbook.pipelines.event_time_merge.columns import Limits
 from workbook.pipelines.event_time_merge.fast import merged_visits
 from workbook.sinks.merged import MergedTopic
 from workbook.sources.kafka import clamped_stream, kafka_stream
@@ -40,7 +40,7 @@ from workbook.streams.generators.visits import Kind, VisitStream
 from workbook.streams.ledgers.merges import MergeLedger
 from workbook.streams.merged_reader import read_merged, read_no_visits
 from workbook.streams.stream_producer import StreamProducer, generate
-from workbook.systems.merge_clocks import Clocks
+from workbook.systems.merge_run import Clocks
 from workbook.topics import Topic, new_topic
 
 PARTITIONS, PER_BATCH = 4, 20_000

@@ -15,7 +15,7 @@ from typing import Any
 from IPython import get_ipython
 
 from workbook.classroom import cells, failed
-from workbook.classroom.steps import NEXT_STEPS
+from workbook.classroom.next_steps import NEXT_STEPS
 from workbook.errors import WorkbookError
 
 SPARK_IS_CLOSED = "Cannot call methods on a stopped SparkContext"

@@ -20,12 +20,11 @@ from workbook.classroom import advice, cells, diagram, failed
 from workbook.classroom.keep_cell import keep_the_current_cell
 from workbook.classroom.prediction import Prediction
 from workbook.classroom.source import Source
-from workbook.classroom.tapes import LoopAt, Tape, click_name
 from workbook.classroom.waiting import Waiting
 from workbook.classroom.watched import watched
 from workbook.kafka.loops import Closes, Loop
-from workbook.kafka.probe import require_broker, require_topic
 from workbook.kafka.readers import read_dead_letters
+from workbook.kafka.require import require_broker, require_topic
 from workbook.kafka.tail import Tail
 from workbook.stack.broker import kafka
 from workbook.stack.process import end_now, family, spawn
@@ -39,6 +38,7 @@ from workbook.views import charts, live, tables
 from workbook.views.cell_clock import time_cells
 from workbook.views.picture import Picture
 from workbook.views.shop import Shop
+from workbook.views.tape import LoopAt, Tape, click_name
 from workbook.views.topology import topology_picture
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbook.errors import Rejected
-from workbook.kafka.at_offsets import records_at
 from workbook.kafka.dead_letters import DeadLetters
+from workbook.kafka.readers import reread
 from workbook.spark.runner import Batch, Sink
 from workbook.streams.events.reasons import Reason
 
@@ -38,7 +38,7 @@ class LateLetters(Sink):
             return
         places = {partition: sorted(offsets) for partition, offsets in wanted.items()}
         with self._letters as letters:
-            for message in records_at(self._config, self._topic, places):
+            for message in reread(self._config, self._topic, places):
                 letters(message, Rejected(Reason.TOO_LATE))
                 wanted[message.partition() or 0].discard(message.offset() or 0)
             for partition, offsets in wanted.items():
