@@ -53,11 +53,6 @@ class Completed:
     next_offset: int
     event_ids: tuple[int, ...]
 
-    @property
-    def views(self) -> int:
-        """Return the number of page views."""
-        return len(self.event_ids)
-
     def metric(self, *, by_partition: bool = False) -> Metric:
         """Return the metric; ``SeveralPartitions`` where it must be by partition, and isn't."""
         if self.partition and not by_partition:
@@ -67,7 +62,7 @@ class Completed:
                 "of two partitions would replace each other. Ask for them by_partition=True, and "
                 "let readers add them up."
             )
-        return Metric(self.second, self.views, self.partition if by_partition else None)
+        return Metric(self.second, len(self.event_ids), self.partition if by_partition else None)
 
     def restart(self) -> TopicPartition:
         """Return where to go on once this second has been delivered, as Kafka commits it."""
