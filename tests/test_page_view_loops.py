@@ -1,10 +1,10 @@
-"""The loops that tell completed seconds: what each one promises, on a real broker."""
+"""The loops that publish completed seconds: what each one promises. Their crashes: test_crash."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -13,7 +13,7 @@ from labs import until
 
 from workbook.errors import Rejected, SeveralPartitions
 from workbook.kafka.dead_letters import DeadLetters
-from workbook.kafka.loops import Loop, within
+from workbook.kafka.loops import Loop
 from workbook.kafka.offsets import partition_offsets
 from workbook.kafka.readers import consumer
 from workbook.pipelines.page_views.metrics import (
@@ -30,7 +30,7 @@ from workbook.pipelines.page_views.metrics import (
 from workbook.streams.events.clicks import Click, ClickType
 from workbook.streams.events.reasons import Reason
 from workbook.streams.generators.clicks import ClickStream
-from workbook.streams.metrics import MetricsProducer, read_metrics, record
+from workbook.streams.metrics import MetricsProducer, read_metrics
 from workbook.streams.stream_producer import StreamProducer
 from workbook.topics import Topic
 
@@ -208,6 +208,15 @@ def test_no_commit_passes_a_dead_letter_that_is_still_on_its_way(
     assert events[4] == ("commit", 3)
 
 
+def test_the_first_record_of_the_open_second_is_committed() -> None:
+    action = click(0, 70, ClickType.ACTION)
+    bench = Scripted(*handed(0, 0, action, 1, 1, click(2, 71, ClickType.ACTION), 1, 2, 2, 5), None)
+    on_delivery(bench)
+    assert [e for e in bench.log if e[0] == "commit"] == [("commit", n) for n in (3, 7, 9)]
+    sent = [e for e in bench.log if e[0] == "sent"]
+    assert sent == [("sent", 0, 2), ("sent", 1, 3), ("sent", 2, 2)]
+
+
 def test_at_most_once_each_record_is_committed_before_it_is_counted() -> None:
     bench = Scripted(*handed(0, 1, 1))
     commit_after_poll(bench, bench, bench.over, bench)
@@ -268,150 +277,6 @@ def test_the_open_second_is_forgotten_with_its_partition() -> None:
     assert [e for e in bench.log if e[0] == "sent"] == [("sent", 1, 1)]
 
 
-# --- a bench ----------------------------------------------------------------------------------
-
-
-class Crash(Exception):
-    """The end of a program in the middle of something."""
-
-
-def crash_at(number: int, point: str) -> Callable[[str], None]:
-    """Crash when this point is passed for the nth time."""
-    passed = list[str]()
-
-    def at(where: str) -> None:
-        passed.append(where)
-        if where == point and passed.count(point) == number:
-            raise Crash(where)
-
-    return at
-
-
-@dataclass
-class Bench:
-    """A topic of clicks with its metrics and dead letters, and programs that live more than once.
-
-    ``points`` are those that the last life has passed.
-    """
-
-    config: dict[str, str]
-    clicks: Topic
-    metrics: Topic
-    points: list[str] = field(default_factory=list)
-
-    def send(self, *seconds: int | Click, partition: int = 0, arrival: int = ARRIVAL) -> None:
-        """Clicks of these seconds, by event ids from 0 on, or a click as it is."""
-        producer = Producer(self.config)
-        for one in handed(*seconds):
-            producer.produce(self.clicks.name, one.value(), None, partition, timestamp=arrival)
-        assert producer.flush(10) == 0
-
-    def reader(self) -> Any:
-        settings = {**self.config, "enable.auto.commit": "false"}
-        return consumer(settings, self.clicks.name, "counter")
-
-    def live(
-        self,
-        work: Callable[..., None] = commit_on_delivery,
-        until: Callable[[Bench], bool] = lambda bench: False,
-        at: Callable[[str], None] = lambda point: None,
-    ) -> str:
-        """One life, until ``until`` holds or a crash; where it crashed."""
-        self.points = []
-        reader = self.reader()
-        sender = MetricsProducer(self.config, self.metrics.name, with_events=True)
-
-        def passed(point: str) -> None:
-            self.points.append(point)
-            at(point)
-
-        letters = DeadLetters(self.config, self.clicks.dead_letters.name)
-        over = within(30, lambda _: until(self))
-        try:
-            with letters:
-                work(reader, sender, lambda: over(self.points), letters, passed)
-            sender.close()
-            return ""
-        except Crash as crash:
-            return str(crash)
-        finally:
-            reader.close()
-
-    def committed(self, **more: str) -> list[int | None]:
-        config = {**self.config, **more}
-        return [place.committed for place in partition_offsets(config, self.clicks.name, "counter")]
-
-    def found(self, **more: str) -> list[tuple[int, int, list[int]]]:
-        """Second (from START), views and event ids of all metrics, in their order."""
-        rows = read_metrics({**self.config, **more}, self.metrics.name)
-        return [(r.second - START, r.views, sorted(r.event_ids)) for r in rows.itertuples()]
-
-
-@pytest.fixture
-def bench(broker: Any, topic: Callable[..., Topic]) -> Bench:
-    return Bench(broker.client_config(), topic("clicks"), topic("metrics"))
-
-
-def commits(number: int) -> Callable[[Bench], bool]:
-    return lambda bench: bench.points.count("after-commit") >= number
-
-
-# --- at least once ----------------------------------------------------------------------------
-
-HISTORY = [0, 0, click(0, 70, ClickType.ACTION), 1, 1, click(2, 71, ClickType.ACTION), 1, 2, 2, 5]
-FULL = [(0, 2, [0, 1]), (1, 3, [3, 4, 6]), (2, 2, [7, 8])]
-
-
-def test_the_first_record_of_the_open_second_is_committed(bench: Bench) -> None:
-    bench.send(*HISTORY[:9])
-    bench.live(until=commits(2))
-    assert bench.committed() == [7], "the first page view of second 2"
-    assert bench.found() == FULL[:2]
-    # The next life counts second 2 from there: it repeats nothing and leaves nothing out.
-    bench.send(*HISTORY[9:])
-    bench.live(until=commits(1))
-    assert bench.committed() == [9]
-    assert bench.found() == FULL
-    assert bench.points.count("after-poll") == 3
-
-
-# --- transactions -----------------------------------------------------------------------------
-
-UNCOMMITTED = {"isolation.level": "read_uncommitted"}
-
-
-def transacting(bench: Bench) -> Callable[..., None]:
-    """``in_transactions`` with a producer of its own life, in the form of the other loops."""
-
-    def work(reader: Any, _: Any, *rest: Any) -> None:
-        producer = Producer({**bench.config, "transactional.id": bench.metrics.name})
-
-        def metric(done: Completed) -> dict[str, Any]:
-            return {"topic": bench.metrics.name, **record(done.metric(), done.event_ids)}
-
-        in_transactions(reader, producer, metric, *rest)
-
-    return work
-
-
-def test_an_open_transaction_is_invisible_and_a_restart_replaces_it(bench: Bench) -> None:
-    bench.send(*HISTORY)
-    dies = crash_at(2, "before-commit")
-
-    def crash(point: str) -> None:
-        if bench.points.count("before-commit") == 2:  # the producer sends in the background
-            until(lambda: bench.found(**UNCOMMITTED) == FULL[:2], "it reaches the broker")
-        dies(point)
-
-    assert bench.live(transacting(bench), at=crash) == "before-commit"
-    assert bench.found() == FULL[:1]
-    assert bench.committed(**UNCOMMITTED) == [3]
-    bench.live(transacting(bench), until=commits(2))
-    assert bench.found(**UNCOMMITTED) == [*FULL[:2], *FULL[1:]], "the aborted one is still there"
-    assert bench.found() == FULL
-    assert bench.committed() == [9]
-
-
 # --- two readers of a group -------------------------------------------------------------------
 
 
@@ -428,23 +293,27 @@ def test_a_partition_is_given_away_once_what_was_sent_is_safe() -> None:
 
 def test_who_leaves_in_the_middle_loses_nothing(broker: Any, topic: Callable[..., Topic]) -> None:
     """Who stays gives half away in the middle of a second, and has it back when it is further."""
-    bench = Bench(broker.client_config(), topic("clicks", partitions=4), topic("metrics"))
-    count, now = 3000, int(time.time())
-    stream = ClickStream(seed=5, rate=60, partitions=4).ending_by(now * 1000, count)
+    config, clicks, metrics = (
+        broker.client_config(),
+        topic("clicks", partitions=4),
+        topic("metrics"),
+    )
+    count, now = 3000, int(time.time()) * 1000
+    stream = ClickStream(seed=5, rate=60, partitions=4).ending_by(now, count)
 
     def join(name: str) -> tuple[Loop, Any, MetricsProducer]:
-        reader = bench.reader()
-        sender = MetricsProducer(bench.config, bench.metrics.name, with_events=True)
-        share(reader, bench.clicks.name, sender)
+        reader = consumer({**config, "enable.auto.commit": "false"}, clicks.name, "counter")
+        sender = MetricsProducer(config, metrics.name, with_events=True)
+        share(reader, clicks.name, sender)
 
         def work(reader: Any, over: Callable[[], bool]) -> None:
-            with DeadLetters(bench.config, bench.clicks.dead_letters.name) as letters:
+            with DeadLetters(config, clicks.dead_letters.name) as letters:
                 commit_on_delivery(reader, sender, over, letters, by_partition=True)
 
         return Loop(work, reader, name), reader, sender
 
     def send(first: int, last: int) -> None:
-        with StreamProducer(bench.config, bench.clicks.name) as producer:
+        with StreamProducer(config, clicks.name) as producer:
             producer.send_block(stream.block(first, last))
 
     send(0, 1000)
@@ -456,14 +325,21 @@ def test_who_leaves_in_the_middle_loses_nothing(broker: Any, topic: Callable[...
     until(lambda: sender.delivered > 10, "metrics of the second reader")
     leaves.stop()
     send(2000, count)
+    producer = Producer(config)
+    last = Click(-1, ClickType.PAGE, "home", now + 2_000, "Firefox")  # completes what came before
     for partition in range(4):
-        last = click(now + 2 - START, -1)  # completes what came before
-        bench.send(last, partition=partition, arrival=now * 1000)
-    ends = [o.end - 1 for o in partition_offsets(bench.config, bench.clicks.name)]
-    until(lambda: stays.check() or bench.committed() == ends, "all but the open seconds")
+        producer.produce(clicks.name, last.to_json(), partition=partition)
+    assert producer.flush(10) == 0
+
+    def all_committed() -> bool:
+        stays.check()
+        offsets = partition_offsets(config, clicks.name, "counter")
+        return all(one.committed == one.end - 1 for one in offsets)
+
+    until(all_committed, "all but the open seconds")
     stays.stop()
-    expected = stream.expected(0, count)
-    pages = expected[expected["click_type"] == ClickType.PAGE]
-    metrics = read_metrics(bench.config, bench.metrics.name)
-    assert sorted(metrics["event_ids"].explode()) == sorted(pages["event_id"]), "each of them once"
-    assert not metrics.duplicated(["second", "partition"]).any()
+    sent = stream.expected(0, count)
+    pages = sent[sent["click_type"] == ClickType.PAGE]
+    found = read_metrics(config, metrics.name)
+    assert sorted(found["event_ids"].explode()) == sorted(pages["event_id"]), "each of them once"
+    assert not found.duplicated(["second", "partition"]).any()
