@@ -33,7 +33,7 @@ from workbook.sources.kafka import assigned_stream
 from workbook.spark import session
 from workbook.spark.runner import OnPoint
 from workbook.spark.state_store import in_rocksdb
-from workbook.stack.broker import kafka
+from workbook.stack.addresses import kafka
 from workbook.streams.generators.groups import GroupWorkload
 from workbook.systems.active_groups import ActiveGroups
 from workbook.systems.base import Job

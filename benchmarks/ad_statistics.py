@@ -51,8 +51,7 @@ from workbook.sinks.counts_table import KEY, CountsTable
 from workbook.sources.kafka import kafka_table
 from workbook.spark import session
 from workbook.spark.runner import OnPoint
-from workbook.stack.addresses import database, registry
-from workbook.stack.broker import kafka
+from workbook.stack.addresses import database, kafka, registry
 from workbook.stack.process import family
 from workbook.streams.events.ad_actions import ARRIVAL, Fate
 from workbook.streams.generators.ad_actions import ZIPF_EXPONENT, AdActionStream, prepare

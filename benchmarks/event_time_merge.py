@@ -41,7 +41,7 @@ from workbook.sinks.merged import MergedTopic
 from workbook.sources.kafka import kafka_stream
 from workbook.spark import session
 from workbook.spark.runner import start_query
-from workbook.stack.broker import kafka
+from workbook.stack.addresses import kafka
 from workbook.streams.events.merged import Merged
 from workbook.streams.events.visits import Heartbeat
 from workbook.streams.generators.visits import Kind, VisitStream

@@ -34,7 +34,7 @@ from workbook.sinks.merged import MergedTopic
 from workbook.sources.kafka import clamped_stream, kafka_stream
 from workbook.spark import session
 from workbook.spark.runner import Batch, start_query
-from workbook.stack.broker import kafka
+from workbook.stack.addresses import kafka
 from workbook.streams.events.visits import Heartbeat
 from workbook.streams.generators.visits import Kind, VisitStream
 from workbook.streams.ledgers.merges import MergeLedger

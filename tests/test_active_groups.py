@@ -16,6 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from test_group_records import OFFSET_KEY, commit
 
 from workbook.kafka.application import Application, stop_all
+from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import committed_by
 from workbook.kafka.producer import DeliveringProducer
 from workbook.pipelines.active_groups import active_groups
@@ -24,7 +25,6 @@ from workbook.sinks.windowed_store import WindowedStore
 from workbook.sources.consumer_offsets import decode
 from workbook.sources.kafka import assigned_stream
 from workbook.spark.runner import OnPoint, start_query
-from workbook.stack.broker import Broker
 from workbook.streams.events.client_details import from_json
 from workbook.streams.generators.groups import GroupWorkload
 from workbook.streams.ledgers.groups import judge

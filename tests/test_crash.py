@@ -217,7 +217,7 @@ def test_a_point_that_never_comes_is_an_error(broker: Broker) -> None:
 PARENT = """
 import time
 from workbook.crashlab import CrashLab
-from workbook.stack.broker import kafka
+from workbook.stack.addresses import kafka
 broker = kafka()
 labs = [CrashLab(broker, "page_views", name, pace=0.1) for name in ("on-delivery", "spark")]
 for lab in labs:

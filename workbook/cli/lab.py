@@ -13,7 +13,7 @@ from typing import Any
 
 from workbook.cli.console import ENDINGS, as_typed, end_like_ctrl_c, typed, waiting_for
 from workbook.errors import NotOurServer, NotRunning, WorkbookError
-from workbook.stack import broker, client, folders, jars, jupyter, notebook_copies, started
+from workbook.stack import addresses, client, folders, jars, jupyter, notebook_copies, process
 from workbook.stack.doctor import spark_master, spark_memory
 from workbook.stack.server import shown
 from workbook.stack.supervisor import SERVERS
@@ -30,7 +30,7 @@ def lab(options: Namespace) -> None:
     jars.prefetch()
     lease = client.lease("lab")
     try:
-        broker.kafka("lab")
+        addresses.kafka("lab")
         print("Starting JupyterLab ...", flush=True)
         server = jupyter.start(lease, folder)
         others = [u for u in lease.ask("status")["users"] if u["role"] == "lab"]
@@ -80,7 +80,7 @@ def _leave(lease: client.Lease) -> None:
         return
     lease.close()
     if not folders.gone(30):
-        started.clear()
+        process.clear()
     print("Everything the lab started has ended.")
 
 

@@ -114,16 +114,16 @@ def _prefetch(options: argparse.Namespace) -> None:
 
 
 def _up(options: argparse.Namespace) -> None:
-    from workbook.stack import broker, client, jars
+    from workbook.stack import addresses, client, jars
 
     jars.prefetch()
-    address = broker.kafka("up").bootstrap
+    address = addresses.kafka("up").bootstrap
     client.lease().ask("pin", value=True)
     print(f"Kafka stays on {address} until: {typed()} down")
 
 
 def _down(options: argparse.Namespace) -> None:
-    from workbook.stack import client, folders, started
+    from workbook.stack import client, folders, process
 
     if client.is_running():
         lease = client.lease("down")
@@ -133,7 +133,7 @@ def _down(options: argparse.Namespace) -> None:
             folders.gone(30)
         print("The servers of this lab have ended.")
         return
-    found, others = started.clear()
+    found, others = process.clear()
     print("Cleared leftovers: " + ", ".join(found) if found else "No server of this lab runs.")
     if others:
         print("Left alone, since the lab did not start them: " + ", ".join(others))

@@ -15,11 +15,12 @@ from pyspark.errors import PySparkException
 from workbook.cli.console import Ending, end_like_ctrl_c, plain, typed, waiting_for
 from workbook.cli.screen import Writes, follow
 from workbook.errors import SparkFailed, WorkbookError
+from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import EndOffsets
 from workbook.kafka.require import require_topic, topic_ids
 from workbook.spark import checkpoints, cluster, session
 from workbook.spark.failures import query_failed
-from workbook.stack.broker import Broker, kafka
+from workbook.stack.addresses import kafka
 from workbook.systems import SYSTEMS
 from workbook.systems.base import Job, System, fill_in, letters_of
 from workbook.systems.preflight import require_folder
