@@ -35,7 +35,6 @@ os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
 
 from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import DeadLetters
-from workbook.kafka.offsets import Unread
 from workbook.kafka.readers import FAST_PLAIN, read_dead_letters
 from workbook.pipelines.page_views.completed import completed_views
 from workbook.pipelines.page_views.counts import views_per_second
@@ -137,7 +136,7 @@ def by_clocks(spark: Any, broker: Broker, topic: Topic, right: Expected) -> Call
     raw = kafka_stream(spark, broker, topic.name)
     place = session.checkpoint(letters.name)
     # Late clicks are up to 30 seconds behind.
-    views = completed_views(raw, dead_letters, "30 seconds", unread=Unread(config, topic.name))
+    views = completed_views(raw, dead_letters, "30 seconds")
     sinks = [LateLetters(config, topic.name, dead_letters), table, sums]
     running = start_query(views, sinks, place, every="2 seconds")
     wait_for(lambda: running.is_active and sums.now["read"] == right.messages)

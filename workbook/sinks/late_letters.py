@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbook.errors import Rejected
 from workbook.kafka.dead_letters import DeadLetters
+from workbook.kafka.readers import reread
 from workbook.spark.runner import Batch, Sink
-from workbook.streams.too_late import send_too_late
+from workbook.streams.events.reasons import Reason
 
 
 class LateLetters(Sink):
@@ -24,8 +27,22 @@ class LateLetters(Sink):
         self._config, self._topic, self._letters = config, topic, letters
 
     def write(self, rows: pa.Table, batch: Batch) -> None:
-        """Send the micro-batch's late records; all of them are delivered on return."""
-        late = rows.filter(pc.is_valid(rows["offsets"])).to_pylist()
-        send_too_late(
-            (row for row in late if row["offsets"]), self._config, self._topic, self._letters
-        )
+        """Send the micro-batch's late records; the broker has all of them on return.
+
+        A record that the topic no longer has is sent without key and value.
+        """
+        wanted: dict[int, set[int]] = defaultdict(set)
+        for row in rows.filter(pc.is_valid(rows["offsets"])).to_pylist():
+            wanted[row["partition"]].update(row["offsets"])
+        if not wanted:
+            return
+        places = {partition: sorted(offsets) for partition, offsets in wanted.items()}
+        with self._letters as letters:
+            for message in reread(self._config, self._topic, places):
+                letters(message, Rejected(Reason.TOO_LATE))
+                wanted[message.partition() or 0].discard(message.offset() or 0)
+            for partition, offsets in wanted.items():
+                for offset in offsets:
+                    gone = {"key": None, "value": None, "arrival": -1}
+                    where = {"topic": self._topic, "partition": partition, "offset": offset}
+                    letters.send({**gone, **where}, Reason.TOO_LATE.value)

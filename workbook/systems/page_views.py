@@ -139,7 +139,6 @@ class PageViews(System):
 
 def _start_seconds(job: Job, raw: DataFrame) -> Started:
     """Write completed seconds to the topic."""
-    from workbook.kafka.offsets import Unread
     from workbook.pipelines.page_views.completed import completed_views
     from workbook.pipelines.page_views.metrics import metric_records
     from workbook.sinks.late_letters import LateLetters
@@ -152,7 +151,6 @@ def _start_seconds(job: Job, raw: DataFrame) -> Started:
         raw,
         letters,
         options.lateness or LATENESS,
-        unread=Unread(config, options.source),
         by_partition=options.by_partition,
         with_events=options.with_events,
     )
