@@ -10,9 +10,7 @@ from typing import Any
 import pytest
 
 from workbook.classroom.chapter import Chapter
-from workbook.classroom.choice import Option
-from workbook.classroom.prediction import Prediction
-from workbook.classroom.recall import Question, Recall
+from workbook.classroom.questions import Option, Prediction, Question, Recall
 from workbook.classroom.render import State
 from workbook.errors import BrokerUnreachable, TopicMissing
 from workbook.kafka.offsets import partition_offsets
@@ -67,7 +65,7 @@ def test_waiting_in_vain_names_what_for(chapter: Chapter) -> None:
 def test_a_long_wait_says_what_it_waits_for(
     chapter: Chapter, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("workbook.classroom.waiting.QUIET_S", 0.0)
+    monkeypatch.setattr("workbook.classroom.progress.QUIET_S", 0.0)
     asked: list[int] = []
     chapter.wait(lambda: asked.append(1) or len(asked) > 3, "a small thing")
     assert capsys.readouterr().out == "Waiting for a small thing ...\n"
@@ -147,7 +145,7 @@ def test_a_prediction_is_kept_when_its_cell_runs_again(
     chapter: Chapter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cell: list[str | None] = ["one"]
-    monkeypatch.setattr("workbook.classroom.cells.running", lambda: cell[0])
+    monkeypatch.setattr("workbook.classroom.chapter._running_cell", lambda: cell[0])
     guess = chapter.predict("How many?", 1, 2)
     guess.say(2)
     assert chapter.predict("How many?", 1, 2).value == "2"

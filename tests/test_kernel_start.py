@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -14,8 +15,8 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat.v4 import new_code_cell
 
-from workbook.classroom import reopen
-from workbook.classroom.cells import NOTEBOOKS
+from workbook.classroom import kernel_start
+from workbook.classroom.errors import NOTEBOOKS
 from workbook.errors import WorkbookError
 from workbook.stack import jupyter
 
@@ -71,10 +72,8 @@ def test_after_a_restart_a_missing_name_says_what_to_do(run: Callable[[str], str
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_each_chapter_knows_where_it_opens(chapter: str) -> None:
-    import json
-
     found = json.loads((NOTEBOOKS / f"{chapter}.ipynb").read_text())["cells"]
-    sources, heading = reopen._opening(found)
+    sources, heading = kernel_start._opening(found)
     assert sum("Chapter(" in source for source in sources) == 1
     assert "Chapter(" in sources[-1]
     assert heading.startswith(("1.", "2."))
@@ -82,4 +81,4 @@ def test_each_chapter_knows_where_it_opens(chapter: str) -> None:
 
 def test_elsewhere_it_says_so() -> None:
     with pytest.raises(WorkbookError, match="Expected a chapter's notebook"):
-        reopen.reopen("Untitled")
+        kernel_start.recover(chapter="Untitled")

@@ -20,7 +20,7 @@ from test_notebook_pace import Kernel, kernel
 
 from workbook.classroom import step as step_module
 from workbook.classroom.render import State
-from workbook.classroom.solution import as_a_cell
+from workbook.classroom.texts import as_a_cell
 from workbook.kafka.broker import Broker
 from workbook.kafka.readers import read_all
 from workbook.lessons.mob_ninety_minutes import (
@@ -41,7 +41,7 @@ STEPS = range(1, len(problems) + 2)
 """The five steps, and the kill at the end."""
 
 RECOVER_S = 10.0
-IMPORT = "from workbook.classroom.mob import recover"
+IMPORT = "from workbook.lessons.mob_ninety_minutes import recover"
 
 
 def body(text: str) -> list[str]:

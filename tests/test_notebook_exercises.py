@@ -12,7 +12,7 @@ from types import CodeType
 import pytest
 from chapters import NOTEBOOKS, Place, cells, folded, places, problems, shown_choices
 
-from workbook.classroom.cells import bound
+from workbook.classroom.errors import bound
 
 EXERCISES = [
     pytest.param(path, place, id=f"{path.stem}-{place.name}-{place.cell}")

@@ -16,9 +16,7 @@ from typing import Any
 from workbook.classroom.judging import NotYet
 from workbook.classroom.mistakes import Mistake
 from workbook.classroom.render import Card, Part, State
-from workbook.classroom.replaced import warning
-from workbook.classroom.solution import as_a_cell
-from workbook.classroom.solved import recall, remember
+from workbook.classroom.texts import as_a_cell, recall, remember, warning
 from workbook.errors import CheckBroke
 
 

@@ -16,7 +16,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat.v4 import new_code_cell
 
-from workbook.classroom import advice, cells
+from workbook.classroom import errors
 from workbook.spark.session import checkpoint
 
 AWAY = {"bootstrap.servers": "127.0.0.1:1", "log_level": 0}
@@ -85,7 +85,7 @@ KAFKA: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
 def test_an_error_of_kafkas_client(case: str, broker: Any) -> None:
     work, step = KAFKA[case]
     error = raised(lambda: work(broker.client_config()))
-    assert advice.next_step(error).startswith(step), error
+    assert errors.next_step(error).startswith(step), error
 
 
 # --- Spark --------------------------------------------------------------------------------------
@@ -214,17 +214,17 @@ def queries(broker: Any, spark: Any, topic: Callable[..., Any]) -> Queries:
 
 def test_a_processor_without_its_store() -> None:
     error = RuntimeError("[UNSUPPORTED_FEATURE.STORE_BACKEND_NOT_SUPPORTED_FOR_TWS] The feature")
-    assert "RocksDBStateStoreProvider" in advice.next_step(error)
+    assert "RocksDBStateStoreProvider" in errors.next_step(error)
 
 
 @pytest.mark.parametrize("case", SPARK)
 def test_an_error_of_spark(case: str, queries: Queries) -> None:
     work, step, headline = SPARK[case]
     error = raised(lambda: work(queries))
-    found = advice.next_step(error)
+    found = errors.next_step(error)
     assert found.startswith(step), f"{found}\n{error}"
     assert bool(found) == bool(step)
-    shown = advice.headline(error)
+    shown = errors.headline(error)
     assert shown == headline if headline else "\n" not in shown
 
 
@@ -257,8 +257,8 @@ FAILED = "[STREAM_FAILED] Query [id = 1, runId = 2] terminated with exception: "
     ids=["a cause below", "no words", "killed"],
 )  # fmt: skip
 def test_an_error_whose_first_line_says_nothing(error: Exception, shown: str, step: str) -> None:
-    assert advice.headline(error) == shown
-    found = advice.next_step(error)
+    assert errors.headline(error) == shown
+    found = errors.next_step(error)
     assert found.startswith(step)
     assert bool(found) == bool(step)
 
@@ -266,7 +266,7 @@ def test_an_error_whose_first_line_says_nothing(error: Exception, shown: str, st
 def test_another_topic_under_an_old_checkpoint(queries: Queries, topic: Callable[..., Any]) -> None:
     other = topic("others").name
     error = raised(lambda: queries.again(queries.counts(), queries.stream(other)))
-    assert "Give the query a checkpoint folder of its own" in advice.next_step(error)
+    assert "Give the query a checkpoint folder of its own" in errors.next_step(error)
 
 
 # --- in a kernel --------------------------------------------------------------------------------
@@ -350,14 +350,12 @@ def test_a_name_of_another_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         ]
     )
     (tmp_path / "42_x.ipynb").write_text(json.dumps(notebook))
-    monkeypatch.setattr(cells, "NOTEBOOKS", tmp_path)
-    monkeypatch.setattr(cells, "chapter", "42_x")
+    monkeypatch.setattr(errors, "NOTEBOOKS", tmp_path)
     error = raised(lambda: eval("widgets"))
-    assert "under “2. A topic”" in advice.next_step(error)
-    assert advice.next_step(NameError("x", name="clicks")) == ""  # that cell isn't plain Python
-    assert advice.next_step(raised(lambda: eval("wigdets"))) == ""
-    monkeypatch.setattr(cells, "chapter", "no_such")
-    assert advice.next_step(error) == ""
+    assert "under “2. A topic”" in errors.next_step(error, "42_x")
+    assert errors.next_step(NameError("x", name="clicks"), "42_x") == ""  # not plain Python
+    assert errors.next_step(raised(lambda: eval("wigdets")), "42_x") == ""
+    assert errors.next_step(error, "no_such") == ""
 
 
 @pytest.mark.parametrize(
@@ -373,6 +371,6 @@ def test_a_micro_batch_of_a_stopped_query_leaves_no_trace(error: str, shown: boo
     raised = RuntimeError(error)
     why = (RuntimeError, raised, None)
     record = logging.LogRecord("py4j.clientserver", logging.ERROR, "", 1, "There was", (), why)
-    assert advice._is_not_of_a_stop(record) is shown
+    assert errors._is_not_of_a_stop(record) is shown
     record.exc_info = None
-    assert advice._is_not_of_a_stop(record)
+    assert errors._is_not_of_a_stop(record)
