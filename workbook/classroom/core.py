@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
-from workbook.classroom.judging import NotYet
-from workbook.classroom.mistakes import Mistake
+from workbook.classroom.judging import Mistake, NotYet
 from workbook.classroom.render import Card, Part, State
 from workbook.classroom.texts import as_a_cell, recall, remember, warning
 from workbook.errors import CheckBroke

@@ -12,8 +12,7 @@ from dataclasses import fields
 from itertools import islice
 from typing import Any
 
-from workbook.classroom.bounds import bounded, length
-from workbook.classroom.guard import guarded
+from workbook.classroom.guard import bounded, guarded, length
 from workbook.streams.events.clicks import Click
 
 LONGEST = 2_000
@@ -90,7 +89,7 @@ def error_line(error: BaseException | None) -> str:
     """Return an error's type and the first line of its message."""
     said = guarded(str, error).value
     lines = said.strip().splitlines() if isinstance(said, str) else []
-    return type(error).__name__ + (f": {_without_address(lines[0][:300])}" if lines else "")
+    return type_name(error) + (f": {_without_address(lines[0][:300])}" if lines else "")
 
 
 def place(error: BaseException | None, answer: Any) -> str:

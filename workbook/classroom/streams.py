@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from workbook.classroom.calls import Attempt
-from workbook.classroom.spark_errors import spark_cause
+from workbook.classroom.spark_causes import spark_cause
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

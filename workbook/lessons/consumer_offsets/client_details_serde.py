@@ -13,8 +13,8 @@ from functools import partial, wraps
 
 import msgspec
 
-from workbook.classroom.apart import apart
 from workbook.classroom.exercise import case, exercise, wrong
+from workbook.classroom.sandbox import sandbox
 from workbook.streams.events.client_details import Assignment, ClientDetails, ClientMember
 
 
@@ -90,7 +90,7 @@ def elsewhere(answer, details):
         names.update({name: later[f] for name, f in imported.items()})
         return {"data": written(answer, details).hex()}
 
-    return bytes.fromhex(apart(work).result["data"])
+    return bytes.fromhex(sandbox(work).result["data"])
 
 
 def refused(read, *all_data):

@@ -52,7 +52,7 @@ class Ended:
     died: str = ""
 
 
-def apart(work: Work) -> Ended:
+def sandbox(work: Work) -> Ended:
     """Do a piece of work in a child; it calls what it is given with the number of each step.
 
     Its result must fit into JSON. An error of the work itself comes back as ``CheckBroke``.
