@@ -118,7 +118,6 @@ def test_a_skipped_exercise_takes_the_reference_until_an_answer_is_checked(q):
 def test_hints_come_one_by_one_and_then_the_solution_is_named(q):
     assert [q.hint().part("") for _ in range(2)] == list(q.hints)
     assert "solution()" in q.hint().part("")
-    assert repr(q.hint(1)).startswith("? Hint: Seconds, 1 of 2")
 
 
 def test_a_broken_check_is_a_card_too(q):
@@ -467,9 +466,7 @@ def itself():
 
 LARGE = {
     "<bytes of 1,700,000,000 bytes>": lambda: bytes(1_700_000_000),
-    "<list of 300,000 elements, which begins (0, 0), (1, 1), (2, 2)>": lambda: [
-        (n, n) for n in range(300_000)
-    ],
+    "<list of 300,000 elements>": lambda: [(n, n) for n in range(300_000)],
     "<list of very many elements": itself,
     "<list of 1,700,000,000 bytes in one part>": lambda: [(bytes(1_700_000_000), b"1")],
 }

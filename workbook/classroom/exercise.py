@@ -59,20 +59,12 @@ def exercise(
     called = rehearse or (lambda answer: answer)
     asked = called(reference)
     models = [replace(m, model=called(m.model)) for m in mistakes]
-    check = by_cases(
-        [Case(args, asked(*args), why) for why, args in [*cases, *random_cases]], models
-    )
-    asked_for = list(inspect.signature(reference).parameters)
+    all_cases = [Case(args, asked(*args), why) for why, args in [*cases, *random_cases]]
+    check = by_cases(all_cases, models)
+    parameters = inspect.signature(reference).parameters
 
     def diagnose(answer: Any) -> NotYet | None:
-        if misuse := not_callable_so(answer, (None,) * len(asked_for)):
-            return misuse
-        found = check(called(answer))
-        if found and _exchanged(answer, asked_for):
-            names = ", ".join(asked_for)
-            cause = f"Its parameters are in a different order from the stub's: `{names}`."
-            return replace(found, cause=cause)
-        return found
+        return not_callable_so(answer, (None,) * len(parameters)) or check(called(answer))
 
     return kind(
         **{"stub": stub_of(reference), **words},
@@ -81,14 +73,6 @@ def exercise(
         right=right,
         wrong=mistakes,
     )
-
-
-def _exchanged(answer: Answer, asked_for: list[str]) -> bool:
-    try:
-        own = list(inspect.signature(answer).parameters)
-    except (TypeError, ValueError):  # a built-in without a signature
-        return False
-    return own != asked_for and sorted(own) == sorted(asked_for)
 
 
 def stub_of(reference: Answer) -> str:

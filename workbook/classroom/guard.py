@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 from typing import Any
 
 LIMIT_SECONDS = 2.0
@@ -85,33 +85,28 @@ def _signals(outcome: Outcome, seconds: float) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Large:
-    """Stands in for a value that is too large: its type, its size, and its first elements."""
+    """Stands in for a value that is too large, with its type and its size."""
 
     kind: str
     size: str
-    start: tuple[Any, ...] = ()
 
     def __repr__(self) -> str:
-        begins = f", which begins {', '.join(map(repr, self.start))}" if self.start else ""
-        return f"<{self.kind} of {self.size}{begins}>"
+        return f"<{self.kind} of {self.size}>"
 
 
 def bounded(value: Any) -> Any:
     """Return the value itself if its size can be worked with, else a ``Large`` for it."""
     size = _oversize(value)
-    if not size:
-        return value
-    start = (part for part in islice(parts(value), 3) if not _oversize(part, parts_left=20))
-    return Large(type(value).__name__, size, tuple(start))
+    return Large(type(value).__name__, size) if size else value
 
 
-def _oversize(value: Any, parts_left: int = MOST_PARTS) -> str:
+def _oversize(value: Any) -> str:
     """Return the measure by which a value is too large, or ''.
 
     The walk is over what Python's own containers and texts hold, and ends at the limit. Anything
     else counts as one part: arrays and frames cut what they show by themselves.
     """
-    waiting, bytes_left = [value], MOST_BYTES
+    waiting, parts_left, bytes_left = [value], MOST_PARTS, MOST_BYTES
     while waiting:
         item = waiting.pop()
         if isinstance(item, _HOLDERS):

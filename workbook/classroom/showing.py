@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import linecache
 import pprint
@@ -97,24 +96,16 @@ def place(error: BaseException | None, answer: Any) -> str:
 
     It is the innermost one there: what a library did further in is not the learner's to read.
     """
-    own = _file(answer)
-    if error is None or own is None:
+    code = getattr(inspect.unwrap(answer), "__code__", None)
+    if error is None or code is None:
         return ""
+    own = code.co_filename  # a notebook's cell has one of its own, see ``linecache``
     frames = traceback.walk_tb(error.__traceback__)
     numbers = [line for frame, line in frames if frame.f_code.co_filename == own and line]
     if not numbers:
         return ""
     line = linecache.getline(own, numbers[-1]).strip()[:300]
     return f"line {numbers[-1]}: {line}".removesuffix(": ")
-
-
-def _file(answer: Any) -> str | None:
-    """Return the file of a function; a notebook's cell has one of its own, see ``linecache``."""
-    function = inspect.unwrap(answer)
-    while isinstance(function, functools.partial):
-        function = function.func
-    code = getattr(function, "__code__", None)
-    return code.co_filename if code is not None else None
 
 
 def _first(value: Any, room: int = _FIRST) -> Any:

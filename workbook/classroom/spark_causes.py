@@ -120,16 +120,12 @@ def cause_of_no_frame(value: Any) -> str:
 
 
 def other_columns(found: Sequence[str], asked: Sequence[str]) -> NotYet:
-    """Return which columns are missing, not asked for, or there twice."""
-    missing = ", ".join(c for c in asked if c not in found)
-    besides = ", ".join(c for c in found if c not in asked)
-    halves = [f"missing {missing}"] * bool(missing) + [f"not asked for {besides}"] * bool(besides)
-    twice = ", ".join(f"`{c}`" for c, times in Counter(found).items() if times > 1)
+    """Return that the columns differ, and in what."""
+    missing = ", ".join(column for column in asked if column not in found) or "none"
+    besides = ", ".join((Counter(found) - Counter(asked)).elements()) or "none"
     return NotYet(
-        f"A name stands for more than one column: {twice}. Each is asked for once."
-        if twice
-        else f"The columns differ: {'; '.join(halves)}. "
-        "Check what you group by, and name a column with `alias`.",
+        f"The columns differ: missing {missing}; not asked for {besides}. Check what you group by, "
+        "and name a column with `alias`.",
         value=", ".join(found),
         expected=", ".join(asked),
     )
