@@ -14,8 +14,8 @@ from typing import Any
 LIMIT_SECONDS = 2.0
 """How long one call of an answer may take."""
 
-MOST_PARTS = 50_000
-MOST_BYTES = 4_000_000
+MOST_PARTS = 10_000
+MOST_BYTES = 1_000_000
 
 _HOLDERS = (list, tuple, set, frozenset, deque, dict)
 _TEXTS = (str, bytes, bytearray)
