@@ -120,43 +120,39 @@ class Chapter:
     def generate(self, topic: str, count: int, rate: float, **stream: Any) -> pd.DataFrame:
         """Send ``count`` generated clicks at once, the last of them of now.
 
-        Returns what a ledger knows of them, a row per event (``ClickStream.expected``).
+        Returns what a ledger knows of them, a row per event (``expected`` of their stream).
         """
-        crowd = ClickStream(rate=rate, **stream).ending_by(_now_ms(), count)
-        generate(self.config, topic, crowd, count)
-        return crowd.expected(0, count)
+        return self._send(topic, ClickStream(rate=rate, **stream), count)
+
+    def _send(self, topic: str, stream: Any, count: int) -> pd.DataFrame:
+        placed = stream.ending_by(_now_ms(), count)
+        generate(self.config, topic, placed, count)
+        expected: pd.DataFrame = placed.expected(0, count)
+        return expected
 
     def visits(self, tracking: str, orders: str, count: int = 200, **stream: Any) -> pd.DataFrame:
         """Send generated visits to two topics at once, the last of them of now.
 
         ``count`` visits with their tracking messages to the one, as many orders to the other, and
-        heartbeats to both. Returns what a ledger knows of them, a row per message
-        (``VisitStream.expected``). ``stream`` are further parameters of both ``VisitStream``s.
+        heartbeats to both; ``stream`` are further parameters of both. Returns as ``generate``.
         """
         shared = {"partitions": require_topic(self.config, tracking), "visit_s": 10.0, **stream}
         pages = VisitStream(rate=50.0, **shared)
         bought = VisitStream(kind=Kind.ORDERS, rate=10.0, tracking_rate=50.0, **shared)
-        facts = []
-        for topic, made, sent in ((tracking, pages, pages.pages * count), (orders, bought, count)):
-            placed = made.ending_by(_now_ms(), sent)
-            generate(self.config, topic, placed, sent)
-            facts.append(placed.expected(0, sent))
-        return pd.concat(facts, ignore_index=True)
+        sent = self._send(tracking, pages, pages.pages * count), self._send(orders, bought, count)
+        return pd.concat(sent, ignore_index=True)
 
     def actions(
         self, topic: str, registry: str, count: int, rate: float, **stream: Any
     ) -> pd.DataFrame:
         """Send ``count`` generated ad actions at once, the last of them of now.
 
-        Their schemas are registered under the subject ``TOPIC-value``. Returns what a ledger knows
-        of them, a row per message (``AdActionStream.expected``).
+        Their schemas are registered under the subject ``TOPIC-value``. Returns as ``generate``.
         """
         from workbook.streams.generators.ad_actions import AdActionStream, prepare
 
         stream |= {"partitions": require_topic(self.config, topic), **prepare(topic, registry)}
-        made = AdActionStream(rate=rate, **stream).ending_by(_now_ms(), count)
-        generate(self.config, topic, made, count)
-        return made.expected(0, count)
+        return self._send(topic, AdActionStream(rate=rate, **stream), count)
 
     def loop(
         self, work: Callable[[Any, Callable[[], bool]], None], reader: Closes, name: str = ""
