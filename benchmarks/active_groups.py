@@ -34,10 +34,9 @@ from workbook.spark import session
 from workbook.spark.runner import OnPoint
 from workbook.spark.state_store import in_rocksdb
 from workbook.stack.broker import kafka
-from workbook.streams.events.group_records import CONSUMER_OFFSETS
 from workbook.streams.generators.groups import GroupWorkload
 from workbook.systems.active_groups import ActiveGroups
-from workbook.topics import Topic, new_topic
+from workbook.topics import CONSUMER_OFFSETS, Topic, new_topic
 
 PARTITIONS = 50
 

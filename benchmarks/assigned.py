@@ -27,8 +27,7 @@ from workbook.kafka.broker import Broker
 from workbook.sources.kafka import assigned_stream, kafka_stream
 from workbook.spark import session
 from workbook.stack.broker import kafka
-from workbook.streams.events.group_records import CONSUMER_OFFSETS
-from workbook.topics import Topic, new_topic
+from workbook.topics import CONSUMER_OFFSETS, Topic, new_topic
 
 PARTITIONS = 50
 WITHIN_S = 30.0

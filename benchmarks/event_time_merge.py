@@ -35,7 +35,7 @@ from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.offsets import partition_offsets
 from workbook.kafka.producer import DeliveringProducer
-from workbook.pipelines.event_time_merge.by_hand import Limits
+from workbook.pipelines.event_time_merge.columns import Limits
 from workbook.pipelines.event_time_merge.fast import merged_visits
 from workbook.sinks.merged import MergedTopic
 from workbook.sources.kafka import kafka_stream

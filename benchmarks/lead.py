@@ -28,7 +28,7 @@ os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
 from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.producer import DeliveringProducer
-from workbook.pipelines.event_time_merge.by_hand import Limits
+from workbook.pipelines.event_time_merge.columns import Limits
 from workbook.pipelines.event_time_merge.fast import merged_visits
 from workbook.sinks.merged import MergedTopic
 from workbook.sources.kafka import clamped_stream, kafka_stream

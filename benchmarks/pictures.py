@@ -73,9 +73,8 @@ def _group_steps() -> Callable[[], object]:
 
 def _who_reads() -> Callable[[], object]:
     owned = {"A": range(12), "B": range(12, 24)}
-    written = [(f"tab-{n % 1000}", n % 24) for n in range(RECORDS)]
     log = [("A", "revoked", range(24)), *((name, "assigned", its) for name, its in owned.items())]
-    return lambda: who_reads(owned, log, 24, written=written)._repr_html_()
+    return lambda: who_reads(owned, log, 24)._repr_html_()
 
 
 def _who_writes() -> Callable[[], object]:
@@ -130,7 +129,7 @@ def draw_crash(file: str) -> None:
         chromium = driver.chromium.launch(executable_path=shutil.which("chromium"))
         view = chromium.new_page(device_scale_factor=2, viewport={"width": 1280, "height": 400})
         view.set_content(f'<div style="width: max-content; font-family: sans-serif">{page}</div>')
-        view.locator("div").screenshot(path=file)
+        view.locator("body > div").screenshot(path=file)
 
 
 def measure() -> None:

@@ -11,8 +11,8 @@ from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 from labs import until
 
+from workbook.kafka.producer import RecordProducer
 from workbook.kafka.readers import read_all
-from workbook.kafka.record_producer import RecordProducer
 from workbook.topics import SOON
 
 MARKER = b"~roll"

@@ -15,13 +15,12 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable
 
 from workbook.errors import RightMissing, TopicMissing
 from workbook.kafka.broker import Broker
-from workbook.kafka.identity import topic_ids
-from workbook.kafka.probe import require_readable, require_topic
+from workbook.kafka.require import require_readable, require_topic, topic_ids
 from workbook.kafka.start_offsets import look_up
 from workbook.sources.assigned import Settings, _Reader
 from workbook.sources.kafka import assigned_stream
 from workbook.stack import jars
-from workbook.streams.events.group_records import CONSUMER_OFFSETS
+from workbook.topics import CONSUMER_OFFSETS
 
 Users = dict[str, dict[str, str]]
 

@@ -22,15 +22,14 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 
 from workbook.errors import TopicMissing
 from workbook.kafka.broker import Broker
-from workbook.kafka.probe import require_readable
 from workbook.kafka.producer import DeliveringProducer
+from workbook.kafka.require import require_readable
 from workbook.sources.assigned import AssignedKafka, Settings, _Reader, register
 from workbook.sources.kafka import assigned_stream
 from workbook.sources.kafka_records import RecordsLost
 from workbook.spark.progress import _offsets
 from workbook.stack import kafka
-from workbook.streams.events.group_records import CONSUMER_OFFSETS
-from workbook.topics import Topic, new_compacted_topic
+from workbook.topics import CONSUMER_OFFSETS, Topic, new_compacted_topic
 
 ALL = ReadAllAvailable()
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from workbook.errors import BrokerUnreachable, NotOurServer
+from workbook.errors import BrokerUnreachable, NotOurServer, TopicMissing
 from workbook.kafka.broker import Broker
-from workbook.kafka.probe import require_topic
+from workbook.kafka.require import near_misses, require_topic
 from workbook.stack.broker import kafka
 from workbook.topics import new_topic
 
@@ -83,3 +83,32 @@ def test_the_login_reaches_both_clients_and_is_not_shown(monkeypatch: pytest.Mon
         'username="me" password="a\\"b\\\\c";'
     )
     assert 'a"b' not in repr(mine)
+
+
+KNOWN = ["metrics", "clicks", "clicks.dead-letters", "positions.21-us-share-holders.k3f9"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "near"),
+    [
+        ("clikcs", ["clicks"]),
+        ("Clicks", ["clicks"]),
+        ("metric", ["metrics"]),
+        ("positons", ["positions.21-us-share-holders.k3f9"]),
+        ("positions.21-us-share-holders.k3f8", ["positions.21-us-share-holders.k3f9"]),
+        ("nowhere", []),
+    ],
+)
+def test_topics_of_nearly_this_name_are_found(typed: str, near: list[str]) -> None:
+    assert near_misses(typed, KNOWN) == near
+
+
+def test_a_misspelt_topic_comes_with_the_right_one_and_the_next_step(broker: Any) -> None:
+    topic = new_topic("clicks", "test-checks")
+    broker.create(topic)
+    with pytest.raises(TopicMissing) as missing:
+        require_topic(broker.client_config(), topic.name.replace("clicks", "clikcs"))
+    said = str(missing.value)
+    assert f"Did you mean {topic.name}" in said
+    assert "in a notebook by the cell" in said
+    assert "in a terminal by `python -m workbook generate`" in said

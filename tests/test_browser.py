@@ -268,7 +268,7 @@ PICTURES = {
     "00_start_here": {"Who writes where": "keys", "This chapter's pipeline": "pipeline"},
     "01_page_view_counter": {"Two memories": "tape"},
     "02_views_per_second": {"Event time against arrival": "event_time"},
-    "04_at_least_once": {"What the kill found": "crash", "The checkpoint:": "checkpoint"},
+    "04_at_least_once": {"kill -9 ends a program": "crash", "The checkpoint:": "checkpoint"},
     "05_many_partitions": {"The clock of each partition": "clocks"},
     "06_rebalance": {"Who reads what": "group"},
     "11_event_time_timeout": {"Each visit on its line": "merging"},

@@ -16,7 +16,7 @@ import pytest
 from workbook.cli import run
 from workbook.errors import CannotGoOn, TopicMissing
 from workbook.kafka.broker import Broker
-from workbook.kafka.identity import topic_ids
+from workbook.kafka.require import topic_ids
 from workbook.spark import checkpoints
 from workbook.spark.checkpoints import hold, record, release, require
 from workbook.systems import SYSTEMS

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import secrets
-import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import date
@@ -15,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 from workbook.errors import CannotGoOn, DatabaseUnreachable
+from workbook.sinks import counts_table
 from workbook.sinks.counts_table import CountsTable, Fence
 from workbook.spark.runner import Batch
 from workbook.stack.addresses import database
@@ -81,16 +81,14 @@ def test_a_micro_batch_counts_once_and_the_next_adds(table) -> None:
     assert "12 accepted" in made.line()
 
 
-@pytest.mark.parametrize(
-    "ad", ["'; DROP TABLE counts; --", 'a,"b"', '"', "\\N", "%s", "$1", " ", "NULL", "a" * 64]
-)
-def test_an_ad_is_text_whatever_it_looks_like(table, ad: str) -> None:
+def test_an_ad_is_text_whatever_it_looks_like(table) -> None:
+    ads = ["'; DROP TABLE counts; --", 'a,"b"', '"', "\\N", "%s", "$1", " ", "NULL", "a" * 64]
     made = table()
-    made.write(counts((ad, 3)), Batch("q", 0))
-    made.write(counts((ad, 4)), Batch("q", 1))
-    assert totals(made) == {ad: 7}
-    keys = pa.Table.from_pylist([{**ROW, "ad": ad}])
-    assert [row["count"] for row in made.totals(keys)] == [7]
+    for number in (0, 1):
+        made.write(counts(*((ad, 3) for ad in ads)), Batch("q", number))
+    assert totals(made) == dict.fromkeys(ads, 6)
+    keys = pa.Table.from_pylist([{**ROW, "ad": ad} for ad in ads])
+    assert [row["count"] for row in made.totals(keys)] == [6] * len(ads)
 
 
 def test_a_kill_before_the_commit_leaves_nothing(table) -> None:
@@ -136,8 +134,10 @@ def test_a_query_that_is_lost_while_it_catches_up_moves_no_fence_back(table) -> 
     assert table(claims=False).claim("third").counted == {0: 3_000, 1: 3_000}
 
 
-def test_nobody_waits_for_ever(table, schema: str, url: str) -> None:
-    made = table(patience=12.0)
+def test_nobody_waits_for_ever(table, schema: str, url: str, monkeypatch) -> None:
+    limits = counts_table._LIMITS.replace("lock_timeout = '10s'", "lock_timeout = '1s'")
+    monkeypatch.setattr(counts_table, "_LIMITS", limits)
+    made = table()
     with psycopg.connect(url) as other:
         other.execute(f"LOCK TABLE {schema}.counts")
         with pytest.raises(DatabaseUnreachable, match="lock"):
@@ -157,23 +157,12 @@ def test_it_begins_a_horizon_before_the_fence(table) -> None:
     assert len(made.ask("SELECT * FROM reached")) == 2 * 11, "older ones are of no use"
 
 
-def test_a_missing_micro_batch_is_refused(table) -> None:
-    made = table()
-    made.write(counts(("a", 1)), Batch("q", 0))
-    with pytest.raises(CannotGoOn, match="all micro-batches before 2"):
-        made.write(counts(("a", 1)), Batch("q", 2))
-
-
 def test_tables_that_somebody_changed_are_refused_with_what_to_do(table, schema, url) -> None:
     made = table()
     with psycopg.connect(url) as connection:
         connection.execute(f"ALTER TABLE {schema}.counts DROP COLUMN source CASCADE")
     with pytest.raises(CannotGoOn, match=r"Somebody changed them.*start again"):
         made.write(counts(("a", 1)), Batch("q", 0))
-    with psycopg.connect(url) as connection:
-        connection.execute(f"INSERT INTO {schema}.versions VALUES (99)")
-    with pytest.raises(CannotGoOn, match="a newer workbook"):
-        table()
 
 
 def test_a_cut_connection_is_made_again_and_a_wrong_password_said_at_once(table, url) -> None:
@@ -189,21 +178,3 @@ def test_a_cut_connection_is_made_again_and_a_wrong_password_said_at_once(table,
     with pytest.raises(DatabaseUnreachable, match="password authentication failed") as raised:
         made.write(counts(("a", 1)), Batch("q", 2))
     assert "secret" not in str(raised.value)
-
-
-def test_two_threads_that_ask_while_one_writes_see_whole_micro_batches(table) -> None:
-    made, reading, seen = table(), table(claims=False), set()
-    done = threading.Event()
-
-    def look() -> None:
-        while not done.is_set():
-            rows = reading.ask("SELECT sum(count)::bigint AS n FROM counts")
-            seen.add(rows[0]["n"] or 0)
-
-    thread = threading.Thread(target=look)
-    thread.start()
-    for number in range(30):
-        made.write(counts(*((f"ad-{n}", 1) for n in range(200))), Batch("q", number))
-    done.set()
-    thread.join()
-    assert all(n % 200 == 0 for n in seen)

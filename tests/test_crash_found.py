@@ -115,6 +115,6 @@ def test_a_note_is_there_at_once_and_the_last_one_counts(tmp_path) -> None:
 
 def test_boxes_hold_no_times_and_the_kill_is_drawn() -> None:
     drawn = one(traced(FIRST_TEN), Found(0, read=15, committed=13, results=1))
-    [(_, records)] = drawn.drawing.lines
-    assert [box.above for box in records if box.look == "cut"] == ["15"]
+    assert [f">{n}</span>" in drawn.figure for n in range(20)] == [True] * 20
+    assert "✂ kill -9 here, before 15" in drawn.figure
     assert "kill -9 before offset 15" in drawn.words

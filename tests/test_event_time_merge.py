@@ -30,10 +30,10 @@ from pyspark.sql import SparkSession
 from workbook.errors import PartitionedApart
 from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import DeadLetters
-from workbook.kafka.partitioners import require_alike
 from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.readers import read_dead_letters
-from workbook.pipelines.event_time_merge.by_hand import Limits
+from workbook.kafka.require import require_alike
+from workbook.pipelines.event_time_merge.columns import Limits
 from workbook.pipelines.event_time_merge.fast import merged_visits
 from workbook.sinks.merged import TOO_LARGE_VISIT, MergedTopic
 from workbook.sources.kafka import clamped_stream, kafka_stream
@@ -197,20 +197,6 @@ def test_lateness_makes_fragments_that_say_so_and_loses_nothing(
     assert verdict.counts["apart"] == verdict.counts["repeated"] == 0
 
 
-def test_each_batch_is_sorted_by_event_time(spark: SparkSession, streams: Streams) -> None:
-    times = [NOW - 300_000 + n * 7919 % 90_000 for n in range(400)]
-    tracked = [TrackingMessage(n, f"v{n}", at, "/") for n, at in enumerate(times)]
-    streams.send(streams.tracking, *tracked)
-    beats(streams, NOW)
-    with streams.merging(spark) as queries:
-        queries.process_all()
-    emitted = streams.emitted()
-    assert len(emitted) == 400
-    for partition in (0, 1):
-        newest = [visit.newest for p, visit in emitted if p == partition]
-        assert newest == sorted(newest)
-
-
 # --- what stands still ------------------------------------------------------------------------
 
 A, B = TrackingMessage(1, "a", NOW - 300_000, "/"), TrackingMessage(2, "b", NOW - 10_000, "/")
@@ -231,55 +217,6 @@ def test_a_stuck_stream_holds_back_and_heartbeats_release(
         streams.send(streams.orders, Heartbeat(NOW - 200_000))
         queries.process_all()
         assert [visit for _, visit in streams.emitted()] == [Merged("a", (A,))]
-
-
-def test_a_visitor_who_never_pauses_is_emitted_too(spark: SparkSession, streams: Streams) -> None:
-    limits = Limits(timeout=60_000, max_age=100_000, horizon=600_000)
-    start = NOW - 400_000
-    steps = [TrackingMessage(n, "a", start + n * 30_000, "/") for n in range(8)]
-    with streams.merging(spark, limits=limits) as queries:
-        for step in steps:
-            streams.send(streams.tracking, step)
-            beats(streams, step.timestamp)
-            queries.process_all()
-    parts = [visit for _, visit in streams.emitted()]
-    assert [(len(part.tracking), part.fragment) for part in parts] == [(5, 0)]
-
-
-def test_the_other_topic_s_order_belongs_to_the_visit_whichever_comes_first(
-    spark: SparkSession, streams: Streams
-) -> None:
-    order = OrderMessage(9, "a", NOW - 290_000, "o9", 100)
-    with streams.merging(spark) as queries:
-        streams.send(streams.orders, order)
-        queries.process_all()
-        streams.send(streams.tracking, A)
-        beats(streams, NOW)
-        queries.process_all()
-    assert [visit for _, visit in streams.emitted()] == [Merged("a", (A,), (order,))]
-
-
-def test_an_order_that_comes_after_its_visit_is_a_fragment_within_the_horizon(
-    spark: SparkSession, streams: Streams
-) -> None:
-    order = OrderMessage(9, "a", NOW - 290_000, "o9", 100)
-    again = TrackingMessage(10, "a", NOW - 280_000, "/")
-    limits = Limits(timeout=60_000, max_age=600_000, horizon=50_000)
-    with streams.merging(spark, limits=limits) as queries:
-        streams.send(streams.tracking, A)
-        beats(streams, NOW - 200_000)
-        queries.process_all()
-        streams.send(streams.orders, order)
-        queries.process_all()
-        beats(streams, NOW - 100_000)
-        queries.process_all()
-        streams.send(streams.tracking, again)
-        queries.process_all()
-    assert [visit for _, visit in streams.emitted()] == [
-        Merged("a", (A,)),
-        Merged("a", (), (order,), fragment=1),
-        Merged("a", (again,)),
-    ]
 
 
 @pytest.mark.slow
@@ -307,24 +244,27 @@ def test_a_broker_that_is_away_when_a_batch_begins_is_waited_for(
 # --- one stream leads -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("lead", "most"), [({}, None), ({"max_lead": "10 seconds"}, 100)])
 def test_the_clamp_bounds_what_is_open_whatever_the_lead(
-    spark: SparkSession, streams: Streams, lead: dict[str, str], most: int | None
+    spark: SparkSession, streams: Streams
 ) -> None:
     """A visit a second, for an hour, while orders have come to the first minute only."""
     hour_ago = NOW - 3_600_000
     visits = [TrackingMessage(n, f"v{n}", hour_ago + n * 1000, "/") for n in range(3500)]
     streams.send(streams.tracking, *visits)
     streams.send(streams.orders, Heartbeat(hour_ago), Heartbeat(hour_ago + 60_000))
-    with streams.merging(spark, max_per_batch=500, **lead) as queries:
+    with streams.merging(spark, max_per_batch=500, max_lead="10 seconds") as queries:
         queries.process_all()
         still = sum(streams.last_clock(p)["open"] for p in (0, 1))
-        assert still == 3500 if most is None else 60 <= still <= most
+        assert 60 <= still <= 100
         minutes = [Heartbeat(hour_ago + minute * 60_000) for minute in range(2, 61)]
         streams.send(streams.orders, *minutes)
         streams.send(streams.tracking, Heartbeat(NOW))
         queries.process_all()
-    assert len(streams.emitted()) == len([v for v in visits if v.timestamp < NOW - 60_000])
+    emitted = streams.emitted()
+    assert len(emitted) == len([v for v in visits if v.timestamp < NOW - 60_000])
+    for partition in (0, 1):
+        newest = [visit.newest for p, visit in emitted if p == partition]
+        assert newest == sorted(newest)
 
 
 def test_a_silent_topic_that_counts_as_idle_holds_nobody_back(
@@ -392,18 +332,6 @@ def test_a_visit_that_is_too_large_for_the_topic_goes_to_the_dead_letters(
     letters = streams.letters()
     assert letters["reason"].tolist() == [TOO_LARGE_VISIT]
     assert Merged.from_json(letters["value"][0]).tracking == tuple(many)
-
-
-@pytest.mark.parametrize("heartbeats", [False, True])
-def test_empty_topics_and_heartbeats_alone_emit_nothing(
-    spark: SparkSession, streams: Streams, heartbeats: bool
-) -> None:
-    with streams.merging(spark) as queries:
-        if heartbeats:
-            beats(streams, NOW)
-        queries.process_all()
-    assert streams.emitted() == []
-    assert bool(streams.clocks) == heartbeats
 
 
 # --- partitioned alike ------------------------------------------------------------------------

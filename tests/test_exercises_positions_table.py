@@ -21,8 +21,8 @@ def test_a_table_of_spark_keeps_to_the_same_filter():
     """``KTable.changes`` and the exercise emit the same for each pair of rows."""
     import polars as pl
 
+    from workbook.tables.changes import DELETED, GROUP_BUCKET, ORDER, newest, table_of
     from workbook.tables.state import empty
-    from workbook.tables.steps import DELETED, GROUP_BUCKET, ORDER, newest, table_of
 
     columns = ("position", "client", "ticker", "amount", "exchange")
     nothing = dict.fromkeys(columns[1:])

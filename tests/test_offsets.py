@@ -1,16 +1,20 @@
-"""Where partitions begin and end, how far a group has come, and how many records wait."""
+"""Where partitions begin and end, and how far a group has come."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from concurrent.futures import Future
+from contextlib import suppress
+from types import SimpleNamespace
+from typing import Any, ClassVar
 
 import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
+from labs import until
 
 from workbook.kafka import offsets
-from workbook.kafka.offsets import PartitionOffsets, Unread, partition_offsets
+from workbook.kafka.offsets import PartitionOffsets, partition_offsets
 from workbook.topics import Topic
 
 
@@ -26,7 +30,15 @@ def test_the_lag_begins_at_the_first_record_or_at_the_last_commit(
     gone = admin.delete_records([TopicPartition(made.name, 0, 2)])
     assert all(future.result(30) for future in gone.values())
     group = Consumer({**config, "group.id": made.name})
-    group.commit(offsets=[TopicPartition(made.name, 1, 4)], asynchronous=False)
+    place = [TopicPartition(made.name, 1, 4)]
+
+    def committed() -> bool:
+        with suppress(KafkaException):  # a broker's coordinator takes a moment to start
+            group.commit(offsets=place, asynchronous=False)
+            return True
+        return False
+
+    until(committed, "a commit")
     group.close()
     assert partition_offsets(config, made.name, made.name) == [
         PartitionOffsets(0, begin=2, end=5, committed=None, lag=3),
@@ -35,54 +47,28 @@ def test_the_lag_begins_at_the_first_record_or_at_the_last_commit(
     assert [place.committed for place in partition_offsets(config, made.name)] == [None, None]
 
 
-class Answering:
-    """A consumer whose coordinator answers with these errors first."""
+class Starting:
+    """An admin client whose broker answers with these errors first."""
 
-    def __init__(self, *errors: int) -> None:
-        self.errors = list(errors)
+    errors: ClassVar[list[int]] = []
 
-    def committed(self, wanted: list[TopicPartition], timeout: float) -> list[TopicPartition]:
+    def list_offsets(self, wanted: dict[Any, Any], **rest: Any) -> dict[Any, Any]:
+        answer: Future[Any] = Future()
         if self.errors:
-            raise KafkaException(KafkaError(self.errors.pop(0)))
-        return wanted
+            answer.set_exception(KafkaException(KafkaError(self.errors.pop(0))))
+        else:
+            answer.set_result(SimpleNamespace(offset=7))
+        return dict.fromkeys(wanted, answer)
 
 
-class Electing:
-    """A consumer of a partition whose leader is elected meanwhile."""
-
-    def __init__(self, *errors: int) -> None:
-        self.errors = list(errors)
-
-    def get_watermark_offsets(self, partition: TopicPartition, timeout: float) -> tuple[int, int]:
-        if self.errors:
-            raise KafkaException(KafkaError(self.errors.pop(0)))
-        return 3, 7
-
-
-def test_a_new_partition_without_a_leader_is_asked_again() -> None:
-    wanted, reader = TopicPartition("clicks", 0), Electing(KafkaError.NOT_LEADER_FOR_PARTITION)
-    assert offsets.begin_and_end(reader, wanted, until=float("inf")) == (3, 7)  # type: ignore[arg-type]
-    reader = Electing(KafkaError.NOT_LEADER_FOR_PARTITION)
+def test_a_partition_or_a_coordinator_that_is_starting_is_asked_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(offsets, "admin", lambda config: Starting())
+    monkeypatch.setattr(offsets, "require_topic", lambda config, topic: 1)
+    Starting.errors = [KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.COORDINATOR_LOAD_IN_PROGRESS]
+    assert offsets.first_since({}, "clicks", 0) == {0: 7}
+    Starting.errors = [KafkaError.TOPIC_AUTHORIZATION_FAILED] * 2
     with pytest.raises(KafkaException):
-        offsets.begin_and_end(reader, wanted, until=0)  # type: ignore[arg-type]
-    reader = Electing(*[KafkaError.TOPIC_AUTHORIZATION_FAILED] * 2)
-    with pytest.raises(KafkaException):
-        offsets.begin_and_end(reader, wanted, until=float("inf"))  # type: ignore[arg-type]
-    assert len(reader.errors) == 1, "asked once"
-
-
-def test_a_coordinator_that_is_starting_is_asked_again() -> None:
-    starting = (KafkaError.NOT_COORDINATOR, KafkaError.COORDINATOR_LOAD_IN_PROGRESS)
-    wanted = [TopicPartition("clicks", 0, 7)]
-    reader: Any = Answering(*starting)
-    assert offsets._committed(reader, wanted) == wanted
-    reader = Answering(KafkaError.GROUP_AUTHORIZATION_FAILED)
-    with pytest.raises(KafkaException):
-        offsets._committed(reader, wanted)
-    assert not reader.errors, "asked once"
-
-
-def test_where_nobody_answers_more_records_wait_than_any(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A clock that took silence for the end of its partition would put good clicks aside."""
-    monkeypatch.setattr(offsets, "ANSWER_S", 0.2)
-    assert Unread({"bootstrap.servers": "127.0.0.1:1"}, "clicks")(0, 5) > 10**15
+        offsets.first_since({}, "clicks", 0)
+    assert len(Starting.errors) == 1, "asked once"

@@ -4,22 +4,34 @@ from __future__ import annotations
 
 from workbook.classroom.diagram import declared
 from workbook.views import pipeline as draw
+from workbook.views.boxes import Box
 from workbook.views.filter_square import Met, filter_square
 from workbook.views.group_steps import LAST, Step, group_steps
+from workbook.views.table_change import LAST as UPDATES
+from workbook.views.table_change import Change, Update, table_change, table_changes
 from workbook.views.windowed_store import LINES, windowed_store
 
 T = 1_700_000_000_000
 
 
-def test_a_pipeline_is_drawn_path_by_path() -> None:
-    clicks, count = draw.topic("clicks", 2), draw.loop("count", "map")
-    drawn = draw.pipeline((draw.producer("shop"), clicks, count, draw.sink("shown")), (clicks,))
-    assert drawn.words == "shop → clicks → count → shown; clicks."
+def test_a_part_of_a_pipeline_is_drawn_once_and_named_again() -> None:
+    clicks, count, shown = draw.topic("clicks", 2), draw.loop("count", "map"), draw.sink("shown")
+    drawn = draw.pipeline(
+        (draw.producer("shop"), clicks, count, shown),
+        (clicks, draw.query("by_spark"), shown),
+        (draw.topic("orders"), count),
+    )
+    assert drawn.words == (
+        "shop → clicks → count → shown; clicks → by_spark → shown; orders → count."
+    )
     assert drawn.rows[1:3] == [
-        {"part": "clicks", "kind": "topic, 2 partitions", "state": "–", "goes on to": "count"},
+        {"part": "clicks", "kind": "topic, 2 partitions", "state": "–",
+         "goes on to": "count, by_spark"},
         {"part": "count", "kind": "loop", "state": "map", "goes on to": "shown"},
-    ]
-    assert "state: map" in drawn.figure
+    ]  # fmt: skip
+    named = [[box.name for box in line if isinstance(box, Box)] for _, line in drawn.drawing.lines]
+    assert named[1:] == [["↑ clicks", "by_spark", "↑ shown"], ["orders", "↑ count"]]
+    assert drawn.figure.count("state: map") == 1
     assert draw.pipeline().words == "This pipeline has no parts yet."
     evil = draw.pipeline((draw.topic("<b>"),))
     assert "<b><b>" not in evil.figure
@@ -78,3 +90,28 @@ def test_a_windowed_store_is_a_grid_with_what_a_question_returns() -> None:
     assert windowed_store([], 10_000).words == "The store has no row yet."
     many = windowed_store([(start, f"g{n:02}", "1") for n in range(LINES + 1)], 10_000)
     assert f"{LINES} groups are drawn." in many.words
+
+
+def test_an_update_is_a_row_that_goes_and_one_that_comes() -> None:
+    moved = Update(
+        "p1", "Bob: 1", "Ann: 1", [Change("Bob", -1, "p1", ""), Change("Ann", 1, "", "p1")]
+    )
+    drawn = table_change(moved)
+    assert drawn.words == (
+        "p1 was Bob: 1 and is Ann: 1; −1 in Bob: p1 → nothing; +1 in Ann: nothing → p1. "
+        "After −1 and before +1, p1 is in no group."
+    )
+    assert [row["change"] for row in drawn.rows] == ["−1", "+1"]
+    assert "is new: x" in table_change(Update("p", None, "x")).words
+    assert "is closed" in table_change(Update("p", "x", None)).words
+    assert "no change, so each group stays" in table_change(Update("p", "x", "x")).words
+
+
+def test_of_many_updates_the_last_ones_are_steps() -> None:
+    drawn = table_changes([Update(f"p{n}", None, "x") for n in range(UPDATES + 3)])
+    assert len(drawn.steps) == UPDATES
+    assert drawn.words == f"27 updates, 0 changes. The last {UPDATES} updates are drawn."
+    assert drawn.rows[0]["update"] == 4
+    page = drawn._repr_html_()
+    assert page.count('type="radio"') == UPDATES
+    assert "<p>" in table_changes([])._repr_html_()

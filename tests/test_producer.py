@@ -14,8 +14,7 @@ from labs import until
 
 from workbook.errors import BrokerUnreachable, Rejected, TopicMissing
 from workbook.kafka.murmur2 import partition_of
-from workbook.kafka.producer import DeliveringProducer
-from workbook.kafka.record_producer import RecordProducer
+from workbook.kafka.producer import DeliveringProducer, RecordProducer
 from workbook.streams.background_stream import BackgroundStream
 from workbook.streams.clicks import ClickProducer
 from workbook.streams.events.clicks import Click, ClickType

@@ -210,21 +210,15 @@ def three_steps() -> Rewind:
 
 def test_the_slider_and_the_buttons_redraw_picture_words_and_table() -> None:
     shown = three_steps()
-    assert "3 of 3 partitions" in shown.picture.words
+    assert "3 of 3 partitions" in str(shown)
     shown.back.click()
     assert shown.slider.label == "step 2"
-    assert "2 of 3 partitions" in shown.picture.words
     assert "2 of 3 partitions" in shown._figure.value
     assert "none" in shown._twin.value
-    shown.slider.index = 0
-    assert "1 of 3 partitions" in shown._figure.value
-    shown.back.click()
+    shown.move(-5)
     assert shown.slider.label == "step 1", "there is nothing before the first"
     shown.on.click()
-    shown.on.click()
-    shown.on.click()
-    assert shown.slider.label == "step 3"
-    assert "3 of 3 partitions" in str(shown)
+    assert "2 of 3 partitions" in str(shown)
 
 
 def test_a_still_stays_for_export_and_folds_once_the_slider_has_moved(
@@ -232,12 +226,9 @@ def test_a_still_stays_for_export_and_folds_once_the_slider_has_moved(
 ) -> None:
     displayed: list[Any] = []
     still = SimpleNamespace(update=lambda formats, raw: displayed.append(formats))
-
-    def display(thing: Any, **how: Any) -> Any:
-        displayed.append(thing)
-        return still if how.get("display_id") else None
-
-    monkeypatch.setattr("workbook.views.rewind.display", display)
+    monkeypatch.setattr(
+        "workbook.views.rewind.display", lambda thing, **how: displayed.append(thing) or still
+    )
     shown = three_steps()
     shown._ipython_display_()
     controls, formats = displayed
@@ -247,12 +238,5 @@ def test_a_still_stays_for_export_and_folds_once_the_slider_has_moved(
     shown.move(-1)
     assert displayed[-1]["text/html"].startswith("<details>")
     assert "2 of 3 partitions" in displayed[-1]["text/html"]
-
-
-def test_a_single_step_has_no_slider(monkeypatch: pytest.MonkeyPatch) -> None:
-    displayed: list[Any] = []
-    monkeypatch.setattr(
-        "workbook.views.rewind.display", lambda thing, **how: displayed.append(thing)
-    )
-    Rewind(three_steps()._draw, [("the only one", 1)])._ipython_display_()
-    assert len(displayed) == 1
+    Rewind(shown._draw, [("the only one", 1)])._ipython_display_()
+    assert len(displayed) == 4, "a single step has no slider"

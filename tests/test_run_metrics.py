@@ -20,9 +20,9 @@ from labs import end, read_until, until, workbook
 from workbook.cli.live_line import Writes
 from workbook.cli.metrics import LINES, Known
 from workbook.errors import TopicMissing
-from workbook.kafka.end_offsets import EndOffsets
-from workbook.kafka.probe import require_topic
+from workbook.kafka.offsets import EndOffsets
 from workbook.kafka.readers import read_dead_letters
+from workbook.kafka.require import require_topic
 from workbook.streams.events.clicks import Click, ClickType
 from workbook.streams.events.metrics import NOT_A_METRIC, Metric
 from workbook.streams.generators.clicks import ClickStream

@@ -109,13 +109,6 @@ def test_a_checkpoint_of_another_topic_and_results_of_another_are_refused(
     broker.create(clicks)
     said = refused("--in", one.name, "--out", clicks.name, "--checkpoint", str(tmp_path / "new"))
     assert f"Expected {clicks.name!r} to be compacted" in said
-    said = refused("--in", one.name, "--out", f"{out}.late", "--checkpoint", str(state))
-    assert f"came {out}.late (isn't there)" in said
-    said = refused("--in", one.name, "--out", two.name, "--checkpoint", str(state), "--no-store")
-    assert f"writes: made for {out} (" in said
-    said = refused("--in", one.name, "--checkpoint", str(state))
-    assert f"writes: made for {out} (" in said
-    assert "came nothing" in said
     remade(broker, one)
     said = refused("--in", one.name, "--checkpoint", str(state))
     assert f"reads: made for {one.name} (" in said
@@ -164,19 +157,3 @@ def test_what_is_not_there_is_said(store: Path, tmp_path: Path, capsys: Any) -> 
     (tmp_path / "text").write_text("no database at all, but long enough to be looked at")
     assert main(["store", str(tmp_path / "text")]) == 1
     assert "is no store of a table" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (("share_holders", "--by-partition"), "unknown: --by-partition\n"),
-        (("page_views", "--store", "file"), "unknown: --store\n"),
-        (("page_views", "--latness", "9 s"), "unknown: --latness. Is it --lateness?\n"),
-    ],
-)
-def test_an_option_that_a_system_does_not_have_is_refused(
-    words: tuple[str, ...], says: str, capsys: Any
-) -> None:
-    with pytest.raises(SystemExit):
-        main(["run", *words])
-    assert capsys.readouterr().err.startswith(says)

@@ -14,8 +14,8 @@ from confluent_kafka.admin import AdminClient
 
 from workbook.errors import WorkbookError
 from workbook.kafka.broker import Broker
-from workbook.kafka.identity import topic_ids
 from workbook.kafka.producer import DeliveringProducer
+from workbook.kafka.require import topic_ids
 from workbook.kafka.start_offsets import EARLIEST, HEADER, headers, look_up, where_to_begin
 from workbook.systems import SYSTEMS
 from workbook.systems.merge_start import where_to_start

@@ -11,11 +11,11 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from labs import until
 
-from workbook.classroom.tapes import SILENT, Tape, click_name, drawn
 from workbook.kafka import tail as tail_module
 from workbook.kafka.offsets import committed_offset
 from workbook.kafka.tail import KEPT, Seen, Tail
 from workbook.topics import Topic
+from workbook.views.tape import SILENT, Tape, click_name, drawn
 
 
 @pytest.fixture(autouse=True)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass, field
 
+CONSUMER_OFFSETS = "__consumer_offsets"
+"""Kafka's own topic, where consumer groups keep what they have committed, and who is in them."""
+
 FOREVER = {
     # Events are dated in the past on purpose: neither retention nor the broker may drop them.
     "retention.ms": "-1",

@@ -8,7 +8,8 @@ from importlib.util import find_spec
 from IPython import get_ipython
 from IPython.display import display
 
-from workbook.views.pipeline import Part, pipeline
+from workbook.views.boxes import Box
+from workbook.views.pipeline import pipeline
 
 LESSONS = "workbook.lessons"
 
@@ -20,10 +21,10 @@ def show(chapter: str) -> None:
         display(pipeline(*paths))
 
 
-def declared(chapter: str) -> tuple[tuple[Part, ...], ...]:
+def declared(chapter: str) -> tuple[tuple[Box, ...], ...]:
     """Return the paths of a chapter such as ``02_views_per_second``; () where it has none."""
     stem = chapter.partition("_")[2]
     if not stem.isidentifier() or not find_spec(f"{LESSONS}.{stem}"):
         return ()
-    paths: tuple[tuple[Part, ...], ...] = getattr(import_module(f"{LESSONS}.{stem}"), "paths", ())
+    paths: tuple[tuple[Box, ...], ...] = getattr(import_module(f"{LESSONS}.{stem}"), "paths", ())
     return paths

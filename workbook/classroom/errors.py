@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from IPython import get_ipython
 
 import workbook
-from workbook.classroom.steps import NEXT_STEPS
+from workbook.classroom.next_steps import NEXT_STEPS
 from workbook.errors import QueryFailed, WorkbookError
 
 if TYPE_CHECKING:

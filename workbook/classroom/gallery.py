@@ -17,8 +17,9 @@ from workbook.views.event_time import event_time
 from workbook.views.group import who_reads
 from workbook.views.picture import Picture
 from workbook.views.runs import MicroBatch, Run
+from workbook.views.strip import Look
 from workbook.views.table_change import Change, Update, table_change
-from workbook.views.tape import Look, Place, Span, tape
+from workbook.views.tape import Place, Span, tape
 
 DATA = Path(workbook.__file__).parents[1] / "data"
 WIDTH = 440
@@ -50,7 +51,8 @@ def gallery() -> Gallery:
 _STYLE = (
     f"<style>.wb-small {{width:{WIDTH}px; max-width:100%; margin:0}}"
     ".wb-small svg, .wb-small img {min-width:0 !important} .wb-small figcaption {font-size:13px}"
-    ".wb-small:has(:checked) {width:100%}</style>"
+    ".wb-small > div {zoom:0.55; overflow-x:auto}"
+    ".wb-small:has(:checked) {width:100%} .wb-small:has(:checked) > div {zoom:1}</style>"
 )
 
 
@@ -93,8 +95,7 @@ def _clocks(recorded: Recorded) -> Picture:
 
 def _group(recorded: Recorded) -> Picture:
     its = recorded["group"]
-    written = [(key, partition) for key, partition in its["written"]]
-    return who_reads(its["owned"], its["log"], its["partitions"], written=written)
+    return who_reads(its["owned"], its["log"], its["partitions"])
 
 
 def _table_change(recorded: Recorded) -> Picture:

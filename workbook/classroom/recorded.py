@@ -14,8 +14,8 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 
 from workbook.classroom.errors import headline
 from workbook.errors import WorkbookError
-from workbook.kafka.probe import require_topic
 from workbook.kafka.readers import FAST_PLAIN, read_messages
+from workbook.kafka.require import require_topic
 from workbook.spark.offset_log import offset_log
 from workbook.views.clocks import clocks
 from workbook.views.event_time import event_time

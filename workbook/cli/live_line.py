@@ -7,7 +7,7 @@ import time
 
 from workbook.cli.console import Ending, Line, waiting_for
 from workbook.cli.screen import Screen
-from workbook.kafka.end_offsets import EndOffsets
+from workbook.kafka.offsets import EndOffsets
 from workbook.spark.runner import OnPoint, Running
 from workbook.systems.base import Started
 

@@ -15,9 +15,8 @@ from pyspark.errors import PySparkException
 from workbook.cli.console import Ending, end_like_ctrl_c, plain, typed, waiting_for
 from workbook.cli.live_line import Writes, follow
 from workbook.errors import SparkFailed, WorkbookError
-from workbook.kafka.end_offsets import EndOffsets
-from workbook.kafka.identity import topic_ids
-from workbook.kafka.probe import require_topic
+from workbook.kafka.offsets import EndOffsets
+from workbook.kafka.require import require_topic, topic_ids
 from workbook.spark import checkpoints, cluster, session
 from workbook.spark.failures import query_failed
 from workbook.stack.broker import Broker, kafka

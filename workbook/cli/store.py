@@ -12,7 +12,7 @@ from typing import Any
 
 from workbook.cli.console import typed
 from workbook.errors import WorkbookError
-from workbook.sinks.batch_file import tables_in
+from workbook.sinks.once import tables_in
 from workbook.sinks.store import Store
 from workbook.sinks.windowed_store import WindowedStore
 

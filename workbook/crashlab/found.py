@@ -17,7 +17,8 @@ from workbook.errors import WorkbookError
 from workbook.spark.checkpoint_files import checkpoint_files, planned
 from workbook.views.checkpoint import checkpoint
 from workbook.views.picture import Picture, number
-from workbook.views.tape import Look, Place, Span, tape
+from workbook.views.strip import Look
+from workbook.views.tape import Place, Span, tape
 
 CAPTION = (
     "kill -9 ends a program that counts the {}s among these records: what is lost, what read again?"

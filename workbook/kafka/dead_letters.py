@@ -4,56 +4,45 @@ A dead letter keeps key and value of the record byte for byte, null and empty to
 know about it stands in the Kafka headers, as text: ``reason``, ``topic``, ``partition``,
 ``offset``, ``arrival`` (ms since 1970). So a repaired reader can take the value as it is.
 
-One that the broker finds too large is sent again, by itself and then cut: to a half, a quarter
-and so on, until the broker takes it, whatever its limit is. Then ``value-length`` and
+One that is larger than a record of its topic may be is cut. Then ``value-length`` and
 ``value-sha256`` (or the same of the ``key``) are those of the whole.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Mapping
 from hashlib import sha256
 from types import TracebackType
 from typing import Any
 
-from confluent_kafka import KafkaError, Message
+from confluent_kafka import KafkaError, KafkaException, Message
 
 from workbook.errors import BrokerUnreachable, RecordRefused, Rejected
-from workbook.kafka.producer import TOO_LARGE, DeliveringProducer
+from workbook.kafka.producer import DeliveringProducer
+from workbook.kafka.require import MEGABYTE, PATIENCE_S, largest_record
 
 _SILENT = {KafkaError._MSG_TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN}
+_PLACE = ("topic", "partition", "offset", "arrival")
 
-MOST = 16 << 20
-"""At most this number of bytes of a key or value are sent; a broker limits the compressed ones."""
-
-
-@dataclass(frozen=True, slots=True)
-class Letter:
-    """A dead letter: key and value as bytes or None, and the headers."""
-
-    key: bytes | None
-    value: bytes | None
-    headers: dict[str, str]
-
-    @property
-    def size(self) -> int:
-        """Return the size in bytes of the longer one, key or value."""
-        return max(len(self.key or b""), len(self.value or b""))
-
-    def cut(self, most: int) -> Letter:
-        """Cut key and value to ``most`` bytes each; headers say how long the whole was."""
-        headers = dict(self.headers)
-        for name, whole in (("key", self.key), ("value", self.value)):
-            if whole is not None and len(whole) > most:
-                headers |= {f"{name}-{what}": fact for what, fact in identity(whole).items()}
-        return Letter(self.key and self.key[:most], self.value and self.value[:most], headers)
+HEADERS = 1000
+"""Bytes that are kept free for a letter's headers, and for its frame."""
 
 
 def identity(whole: bytes) -> dict[str, str]:
     """Identify bytes of which only a part is at hand, by their length and their SHA-256."""
     return {"length": str(len(whole)), "sha256": sha256(whole).hexdigest()}
+
+
+def bounded(config: Mapping[str, Any], topic: str) -> tuple[int, dict[str, Any]]:
+    """Return how large key and value of a record may be, and settings that keep batches below it.
+
+    A broker's limit is for a batch; so no batch is larger than it before it's compressed.
+    """
+    try:
+        most = largest_record(config, topic) - HEADERS
+    except KafkaException:  # no such topic: the producer will say so
+        most = MEGABYTE - HEADERS
+    return max(most, 0), {"batch.size": max(min(most, 1_000_000), 1)}
 
 
 class DeadLetters:
@@ -66,11 +55,10 @@ class DeadLetters:
     makes one for each task, counts for itself.
     """
 
-    def __init__(self, config: dict[str, str], topic: str, patience: float = 60.0) -> None:
+    def __init__(self, config: Mapping[str, Any], topic: str, patience: float = PATIENCE_S) -> None:
         self.topic, self.asked, self.sent = topic, 0, 0
-        self._patience, self._lost, self._why = patience, 0, ""
-        self._config = config
-        self._too_large: deque[Letter] = deque()
+        self._config, self._patience = config, patience
+        self._lost, self._why, self._most = 0, "", 0
         # Most tasks meet no bad record and need none.
         self._producer: DeliveringProducer | None = None
 
@@ -86,73 +74,51 @@ class DeadLetters:
         }
         self.send(record, str(why.reason))
 
-    def send(self, record: dict[str, Any], reason: str) -> None:
+    def send(self, record: Mapping[str, Any], reason: str) -> None:
         """Send one record: key, value (bytes), topic, partition, offset, arrival (ms).
 
         A full queue of the producer is waited for.
         """
+        if self._producer is None:
+            self._most, settings = bounded(self._config, self.topic)
+            self._producer = DeliveringProducer(
+                self._config, self.topic, settings, patience=self._patience
+            )
         headers = {"reason": reason, **{name: str(record[name]) for name in _PLACE}}
-        self._producer = self._producer or self._connect()
-        self._produce(self._producer, Letter(record["key"], record["value"], headers))
+        key, value = record["key"], record["value"]
+        if len(key or b"") + len(value or b"") > self._most:
+            for name, whole in (("key", key), ("value", value)):
+                if len(whole or b"") > self._most // 2:
+                    headers |= {f"{name}-{what}": fact for what, fact in identity(whole).items()}
+            key, value = (part and part[: self._most // 2] for part in (key, value))
+        self._producer.produce(value, key, headers=headers, report=self._delivered)
         self.asked += 1
         self._producer.poll()
-        self._send_smaller(self._producer)
 
     def close(self) -> None:
         """Wait for the broker to have every letter."""
         if self._producer is None:
             return
         waiting = self._producer.flush()
-        self._send_smaller(self._producer)
         lost, why = self._lost, self._why
         self._lost, self._why = 0, ""  # raised once: who goes on starts anew
+        server = self._config.get("bootstrap.servers")
         if why:
             raise RecordRefused(
-                f"Expected {self._config.get('bootstrap.servers')} to take dead letters into "
-                f"{self.topic!r}, but it refuses them ({why}). Check that this topic exists, "
-                "isn't compacted, and that you may write there; then start again."
+                f"Expected {server} to take dead letters into {self.topic!r}, but it refuses them "
+                f"({why}). Check that this topic exists, isn't compacted, and that you may write "
+                "there; then start again."
             )
         if waiting or lost:
             raise BrokerUnreachable(
-                f"Expected {self._config.get('bootstrap.servers')} to take {waiting + lost} "
-                f"more dead letters into {self.topic!r}, but it did not within "
-                f"{self._patience:.0f} s. Check that the broker runs and that this topic exists "
-                "(python -m workbook doctor)."
+                f"Expected {server} to take {waiting + lost} more dead letters into "
+                f"{self.topic!r}, but it did not within {self._patience:.0f} s. Check that the "
+                "broker runs and that this topic exists (python -m workbook doctor)."
             )
 
-    def _connect(self) -> DeliveringProducer:
-        return DeliveringProducer(self._config, self.topic, patience=self._patience)
-
-    def _produce(self, producer: DeliveringProducer, letter: Letter, most: int = MOST) -> None:
-        part, report = letter.cut(most), partial(self._delivered, letter)
-        producer.produce(part.value, part.key, headers=part.headers, report=report)
-
-    def _send_smaller(self, producer: DeliveringProducer) -> None:
-        """Send again what was too large: whole, since its batch may have been; then cut."""
-        while self._too_large:
-            producer.flush()  # what still waits would share a batch with it
-            letter = self._too_large.popleft()
-            most = min(letter.size, MOST)
-            while not self._takes(producer, letter, most):
-                most //= 2
-
-    def _takes(self, producer: DeliveringProducer, letter: Letter, most: int) -> bool:
-        """Send a letter by itself; False if the broker finds it too large, and it can be cut."""
-        others = len(self._too_large)
-        self._produce(producer, letter, most)
-        producer.flush()
-        if len(self._too_large) == others:
-            return True
-        self._too_large.pop()
-        if most == 0:
-            self._why = "even without key and value they are too large"
-        return most == 0
-
-    def _delivered(self, letter: Letter, error: KafkaError | None, _: Message | None) -> None:
+    def _delivered(self, error: KafkaError | None, _: Message | None) -> None:
         if error is None:
             self.sent += 1
-        elif error.code() in TOO_LARGE:
-            self._too_large.append(letter)  # not from within a callback: it would have to wait
         elif error.code() in _SILENT:
             self._lost += 1
         else:
@@ -171,6 +137,3 @@ class DeadLetters:
 
     def __reduce__(self) -> tuple[type[DeadLetters], tuple[Any, ...]]:
         return DeadLetters, (self._config, self.topic, self._patience)
-
-
-_PLACE = ("topic", "partition", "offset", "arrival")

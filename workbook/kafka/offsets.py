@@ -1,17 +1,45 @@
-"""Where the partitions of a topic begin and end, and how far a consumer group has come."""
+"""Asks where the partitions of topics begin and end, and how far consumer groups have come."""
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
-from confluent_kafka import OFFSET_INVALID, Consumer, KafkaError, KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient, OffsetSpec
+import pandas as pd
+from confluent_kafka import (
+    OFFSET_INVALID,
+    ConsumerGroupTopicPartitions,
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    TopicPartition,
+)
+from confluent_kafka.admin import OffsetSpec
 
-from workbook.kafka.probe import ANSWER_S, LOOKING, require_topic, unreachable
+from workbook.errors import WorkbookError
+from workbook.kafka.require import ANSWER_S, UNKNOWN, admin, require_topic, unreachable
+
+T = TypeVar("T")
+Place = tuple[str, int]
+"""A topic and a partition's number."""
+
+Offsets = dict[Place, int]
+
+EVERY_S, AT_ONCE_S, RENEWED_S = 1.0, 3.0, 10.0
+"""Of ``EndOffsets``: seconds between questions, for an answer, and for a client that was denied."""
+
+DENIED = {*UNKNOWN, KafkaError._UNKNOWN_PARTITION, KafkaError.TOPIC_AUTHORIZATION_FAILED}
+
+_STARTING = {
+    KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.NOT_COORDINATOR, KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+}  # fmt: skip
+"""What a new topic's partition, or a broker that has just started, says at first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +58,23 @@ class PartitionOffsets:
 
 
 def partition_offsets(
-    config: dict[str, str], topic: str, group: str | None = None
+    config: Mapping[str, Any], topic: str, group: str | None = None
 ) -> list[PartitionOffsets]:
-    """Return the offsets of every partition; raise ``TopicMissing`` or ``BrokerUnreachable``."""
-    partitions = range(require_topic(config, topic))
-    reader = Consumer({**config, "group.id": group or "workbook-offsets", "log_level": 0})
-    try:
-        wanted = [TopicPartition(topic, partition) for partition in partitions]
-        committed = _committed(reader, wanted) if group else wanted
-        return [_offsets(reader, topic_partition, group) for topic_partition in committed]
-    finally:
-        reader.close()
+    """Return the offsets of every partition; raise ``TopicMissing`` or ``BrokerUnreachable``.
+
+    Records of an open transaction lie behind the end, unless ``config`` says ``isolation.level``
+    read_uncommitted.
+    """
+    places = [TopicPartition(topic, number) for number in range(require_topic(config, topic))]
+    begins = _listed(config, places, OffsetSpec.earliest())
+    ends = _listed(config, places, OffsetSpec.latest())
+    known = _committed(config, group, places) if group else {}
+    found = []
+    for number, begin in begins.items():
+        committed = known.get((topic, number))
+        lag = ends[number] - (begin if committed is None else committed)
+        found.append(PartitionOffsets(number, begin, ends[number], committed, lag))
+    return found
 
 
 def first_since(config: Mapping[str, Any], topic: str, since: int) -> dict[int, int]:
@@ -54,112 +88,172 @@ def first_since(config: Mapping[str, Any], topic: str, since: int) -> dict[int, 
     return {number: end if found[number] < 0 else found[number] for number, end in ends.items()}
 
 
-def _listed(
-    config: Mapping[str, Any], places: list[TopicPartition], what: OffsetSpec
-) -> dict[int, int]:
-    admin = AdminClient(dict(config) | LOOKING)
-    answers = admin.list_offsets(dict.fromkeys(places, what), request_timeout=ANSWER_S)
-    try:
-        return {place.partition: answer.result().offset for place, answer in answers.items()}
-    except KafkaException as failure:
-        raise unreachable(config, ANSWER_S) from failure
-
-
 def committed_offset(
-    config: Mapping[str, str], topic: str, group: str, partition: int = 0
+    config: Mapping[str, Any], topic: str, group: str, partition: int = 0
 ) -> int | None:
     """Return what a group has committed for a partition, or None.
 
     It doesn't wait for the end of a transaction, whose offsets don't count before that.
     """
-    settings = {"group.id": group, "isolation.level": "read_uncommitted", "log_level": 0}
-    reader = Consumer({**config, **settings})
-    try:
-        [found] = _committed(reader, [TopicPartition(topic, partition)])
-        return None if found.offset == OFFSET_INVALID else int(found.offset)
-    finally:
-        reader.close()
+    place = TopicPartition(topic, partition)
+    return _committed(config, group, [place]).get((topic, partition))
 
 
-def begin_and_end(reader: Consumer, partition: TopicPartition, until: float) -> tuple[int, int]:
-    """Return where a partition begins and ends; ask again while a new one has no leader yet.
+def committed_by(config: Mapping[str, Any], groups: Iterable[str]) -> pd.DataFrame:
+    """Return what these groups have committed: group, topic, partition, offset (the next to read).
 
-    ``until`` is when (``time.monotonic``) the broker's last answer counts, whatever it is.
+    A group that doesn't exist has no row. Raises ``KafkaException`` where the broker refuses.
     """
+    rows = [
+        (group, topic, partition, offset)
+        for group in groups  # the client takes one group a request
+        for (topic, partition), offset in _committed(config, group, None).items()
+    ]
+    return pd.DataFrame(rows, columns=["group", "topic", "partition", "offset"])
+
+
+def _listed(
+    config: Mapping[str, Any], places: list[TopicPartition], what: OffsetSpec
+) -> dict[int, int]:
+    committed = config.get("isolation.level") != "read_uncommitted"
+    level = IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED
+
+    def ask() -> dict[int, int]:
+        client = admin(config)  # held: else no answer ever comes
+        asked = client.list_offsets(
+            dict.fromkeys(places, what), isolation_level=level, request_timeout=ANSWER_S
+        )
+        return {place.partition: int(answer.result().offset) for place, answer in asked.items()}
+
+    return _patiently(config, ask)
+
+
+def _committed(
+    config: Mapping[str, Any], group: str, places: list[TopicPartition] | None
+) -> Offsets:
+    def ask() -> Offsets:
+        asked = [ConsumerGroupTopicPartitions(group, places)]
+        client = admin(config)
+        [answer] = client.list_consumer_group_offsets(asked, request_timeout=ANSWER_S).values()
+        found = answer.result().topic_partitions
+        return {(p.topic, p.partition): int(p.offset) for p in found if p.offset != OFFSET_INVALID}
+
+    return _patiently(config, ask)
+
+
+def _patiently(config: Mapping[str, Any], ask: Callable[[], T]) -> T:
+    """Ask again while the broker is starting; raise ``BrokerUnreachable`` where it's silent."""
+    deadline = time.monotonic() + ANSWER_S
     while True:
         try:
-            return reader.get_watermark_offsets(partition, timeout=ANSWER_S)
+            return ask()
         except KafkaException as failure:
             error = failure.args[0]
-            passing = error.code() in _NO_LEADER_YET or error.retriable()
-            if not passing or time.monotonic() > until:
+            passing = error.code() in _STARTING or error.retriable()
+            if not passing or time.monotonic() > deadline:
+                if error.code() in (KafkaError._TIMED_OUT, KafkaError._TRANSPORT):
+                    raise unreachable(config, ANSWER_S) from failure
                 raise
             time.sleep(0.05)
 
 
-_NO_LEADER_YET = {KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE}
-"""What a new topic's partition says at first; the client doesn't mark it as retriable."""
+class EndOffsets:
+    """The end offsets of all partitions of ``topics``, and of those handed to ``ask``.
 
-
-@dataclass(frozen=True)
-class Unread:
-    """How many records wait on a partition of the topic, from an offset on.
-
-    It travels to Spark's workers by pickle. Uncommitted records count, since Spark's source reads
-    them. Where the broker gives no answer: more than any.
+    It needs the right to DESCRIBE each topic. ``ends`` and ``denied`` (partitions that don't exist
+    or that this user may not describe) are those of the last answer to the question of ``asked``
+    (in seconds of ``clock``); ``silent`` says that this question failed. Raises as
+    ``require_topic`` does, at the beginning only.
     """
+
+    def __init__(
+        self, config: Mapping[str, Any], *topics: str, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._own = [(t, number) for t in topics for number in range(require_topic(config, t))]
+        self._config = config
+        self._answers: dict[TopicPartition, Future[Any]] = {}
+        self._clock, self._by_topic = clock, False
+        self.ends, self.denied, self.asked = Offsets(), set[Place](), -math.inf
+        self.silent, self._is_new = False, True
+        self._renew()
+
+    def look(self) -> Offsets:
+        """Return an answer that has arrived, {} without one; ask again once a second."""
+        ends = self.ends if self.take() else {}
+        self.ask()
+        return ends
+
+    def take(self) -> bool:
+        """Take the last question's answer; return False where there is none (yet)."""
+        if not self._answers or not all(answer.done() for answer in self._answers.values()):
+            return False
+        self.ends, self.denied, leaderless, failed = {}, set(), set[Place](), False
+        for partition, answer in self._answers.items():
+            place, end, code = (partition.topic, partition.partition), -1, KafkaError.NO_ERROR
+            try:
+                end = int(answer.result().offset)
+            except KafkaException as failure:
+                code = failure.args[0].code()
+            if end >= 0:
+                self.ends[place] = end
+            elif code in DENIED:
+                self.denied.add(place)
+            elif code == KafkaError._NOENT:
+                leaderless.add(place)
+            else:
+                failed = True  # no end and no error: the broker ended meanwhile
+        if self._is_new or self.ends:
+            self.denied |= leaderless
+        else:
+            failed |= bool(leaderless)  # an old client says so when the broker is away
+        self._answers, self._is_new = {}, False
+        self.silent, self._by_topic = failed and not self.ends and not self.denied, failed
+        # A client keeps what it has learned of a topic: that it's missing, or a leader's epoch,
+        # which a broker that has restarted refuses for ever.
+        is_old = self._clock() - self._made > RENEWED_S
+        if failed or (self.denied and (is_old or not self.ends)):
+            self._renew()
+        return True
+
+    def ask(self, partitions: Iterable[Place] = ()) -> bool:
+        """Ask the next question; return False if it isn't due, or the last one is unanswered.
+
+        One request asks for all, or one per topic once a request has failed: a partition without
+        a leader lets all others of its request fail.
+        """
+        # A clock that was set back must not put the next question off.
+        if self._answers or self.asked <= self._clock() < self.asked + EVERY_S:
+            return False
+        self.asked = self._clock()
+        requests: dict[str, dict[TopicPartition, OffsetSpec]] = {}
+        for topic, number in {*self._own, *partitions}:
+            if not topic or number < 0:  # read from a record that is none: the client would raise
+                continue
+            request = requests.setdefault(topic if self._by_topic else "", {})
+            request[TopicPartition(topic, number)] = OffsetSpec.latest()
+        for request in requests.values():
+            self._answers |= self._admin.list_offsets(request, request_timeout=AT_ONCE_S)
+        return True
+
+    def _renew(self) -> None:
+        self._admin, self._made, self._is_new = admin(self._config), self._clock(), True
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """How many records wait on a partition of the topic; more than any if that is unknown."""
 
     config: dict[str, str]
     topic: str
 
     def __call__(self, partition: int, offset: int) -> int:
         """Ask the broker now."""
-        topic_partition = TopicPartition(self.topic, partition)
+        level, place = (
+            {"isolation.level": "read_uncommitted"},
+            TopicPartition(self.topic, partition),
+        )
         try:
-            _, end = _kept(tuple(self.config.items())).get_watermark_offsets(
-                topic_partition, ANSWER_S
-            )
-        except KafkaException:
+            ends = _listed({**self.config, **level}, [place], OffsetSpec.latest())
+        except (KafkaException, WorkbookError):
             return 2**62
-        return max(end - offset, 0)
-
-
-@lru_cache(maxsize=1)
-def _kept(config: tuple[tuple[str, str], ...]) -> Consumer:
-    """Return a consumer for the life of a worker: it's asked in every micro-batch."""
-    settings = {"isolation.level": "read_uncommitted", "group.id": "workbook-offsets"}
-    return Consumer({**settings, **dict(config), "log_level": 0})
-
-
-def _committed(reader: Consumer, wanted: list[TopicPartition]) -> list[TopicPartition]:
-    """Return where the group has committed; ask a coordinator that is just starting again."""
-    deadline = time.monotonic() + ANSWER_S
-    while True:
-        try:
-            return reader.committed(wanted, timeout=ANSWER_S)
-        except KafkaException as failure:
-            if failure.args[0].code() not in _STARTING or time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)
-
-
-_STARTING = {
-    KafkaError.NOT_COORDINATOR,
-    KafkaError.COORDINATOR_NOT_AVAILABLE,
-    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
-}
-
-
-def _offsets(
-    reader: Consumer, topic_partition: TopicPartition, group: str | None
-) -> PartitionOffsets:
-    begin, end = begin_and_end(reader, topic_partition, time.monotonic() + ANSWER_S)
-    known = group is not None and topic_partition.offset != OFFSET_INVALID
-    committed = topic_partition.offset if known else None
-    return PartitionOffsets(
-        topic_partition.partition,
-        begin,
-        end,
-        committed,
-        end - (begin if committed is None else committed),
-    )
+        return max(ends[partition] - offset, 0)

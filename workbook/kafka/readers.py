@@ -1,28 +1,18 @@
-"""Reads Kafka without Spark: a consumer, and a topic as it is right now."""
+"""Reads Kafka without Spark: a consumer that follows a topic, and records of ranges of offsets."""
 
 from __future__ import annotations
 
 import json
 import secrets
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
-from confluent_kafka import (
-    OFFSET_BEGINNING,
-    Consumer,
-    KafkaError,
-    KafkaException,
-    Message,
-    TopicPartition,
-)
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
-from workbook.kafka.offsets import begin_and_end
-from workbook.kafka.probe import UNKNOWN, missing, require_topic, unreachable
-
-PATIENCE_S = 60.0
-"""How long a running loop or query retries a silent broker before it gives up."""
+from workbook.kafka.offsets import partition_offsets
+from workbook.kafka.require import PATIENCE_S, UNKNOWN, missing, require_topic, unreachable
 
 FAST_PLAIN = {
     # The default idles half a second after an empty fetch.
@@ -39,10 +29,20 @@ FAST_PLAIN = {
     "log_level": "0",
 }
 
+_RANGES = {
+    "group.id": "workbook-ranges",
+    "enable.auto.commit": "false",
+    "enable.partition.eof": "true",
+    # At the end of a partition a fetch ahead would keep the next one waiting: half a second.
+    "fetch.wait.max.ms": "20",
+    "auto.offset.reset": "earliest",  # records may be deleted meanwhile
+}
+
 _DOWN = {KafkaError._ALL_BROKERS_DOWN, KafkaError._TRANSPORT, KafkaError._RESOLVE}
 
-
 Listener = Callable[[Consumer, list[TopicPartition]], None]
+Ranges = Mapping[int, tuple[int, int]]
+"""Partition to its first offset and the one behind its last."""
 
 
 def _nothing(reader: Consumer, partitions: list[TopicPartition]) -> None:
@@ -145,61 +145,70 @@ def consumer(
     return reader
 
 
+def records(
+    config: Mapping[str, Any], topic: str, ranges: Ranges, patience: float = PATIENCE_S
+) -> Iterator[Message]:
+    """Yield the records of these ranges, each partition in order; skip what is no longer there.
+
+    Raises ``BrokerUnreachable`` when nothing has come for ``patience`` seconds.
+    """
+    ends = {partition: end for partition, (begin, end) in ranges.items() if end > begin}
+    if not ends:
+        return
+    reader = Consumer({**FAST_PLAIN, **_RANGES, **config})
+    reader.assign([TopicPartition(topic, number, ranges[number][0]) for number in ends])
+    deadline = time.monotonic() + patience
+    try:
+        while ends:
+            for message in reader.consume(10_000, timeout=0.1):
+                number, error, offset = message.partition(), message.error(), message.offset() or 0
+                if error is not None and error.code() not in _DOWN | {KafkaError._PARTITION_EOF}:
+                    raise KafkaException(error)
+                if number is None or number not in ends:
+                    continue
+                if error is None:
+                    deadline = time.monotonic() + patience
+                    if offset < ends[number]:
+                        yield message
+                # The end of a partition counts too: its last offsets may hold no record.
+                at_end = error is not None and error.code() == KafkaError._PARTITION_EOF
+                if at_end or (error is None and offset >= ends[number] - 1):
+                    del ends[number]
+                    reader.incremental_unassign([TopicPartition(topic, number)])
+            if time.monotonic() > deadline:
+                raise unreachable(config, patience)
+    finally:
+        reader.close()
+
+
+def reread(
+    config: Mapping[str, Any], topic: str, offsets: Mapping[int, Sequence[int]]
+) -> Iterator[Message]:
+    """Yield the records at these ``offsets`` of partitions once more, uncommitted ones too.
+
+    Those that the topic no longer has are skipped. Raises as ``records``.
+    """
+    wanted = {number: frozenset(its) for number, its in offsets.items()}
+    ranges = {number: (min(its), max(its) + 1) for number, its in offsets.items()}
+    level = {"isolation.level": "read_uncommitted"}  # as Spark's source reads them
+    for message in records({**config, **level}, topic, ranges):
+        if message.offset() in wanted[message.partition() or 0]:
+            yield message
+
+
 def read_messages(
-    config: dict[str, str], topic: str, deadline: float = PATIENCE_S, batch: int = 10_000
+    config: Mapping[str, Any], topic: str, patience: float = PATIENCE_S
 ) -> list[Message]:
     """Read all records the topic holds at the time of the call, each partition in order.
 
-    Raises ``TopicMissing``, and ``BrokerUnreachable`` when ``deadline`` seconds were not enough.
+    Raises ``TopicMissing`` and ``BrokerUnreachable``.
     """
-    partitions = require_topic(config, topic)
-    settings = {"group.id": "workbook-read-all", "enable.auto.commit": "false"}
-    reader = Consumer({**FAST_PLAIN, **settings, "enable.partition.eof": "true", **config})
-    try:
-        messages = _read_to_end(reader, topic, partitions, time.monotonic() + deadline, batch)
-    except (TimeoutError, KafkaException) as failure:
-        raise unreachable(config, deadline) from failure
-    finally:
-        reader.close()
-    return sorted(messages, key=lambda m: (m.partition() or 0, m.offset() or 0))
+    places = partition_offsets(config, topic)
+    found = records(config, topic, {at.partition: (at.begin, at.end) for at in places}, patience)
+    return sorted(found, key=lambda m: (m.partition() or 0, m.offset() or 0))
 
 
-def _read_to_end(
-    reader: Consumer, topic: str, partitions: int, until: float, batch: int
-) -> list[Message]:
-    ends: dict[int, int] = {}
-    for number in range(partitions):
-        first, end = begin_and_end(reader, TopicPartition(topic, number), until)
-        if end > first:
-            ends[number] = end
-    reader.assign([TopicPartition(topic, number, OFFSET_BEGINNING) for number in ends])
-    found: list[Message] = []
-    while ends:
-        if time.monotonic() > until:
-            raise TimeoutError
-        for message in reader.consume(batch, timeout=0.2):
-            _take(message, ends, found)
-    return found
-
-
-def _take(message: Message, ends: dict[int, int], found: list[Message]) -> None:
-    """Keep the message if it belongs to what was there; forget partitions that are finished."""
-    number, error = message.partition(), message.error()
-    end = ends.get(number) if number is not None else None
-    if error is not None and error.code() not in _DOWN | {KafkaError._PARTITION_EOF}:
-        raise KafkaException(error)
-    if number is None or end is None:
-        return
-    offset = message.offset() or 0
-    if error is None and offset < end:
-        found.append(message)
-    # The end of a partition counts too: its last offsets may hold no record (transactions).
-    at_end = error is not None and error.code() == KafkaError._PARTITION_EOF
-    if at_end or (error is None and offset >= end - 1):
-        del ends[number]
-
-
-def read_all(config: dict[str, str], topic: str) -> pd.DataFrame:
+def read_all(config: Mapping[str, Any], topic: str) -> pd.DataFrame:
     """Read a topic as a table: partition, offset, timestamp (ms), key, value (bytes).
 
     An empty topic gives an empty table. Raises as ``read_messages`` does.
@@ -222,7 +231,7 @@ def latest_rows(messages: Iterable[Message]) -> dict[str, Any]:
     return known
 
 
-def read_dead_letters(config: dict[str, str], topic: str) -> pd.DataFrame:
+def read_dead_letters(config: Mapping[str, Any], topic: str) -> pd.DataFrame:
     """Read dead letters as a table.
 
     Columns: reason, topic, partition, offset, arrival (ms), key, value (bytes), length (bytes of
@@ -231,17 +240,13 @@ def read_dead_letters(config: dict[str, str], topic: str) -> pd.DataFrame:
     Partition and offset are those of the record that was rejected. Raises as ``read_messages``.
     """
     columns = ["reason", "topic", "partition", "offset", "arrival", "key", "value", "length"]
-    rows = [_letter(message) for message in read_messages(config, topic)]
+    rows = []
+    for message in read_messages(config, topic):
+        said = dict(message.headers() or [])
+        headers = {n: v.decode() if isinstance(v, bytes) else v or "" for n, v in said.items()}
+        numbers = {name: int(headers[name]) for name in ("partition", "offset", "arrival")}
+        value = message.value()
+        length = int(headers.get("value-length", len(value or b"")))
+        letter = {"key": message.key(), "value": value, "length": length}
+        rows.append({**headers, **numbers, **letter})
     return pd.DataFrame(rows, columns=columns)
-
-
-def _letter(message: Message) -> dict[str, Any]:
-    headers = {name: _text(value) for name, value in dict(message.headers() or []).items()}
-    numbers = {name: int(headers[name]) for name in ("partition", "offset", "arrival")}
-    value = message.value()
-    length = int(headers.get("value-length", len(value or b"")))
-    return {**headers, **numbers, "key": message.key(), "value": value, "length": length}
-
-
-def _text(value: str | bytes | None) -> str:
-    return value.decode() if isinstance(value, bytes) else value or ""

@@ -16,7 +16,7 @@ from workbook.errors import RegistryUnreachable, SchemaRefused
 PATIENCE_S = 60.0
 """Seconds for which a registry that doesn't answer is asked again."""
 
-NO_SUBJECT, NO_VERSION, NO_SCHEMA = 40401, 40402, 40403
+NO_SUBJECT = 40401
 T = TypeVar("T")
 
 
@@ -44,19 +44,6 @@ def versions(url: str, subject: str, *, patience: float = PATIENCE_S) -> dict[in
         return {one.schema_id: one.schema.schema_str for one in found}
 
     return _ask(url, patience, read, {NO_SUBJECT: {}})
-
-
-def schema_of(url: str, schema_id: int, *, patience: float = PATIENCE_S) -> str | None:
-    """Return the schema with this id, or None if the registry doesn't know it."""
-    return _ask(url, patience, lambda c: c.get_schema(schema_id).schema_str, {NO_SCHEMA: None})
-
-
-def compatible(url: str, subject: str, schema: str, *, patience: float = PATIENCE_S) -> bool:
-    """Return whether the registry would take the schema as the subject's next version."""
-    return _ask(
-        *(url, patience, lambda client: client.test_compatibility(subject, _avro(schema))),
-        {NO_SUBJECT: True, NO_VERSION: True},
-    )
 
 
 def _avro(text: str) -> Schema:

@@ -7,19 +7,17 @@ when its batch began. A new release, whose code can't use the old state, begins 
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
-from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka import Message
 
-from workbook.kafka.identity import topic_ids
-from workbook.kafka.offsets import PartitionOffsets, partition_offsets
-from workbook.kafka.probe import require_readable, unreachable
-from workbook.kafka.readers import FAST_PLAIN, PATIENCE_S
+from workbook.kafka.offsets import partition_offsets
+from workbook.kafka.readers import records
+from workbook.kafka.require import require_readable, topic_ids
 
 HEADER = "source-offsets"
 """Of a record in the sink: topic -> offset in the source partition of the same number, as JSON."""
@@ -30,16 +28,7 @@ IDS = "source-topics"
 EARLIEST = -2
 """As in Spark's ``startingOffsets``."""
 
-_FIRST_STEP, _AT_ONCE = 500, 10_000
-_ALONE = {
-    "group.id": "workbook-start-offsets",
-    "isolation.level": "read_committed",
-    "enable.auto.commit": False,
-    "enable.partition.eof": True,
-    "fetch.wait.max.ms": 5,
-    # The first records may be deleted while the last ones are read.
-    "auto.offset.reset": "earliest",
-}
+FIRST_STEP = 500
 
 
 def headers(ids: Mapping[str, str], offsets: Sequence[int | None]) -> dict[str, bytes]:
@@ -78,7 +67,7 @@ def where_to_begin(said: int | None, first: int, end: int) -> int:
 
 
 def look_up(
-    config: Mapping[str, str],
+    config: Mapping[str, Any],
     sink: str,
     topics: Sequence[str],
     *,
@@ -94,64 +83,42 @@ def look_up(
     ``RightMissing`` for a user who may write to the sink, and not read it.
     """
     require_readable(config, sink)
-    ids, start = topic_ids(config, topics), Start({topic: {} for topic in topics})
-    try:
-        found = _all_said({**FAST_PLAIN, **config, **_ALONE}, sink, ids)
-        for topic in topics:
-            # Spark's source reads what isn't committed, too: its offsets may lie behind that.
-            for at in partition_offsets({**config, "isolation.level": "read_uncommitted"}, topic):
-                says = found.get(at.partition)
-                said = None if says is None else says.get(topic, EARLIEST)
-                start.offsets[topic][at.partition] = choose(said, at.begin, at.end)
-                if said is not None and 0 <= said < at.begin:
-                    where = f"partition {at.partition} of {topic}"
-                    start.notes.append(f"Offsets {said} to {at.begin - 1} of {where} are deleted.")
-    except (TimeoutError, KafkaException) as failure:
-        raise unreachable(config, PATIENCE_S) from failure
+    start = Start({topic: {} for topic in topics})
+    found = _all_said({**config, "isolation.level": "read_committed"}, sink, topics)
+    for topic in topics:
+        # Spark's source reads what isn't committed, too: its offsets may lie behind that.
+        for at in partition_offsets({**config, "isolation.level": "read_uncommitted"}, topic):
+            says = found.get(at.partition)
+            said = None if says is None else says.get(topic, EARLIEST)
+            start.offsets[topic][at.partition] = choose(said, at.begin, at.end)
+            if said is not None and 0 <= said < at.begin:
+                where = f"partition {at.partition} of {topic}"
+                start.notes.append(f"Offsets {said} to {at.begin - 1} of {where} are deleted.")
     return start
 
 
 def _all_said(
-    settings: dict[str, Any], sink: str, ids: Mapping[str, str]
-) -> dict[int, dict[str, int] | None]:
-    """Return what each partition of the sink says: offsets by topic, or None."""
-    reader = Consumer(settings)
-    try:
-        places = partition_offsets(settings, sink)
-        return {at.partition: _last_said(reader, sink, at, ids) for at in places}
-    finally:
-        reader.close()
+    config: Mapping[str, Any], sink: str, topics: Sequence[str]
+) -> dict[int, dict[str, int]]:
+    """Return what each partition's last record that counts says: offsets by topic.
 
-
-def _last_said(
-    reader: Consumer, sink: str, at: PartitionOffsets, ids: Mapping[str, str]
-) -> dict[str, int] | None:
-    """Return the offsets in the last record that counts: from the end back, in doubling steps."""
-    end, step = at.end, _FIRST_STEP
-    while at.begin < end:
-        low = max(at.begin, end - step)
-        records = _records(reader, TopicPartition(sink, at.partition, low), end)
-        if known := [said for each in records if (said := _said(each, ids)) is not None]:
-            return known[-1]
-        end, step = low, step * 2
-    return None
-
-
-def _records(reader: Consumer, place: TopicPartition, end: int) -> Iterator[Message]:
-    """Yield a partition's committed records from an offset up to before ``end``."""
-    reader.assign([place])
-    position, until = place.offset, time.monotonic() + PATIENCE_S
-    while position < end:
-        if time.monotonic() > until:
-            raise TimeoutError
-        for message in reader.consume(min(end - position, _AT_ONCE), timeout=0.2):
-            error, offset = message.error(), message.offset() or 0
-            if error is None:
-                position, until = offset + 1, time.monotonic() + PATIENCE_S
-                if offset < end:
-                    yield message
-            elif error.code() == KafkaError._PARTITION_EOF:
-                position = max(position, offset)
+    It looks from the ends back, in doubling steps.
+    """
+    ids, said = topic_ids(config, topics), dict[int, dict[str, int]]()
+    places = {at.partition: (at.begin, at.end) for at in partition_offsets(config, sink)}
+    step = FIRST_STEP
+    while places:
+        lows = {number: (max(begin, end - step), end) for number, (begin, end) in places.items()}
+        for message in records(config, sink, lows):
+            if (offsets := _said(message, ids)) is not None:
+                said[message.partition() or 0] = offsets
+        places = {
+            number: (begin, lows[number][0])
+            for number, (begin, _) in places.items()
+            if number not in said and lows[number][0] > begin
+        }
+        step *= 2
+    return said
 
 
 def _said(message: Message, ids: Mapping[str, str]) -> dict[str, int] | None:

@@ -15,7 +15,8 @@ import psycopg
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
-from psycopg import errors, sql
+from psycopg import sql
+from psycopg.rows import dict_row
 
 from workbook.errors import CannotGoOn, DatabaseUnreachable
 from workbook.sinks.once import OnceSink
@@ -24,8 +25,8 @@ from workbook.spark.runner import Batch
 
 KEY = ("ad", "day", "type", "source")
 PATIENCE_S = 60.0
-VERSIONS = sorted(Path(__file__).with_name("tables").glob("*.sql"))
-"""The versions of the tables, in order: each file changes the tables of the one before."""
+TABLES = Path(__file__).with_name("counts.sql")
+"""Creates the tables that are missing."""
 
 _LIMITS = """
 SET lock_timeout = '10s';
@@ -93,7 +94,7 @@ class CountsTable(OnceSink):
         return f"the table {self._schema}.counts"
 
     def claim(self, query: str) -> Fence:
-        """Create or update the tables, raise the epoch, and return where the query begins.
+        """Create the tables if missing, raise the epoch, and return where the query begins.
 
         ``query`` is the id in its checkpoint, "" if there is none.
         """
@@ -124,9 +125,7 @@ class CountsTable(OnceSink):
 
         def rows() -> list[dict[str, Any]]:
             with self._transaction() as connection:
-                cursor = connection.execute(query, values)
-                names = [column.name for column in cursor.description or ()]
-                return [dict(zip(names, row, strict=True)) for row in cursor]
+                return connection.cursor(row_factory=dict_row).execute(query, values).fetchall()
 
         return self._retrying(rows)
 
@@ -168,9 +167,17 @@ class CountsTable(OnceSink):
         """Empty nothing: another query continues the counts."""
 
     def _put(self, connection: psycopg.Connection[Any], rows: pa.Table) -> None:
-        counts = rows.filter(pc.equal(rows["kind"], "count")).group_by(list(KEY))
-        added = counts.aggregate([("count", "sum")]).select([*KEY, "count_sum"])
-        added = added.filter(pc.greater(added["count_sum"], 0))
+        self._add_counts(connection, rows.filter(pc.equal(rows["kind"], "count")))
+        others = rows.filter(pc.invert(pc.is_in(rows["kind"], pa.array(["count", "clock"]))))
+        self._add_fates(connection, others)
+        clocks = rows.filter(pc.equal(rows["kind"], "clock"))
+        self._clocks = dict(
+            zip(clocks["partition"].to_pylist(), clocks["count"].to_pylist(), strict=True)
+        )
+
+    def _add_counts(self, connection: psycopg.Connection[Any], rows: pa.Table) -> None:
+        counts = rows.group_by(list(KEY)).aggregate([("count", "sum")])
+        added = counts.select([*KEY, "count_sum"]).filter(pc.greater(counts["count_sum"], 0))
         connection.execute("CREATE TEMP TABLE added (LIKE counts) ON COMMIT DROP")
         with connection.cursor().copy("COPY added FROM STDIN (FORMAT csv)") as copy:
             copy.write(_csv(added))
@@ -178,8 +185,9 @@ class CountsTable(OnceSink):
             "INSERT INTO counts SELECT * FROM added ON CONFLICT (ad, day, type, source) "
             "DO UPDATE SET count = counts.count + excluded.count"
         )
-        others = rows.filter(pc.invert(pc.is_in(rows["kind"], pa.array(["count", "clock"]))))
-        fates = others.group_by(["kind", "reason"]).aggregate([("count", "sum")]).to_pylist()
+
+    def _add_fates(self, connection: psycopg.Connection[Any], rows: pa.Table) -> None:
+        fates = rows.group_by(["kind", "reason"]).aggregate([("count", "sum")]).to_pylist()
         connection.cursor().executemany(
             "INSERT INTO fates VALUES (%s, %s, %s, %s, %s) ON CONFLICT (pipeline, topic, fate, "
             "reason) DO UPDATE SET count = fates.count + excluded.count",
@@ -187,10 +195,6 @@ class CountsTable(OnceSink):
         )
         self._records = sum(f["count_sum"] for f in fates)
         self._fates = self._all_fates(connection)
-        clocks = rows.filter(pc.equal(rows["kind"], "clock"))
-        self._clocks = dict(
-            zip(clocks["partition"].to_pylist(), clocks["count"].to_pylist(), strict=True)
-        )
 
     def _note(self, connection: psycopg.Connection[Any], batch: Batch) -> None:
         ends = planned_ends(self._checkpoint / "0", batch.number, self._name)
@@ -236,7 +240,7 @@ class CountsTable(OnceSink):
 
     def _claimed(self, query: str) -> Fence:
         with self._transaction() as connection:
-            _migrate(connection, self._schema)
+            _create(connection, self._schema)
             row = connection.execute(
                 "INSERT INTO fence (pipeline, topic, epoch) VALUES (%s, %s, 1) "
                 "ON CONFLICT (pipeline, topic) DO UPDATE SET epoch = fence.epoch + 1 "
@@ -291,32 +295,21 @@ class CountsTable(OnceSink):
     def _unreachable(self, error: psycopg.Error) -> DatabaseUnreachable:
         where = psycopg.conninfo.conninfo_to_dict(self._url)
         at = f"{where.get('host', 'localhost')}:{where.get('port', 5432)}"
-        full = isinstance(error, errors.DiskFull)
-        check = "Free some space on its disk" if full else "Check that it runs, and DATABASE_URL"
         return DatabaseUnreachable(
             f"Expected PostgreSQL at {at} to take the counts within {self._patience:.0f} s, but it "
-            f"says: {_words(error)}. {check}; then start again: nothing is lost, and with the same "
-            "--checkpoint nothing is counted twice."
+            f"says: {_words(error)}. Check that it runs and has space on its disk, and "
+            "DATABASE_URL; then start again: nothing is lost, and with the same --checkpoint "
+            "nothing is counted twice."
         )
 
 
-def _migrate(connection: psycopg.Connection[Any], schema: str) -> None:
-    """Create the schema, and run the files of ``VERSIONS`` that it hasn't seen."""
+def _create(connection: psycopg.Connection[Any], schema: str) -> None:
+    """Create the schema and its tables, where they're missing."""
     connection.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", (schema,))
     known = "SELECT FROM pg_namespace WHERE nspname = %s"
     if connection.execute(known, (schema,)).fetchone() is None:  # else this needs no such right
         connection.execute(_named("CREATE SCHEMA {}", schema))
-    connection.execute("CREATE TABLE IF NOT EXISTS versions (number int PRIMARY KEY)")
-    row = connection.execute("SELECT coalesce(max(number), 0) FROM versions").fetchone()
-    done = row[0] if row else 0
-    if done > len(VERSIONS):
-        raise CannotGoOn(
-            f"Expected the tables of {schema} in version {len(VERSIONS)} at most, but they have "
-            f"version {done}: a newer workbook made them. Use that one, or another schema."
-        )
-    for number, file in enumerate(VERSIONS[done:], done + 1):
-        connection.execute(file.read_text())
-        connection.execute("INSERT INTO versions VALUES (%s)", (number,))
+    connection.execute(TABLES.read_text())
 
 
 def _named(statement: str, name: str) -> sql.Composed:

@@ -1,10 +1,9 @@
-"""Writes a table's changed rows as JSON, bytes and numbers that JSON lacks included; reads them."""
+"""Writes a table's changed rows as JSON, bytes included, and reads them."""
 
 from __future__ import annotations
 
 import binascii
 import json
-import math
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -33,11 +32,8 @@ def keyed_json(changes: pa.Table, key: str) -> Iterator[tuple[str, str | None]]:
 
 
 def row_json(row: dict[str, Any]) -> str:
-    """Return a row as compact JSON; bytes become ``{"$base64": …}``, NaN becomes ``"NaN"``."""
-    try:
-        return _encode(row)
-    except ValueError:
-        return _encode(_without_nan(row))
+    """Return a row as compact JSON; bytes become ``{"$base64": …}``, NaN is a ValueError."""
+    return _encode(row)
 
 
 def rows_of_json(values: Sequence[str]) -> list[dict[str, Any]]:
@@ -71,14 +67,3 @@ def _tagged(value: Any) -> dict[str, str]:
 _encode = json.JSONEncoder(
     ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_tagged
 ).encode
-
-
-def _without_nan(value: Any) -> Any:
-    """Replace numbers that JSON lacks as Spark does: "NaN", "Infinity" and "-Infinity"."""
-    if isinstance(value, dict):
-        return {key: _without_nan(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_without_nan(each) for each in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    return value

@@ -7,10 +7,9 @@ import threading
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pyarrow as pa
 
-from workbook.sinks.batch_file import BatchFile
+from workbook.sinks.once import BatchFile
 from workbook.sinks.row_json import keyed_json, rows_of_json
 
 
@@ -59,10 +58,6 @@ CREATE TABLE IF NOT EXISTS store (key TEXT PRIMARY KEY, value TEXT NOT NULL) WIT
         """Return the first ``most`` rows in the order of the keys."""
         return self._rows("SELECT value FROM store ORDER BY key LIMIT ?", most)
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Return the rows as a pandas DataFrame."""
-        return pd.DataFrame(self.all())
-
     def __len__(self) -> int:
         return int(self._reader().execute("SELECT count(*) FROM store").fetchone()[0])
 
@@ -82,3 +77,29 @@ CREATE TABLE IF NOT EXISTS store (key TEXT PRIMARY KEY, value TEXT NOT NULL) WIT
         gone = [(key,) for key, value in last.items() if value is None]
         connection.executemany("INSERT OR REPLACE INTO store VALUES (?, ?)", kept)
         connection.executemany("DELETE FROM store WHERE key = ?", gone)
+
+
+class CachedStore:
+    """Returns a store's rows, as ``Store.all`` does, but parses only those that have changed.
+
+    One that hasn't is the same object as before: nobody may write to it.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store, self._version = store, (0, 0)
+        self._texts: dict[str, str] = {}
+        self._rows: dict[str, dict[str, Any]] = {}
+
+    def __call__(self) -> list[dict[str, Any]]:
+        """Return every row, in the order of the keys."""
+        version = self._store.version()
+        if version != self._version:
+            self._read(dict(self._store.texts()))
+            self._version = version
+        return [*self._rows.values()]
+
+    def _read(self, texts: dict[str, str]) -> None:
+        changed = [key for key, text in texts.items() if self._texts.get(key) != text]
+        read = dict(zip(changed, rows_of_json([texts[key] for key in changed]), strict=True))
+        self._rows = {key: read[key] if key in read else self._rows[key] for key in texts}
+        self._texts = texts

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 
-from workbook.kafka.probe import require_readable, require_topic
+from workbook.kafka.require import require_readable, require_topic
 from workbook.sources import assigned, clamped
 
 PATIENCE_S = 60.0

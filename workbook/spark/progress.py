@@ -18,7 +18,7 @@ from pyspark.sql.streaming.listener import (
     StreamingQueryListener,
 )
 
-from workbook.kafka.end_offsets import Offsets
+from workbook.kafka.offsets import Offsets
 
 RECENT_S = 5.0
 """Rates are those of the micro-batches that began within this number of seconds."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -83,7 +83,7 @@ class Topology:
 
 
 def topology(query: StreamingQuery | DataFrame) -> Topology:
-    """Return sources, operators with their state, shuffles and sink of a streaming query.
+    """Return sources, watermarks, operators with state, shuffles and sink of a streaming query.
 
     The plan is made as Spark makes it for each micro-batch, but from the whole query: the plan of a
     single micro-batch lacks the sources that had nothing new in it. A streaming DataFrame, as it is
@@ -126,7 +126,7 @@ def _walk(plan: Plan, nodes: list[Node]) -> tuple[int, ...]:
 
 
 def _node(name: str, plan: Plan) -> Node | None:
-    """Describe a node of the plan; None for how Spark runs a step, and for a choice of columns."""
+    """Describe a node of the plan; None for a step that keeps no state."""
     if name in STATEFUL:
         keys = _keys(plan)
         state = int(plan.stateInfo().get().operatorId())
@@ -135,8 +135,10 @@ def _node(name: str, plan: Plan) -> Node | None:
         into = plan.outputPartitioning()
         keys = _names(into.expressions()) if _class(into) == "HashPartitioning" else ()
         return Node(SHUFFLE, "shuffle", _by(keys), keys=keys, partitions=into.numPartitions())
-    if name in WORDS:
-        return WORDS[name](plan)
+    if name == "EventTimeWatermark":
+        return Node(OPERATOR, "watermark", f"{plan.eventTime().name()} - {plan.delay().toString()}")
+    if name == "StreamingRelation":
+        return _source(plan)
     is_source = plan.children().isEmpty() and name != "PlanLater"
     return Node(SOURCE, name, "static") if is_source else None
 
@@ -149,13 +151,6 @@ def _keys(plan: Plan) -> tuple[str, ...]:
             except Exception:  # py4j knows by calling only which methods a node has
                 continue
     return ()
-
-
-def _filter(plan: Plan) -> Node | None:
-    """Describe a filter, without the optimiser's own conditions."""
-    parts = str(plan.condition().sql()).split(" AND ")
-    asked = [part.strip("()") for part in parts if "IS NOT NULL" not in part and "__" not in part]
-    return Node(OPERATOR, "filter", " and ".join(asked)) if asked else None
 
 
 def _source(plan: Plan) -> Node:
@@ -172,23 +167,6 @@ def _source(plan: Plan) -> Node:
     if topics:
         return Node(SOURCE, ", ".join(part.strip() for part in topics.split(",")), name)
     return Node(SOURCE, name)
-
-
-WORDS: dict[str, Callable[[Plan], Node | None]] = {
-    "Filter": _filter,
-    "EventTimeWatermark": lambda plan: Node(
-        OPERATOR, "watermark", f"{plan.eventTime().name()} - {plan.delay().toString()}"
-    ),
-    **{
-        name: lambda plan, name=name: Node(  # type: ignore[misc]
-            OPERATOR, name.removeprefix("Python")[0].lower() + name.removeprefix("Python")[1:],
-            plan.func().name(),
-        )
-        for name in ("MapInArrow", "PythonMapInArrow", "MapInPandas")
-    },
-    "Union": lambda _: Node(OPERATOR, "union"),
-    "StreamingRelation": _source,
-}  # fmt: skip
 
 
 def _planned(session: Any, logical: Any, last: Any) -> Plan:

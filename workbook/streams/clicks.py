@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbook.kafka.record_producer import Landed, RecordProducer
+from workbook.kafka.producer import Landed, RecordProducer
 from workbook.streams.events.clicks import Click
 
 

@@ -10,8 +10,8 @@ from typing import Any, Protocol, Self
 import pyarrow as pa
 
 from workbook.errors import NoSuchStream
-from workbook.kafka.probe import require_topic
 from workbook.kafka.producer import DeliveringProducer
+from workbook.kafka.require import require_topic
 
 GIVE_UP_S = 15
 """Seconds for which a record of a stream is retried after the broker went away."""

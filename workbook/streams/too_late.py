@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from workbook.errors import Rejected
-from workbook.kafka.at_offsets import records_at
 from workbook.kafka.dead_letters import DeadLetters
+from workbook.kafka.readers import reread
 from workbook.streams.events.reasons import Reason
 
 
@@ -28,7 +28,7 @@ def send_too_late(
     too_late = Rejected(Reason.TOO_LATE)
     with letters:
         found = set()
-        for message in records_at(config, topic, {p: sorted(o) for p, o in wanted.items()}):
+        for message in reread(config, topic, {p: sorted(o) for p, o in wanted.items()}):
             letters(message, too_late)
             found.add((message.partition(), message.offset()))
         for partition, offsets in wanted.items():

@@ -73,9 +73,8 @@ class AdStatistics(System):
         on_point: OnPoint,
     ) -> Started:
         from workbook.kafka.dead_letters import DeadLetters
-        from workbook.kafka.identity import topic_ids
-        from workbook.kafka.probe import require_topic
         from workbook.kafka.registry import versions
+        from workbook.kafka.require import require_topic, topic_ids
         from workbook.pipelines.ad_statistics import KEPT, ad_statistics
         from workbook.sinks.counts_table import CountsTable
         from workbook.sinks.counts_topic import CountsTopic

@@ -28,7 +28,7 @@ from workbook.topics import Topic
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from workbook.pipelines.event_time_merge.by_hand import Limits
+    from workbook.pipelines.event_time_merge.columns import Limits
     from workbook.sources.kafka import Kafka
     from workbook.spark.runner import ExecutorSink, OnPoint, Sink
     from workbook.streams.stream_producer import Stream
@@ -185,7 +185,7 @@ class EventTimeMerge(System):
     def check_topics(self, broker: Kafka, options: Namespace) -> None:
         """Refuse topics that aren't partitioned alike, the results' among them."""
         from workbook.errors import TopicMissing
-        from workbook.kafka.partitioners import require_alike, require_partitions
+        from workbook.kafka.require import require_alike, require_partitions
         from workbook.systems.merge_start import is_of_a_visit, require_offsets
 
         config = broker.client_config()
@@ -214,7 +214,7 @@ class EventTimeMerge(System):
         on_point: OnPoint,
     ) -> Started:
         from workbook.kafka.dead_letters import DeadLetters
-        from workbook.kafka.probe import require_topic
+        from workbook.kafka.require import require_topic
         from workbook.pipelines.event_time_merge.fast import merged_visits
         from workbook.sinks.merged import MergedTopic
         from workbook.spark.runner import start_query
@@ -255,7 +255,7 @@ def _read(
 
 def limits(options: Namespace) -> Limits:
     """Return the limits that the options give."""
-    from workbook.pipelines.event_time_merge.by_hand import Limits
+    from workbook.pipelines.event_time_merge.columns import Limits
 
     times = (options.timeout, options.max_age, options.horizon)
     return Limits(*(milliseconds("a limit", time, 0) for time in times))

@@ -41,8 +41,8 @@ def require_tombstones(config: dict[str, str], topic: str, checkpoint: str | Non
     A compacted topic keeps a tombstone for ``delete.retention.ms``. So none is missed by a query
     that was planned within that time, nor where the next record of each partition is as young.
     """
-    from workbook.kafka.compaction import tombstones_kept
     from workbook.kafka.offsets import first_since
+    from workbook.kafka.require import tombstones_kept
     from workbook.spark.offset_log import last_read
 
     known = last_read(Path(checkpoint) / "0", topic) if checkpoint else None
@@ -53,12 +53,10 @@ def require_tombstones(config: dict[str, str], topic: str, checkpoint: str | Non
     if now - planned <= kept:
         return
     first = first_since(config, topic, now - kept)
-    missed = [number for number, end in ends.items() if first.get(number, end) > end]
-    if missed:
+    if any(first.get(number, end) > end for number, end in ends.items()):
         raise CannotGoOn(
-            f"Expected to go on with {topic} within {_span(kept)} (its delete.retention.ms), but "
-            f"the last micro-batch of {checkpoint} is {_span(now - planned)} old, and in "
-            f"{len(missed)} of {len(ends)} partitions the next record is older than that, or gone: "
+            f"Expected to go on with {topic} within {timedelta(milliseconds=kept)} (its "
+            f"delete.retention.ms), but the next record for {checkpoint} is older than that: "
             "tombstones may be gone that it hasn't read, and what they delete would stay in the "
             "table for ever. Use a new folder for --checkpoint (and a new topic for --out): its "
             "query reads the topic from the beginning."
@@ -67,8 +65,8 @@ def require_tombstones(config: dict[str, str], topic: str, checkpoint: str | Non
 
 def require_whole(config: dict[str, str], out: str, checkpoint: str | None) -> None:
     """Refuse a result topic that would not be the whole table, or more than that."""
-    from workbook.kafka.compaction import require_compacted
     from workbook.kafka.offsets import partition_offsets
+    from workbook.kafka.require import require_compacted
     from workbook.spark import checkpoints
 
     begun = checkpoint is not None and checkpoints.begun(Path(checkpoint))
@@ -83,10 +81,6 @@ def require_whole(config: dict[str, str], out: str, checkpoint: str | None) -> N
             "records of a former run: rows that are deleted by now would stay in there. Use the "
             "--checkpoint of that run, or another topic for --out."
         )
-
-
-def _span(ms: int) -> str:
-    return str(timedelta(seconds=round(ms / 1000)))
 
 
 def _unwritable(folder: Path) -> str:

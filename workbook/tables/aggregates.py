@@ -7,12 +7,14 @@ change is a row of the grouped table with ``__op``: +1 where the row came, -1 wh
 from __future__ import annotations
 
 import pickle
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sized
 from copy import deepcopy
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import polars as pl
+from pyspark import cloudpickle
 from pyspark.sql.types import ArrayType, DataType, IntegralType, LongType, StructType
 
 from workbook.errors import CannotSubtract, SumTooLarge
@@ -22,20 +24,20 @@ GROUP, OP, RESULT = "__group", "__op", "__result"
 _ELEMENT, _TIMES = "element", "times"
 
 
-class Aggregate(Protocol):
-    """An aggregate that can add a row and subtract it again."""
+class Aggregate(ABC):
+    """An aggregate that can add a row and subtract it again.
 
-    @property
-    def column(self) -> str:
-        """Return the column that it aggregates; empty for none, "*" for all."""
+    It looks at ``column``: empty for none, "*" for all. Its table is kept as ``keyed`` says.
+    """
 
-    @property
-    def keyed(self) -> Keyed:
-        """Return how the table is kept that it needs."""
+    column: str = ""
+    keyed: ClassVar[Keyed] = Keyed((GROUP,))
 
+    @abstractmethod
     def returns(self, schema: StructType) -> DataType:
         """Return the type of the result over a table of this schema; raise where that cannot be."""
 
+    @abstractmethod
     def merge(self, table: Segments, changes: pl.DataFrame) -> pl.DataFrame:
         """Merge changes (``__group``, columns, ``__op``) into the table; return the results.
 
@@ -48,15 +50,8 @@ class Aggregate(Protocol):
 
 
 @dataclass(frozen=True)
-class Count:
+class Count(Aggregate):
     """The number of rows."""
-
-    column: str = ""
-
-    @property
-    def keyed(self) -> Keyed:
-        """Return how its table is kept."""
-        return Keyed((GROUP,))
 
     def returns(self, schema: StructType) -> DataType:
         """Return bigint."""
@@ -71,15 +66,10 @@ class Count:
 
 
 @dataclass(frozen=True)
-class Total:
+class Total(Aggregate):
     """The sum of whole numbers; null where all are null, as in SQL."""
 
     column: str
-
-    @property
-    def keyed(self) -> Keyed:
-        """Return how its table is kept."""
-        return Keyed((GROUP,))
 
     def returns(self, schema: StructType) -> DataType:
         """Return bigint; raise ``CannotSubtract`` for what isn't a whole number."""
@@ -119,26 +109,16 @@ class Total:
 
 
 @dataclass(frozen=True)
-class Elements:
-    """The values of a column, each with the number of rows that have it.
-
-    Kept whole, so that a value which two rows share stays when one of them goes.
-    """
+class Elements(Aggregate):
+    """The different values of a column, sorted, each kept with the number of its rows."""
 
     column: str
-    name: str
-    result: pl.Expr = field(repr=False)
-    is_list: bool = True
 
-    @property
-    def keyed(self) -> Keyed:
-        """Return how its table is kept."""
-        return Keyed((GROUP,), also=(_ELEMENT,))
+    keyed: ClassVar[Keyed] = Keyed((GROUP,), also=(_ELEMENT,))
 
     def returns(self, schema: StructType) -> DataType:
-        """Return the type of the column, or an array of it."""
-        kind = schema[self.column].dataType
-        return ArrayType(kind) if self.is_list else kind
+        """Return an array of the column's type."""
+        return ArrayType(schema[self.column].dataType)
 
     def merge(self, table: Segments, changes: pl.DataFrame) -> pl.DataFrame:
         """Merge as ``Aggregate`` says."""
@@ -154,14 +134,14 @@ class Elements:
             there.join(changed, on=[GROUP, _ELEMENT], how="semi"),
             gone=after.filter(pl.col(_TIMES) == 0),
         )
-        return there.group_by(GROUP).agg(self.result.alias(RESULT))
+        return there.group_by(GROUP).agg(pl.col(_ELEMENT).sort().alias(RESULT))
 
 
 # --- any pair of functions --------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Fold:
+class Fold(Aggregate):
     """Two Python functions, called for each change: slower, but free to compute anything.
 
     Their state is the value, and the number of rows that are in it.
@@ -172,11 +152,6 @@ class Fold:
     start: Any
     kind: str
     column: str = "*"
-
-    @property
-    def keyed(self) -> Keyed:
-        """Return how its table is kept."""
-        return Keyed((GROUP,))
 
     def returns(self, schema: StructType) -> DataType:
         """Return the type given as ``returns``."""
@@ -195,11 +170,13 @@ class Fold:
                 value, number = kept.pop(group, (None, 0))
                 groups[group] = (None if value is None else pickle.loads(value), number)
             groups[group] = self._step(*groups[group], row, sign)
-        found = {group: (_pickled(value), number) for group, (value, number) in groups.items()}
-        shown = {group: _pickled(_shown(value)) for group, (value, _) in groups.items()}
+        found = [(group, _pickled(value), number) for group, (value, number) in groups.items()]
+        shown = [(group, _pickled(_shown(value))) for group, (value, _) in groups.items()]
         kind = changes.schema[GROUP]
-        table.write(_folded(kind, found))
-        return _results(kind, shown)
+        schema = {GROUP: kind, "value": pl.Binary(), "rows": pl.Int64()}
+        table.write(pl.DataFrame(found, schema=schema, orient="row"))
+        results = pl.DataFrame(shown, schema={GROUP: kind, RESULT: pl.Binary()}, orient="row")
+        return results.drop_nulls(RESULT)
 
     def _step(self, value: Any, number: int, row: Mapping[str, Any], sign: int) -> tuple[Any, int]:
         """Add or subtract a row as Kafka Streams does: with no value, only an adder runs."""
@@ -212,27 +189,11 @@ class Fold:
         return (value, number) if number else (None, 0)
 
 
-def _folded(kind: pl.DataType, values: Mapping[Any, tuple[bytes | None, int]]) -> pl.DataFrame:
-    rows = [(group, *known) for group, known in values.items()]
-    schema = {GROUP: kind, "value": pl.Binary(), "rows": pl.Int64()}
-    return pl.DataFrame(rows, schema=schema, orient="row")
-
-
-def _results(kind: pl.DataType, values: Mapping[Any, bytes | None]) -> pl.DataFrame:
-    rows = [(group, value) for group, value in values.items() if value is not None]
-    return pl.DataFrame(rows, schema={GROUP: kind, RESULT: pl.Binary()}, orient="row")
-
-
 def _pickled(value: Any) -> bytes | None:
-    """Pickle a value; a dictionary with a function that isn't picklable is kept as a plain one."""
-    if value is None:
-        return None
     try:
-        return pickle.dumps(value)
-    except (pickle.PicklingError, AttributeError, TypeError):
-        if not isinstance(value, dict) or type(value) is dict:
-            raise
-        return pickle.dumps(dict(value))  # a defaultdict(lambda: 0), as one
+        return None if value is None else pickle.dumps(value)
+    except (pickle.PicklingError, AttributeError, TypeError):  # a defaultdict(lambda: 0)
+        return cloudpickle.dumps(value)
 
 
 def _shown(value: Any) -> Any:

@@ -9,48 +9,22 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import (
-    ArrayType,
     BooleanType,
-    DoubleType,
-    FloatType,
     LongType,
-    MapType,
     StringType,
     StructField,
     StructType,
 )
 
-from workbook.tables import steps
+from workbook.tables import changes
 from workbook.tables.aggregates import Aggregate, Fold
 from workbook.tables.packing import stateful, unpack
 
 if TYPE_CHECKING:
     from workbook.tables.ktable import KTable
 
-RESERVED = ("deleted", "change", "step", "rows", "table", "groups")
-"""No names for aggregates: columns of the result, and tables of the state."""
-
-NO_GROUP = (FloatType, DoubleType, ArrayType, StructType, MapType)
-"""Types of a column by which rows can't be grouped."""
-
-
-def require_groups(schema: StructType, column: str) -> None:
-    """Raise ValueError for what isn't a column, or one whose values can't tell groups apart.
-
-    Those are numbers with a decimal point (NaN equals nothing), lists, structs and maps.
-    """
-    if not isinstance(column, str):
-        raise ValueError(
-            f"Expected the name of one column, but got {column!r}. For a group of several make "
-            "one of them before: ktable(changelog.withColumn('both', ...), ...)."
-        )
-    kind = next((field.dataType for field in schema if field.name == column), None)
-    if isinstance(kind, NO_GROUP):
-        raise ValueError(
-            f"Expected a column whose values tell groups apart, such as a string or a whole "
-            f"number, but {column!r} is {kind.simpleString()}. Cast it before, as in "
-            f"changelog.withColumn({column!r}, F.col({column!r}).cast('string'))."
-        )
+RESERVED = ("deleted", "change", "step", "rows")
+"""No names for aggregates: columns of the result, and a table of the state."""
 
 
 @dataclass(frozen=True)
@@ -76,15 +50,15 @@ class GroupedTable:
         columns = self._columns(aggregates)
         folds = [name for name, how in aggregates.items() if isinstance(how, Fold)]
         every = per_update or bool(folds)  # a fold may look at the order, and at each update
-        compare = steps.every_difference if every else steps.differences
-        changes = stateful(
+        compare = changes.every_difference if every else changes.differences
+        changed = stateful(
             self._packed(columns, squeeze=not every),
             lambda state, batch: compare(state, batch, keys, columns),
-            steps.table_of(keys),
+            changes.table_of(keys),
             buckets,
         )
-        reduce = steps.reducer(self.column, aggregates, keys, per_update=per_update)
-        reduced = stateful(changes, reduce, steps.groups_of(aggregates), buckets)
+        reduce = changes.reducer(self.column, aggregates, keys, per_update=per_update)
+        reduced = stateful(changed, reduce, changes.groups_of(aggregates), buckets)
         return unpack(reduced, self._schema(aggregates, per_update), pickled=folds)
 
     def _packed(self, columns: Sequence[str], *, squeeze: bool) -> DataFrame:
@@ -96,13 +70,11 @@ class GroupedTable:
 
     def _columns(self, aggregates: Mapping[str, Aggregate]) -> list[str]:
         """Return the columns that are needed: keys, group, what the aggregates look at."""
-        if not aggregates:
-            raise ValueError("Expected something to aggregate, for example positions=count().")
-        unfit = [name for name, how in aggregates.items() if not hasattr(how, "merge")]
-        if unfit:
+        wrong = [how for how in aggregates.values() if not isinstance(how, Aggregate)]
+        if wrong or not aggregates:
             raise ValueError(
-                f"Expected aggregates, but {unfit[0]} is {aggregates[unfit[0]]!r}. Use count(), "
-                "sum_of(column), collect_set(column), max_of(column, recompute=True) or fold(...)."
+                "Expected something to aggregate, such as number=count() or "
+                f"tickers=collect_set('ticker'), but got {wrong[0] if wrong else 'nothing'!r}."
             )
         taken = {self.column, *RESERVED, *self.table.keys} & set(aggregates)
         if taken:
@@ -111,11 +83,10 @@ class GroupedTable:
             )
         wanted = [how.column for how in aggregates.values() if how.column]
         known = self.table.columns
-        unknown = [name for name in (self.column, *wanted) if name not in (*known, "*")]
-        if unknown:
-            raise ValueError(f"Expected columns of the table, {list(known)}, but got {unknown}.")
         if "*" in wanted:
             return list(known)
+        if not {*wanted} <= {*known}:
+            raise ValueError(f"Expected columns of the table, {list(known)}, but got {wanted}.")
         return list(dict.fromkeys([*self.table.keys, self.column, *wanted]))
 
     def _schema(self, aggregates: Mapping[str, Aggregate], per_update: bool) -> StructType:

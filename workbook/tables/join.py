@@ -3,21 +3,26 @@
 Kafka Streams joins two KTables by their whole keys. Here both tables' rows of one value lie
 together in the value's bucket, so they are shuffled once, whatever else their keys have. Spark
 refuses a join of two streams in update mode.
+
+A row on its way has the common column ``by`` and a struct per side, named as its rows are: the
+side's other columns, ``__deleted`` and ``__order``; null where it's not the side's.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import polars as pl
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.types import ArrayType, BooleanType, LongType, StructField, StructType
+from pyspark.sql.types import ArrayType, BooleanType, StructField, StructType
 
-from workbook.tables.grouped import require_groups
-from workbook.tables.join_steps import Side, joiner, squeezed, tables_of
+from workbook.tables.changes import DELETED, ORDER, compared, last
 from workbook.tables.packing import pack, stateful, unpack
-from workbook.tables.state import BUCKET
-from workbook.tables.steps import DELETED, ORDER
+from workbook.tables.segments import Keyed, Segments
+from workbook.tables.state import BUCKET, State, Step
 
 if TYPE_CHECKING:
     from workbook.tables.ktable import KTable
@@ -27,11 +32,14 @@ def joined(
     left: KTable, right: KTable, by: str, names: tuple[str, str], newest: str | None
 ) -> DataFrame:
     """Join two tables as ``KTable.join`` says; ``names`` are those of the arrays of their rows."""
-    _require_common(left, right, by)
-    _require_names(left, right, by, names)
-    if newest is not None:
-        _require_newest(left, right, by, names, newest)
     tables = dict(zip(names, (left, right), strict=True))
+    for table in tables.values():
+        if by not in table.keys:
+            raise ValueError(
+                f"Expected a column of both keys to join by, but {by!r} is not in "
+                f"{list(table.keys)}. Make a table with it in its key, as in "
+                "ktable(changelog, key=['group', 'topic'])."
+            )
     sides = tuple(_side(table, by, name) for name, table in tables.items())
     packs = pack(_rows(tables, by), left.buckets, lambda batch: squeezed(batch, by, sides))
     emitted = stateful(packs, joiner(by, sides, newest), tables_of(by, sides), left.buckets)
@@ -41,6 +49,15 @@ def joined(
     ]
     named = [left.changelog.schema[name] for name in (by, newest) if name is not None]
     return unpack(emitted, StructType([*named, *arrays, StructField("deleted", BooleanType())]))
+
+
+@dataclass(frozen=True)
+class Side:
+    """A table in a join: what its rows are called; its key and columns without the common one."""
+
+    rows: str
+    key: tuple[str, ...]
+    columns: tuple[str, ...]
 
 
 def _side(table: KTable, by: str, name: str) -> Side:
@@ -57,26 +74,17 @@ def _fields(table: KTable, by: str) -> StructType:
 
 
 def _rows(tables: dict[str, KTable], by: str) -> DataFrame:
-    """Return the rows of both tables, each with a struct per side; null where it's the other's."""
+    """Return the rows of both tables, each with a struct per side."""
     left, right = tables.values()
+    bucket = F.crc32(F.col(by).cast("string").cast("binary")).alias(BUCKET)
     if left.changelog is right.changelog:  # a union would read it twice
         own = [_struct(table, by).alias(name) for name, table in tables.items()]
-        return left.changelog.where(left.held | right.held).select(*_common(by), *own)
+        return left.changelog.where(left.held | right.held).select(bucket, by, *own)
     parts = [
-        table.changelog.where(table.held).select(
-            *_common(by),
-            *(
-                (_struct(table, by) if name == own else _none(other, by)).alias(name)
-                for name, other in tables.items()
-            ),
-        )
-        for own, table in tables.items()
+        table.changelog.where(table.held).select(bucket, by, _struct(table, by).alias(name))
+        for name, table in tables.items()
     ]
-    return parts[0].union(parts[1])
-
-
-def _common(by: str) -> tuple[Column, Column]:
-    return F.crc32(F.col(by).cast("string").cast("binary")).alias(BUCKET), F.col(by)
+    return parts[0].unionByName(parts[1], allowMissingColumns=True)
 
 
 def _struct(table: KTable, by: str) -> Column:
@@ -86,65 +94,70 @@ def _struct(table: KTable, by: str) -> Column:
     return F.when(table.held, F.struct(*columns, table.gone.alias(DELETED), order))
 
 
-def _none(table: KTable, by: str) -> Column:
-    """Return a null of the type that ``_struct`` has."""
-    added = [StructField(DELETED, BooleanType()), StructField(ORDER, LongType())]
-    return F.lit(None).cast(StructType([*_fields(table, by), *added]))
+# --- a bucket, in Polars ----------------------------------------------------------------------
 
 
-# --- what is refused --------------------------------------------------------------------------
+def tables_of(by: str, sides: Sequence[Side]) -> dict[str, Keyed]:
+    """Return what a ``joiner`` keeps: each side's rows, looked up by the common column."""
+    return {side.rows: Keyed((by,), side.key) for side in sides}
 
 
-def _require_common(left: KTable, right: KTable, by: str) -> None:
-    """Raise ValueError for tables that can't be joined by this column."""
-    require_groups(left.changelog.schema, by)
-    lacking = [table.keys for table in (left, right) if by not in table.keys]
-    if lacking:
-        raise ValueError(
-            f"Expected a column of both keys to join by, but {by!r} is not in {list(lacking[0])}. "
-            "Make a table with it in its key, as in ktable(changelog, key=['group', 'topic'])."
-        )
-    kinds = [table.changelog.schema[by].dataType.simpleString() for table in (left, right)]
-    if kinds[0] != kinds[1]:
-        raise ValueError(
-            f"Expected {by!r} to be of one type, but it is {kinds[0]} on the left and {kinds[1]} "
-            f"on the right. Cast one of them before, as in F.col({by!r}).cast({kinds[0]!r})."
-        )
-    if left.buckets != right.buckets:
-        raise ValueError(
-            f"Expected as many buckets on both sides, but got {left.buckets} and {right.buckets}. "
-            f"Make both tables with ktable(..., buckets={left.buckets})."
-        )
+def squeezed(batch: pl.DataFrame, by: str, sides: Sequence[Side]) -> pl.DataFrame:
+    """Keep the last row per key of each side; a row that belongs to both becomes two."""
+    parts = []
+    for side in sides:
+        rows = last(_own(batch, by, side), [by, *side.key])
+        fields = pl.struct(*side.columns, DELETED, ORDER).alias(side.rows)
+        parts.append(rows.select(BUCKET, by, fields))
+    return pl.concat(parts, how="diagonal")
 
 
-def _require_names(left: KTable, right: KTable, by: str, names: tuple[str, str]) -> None:
-    """Raise ValueError for arrays that can't have these names, or whose rows would be empty."""
-    if len({*names, by, "deleted"}) < 4:
-        raise ValueError(
-            f"Expected two names for the rows other than {by!r} and 'deleted', but got {names}."
-        )
-    tables = zip(names, (left, right), strict=True)
-    bare = [name for name, table in tables if table.columns == (by,)]
-    if bare:
-        raise ValueError(
-            f"Expected a column beside {by!r} in both tables, but {bare[0]!r} has none to show. "
-            "Add one to its changelog, for example its offset under another name."
-        )
+def joiner(by: str, sides: Sequence[Side], newest: str | None = None) -> Step:
+    """Return a step that emits for each changed value of ``by`` the rows of both sides.
+
+    ``newest`` is a column of both sides: it emits the largest value that this has in those rows of
+    the batch that changed something, tombstones included.
+    """
+    named = [by] if newest is None else [by, newest]
+
+    def join(state: State, batch: pl.DataFrame) -> pl.DataFrame:
+        own = {side: _own(batch, by, side) for side in sides}
+        changed = [_brought(state[side.rows], rows, by, side) for side, rows in own.items()]
+        emitted = pl.concat([rows.select(named) for rows in changed])
+        emitted = emitted.group_by(by).agg(pl.col(name).max() for name in named[1:])
+        values = emitted.select(by)
+        for side, rows in own.items():
+            lists = _lists(state[side.rows], values, rows.clear(), by, side)
+            emitted = emitted.join(lists, on=by, how="left")
+            none = pl.lit([], dtype=lists.schema[side.rows])
+            emitted = emitted.with_columns(pl.col(side.rows).fill_null(none))
+        empty = pl.all_horizontal(pl.col(side.rows).list.len() == 0 for side in sides)
+        return emitted.with_columns(empty.alias("deleted"))
+
+    return join
 
 
-def _require_newest(
-    left: KTable, right: KTable, by: str, names: tuple[str, str], newest: str
-) -> None:
-    """Raise ValueError for what isn't a column of both tables, or can't be one of the result."""
-    if newest in (by, *names):
-        raise ValueError(f"Expected newest= with another name than {by!r} and {names}.")
-    kinds = [
-        table.changelog.schema[newest].dataType.simpleString() if newest in table.columns else None
-        for table in (left, right)
-    ]
-    if None in kinds or kinds[0] != kinds[1]:
-        raise ValueError(
-            f"Expected newest= with a column of both tables, of one type, but {newest!r} is "
-            f"{kinds[0] or 'none'} on the left and {kinds[1] or 'none'} on the right. Name it in "
-            f"both, as in ktable(..., columns=['committed', {newest!r}])."
-        )
+def _own(batch: pl.DataFrame, by: str, side: Side) -> pl.DataFrame:
+    """Return the rows of one side, its columns beside the common one."""
+    rows = batch.filter(pl.col(side.rows).is_not_null())
+    return rows.select(BUCKET, by, side.rows).unnest(side.rows)
+
+
+def _brought(table: Segments, batch: pl.DataFrame, by: str, side: Side) -> pl.DataFrame:
+    """Bring a batch into a side's table; return those of its rows that changed something."""
+    if not len(batch):
+        return batch
+    keys = [by, *side.key]
+    new = last(batch, keys)
+    went, came = compared(table, new, keys, [by, *side.columns])
+    return new.join(pl.concat([went.select(keys), came.select(keys)]), on=keys, how="semi")
+
+
+def _lists(
+    table: Segments, values: pl.DataFrame, empty: pl.DataFrame, by: str, side: Side
+) -> pl.DataFrame:
+    """Return a side's rows for these values: a sorted list of structs each, where there are any."""
+    found = table.of(values)
+    rows = empty if found is None else found
+    lists = rows.sort(by, *side.key).group_by(by)
+    return lists.agg(pl.struct(*side.columns).alias(side.rows))

@@ -15,22 +15,31 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import polars as pl
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.types import BooleanType, StructField, StructType
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    DoubleType,
+    FloatType,
+    MapType,
+    StructField,
+    StructType,
+)
 
-from workbook.errors import CannotSubtract
-from workbook.tables import steps
+from workbook.tables import changes
 from workbook.tables.aggregates import Aggregate, Count, Elements, Fold, Total
-from workbook.tables.grouped import GroupedTable, require_groups
+from workbook.tables.changes import DELETED, GROUP_BUCKET, ORDER
+from workbook.tables.grouped import GroupedTable
 from workbook.tables.join import joined
 from workbook.tables.packing import pack, stateful, unpack
 from workbook.tables.state import BUCKET
-from workbook.tables.steps import DELETED, GROUP_BUCKET, ORDER
 
 BUCKETS = 8
 """Buckets of keys: at least as many as the cluster's cores, and fixed for a checkpoint."""
+
+NO_GROUP = (FloatType, DoubleType, ArrayType, StructType, MapType)
+"""Types of a column by which rows can't be grouped."""
 
 
 # --- aggregates ------------------------------------------------------------------------------
@@ -54,22 +63,7 @@ def collect_set(column: str) -> Aggregate:
 
     A value that two rows of the group share stays until both have gone.
     """
-    return Elements(column, "collect_set", pl.col("element").sort())
-
-
-def max_of(column: str, *, recompute: bool = False) -> Aggregate:
-    """Find the largest value of a column anew among all of them: ``recompute=True``.
-
-    Raises ``CannotSubtract`` without it, since a maximum alone has no subtractor.
-    """
-    if not recompute:
-        raise CannotSubtract(
-            f"A maximum has no subtractor: when the largest {column!r} goes, nothing in the "
-            "maximum itself says which is the next. Expected collect_set, sum_of or count, or "
-            f"max_of({column!r}, recompute=True), which keeps every value of the group in its "
-            "state and looks for the largest again."
-        )
-    return Elements(column, "max_of", pl.col("element").max(), is_list=False)
+    return Elements(column)
 
 
 def fold(
@@ -125,8 +119,8 @@ class KTable:
         packs = self._packed(columns, F.lit(0), self.gone, squeeze=True)
         emitted = stateful(
             packs,
-            lambda state, batch: steps.newest(state, batch, keys, columns),
-            steps.table_of(keys),
+            lambda state, batch: changes.newest(state, batch, keys, columns),
+            changes.table_of(keys),
             self.buckets,
         )
         fields = [self.changelog.schema[name] for name in columns]
@@ -138,7 +132,15 @@ class KTable:
         Raises ValueError where its type can't tell groups apart: numbers with a decimal point (NaN
         equals nothing), lists, structs and maps.
         """
-        require_groups(self.changelog.schema, column)
+        if column not in self.columns:
+            raise ValueError(f"Expected one of {list(self.columns)} to group by, got {column!r}.")
+        kind = self.changelog.schema[column].dataType
+        if isinstance(kind, NO_GROUP):
+            raise ValueError(
+                f"Expected a column whose values tell groups apart, such as a string or a whole "
+                f"number, but {column!r} is {kind.simpleString()}. Cast it before, as in "
+                f"changelog.withColumn({column!r}, F.col({column!r}).cast('string'))."
+            )
         return GroupedTable(self, column)
 
     def join(
@@ -163,8 +165,7 @@ class KTable:
         included. Of what is left that could be less than what was emitted before.
 
         Tables of one and the same changelog (``ktable(..., where=...)``) are read in one pass.
-        Raises ValueError where ``by`` isn't in both keys, and where types, names or buckets of the
-        two don't fit.
+        Raises ValueError where ``by`` isn't in both keys.
         """
         return joined(self, right, by, (left_rows, right_rows), newest)
 
@@ -181,7 +182,7 @@ class KTable:
             deleted.alias(DELETED),
             F.col(self.order).cast("bigint").alias(ORDER),
         )
-        return pack(rows, self.buckets, lambda f: steps.last(f, keys) if squeeze else f)
+        return pack(rows, self.buckets, lambda f: changes.last(f, keys) if squeeze else f)
 
 
 def ktable(
@@ -214,24 +215,9 @@ def ktable(
             f"Expected a changelog with {[*keys, order, deleted]}, but {missing} are missing: it "
             f"has {changelog.columns}. Name its columns by key=, order= and deleted=."
         )
-    if not keys or buckets < 1:
-        raise ValueError(f"Expected a key and at least one bucket, got {key!r} and {buckets}.")
     some = changelog.columns if columns is None else [*keys, *columns]
-    return KTable(
-        changelog,
-        keys,
-        tuple(name for name in dict.fromkeys(some) if name not in (order, deleted)),
-        order,
-        buckets,
-        _held(keys, where),
-        F.coalesce(F.col(deleted), F.lit(False)),
-    )
-
-
-def _held(keys: Sequence[str], where: str | Column | None) -> Column:
-    """Return the condition under which a row is the table's: its branch, and a whole key."""
-    complete = F.concat(*keys).isNotNull()
-    if where is None:
-        return complete
-    branch = F.expr(where) if isinstance(where, str) else where
-    return F.coalesce(branch, F.lit(False)) & complete
+    named = tuple(name for name in dict.fromkeys(some) if name not in (order, deleted))
+    branch = F.expr(where) if isinstance(where, str) else F.lit(True) if where is None else where
+    held = F.coalesce(branch, F.lit(False)) & F.concat(*keys).isNotNull()
+    gone = F.coalesce(F.col(deleted), F.lit(False))
+    return KTable(changelog, keys, named, order, buckets, held, gone)

@@ -106,11 +106,7 @@ class Segments:
     # --- writing ------------------------------------------------------------------------------
 
     def write(self, rows: pl.DataFrame, gone: pl.DataFrame | None = None) -> None:
-        """Write rows over those with the same key, and take out those with the keys in ``gone``.
-
-        Raises ValueError for a row that would have expired already: nobody could find it.
-        """
-        self._require_fresh(rows)
+        """Write rows over those with the same key, and take out those with the keys in ``gone``."""
         parts = [rows.with_columns(pl.lit(False).alias(GONE))]
         if gone is not None and len(gone) and self.segments:
             taken = gone.select(self.keyed.key).with_columns(pl.lit(True).alias(GONE))
@@ -126,7 +122,8 @@ class Segments:
 
     def expire(self, before: int) -> pl.DataFrame | None:
         """Forget the rows that expire before this time; return them, None if the table has none."""
-        column = pl.col(self._expires())
+        assert self.keyed.expires is not None, "expected a table that was declared with expires"
+        column = pl.col(self.keyed.expires)
         due = column < before
         if self.floor is not None:  # what was forgotten before isn't looked up again
             due &= column >= self.floor
@@ -218,26 +215,12 @@ class Segments:
 
     def _standing(self, rows: pl.DataFrame) -> pl.DataFrame:
         there = ~pl.col(GONE)
-        if self.floor is not None:
-            there &= pl.col(self._expires()) >= self.floor
+        if self.keyed.expires is not None and self.floor is not None:
+            there &= pl.col(self.keyed.expires) >= self.floor
         return rows.filter(there)
-
-    def _require_fresh(self, rows: pl.DataFrame) -> None:
-        if self.floor is None or not len(rows):
-            return
-        oldest = rows[self._expires()].min()
-        if oldest is None or oldest < self.floor:  # type: ignore[operator]
-            raise ValueError(
-                f"Expected rows that expire at {self.floor} or later, but got one of {oldest!r}."
-            )
 
     def _none(self) -> pl.DataFrame | None:
         return self._live([self._frame(self.segments[0]).clear()]) if self.segments else None
-
-    def _expires(self) -> str:
-        if self.keyed.expires is None:
-            raise ValueError("Expected a table that was declared with expires, but it has none.")
-        return self.keyed.expires
 
 
 def hashed(frame: pl.DataFrame, keyed: Keyed) -> pl.DataFrame:

@@ -1,20 +1,25 @@
-"""The state of a bucket: tables by name, and how they rest in the state store.
+"""The state of a bucket: tables by name, and how they rest in the state store and on the disk.
 
-A list of segments with the young ones in it is one value; each other segment is a value of its own,
-written once.
+In the store a list of segments with the young ones in it is one value; each other segment is a
+value of its own, written once. So that it's read once, too, a worker keeps a copy on its disk,
+mapped into memory.
 """
 
 from __future__ import annotations
 
 import io
+import os
 import pickle
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import astuple
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pyarrow as pa
 
-from workbook.tables import local_copies
 from workbook.tables.segments import HASH, YOUNG_ROWS, Keyed, Segment, Segments, hashed
 
 BUCKET = "__bucket"
@@ -29,6 +34,12 @@ Step = Callable[[State, pl.DataFrame], pl.DataFrame]
 Read = Callable[[str], bytes]
 """Reads a segment from the state store by its name."""
 
+LARGE_ROWS = 4096
+"""A smaller segment stays in this process's memory instead of a copy on the disk."""
+
+_OPEN_AT_MOST = 1024
+_copies: OrderedDict[str, pl.DataFrame] = OrderedDict()
+
 
 def packed(frame: pl.DataFrame) -> bytes:
     """Serialize a table as an Arrow stream."""
@@ -42,22 +53,6 @@ def unpacked(data: bytes) -> pl.DataFrame:
     return pl.read_ipc_stream(io.BytesIO(data))
 
 
-def _stored(frame: pl.DataFrame) -> bytes:
-    """Serialize a large segment, without its hashes: they don't compress, and are quickly made.
-
-    By Arrow's own writer, which with many rows takes half to two thirds as long as Polars'.
-    """
-    table, target = frame.drop(HASH).to_arrow(), pa.BufferOutputStream()
-    fast = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
-    with pa.ipc.new_stream(target, table.schema, options=fast) as writer:
-        writer.write_table(table)
-    return target.getvalue().to_pybytes()
-
-
-def _loaded(data: bytes, keyed: Keyed) -> pl.DataFrame:
-    return hashed(unpacked(data), keyed)
-
-
 def empty(tables: Mapping[str, Keyed]) -> State:
     """Return a state in which nothing is kept yet."""
     return {name: Segments(keyed) for name, keyed in tables.items()}
@@ -68,7 +63,7 @@ def opened(data: bytes | None, tables: Mapping[str, Keyed], read: Read) -> State
     if data is None:
         return empty(tables)
     version, kept = pickle.loads(data)
-    state = {name: _opened(kept.get(name, _NOTHING), keyed, read) for name, keyed in tables.items()}
+    state = {name: _opened(kept.get(name), keyed, read) for name, keyed in tables.items()}
     if version != pl.__version__:  # whose hashes may differ
         for table in state.values():
             table.hash_anew()
@@ -86,9 +81,9 @@ def closed(state: State) -> tuple[bytes | None, dict[str, bytes], list[str]]:
         for segment in table.added:
             assert segment.frame is not None
             stored[segment.name] = _stored(segment.frame)
-            local_copies.keep(segment.name, segment.frame)
+            _keep(segment.name, segment.frame)
         for gone in table.dropped:
-            local_copies.forget(gone)
+            _forget(gone)
             removed.append(gone)
         written = [_written(segment) for segment in table.segments]
         kept[name] = (astuple(table.keyed), table.floor, written)
@@ -96,30 +91,99 @@ def closed(state: State) -> tuple[bytes | None, dict[str, bytes], list[str]]:
     return pickle.dumps((pl.__version__, kept)) if some else None, stored, removed
 
 
-Written = tuple[str, int, int | None, int | None, tuple[int | None, ...], bytes | None]
-
-Kept = tuple[tuple[object, ...], int | None, list[Written]]
-"""How a table is keyed, its floor, its segments."""
-
-_NOTHING: Kept = ((), None, [])
+# --- in the state store -----------------------------------------------------------------------
 
 
-def _written(segment: Segment) -> Written:
+def _stored(frame: pl.DataFrame) -> bytes:
+    """Serialize a large segment, without its hashes: they don't compress, and are quickly made.
+
+    By Arrow's own writer, which with many rows takes half to two thirds as long as Polars'.
+    """
+    table, target = frame.drop(HASH).to_arrow(), pa.BufferOutputStream()
+    fast = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
+    with pa.ipc.new_stream(target, table.schema, options=fast) as writer:
+        writer.write_table(table)
+    return target.getvalue().to_pybytes()
+
+
+def _written(segment: Segment) -> tuple[Any, ...]:
+    """Return what the list says of a segment: facts, and the rows of a young one."""
     young = segment.rows <= YOUNG_ROWS
     data = packed(segment.frame) if young and segment.frame is not None else None
     return segment.name, segment.rows, segment.low, segment.high, segment.least, data
 
 
-def _segment(written: Written) -> Segment:
+def _segment(written: tuple[Any, ...]) -> Segment:
     *facts, data = written
     frame = None if data is None else unpacked(data)
-    return Segment(*facts, frame, frame is not None)  # type: ignore[call-arg, arg-type]
+    return Segment(*facts, frame, frame is not None)  # type: ignore[call-arg]
 
 
-def _opened(kept: Kept, keyed: Keyed, read: Read) -> Segments:
-    _, floor, written = kept
+def _opened(kept: tuple[Any, ...] | None, keyed: Keyed, read: Read) -> Segments:
+    """Open a table from how it is keyed, its floor and its segments."""
+    _, floor, written = kept or ((), None, [])
 
     def load(name: str) -> pl.DataFrame:
-        return local_copies.copy_of(name, lambda: _loaded(read(name), keyed))
+        copy = _copy_of(name)
+        return _keep(name, hashed(unpacked(read(name)), keyed)) if copy is None else copy
 
     return Segments(keyed, [_segment(each) for each in written], floor, load)
+
+
+# --- copies of segments on this worker's disk -------------------------------------------------
+
+
+def _copy_of(name: str) -> pl.DataFrame | None:
+    """Return a segment that is open already, or from its copy; None where there is none."""
+    if name in _copies:
+        _copies.move_to_end(name)
+        return _copies[name]
+    file = _file(name)
+    if file is not None:
+        with suppress(FileNotFoundError):  # never made, or gone meanwhile
+            return _open(name, _mapped(file))
+    return None
+
+
+def _keep(name: str, frame: pl.DataFrame) -> pl.DataFrame:
+    """Keep a copy of a segment; return it as it's kept: in memory, if the disk has no room."""
+    file = _file(name) if len(frame) >= LARGE_ROWS else None
+    if file is not None:
+        unfinished = file.with_suffix(f".{os.getpid()}")
+        with suppress(OSError):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            whole = frame.rechunk()
+            whole.write_ipc(unfinished, compression="uncompressed", record_batch_size=len(whole))
+            unfinished.replace(file)
+            frame = _mapped(file)
+        with suppress(OSError):
+            unfinished.unlink()
+    return _open(name, frame)
+
+
+def _forget(name: str) -> None:
+    """Remove the copy of a segment; who has it open still, may read on."""
+    _copies.pop(name, None)
+    file = _file(name)
+    if file is not None:
+        file.unlink(missing_ok=True)
+
+
+def _open(name: str, frame: pl.DataFrame) -> pl.DataFrame:
+    _copies[name] = frame
+    while len(_copies) > _OPEN_AT_MOST:
+        _copies.popitem(last=False)
+    return frame
+
+
+def _mapped(file: Path) -> pl.DataFrame:
+    """Map a copy into memory, in one piece: what isn't asked for isn't read."""
+    with pa.memory_map(str(file)) as mapped:
+        table = pa.ipc.open_file(mapped).read_all()
+    return pl.DataFrame(pl.from_arrow(table, rechunk=False))
+
+
+def _file(name: str) -> Path | None:
+    """Return the place of a copy below the folders that Spark gives its workers, and clears."""
+    folders = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")
+    return Path(folders[0], "segments", f"{name}.arrow") if folders[0] else None

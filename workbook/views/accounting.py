@@ -24,7 +24,7 @@ def accounting(
     expected: Mapping[str, int], found: Mapping[str, int], caption: str = CAPTION
 ) -> Picture:
     """Draw how many records have each fate: ``expected``, as a ledger knows it, and ``found``."""
-    plane = Plane("records", "", height=190)
+    plane = Plane("records", "", height=190, right=0.05)
     plane.lanes(["expected", "found"])
     for lane, counts in enumerate((expected, found)):
         begin = 0
@@ -39,7 +39,7 @@ def accounting(
     plane.counts(x=True)
     plane.legend()
     rows = [
-        {"fate": name, "expected": due, "found": count, "": _difference(due, count)}
+        {"fate": name, "expected": due, "found": count, "difference": _difference(due, count)}
         for name, due, count in [
             *((fate.value, due, count) for fate, due, count in _counts(expected, found)),
             ("together", sum(expected.values()), sum(found.values())),

@@ -5,8 +5,10 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from workbook.views.drawing import BLUE, FAINT, GREEN, INK, ORANGE, RED
+from workbook.views.picture import ARROW
 
 LOOKS = {
     "": f"border:1.5px solid {INK}; border-radius:3px",
@@ -20,13 +22,14 @@ LOOKS = {
     "shuffle": f"border:1.5px dotted {RED}; border-radius:8px",
     "sink": f"border:1.5px solid {INK}; border-radius:3px 16px 3px 3px",
     "none": f"border:1.5px dashed {FAINT}",
+    "again": "border:0; padding:0",
     "gone": f"border:1.5px dashed {RED}",
     "now": f"border:2.5px solid {INK}; border-radius:12px",
 }
 """How a box looks; each look differs in its lines, not in its colour alone."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Box:
     """A box: its ``kind`` in small letters, its name, more about it, and what it remembers."""
 
@@ -67,9 +70,26 @@ class Rows:
         return f"<div role='img' aria-label='{html.escape(words)}' style='{style}'>{rows}</div>"
 
 
-def arrows(boxes: Sequence[Box]) -> list[Box | Arrow]:
-    """Put an arrow between each two boxes."""
-    return [part for box in boxes for part in (Arrow(), box)][1:]
+def flow(paths: Sequence[Sequence[Box]]) -> Rows:
+    """Draw a row per path; a box of an earlier path is only named again: "↑ clicks"."""
+    drawn: set[Box] = set()
+    lines: list[Line] = []
+    for path in paths:
+        shown = [Box(f"↑ {box.name}", look="again") if box in drawn else box for box in path]
+        lines.append(("", [part for box in shown for part in (Arrow(), box)][1:]))
+        drawn.update(path)
+    return Rows(lines)
+
+
+def said(paths: Sequence[Sequence[Box]]) -> str:
+    """Write paths in words: "shop → clicks → count; clicks → query"."""
+    return "; ".join(f" {ARROW} ".join(box.name for box in path) for path in paths)
+
+
+def onward(paths: Sequence[Sequence[Box]], box: Box) -> str:
+    """Return the names of the boxes to which a box leads; "–" where there is none."""
+    after = [to for path in paths for source, to in pairwise(path) if source is box]
+    return ", ".join(to.name for to in dict.fromkeys(after)) or "–"
 
 
 def _named(name: str) -> str:
@@ -78,26 +98,22 @@ def _named(name: str) -> str:
 
 def _drawn(part: Box | Arrow) -> str:
     if isinstance(part, Arrow):
-        return (
-            "<span style='text-align:center; min-width:28px'>"
-            f"<small><b>{html.escape(part.above)}</b></small><br>"
-            f"{'⇢' if part.dashed else '⟶'}<br><small>{html.escape(part.below)}</small></span>"
-        )
+        words = [
+            f"<small><b>{html.escape(part.above)}</b></small>" if part.above else "",
+            "⇢" if part.dashed else "⟶",
+            f"<small>{html.escape(part.below)}</small>" if part.below else "",
+        ]
+        drawn = "<br>".join(filter(None, words))
+        return f"<span style='text-align:center; min-width:28px'>{drawn}</span>"
     lines = {
         f"<small>{html.escape(part.kind)}</small>": part.kind,
         f"<b>{html.escape(part.name)}</b>": part.name,
         f"<small>{html.escape(part.detail)}</small>": part.detail,
+        f"<small style='display:inline-block; margin-top:3px; padding:0 8px; border:1px dashed "
+        f"{INK}; border-radius:8px'>{html.escape(part.state)}</small>": part.state,
     }
     inside = "<br>".join(line for line, there in lines.items() if there)
-    box = (
-        f"<span style='display:inline-block; text-align:center; padding:4px 10px; "
+    return (
+        "<span style='display:inline-block; text-align:center; padding:4px 10px; "
         f"max-width:230px; overflow-wrap:anywhere; {LOOKS[part.look]}'>{inside}</span>"
     )
-    if not part.state:
-        return box
-    state = (
-        f"<br><span style='display:inline-block; margin-top:4px; padding:1px 8px; "
-        f"border:1px dashed {INK}; border-radius:8px'>"
-        f"<small>{html.escape(part.state)}</small></span>"
-    )
-    return f"<span style='text-align:center'>{box}{state}</span>"

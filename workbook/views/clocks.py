@@ -16,9 +16,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from workbook.views.drawing import BLUE, GREEN, GREY, INK_ON_PAPER, ORANGE
-from workbook.views.picture import Picture, number
+from workbook.views.picture import Picture, duration, moment, number
 from workbook.views.plane import Plane, moments
-from workbook.views.words import duration, moment
 
 CAPTION = (
     "The clock of each partition: its newest event time. What lies below a line is closed by that "

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from workbook.views.picture import Picture, number
-from workbook.views.strip import START, Record, Strips, key
+from workbook.views.strip import Look, Strip
 
 CAPTION = "A partition before and after its compaction: what went, and why did the others stay?"
 SHOWN = 20
-"""Records that are drawn; of a longer partition the last ones, with the active segment."""
+"""Records that fit on a line; of a longer partition the last ones, with the active segment."""
 
 GONE, EXPIRED, LOST = "overwritten and gone", "a tombstone that was dropped", "gone"
 LATEST = "the last record of its key"
@@ -41,7 +41,6 @@ def compaction(
     before: Sequence[Stored],
     after: Collection[int],
     starts: Sequence[int] = (),
-    caption: str = CAPTION,
 ) -> Picture:
     """Draw a partition twice: as it was written, and as a reader finds it now.
 
@@ -52,14 +51,26 @@ def compaction(
     starts = list(starts) or [record.offset for record in before[:1]]
     why = _reasons(before, found, starts)
     shown = before[-SHOWN:]
-    notes = [f"{MARKS[r]}: {r}" for r in MARKS if r in why.values()]
-    notes += [key("hatched", f"a tombstone ({TOMBSTONE})"), key("gone", "gone")]
-    there = (lambda record: True), (lambda record: record.offset in found)
-    before_, now = (
-        list(_line(shown, starts, why, is_there, n == 1)) for n, is_there in enumerate(there)
-    )
-    drawing = Strips([("before", before_), ("now", now)], notes)
-    return Picture(drawing, caption, _words(before, why), list(_rows(shown, why, starts)))
+    strip = Strip(len(shown))
+    segments = [_segment(record, starts) for record in shown]
+    strip.next("segment")
+    for segment in dict.fromkeys(segments):
+        low = segments.index(segment)
+        strip.bracket(low, low + segments.count(segment), segment[1])
+    strip.next("offset")
+    for column, record in enumerate(shown):
+        strip.text(column, str(record.offset))
+    _records(strip, "before", shown, {record.offset for record in shown})
+    _records(strip, "now", shown, found)
+    strip.next("why it's there")
+    for column, record in enumerate(shown):
+        strip.text(column, MARKS.get(why[record.offset], ""), bold=True)
+    for reason in (reason for reason in MARKS if reason in why.values()):
+        strip.note(f"{MARKS[reason]}: {reason}")
+    looks = {"the key": Look.PLAIN, f"{TOMBSTONE} a tombstone": Look.HATCHED, "gone": Look.FAINT}
+    strip.legend(looks)
+    rows = [_row(record, why, starts) for record in shown]
+    return Picture(strip, CAPTION, _words(before, why), rows)
 
 
 def _reasons(
@@ -70,18 +81,12 @@ def _reasons(
     last = {record.key: record.offset for record in before}
     closed = {record.key: record.offset for record in before if record.offset < active}
 
-    def gone(record: Stored) -> str:
-        if record.key is not None and last[record.key] > record.offset:
-            return GONE
-        return EXPIRED if record.tombstone else LOST
-
     def reason(record: Stored) -> str:
+        newest = record.key is None or last[record.key] == record.offset
         if record.offset not in found:
-            return gone(record)
-        if record.key is None:
-            return KEYLESS
-        if last[record.key] == record.offset:
-            return LATEST
+            return GONE if not newest else EXPIRED if record.tombstone else LOST
+        if newest:
+            return LATEST if record.key is not None else KEYLESS
         if record.offset >= active:
             return ACTIVE
         return NEWER if closed[record.key] == record.offset else DUE
@@ -89,56 +94,45 @@ def _reasons(
     return {record.offset: reason(record) for record in before}
 
 
-def _line(
-    shown: Sequence[Stored],
-    starts: Sequence[int],
-    why: Mapping[int, str],
-    is_there: Callable[[Stored], bool],
-    marked: bool,
-) -> Iterator[Record]:
-    segment = None
-    for record in shown:
-        start = _start(record.offset, starts)
-        if start is not None and start != segment:
-            segment = start
-            yield Record("active" if start == starts[-1] else "closed", "segment", "", START)
-        mark = MARKS.get(why[record.offset], "") if marked else ""
-        if is_there(record):
-            label = (TOMBSTONE if record.tombstone else "") + _named(record.key)
-            yield Record(label, f"{record.offset}", mark, "hatched" if record.tombstone else "")
-        else:
-            yield Record("", f"{record.offset}", mark, "gone")
+def _records(strip: Strip, name: str, shown: Sequence[Stored], found: Collection[int]) -> None:
+    strip.next(name)
+    for column, record in enumerate(shown):
+        if record.offset not in found:
+            strip.cell(column, "", Look.FAINT, title=f"offset {record.offset} is gone")
+            continue
+        look = Look.HATCHED if record.tombstone else Look.PLAIN
+        label = (TOMBSTONE if record.tombstone else "") + _named(record.key)
+        strip.cell(column, label, look, title=f"offset {record.offset}: key {_key(record)}")
 
 
-def _start(offset: int, starts: Sequence[int]) -> int | None:
-    place = bisect_right(starts, offset)
-    return starts[place - 1] if place else None
+def _segment(record: Stored, starts: Sequence[int]) -> tuple[int, str]:
+    """Return the start of a record's segment, and whether it's closed or active."""
+    start = starts[max(bisect_right(starts, record.offset) - 1, 0)]
+    return start, "active" if start == starts[-1] else "closed"
 
 
 def _named(key: str | None) -> str:
     return "none" if key is None else key
 
 
-def _words(before: Sequence[Stored], why: Mapping[int, str]) -> str:
+def _key(record: Stored) -> str:
+    return _named(record.key) + (" (tombstone)" if record.tombstone else "")
+
+
+def _words(before: Sequence[Stored], why: dict[int, str]) -> str:
     if not before:
         return "The partition is empty: there's nothing to compact."
     count = Counter(why.values())
     left = len(before) - sum(count[reason] for reason in (GONE, EXPIRED, LOST))
     said = "; ".join(f"{reason}: {count[reason]:,}" for reason in REASONS if count[reason])
     text = f"{number(len(before), 'record')} before, {left:,} now. {said[0].upper()}{said[1:]}."
-    if len(before) > SHOWN:
-        text += f" The last {SHOWN} are drawn."
-    return text
+    return text if len(before) <= SHOWN else f"{text} The last {SHOWN} are drawn."
 
 
-def _rows(
-    shown: Sequence[Stored], why: Mapping[int, str], starts: Sequence[int]
-) -> Iterator[dict[str, Any]]:
-    for record in shown:
-        start = _start(record.offset, starts)
-        yield {
-            "offset": record.offset,
-            "key": _named(record.key) + (" (tombstone)" if record.tombstone else ""),
-            "segment": "" if start is None else "active" if start == starts[-1] else "closed",
-            "now": why[record.offset],
-        }
+def _row(record: Stored, why: dict[int, str], starts: Sequence[int]) -> dict[str, Any]:
+    return {
+        "offset": record.offset,
+        "key": _key(record),
+        "segment": _segment(record, starts)[1],
+        "now": why[record.offset],
+    }

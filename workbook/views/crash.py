@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import threading
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import ipywidgets as widgets
 
@@ -28,50 +28,18 @@ OVER = ("finished", "failed", "closed")
 EVERY_S = 0.3
 
 
-class Offsets(Protocol):
-    """The end offset of the clicks, and the committed one."""
-
-    @property
-    def end(self) -> int: ...
-    @property
-    def committed(self) -> int | None: ...
-
-
-class Crashes(Protocol):
-    """A crash lab as the buttons use it."""
-
-    @property
-    def state(self) -> str:
-        """Return the state: new, running, killed, finished, failed or closed."""
-
-    @property
-    def killed_at(self) -> float | None:
-        """Return when the pipeline was last killed."""
-
-    def offsets(self) -> Offsets:
-        """Return the offsets of the clicks."""
-
-    def start(self) -> None:
-        """Start it for the first time."""
-
-    def crash(self) -> None:
-        """kill -9."""
-
-    def restart(self) -> None:
-        """Start it again."""
-
-
 class CrashButtons(widgets.VBox):
     """Buttons ``Start``, ``kill -9`` and ``Start again``, with the pipeline's fate below them.
 
-    Only what is possible can be pressed. A thread looks every ``every`` seconds, since the pipeline
-    may end, and other cells may start or kill it; it stops when the pipeline is over.
+    ``lab`` is a crash lab. Only what is possible can be pressed. A thread looks every ``every``
+    seconds, since the pipeline may end, and other cells may start or kill it; it stops when the
+    pipeline is over.
     """
 
-    def __init__(self, lab: Crashes, *, every: float = EVERY_S, **options: Any) -> None:
+    def __init__(self, lab: Any, *, every: float = EVERY_S) -> None:
         self._lab, self._every = lab, every
         self._shown, self._error = "", ""
-        self._offsets: Offsets | None = None
+        self._offsets: Any = None
         self._before: int | None = None
         self._lock = threading.Lock()
         self._status = widgets.HTML()
@@ -81,7 +49,7 @@ class CrashButtons(widgets.VBox):
             "killed": self._button("Start again", "refresh", "success", lab.restart),
         }
         self._show()
-        super().__init__([widgets.HBox([*self._buttons.values()]), self._status], **options)
+        super().__init__([widgets.HBox([*self._buttons.values()]), self._status])
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._thread.start()

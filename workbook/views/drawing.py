@@ -62,14 +62,6 @@ class Drawing:
         if arrow and len(points) > 1:
             self._head(points[-2], points[-1], colour)
 
-    def dot(
-        self, x: float, y: float, *, radius: float = 3, colour: str = INK, hollow: bool = False,
-        title: str = "",
-    ) -> None:  # fmt: skip
-        fill = "none" if hollow else colour
-        shape = f'<circle cx="{x:g}" cy="{y:g}" r="{radius:g}" fill="{fill}" stroke="{colour}"'
-        self._parts.append(_titled(shape, "circle", title))
-
     def cross(
         self, x: float, y: float, *, size: float = 4, colour: str = RED, title: str = ""
     ) -> None:

@@ -11,10 +11,9 @@ import numpy as np
 import pandas as pd
 
 from workbook.views.drawing import BLUE, GREEN, GREY, INK_ON_PAPER, ORANGE, RED
-from workbook.views.picture import Picture, number
+from workbook.views.picture import Picture, moment, number
 from workbook.views.plane import Plane, moments
 from workbook.views.runs import EARLIER, WAITING, MicroBatch, Run, dropped, newest
-from workbook.views.words import moment
 
 CAPTION = (
     "Event time against arrival: a click whose window lies below the stair when it comes is "
@@ -151,7 +150,8 @@ def _clicks(plane: Plane, sheet: _Sheet) -> int:
         some = clicks[mask & ~far]
         if len(some):
             plane.axes.plot(
-                some["x"], moments(some["time"]), mark, color=colour, markerfacecolor=fill,
+                some["x"], moments(some["time"]), marker=mark, linestyle="", color=colour,
+                markerfacecolor=fill,
                 markersize=6 if mark[0] == "$" else 4, label=label,
             )  # fmt: skip
     _far(plane, sheet, clicks[far])

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from workbook.views.picture import Picture, number
+from workbook.views.picture import ARROW, Picture, number
 from workbook.views.tables import Cell, Grid
-from workbook.views.words import ARROW
 
 CAPTION = "A filter on a table: in which corner does only the old row know what to emit?"
 SHOWN = 3

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbook.views.boxes import Arrow, Box, Rows
-from workbook.views.picture import Picture, number
-from workbook.views.words import ARROW, signed
+from workbook.views.picture import ARROW, Picture, number, signed
 
 CAPTION = "The groups, change by change: where does a result shrink, and where is a group deleted?"
 GROUPS, LAST = 8, 5

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workbook.views.drawing import GREEN, GREY, INK_ON_PAPER, RED
-from workbook.views.picture import Picture, number
+from workbook.views.picture import Picture, moment, number
 from workbook.views.plane import LINES, Plane, moments
-from workbook.views.words import moment
 
 CAPTION = (
     "Each visit on its line, by event time. Dashed: its time-out, up to the tick. Once the clock "
@@ -59,7 +58,7 @@ def merging(
     newest = dict(seen[-1][3]) if seen else {}
     clock = min(newest.values()) if len(newest) == len(topics) else None
     lanes = [*topics, *(visit.name for visit in shown)]
-    plane = Plane("event time (UTC)", "", height=130 + 28 * len(lanes), right=0.16)
+    plane = Plane("event time (UTC)", "topic, visit", height=130 + 28 * len(lanes), right=0.16)
     plane.lanes(lanes)
     _topics(plane, topics, seen, newest, clock)
     for lane, visit in enumerate(shown, len(topics)):
@@ -110,13 +109,14 @@ def _topics(
     """Draw how far each topic has come, its heartbeats, and the clock of both."""
     for lane, topic in enumerate(topics):
         colour, _, _ = LINES[lane]
-        beats = [time for its, ssid, time, *_ in seen if its == topic and ssid is None]
-        plane.axes.plot(moments(beats), [lane] * len(beats), "o", ms=7, mfc="none", color=colour)
         if topic in newest:
             plane.axes.plot(*_at(newest[topic], lane), ">", ms=9, color=colour)
             plane.axes.barh(
                 lane, moments(newest[topic]) - moments(0), 0.12, left=moments(0), color=colour
             )
+        beats = [time for its, ssid, time, *_ in seen if its == topic and ssid is None]
+        at = moments(beats), [lane] * len(beats)
+        plane.axes.plot(*at, "o", ms=12, mfc="none", color=INK_ON_PAPER)
     if clock is not None:
         label = f"clock {moment(clock)}"
         plane.axes.axvline(moments(clock), color=RED, ls="--", lw=2, label=label)

@@ -3,72 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import pairwise
 
-from workbook.views.boxes import Box, Rows, arrows
+from workbook.views.boxes import Box, flow, onward, said
 from workbook.views.picture import Picture, number
 
-CAPTION = "This chapter's pipeline, left to right. Dashed: what a part of it remembers"
+CAPTION = (
+    "This chapter's pipeline, left to right. Dashed: what a part remembers. ↑: a part drawn above"
+)
+STATE = "state: "
 
 
-@dataclass(frozen=True)
-class Part:
-    """A box of a pipeline: its name, its kind in words, what it remembers, and how it looks."""
-
-    name: str
-    kind: str
-    state: str = ""
-    look: str = ""
-
-
-def producer(name: str) -> Part:
+def producer(name: str) -> Box:
     """Return whatever writes to a topic."""
-    return Part(name, "producer", look="producer")
+    return Box(name, "producer", look="producer")
 
 
-def topic(name: str, partitions: int = 1, *, compacted: bool = False) -> Part:
+def topic(name: str, partitions: int = 1, *, compacted: bool = False) -> Box:
     """Return a topic, and into how many partitions it's cut."""
     word = "compacted topic" if compacted else "topic"
-    return Part(name, f"{word}, {number(partitions, 'partition')}", look="topic")
+    return Box(name, f"{word}, {number(partitions, 'partition')}", look="topic")
 
 
-def loop(name: str, state: str = "") -> Part:
+def loop(name: str, state: str = "") -> Box:
     """Return a loop in Python, and what it keeps in memory."""
-    return Part(name, "loop", state, "loop")
+    return Box(name, "loop", state=STATE + state if state else "", look="loop")
 
 
-def query(name: str, state: str = "") -> Part:
+def query(name: str, state: str = "") -> Box:
     """Return a streaming query, and the state that Spark keeps for it."""
-    return Part(name, "Spark query", state, "query")
+    return Box(name, "Spark query", state=STATE + state if state else "", look="query")
 
 
-def sink(name: str, what: str = "dictionary") -> Part:
+def sink(name: str, what: str = "dictionary") -> Box:
     """Return where results end: ``what`` is its kind, such as a dictionary or a table."""
-    return Part(name, what, look="sink")
+    return Box(name, what, look="sink")
 
 
-def pipeline(*paths: Sequence[Part], caption: str = CAPTION) -> Picture:
-    """Draw a row per path; a later path begins or ends with parts of an earlier one."""
-    lines = [("", arrows([_box(part) for part in path])) for path in paths]
-    said = [" → ".join(part.name for part in path) for path in paths if path]
-    words = "; ".join(said) + "." if said else "This pipeline has no parts yet."
-    return Picture(Rows(lines), caption, words, _rows(paths))
+def pipeline(*paths: Sequence[Box], caption: str = CAPTION) -> Picture:
+    """Draw a row per path; a path may begin or end with a box of an earlier one, the same object.
 
-
-def _box(part: Part) -> Box:
-    state = f"state: {part.state}" if part.state else ""
-    return Box(part.name, part.kind, state=state, look=part.look)
-
-
-def _rows(paths: Sequence[Sequence[Part]]) -> list[dict[str, str]]:
-    ways = dict.fromkeys(pair for path in paths for pair in pairwise(path))
-    return [
+    Such a box is drawn once: the later path only names it.
+    """
+    words = f"{said(paths)}." if any(paths) else "This pipeline has no parts yet."
+    rows = [
         {
-            "part": part.name,
-            "kind": part.kind,
-            "state": part.state or "–",
-            "goes on to": ", ".join(to.name for source, to in ways if source == part) or "–",
+            "part": box.name,
+            "kind": box.kind,
+            "state": box.state.removeprefix(STATE) or "–",
+            "goes on to": onward(paths, box),
         }
-        for part in dict.fromkeys(part for path in paths for part in path)
+        for box in dict.fromkeys(box for path in paths for box in path)
     ]
+    return Picture(flow(paths), caption, words, rows)

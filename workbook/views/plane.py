@@ -86,7 +86,11 @@ class Plane:
 
     def lanes(self, names: Sequence[str]) -> None:
         """Make the axis upwards one lane per name, the first one on top."""
-        self.axes.set_yticks(range(len(names)), [name[:22] for name in names])
+        names = [name[:22] for name in names]
+        self.axes.set_yticks(range(len(names)), names)
+        box = self.axes.get_position()
+        left = max(box.x0, (40 + 7 * max(map(len, names), default=0)) / self.width)
+        self.axes.set_position((left, box.y0, box.x1 - left, box.height))
         self.axes.set_ylim(len(names) - 0.4, -0.6)
         self.axes.grid(visible=False)
 

@@ -2,40 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from workbook.streams.events.group_fields import KINDS, Field, key_fields, value_fields
-from workbook.views.drawing import BLUE, FAINT, GREY, INK, ORANGE, Drawing
-from workbook.views.picture import Picture, number
-from workbook.views.stepper import Stepper
-from workbook.views.words import cut
+from workbook.views.drawing import BLUE, ORANGE
+from workbook.views.picture import Picture, cut, number
+from workbook.views.rewind import Stepper
+from workbook.views.strip import Look, Strip
+from workbook.views.tape import written
 
 CAPTION = (
     "Each cell is a byte, in hex, and below it the same as a character. A bracket marks a field: a "
     "length says how many bytes the text behind it has."
 )
-ROW, CELL, LINE = 24, 33, 84
-"""Bytes in a line; width of a byte, and height of a line, in pixels."""
-
-MOST = 96
-"""Of more bytes the first ones are drawn."""
-
-LEFT, TOP = 6, 8
+ROW, MOST = 24, 96
+"""Bytes in a line, and bytes that are drawn: the first ones."""
 
 Record = tuple[bytes, bytes | None]
 
 
-def record_bytes(data: bytes, fields: Sequence[Field], caption: str = CAPTION) -> Picture:
+def record_bytes(data: bytes, fields: Sequence[Field]) -> Picture:
     """Draw bytes and their fields, the first 96 at most; the rows are the fields, all of them."""
-    shown = data[:MOST]
-    lines = max(1, -(-len(shown) // ROW))
-    drawing = Drawing(LEFT * 2 + CELL * ROW, TOP + LINE * lines)
-    for place, byte in enumerate(shown):
-        _byte(drawing, place, byte)
-    for count, field in enumerate(fields):
-        _bracket(drawing, field, (BLUE, ORANGE)[count % 2], len(shown))
-    return Picture(drawing, caption, _words(data, fields), _rows(data, fields))
+    strip = Strip(ROW, widest=33)
+    for first in range(0, min(len(data), MOST), ROW):
+        _line(strip, data, fields, first, min(first + ROW, len(data)))
+    drawn = f", of which the first {MOST} are drawn" if len(data) > MOST else ""
+    said = ", ".join(f"{field.name} {field.value}".strip() for field in fields)
+    words = f"{number(len(data), 'byte')}{drawn}: {said}."
+    return Picture(strip, CAPTION, words, [_row(data, field) for field in fields])
 
 
 def record_steps(records: Mapping[int, Record]) -> Stepper:
@@ -52,62 +47,36 @@ def record_steps(records: Mapping[int, Record]) -> Stepper:
     return Stepper([drawn for _, drawn in steps], [name for name, _ in steps], words, rows)
 
 
-def _at(place: int) -> tuple[float, float]:
-    return LEFT + place % ROW * CELL, TOP + place // ROW * LINE
+def _line(strip: Strip, data: bytes, fields: Sequence[Field], first: int, end: int) -> None:
+    """Draw a line of bytes, and below it the fields that lie in it, at least in part."""
+    strip.next()
+    for place in range(first, end):
+        byte = data[place]
+        strip.cell(place - first, f"{byte:02x}", Look.THIN, title=f"byte {place}: {byte}")
+    strip.next()
+    for place in range(first, end):
+        character = chr(data[place])
+        strip.text(place - first, character if " " < character < "\x7f" else "·")
+    strip.next()
+    for count, field in enumerate(fields):
+        low, high = max(field.first, first), min(field.first + field.size, end)
+        if low < high:
+            words = f"{field.name}: {field.value}" if low == _widest(field) else "…"
+            words = cut(words, max(30 * (high - low), 90))
+            strip.bracket(low - first, high - first, words, (BLUE, ORANGE)[count % 2], below=True)
 
 
-def _byte(drawing: Drawing, place: int, byte: int) -> None:
-    x, y = _at(place)
-    drawing.box(x, y, CELL, 22, f"{byte:02x}", edge=FAINT, title=f"byte {place}: {byte}")
-    character = chr(byte) if 0x20 < byte < 0x7F else "·"
-    colour = INK if character != "·" else GREY
-    drawing.text(x + CELL / 2, y + 35, character, anchor="middle", size=11, colour=colour)
+def _widest(field: Field) -> int:
+    """Return where the widest part of a field begins: it's cut at the ends of lines."""
+    end = min(field.first + field.size, MOST)
+    begins = [field.first, *range((field.first // ROW + 1) * ROW, end, ROW)]
+    return max(begins, key=lambda at: min(end, (at // ROW + 1) * ROW) - at)
 
 
-def _bracket(drawing: Drawing, field: Field, colour: str, shown: int) -> None:
-    """Draw a field's bracket, cut at the ends of lines; its words stand below the widest part."""
-    parts = list(_parts(field.first, min(field.first + field.size, shown)))
-    if not parts:
-        return
-    widest = max(parts, key=lambda part: part[1] - part[0])
-    for first, end in parts:
-        x, y = _at(first)
-        right, y = x + (end - first) * CELL - 3, y + 41
-        drawing.line([(x + 3, y - 4), (x + 3, y), (right, y), (right, y - 4)], colour=colour)
-        if (first, end) == widest:
-            width, middle = right - x + 6, (x + 3 + right) / 2
-            name = "len" if field.name == "length" and width < 40 else field.name
-            drawing.text(middle, y + 14, cut(name, width), anchor="middle", size=11, bold=True)
-            said = cut(field.value, width)
-            drawing.text(middle, y + 27, said, anchor="middle", size=11)
-
-
-def _parts(first: int, end: int) -> Iterator[tuple[int, int]]:
-    """Cut a range of places at the ends of lines."""
-    while first < end:
-        stop = min(end, (first // ROW + 1) * ROW)
-        yield first, stop
-        first = stop
-
-
-def _words(data: bytes, fields: Sequence[Field]) -> str:
-    drawn = f", of which the first {MOST} are drawn" if len(data) > MOST else ""
-    said = [f"{field.name} {field.value}".strip() for field in fields]
-    return f"{number(len(data), 'byte')}{drawn}: {', '.join(said)}."
-
-
-def _rows(data: bytes, fields: Sequence[Field]) -> list[dict[str, Any]]:
-    return [
-        {
-            "bytes": _range(field),
-            "field": field.name,
-            "value": field.value,
-            "hex": cut(data[field.first : field.first + field.size].hex(" "), 500),
-        }
-        for field in fields
-    ]
-
-
-def _range(field: Field) -> str:
-    last = field.first + field.size - 1
-    return f"{field.first}" if last == field.first else f"{field.first} to {last}"
+def _row(data: bytes, field: Field) -> dict[str, Any]:
+    return {
+        "bytes": written(field.first, field.first + field.size),
+        "field": field.name,
+        "value": field.value,
+        "hex": data[field.first : field.first + field.size].hex(" "),
+    }

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
+from workbook.views.drawing import BLUE, GREEN, RED
 from workbook.views.picture import Picture, number
-from workbook.views.strip import CUT, START, Strips, key
-from workbook.views.strip import Record as Boxed
+from workbook.views.strip import Look, Strip
+from workbook.views.tape import written
 
 CAPTION = (
     "Above, the partition that is read; below, the sink. Each of its records says where a start "
     "without state begins."
 )
-SHOWN = 22
-"""Records that are drawn of either partition: the last ones."""
 
 Record = tuple[str, Sequence[int], int | None]
 """Of the sink: the visit, the offsets of its messages, and where it says to begin."""
@@ -24,12 +23,14 @@ Moment = tuple[int, int, Mapping[str, Sequence[int]], Sequence[Record]]
 """A batch and what held after it: the offset at which it began, and the one after its last record;
 each open visit with the offsets of its messages; the sink's records."""
 
+SHOWN = 22
+"""Records that are drawn of either partition: the last ones."""
+
 
 def restart(
     labels: Sequence[str],
     moments: Sequence[Moment],
     until: int | None = None,
-    caption: str = CAPTION,
 ) -> Picture:
     """Draw a loop after its first ``until`` batches, by default all of them.
 
@@ -39,58 +40,44 @@ def restart(
     """
     seen = list(moments if until is None else moments[:until])
     killed = len(seen) < len(moments) and _begins_anew(moments, len(seen))
-    sink = seen[-1][3] if seen else []
-    twice, lost = _twice(seen), _lost(seen)
-    source = list(_source(labels, seen, twice, lost, killed))
-    written = [Boxed(v, "", f"{'–' if s is None else s}") for v, _, s in sink[-SHOWN:]]
-    notes = [
-        key("hatched", "open"), key("unread", "not read yet"),
-        "✓ emitted, ✓✓ twice; ↻ read again; ✗ lost",
-        "below each record of the sink: where it says to begin",
-    ]  # fmt: skip
-    if max(len(labels), len(sink)) > SHOWN:
-        notes.append(f"of longer partitions the last {SHOWN} records are drawn")
-    drawing = Strips(
-        [("source", source), ("sink", written or [Boxed("empty", look="gone")])], notes
-    )
-    return Picture(drawing, caption, _words(labels, seen, twice, lost, killed), _rows(labels, seen))
+    now = _found(seen)
+    first = max(len(labels) - SHOWN, 0)
+    strip = Strip(max(len(labels) - first, min(len(now.sink), SHOWN), 1), widest=52)
+    strip.next()
+    if now.stands > max(now.began, first):
+        what = "a new start" if _begins_anew(seen, len(seen) - 1) else "this batch"
+        low, high = max(now.began - first, 0), now.stands - first
+        strip.bracket(low, high, f"{what}: {written(now.began, now.stands)}", BLUE)
+    _source(strip, labels, now, first)
+    _places(strip, now, first, killed)
+    _sink(strip, now.sink)
+    looks = {"open": Look.HATCHED, "not read yet": Look.DASHED, "✗ lost": Look.CROSSED}
+    strip.legend(looks, "✓ emitted, ✓✓ twice", "↻ read again")
+    words = _words(len(labels), now, killed)
+    return Picture(strip, CAPTION, words, _rows(labels, seen))
 
 
-def _source(
-    labels: Sequence[str], seen: Sequence[Moment], twice: set[int], lost: set[int], killed: bool
-) -> Iterator[Boxed]:
+class _Found(NamedTuple):
+    """What holds after a batch: the moment's own parts, and what became of each offset."""
+
+    began: int
+    stands: int
+    opened: Mapping[str, Sequence[int]]
+    sink: Sequence[Record]
+    held: set[int]
+    emitted: Counter[int]
+    twice: set[int]
+    lost: set[int]
+
+
+def _found(seen: Sequence[Moment]) -> _Found:
     began, stands, opened, sink = seen[-1] if seen else (0, 0, {}, [])
-    held, emitted = _held(opened), _emitted(sink)
-    says = sink[-1][2] if sink else None
-    for offset in range(max(len(labels) - SHOWN, 0), len(labels) + 1):
-        if offset == began and seen and stands > began:
-            new = _begins_anew(seen, len(seen) - 1)
-            yield Boxed("a new start" if new else "this batch", str(offset), "", START)
-        if offset == says:
-            yield Boxed("▲ a restart begins", str(offset), "", START)
-        if offset == stands:
-            words = "✂ killed" if killed else "goes on here"
-            yield Boxed(words, str(offset), "", CUT if killed else START)
-        if offset < len(labels):
-            look = "hatched" if offset in held else "" if offset < stands else "unread"
-            times = emitted[offset]
-            marks = ("✓" * times if times < 3 else f"{times}✓") + "↻" * (offset in twice)
-            below = "✗" if offset in lost else marks
-            yield Boxed(labels[offset], str(offset), below, look)
-
-
-def _held(opened: Mapping[str, Sequence[int]]) -> set[int]:
-    return {offset for offsets in opened.values() for offset in offsets}
-
-
-def _emitted(sink: Sequence[Record]) -> Counter[int]:
-    return Counter(offset for _, offsets, _ in sink for offset in offsets)
-
-
-def _twice(seen: Sequence[Moment]) -> set[int]:
-    """Return the offsets that more than one batch has read."""
-    read = Counter(offset for began, stands, *_ in seen for offset in range(began, stands))
-    return {offset for offset, times in read.items() if times > 1}
+    held = {offset for offsets in opened.values() for offset in offsets}
+    emitted = Counter(offset for _, offsets, _ in sink for offset in offsets)
+    read = Counter(offset for since, to, *_ in seen for offset in range(since, to))
+    twice = {offset for offset, times in read.items() if times > 1}
+    lost = {offset for offset in read if offset < stands} - held - set(emitted)
+    return _Found(began, stands, opened, sink, held, emitted, twice, lost)
 
 
 def _begins_anew(moments: Sequence[Moment], number: int) -> bool:
@@ -98,31 +85,73 @@ def _begins_anew(moments: Sequence[Moment], number: int) -> bool:
     return number > 0 and moments[number][0] < moments[number - 1][1]
 
 
-def _lost(seen: Sequence[Moment]) -> set[int]:
-    """Return the offsets that were read, and are neither open nor in the sink."""
-    if not seen:
-        return set()
-    _, stands, opened, sink = seen[-1]
-    read = set(range(min(began for began, *_ in seen), stands))
-    return read - _held(opened) - set(_emitted(sink))
+def _source(strip: Strip, labels: Sequence[str], now: _Found, first: int) -> None:
+    strip.next("offset")
+    for offset in range(first, len(labels)):
+        strip.text(offset - first, str(offset))
+    strip.next("source")
+    for offset in range(first, len(labels)):
+        state, look = _state(offset, now)
+        title = f"offset {offset}: {labels[offset]}, {state}"
+        strip.cell(offset - first, labels[offset], look, title=title)
+    strip.next()
+    for offset in range(first, len(labels)):
+        times = now.emitted[offset]
+        ticks = "✓" * times if times < 3 else f"{times}✓"
+        strip.text(offset - first, ticks + "↻" * (offset in now.twice), colour=GREEN)
 
 
-def _words(
-    labels: Sequence[str], seen: Sequence[Moment], twice: set[int], lost: set[int], killed: bool
-) -> str:
-    if not seen:
-        return f"{number(len(labels), 'record')}, none of them read yet."
-    _, stands, opened, sink = seen[-1]
-    again = [offset for offset, times in _emitted(sink).items() if times > 1]
+def _state(offset: int, now: _Found) -> tuple[str, Look]:
+    if offset in now.lost:
+        return "lost", Look.CROSSED
+    if offset in now.held:
+        return "open", Look.HATCHED
+    if offset >= now.stands:
+        return "not read", Look.DASHED
+    return "emitted" if now.emitted[offset] else "read", Look.PLAIN
+
+
+def _places(strip: Strip, now: _Found, first: int, killed: bool) -> None:
+    """Draw where the reader stands or was killed, and where the sink says to begin."""
+    top, column = strip.row + 1, max(now.stands - first, 0)
+    if killed:
+        strip.cut(column, f"killed at {now.stands}", 1)
+    else:
+        strip.arrow(column, f"reading goes on at {now.stands}", top)
+    said = now.sink[-1][2] if now.sink else None
+    if said is not None:
+        words = f"a restart begins at {said}, says the last record of the sink"
+        strip.arrow(max(said - first, 0), words, top, RED)
+
+
+def _sink(strip: Strip, sink: Sequence[Record]) -> None:
+    """Draw the sink's records, each with what it says."""
+    shown = sink[-SHOWN:]
+    strip.next("sink")
+    for column, (visit, offsets, _) in enumerate(shown):
+        strip.cell(column, visit, title=f"{visit}: offsets {', '.join(map(str, offsets))}")
+    if not sink:
+        strip.text(0, "empty")
+    strip.next("says")
+    for column, (*_, said) in enumerate(shown):
+        strip.text(column, "–" if said is None else str(said))
+    if len(sink) > SHOWN:
+        strip.note(f"the last {SHOWN} of {len(sink)} records")
+
+
+def _words(records: int, now: _Found, killed: bool) -> str:
+    if not now.stands:
+        return f"{number(records, 'record')}, none of them read yet."
+    again = sum(times > 1 for times in now.emitted.values())
     parts = [
-        f"{'Killed' if killed else 'Reading goes on'} at {stands} of {len(labels)}",
-        f"{', '.join(opened) or 'nothing'} open",
-        f"{number(len(sink), 'record')} in the sink, {_says(sink)}",
-        f"{number(len(twice), 'record')} read more than once",
-        f"{number(len(again), 'message')} emitted more than once",
-        f"{number(len(lost), 'message')} lost",
+        f"{'Killed' if killed else 'Reading goes on'} at {now.stands} of {records}",
+        f"{', '.join(now.opened) or 'nothing'} open",
+        f"{number(len(now.sink), 'record')} in the sink, {_says(now.sink)}",
+        f"{number(len(now.twice), 'record')} read more than once",
+        f"{number(again, 'message')} emitted more than once",
+        *([f"{number(len(now.lost), 'message')} lost"] if now.lost else []),
     ]
-    return "; ".join(parts if lost else parts[:-1]) + "."
+    return "; ".join(parts) + "."
 
 
 def _says(sink: Sequence[Record]) -> str:

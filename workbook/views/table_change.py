@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbook.views.boxes import Arrow, Box, Line, Rows
-from workbook.views.picture import Picture, number
-from workbook.views.stepper import Stepper
-from workbook.views.words import ARROW, MINUS, signed
+from workbook.views.picture import ARROW, MINUS, Picture, number, signed
+from workbook.views.rewind import Stepper
 
 CAPTION = "One update: what goes out of a group, what comes in, and the group before and after"
 NOTHING = "nothing"

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from itertools import pairwise
 
+from workbook.kafka.tail import Seen, Tail
+from workbook.views.drawing import BLUE, GREEN, ORANGE
 from workbook.views.picture import Picture, number
-from workbook.views.strip import CUT, END, Record, Strips, key
+from workbook.views.strip import Look, Strip
 
+SHOWN, RUN = 20, 2
+"""Records that fit; a run of others is one box, and no run is as short as this."""
+
+NEAR = (6, 5, 4, 3, 2, 1)
+"""Records that are drawn on either side of a place: as many as fit."""
+
+TWO_MEMORIES = (
+    "Two memories: the group's committed offset, in the broker, and the count, in the loop"
+)
+SILENT = "The broker doesn't answer; this is what was known last."
 EMPTY = "The partition is empty: its end is the offset of the first record to come."
-SHOWN, RUN = 24, 2
-"""Records that are drawn, at most; a run of more than two others is one box."""
 
 
-class Look(Enum):
-    """How the records of a span look."""
-
-    PLAIN = ""
-    HATCHED = "hatched"
-    CROSSED = "crossed"
-    DOUBLE = "double"
+LoopAt = tuple[int | None, int]
+"""The offset of the first record that a loop has counted, or None, and its next offset."""
 
 
 @dataclass(frozen=True)
@@ -54,76 +59,94 @@ def tape(
 ) -> Picture:
     """Draw a partition's records from offset ``first`` up to ``end``, and the places below them.
 
-    ``labels`` are a word or two for each record or, by their offset, for some of them. Without
-    ``end`` the last one is the partition's last. ``spans`` don't overlap; ``crash`` is the offset
-    before which a program was killed (a cut). Of more than 24 records those around the places are
+    ``labels`` are a word or two for each record or, by their offset, for some of them; the box of
+    a record without one shows its offset. Without ``end`` the last one is the partition's last.
+    ``spans``, which don't overlap, are bracketed, each with its look; ``crash`` is the offset
+    before which a program was killed (a cut). Of more than 20 records those around the places are
     drawn, and each run of others as one box.
     """
     named = labels if isinstance(labels, Mapping) else dict(enumerate(labels, first))
     end = max(named, default=first - 1) + 1 if end is None else end
     spans = [span for span in spans if span.end > span.first]
-    marked = [place.offset for place in places if place.offset is not None]
-    marked += [offset for span in spans for offset in (span.first, span.end)]
-    marked += [] if crash is None else [crash]
-    pieces = _pieces(first, end, marked)
-    notes = [f"▲{n} {place.name}: {_offset(place)}" for n, place in enumerate(places, 1)]
-    notes += [key(span.look.value, span.name) for span in spans]
-    records = _records(pieces, named, places, spans, crash, end)
-    drawing = Strips([("", list(records))], notes)
-    hidden = sum(b - a for a, b in pieces if b - a > 1)
-    count = f"{number(end - first, 'record')}"
-    count += f", of which {end - first - hidden:,} are drawn" if hidden else ""
-    words = [f"{count}, end at {end:,}", *_places(places, first), *(s.name for s in spans)]
+    marked = {place.offset for place in places if place.offset is not None} | {end}
+    marked |= {offset for span in spans for offset in (span.first, span.end)}
+    marked |= set() if crash is None else {crash}
+    pieces = _pieces(first, end, {min(max(offset, first), end) for offset in marked})
+    strip = _draw(pieces, (first, end), named, spans)
+    _draw_places(strip, pieces, (first, end), places, crash)
+    runs = sum(b - a for a, b in pieces if b - a > 1)
+    drawn = f", of which {end - first - runs:,} are drawn" if runs else ""
+    words = [f"{number(end - first, 'record')}{drawn}, end at {end:,}", *_places(places, first)]
+    words += [span.name for span in spans]
     words += [] if crash is None else [f"kill -9 before offset {crash:,}"]
     said = "; ".join(words) + "." if end > first else EMPTY
-    return Picture(drawing, caption, said, _rows(places, spans, crash, end))
+    return Picture(strip, caption, said, _rows(places, spans, crash, end))
 
 
-def _records(
-    pieces: Sequence[tuple[int, int]],
-    labels: Mapping[int, str],
-    places: Sequence[Place],
-    spans: Sequence[Span],
-    crash: int | None,
-    end: int,
-) -> Iterator[Record]:
-    pieces = pieces or [(end, end)]
-    for a, b in dict.fromkeys([*pieces, (end, end)]):
-        if crash == a:
-            yield Record("✂ kill -9", f"{a:,}", "", CUT)
-        last = b - 1 if a < b else max(b, *(p.offset or 0 for p in places), 0)
-        begin = a if a > pieces[0][0] or a == b else 0  # what is gone is marked at the first record
-        marks = [n for n, p in enumerate(places, 1) if p.offset in range(begin, last + 1)]
-        below = " ".join(f"▲{n}" for n in marks)
-        if a == b:
-            yield Record("end", f"{end:,}", below, END)
-        elif b - a > 1:
-            yield Record(f"…{b - a:,}…", "", below, _look(spans, a))
-        else:
-            yield Record(labels.get(a, "") or "·", f"{a:,}", below, _look(spans, a))
-
-
-def _look(spans: Sequence[Span], offset: int) -> str:
-    return next((span.look.value for span in spans if span.first <= offset < span.end), "")
-
-
-def _pieces(first: int, end: int, marked: Sequence[int]) -> list[tuple[int, int]]:
-    """Return single records near the marked offsets, and runs of others, as pairs (from, to)."""
-    cuts = {min(max(offset, first), end) for offset in [*marked, end]}
-    pieces: list[tuple[int, int]] = []
-    for near in (SHOWN if end - first <= SHOWN else 6, 5, 4, 3, 2, 1):
+def _pieces(first: int, end: int, cuts: set[int]) -> list[tuple[int, int]]:
+    """Cut a partition into single records near ``cuts``, and runs: first offset, one after last."""
+    pieces = [(offset, offset + 1) for offset in range(first, min(end, first + SHOWN))]
+    if end - first <= SHOWN:
+        return pieces
+    for near in NEAR:
         kept = {o for cut in cuts for o in range(max(first, cut - near), min(end, cut + near))}
+        bounds = sorted(kept | {offset + 1 for offset in kept} | {first, end})
         pieces = []
-        for a, b in pairwise(sorted(kept | {offset + 1 for offset in kept} | {first, end})):
-            short = b - a <= RUN
-            pieces += [(offset, offset + 1) for offset in range(a, b)] if short else [(a, b)]
+        for a, b in pairwise(bounds):
+            pieces += [(o, o + 1) for o in range(a, b)] if b - a <= RUN else [(a, b)]
         if len(pieces) <= SHOWN:
             break
     return pieces
 
 
-def _offset(place: Place) -> str:
-    return "nothing yet" if place.offset is None else f"{place.offset:,}"
+def _column(pieces: Sequence[tuple[int, int]], offset: int) -> int:
+    """Return the column of a record; that of one outside the partition is at its edge."""
+    return sum(b <= offset for _, b in pieces)
+
+
+def _draw(
+    pieces: Sequence[tuple[int, int]], whole: tuple[int, int], labels: Mapping[int, str],
+    spans: Sequence[Span],
+) -> Strip:  # fmt: skip
+    strip = Strip(len(pieces), widest=40)
+    strip.next()
+    for span in spans:
+        low, high = (_column(pieces, offset) for offset in (span.first, span.end))
+        if high > low:
+            strip.bracket(low, high, span.name, span.look.colour)
+    strip.next()
+    for column, (a, b) in enumerate(pieces):
+        if b - a == 1 and labels.get(a):
+            strip.text(column, str(a), align="left")
+    strip.next()
+    for column, (a, b) in enumerate(pieces):
+        look = next((span.look for span in spans if span.first <= a < span.end), Look.PLAIN)
+        if b - a > 1:
+            strip.cell(column, f"{b - a:,} more", look, title=f"offsets {a} to {b - 1}")
+        else:
+            label = labels.get(a, "")
+            strip.cell(column, label or str(a), look, title=f"offset {a}: {label}")
+    strip.text(len(pieces), f"▌end {whole[1]:,}", bold=True, align="left")
+    return strip
+
+
+def _draw_places(
+    strip: Strip, pieces: Sequence[tuple[int, int]], whole: tuple[int, int],
+    places: Sequence[Place], crash: int | None,
+) -> None:  # fmt: skip
+    """Draw an arrow to each place from below, and the cut; the rightmost has the first line."""
+    top = strip.row + 1
+    marks = [(place.offset, place.name) for place in places if place.offset is not None]
+    marks += [] if crash is None else [(crash, "")]
+    for n, (offset, name) in enumerate(sorted(marks, key=lambda mark: -mark[0])):
+        column = _column(pieces, min(max(offset, whole[0]), whole[1]))
+        if name:
+            strip.arrow(column, f"{name}: {offset:,}", top, (BLUE, GREEN, ORANGE)[n % 3])
+        else:
+            strip.cut(column, f"kill -9 here, before {offset:,}", 2)
+    for place in places:
+        if place.offset is None:
+            strip.note(f"{place.name}: nothing yet")
 
 
 def _places(places: Sequence[Place], first: int) -> list[str]:
@@ -145,14 +168,61 @@ def _rows(
     places: Sequence[Place], spans: Sequence[Span], crash: int | None, end: int
 ) -> list[dict[str, str]]:
     rows = [
-        *((p.name, "none yet" if p.offset is None else f"{p.offset:,}") for p in places),
-        *((span.name, _range(span)) for span in spans),
+        *((place.name, "none yet" if place.offset is None else f"{place.offset:,}")
+          for place in places),
+        *((span.name, written(span.first, span.end)) for span in spans),
         *([] if crash is None else [("kill -9 before", f"{crash:,}")]),
         ("end", f"{end:,}"),
-    ]
+    ]  # fmt: skip
     return [{"place": name, "offset": offset} for name, offset in rows]
 
 
-def _range(span: Span) -> str:
-    last = span.end - 1
-    return f"{span.first:,}" if last == span.first else f"{span.first:,} to {last:,}"
+def written(first: int, end: int) -> str:
+    """Write the offsets from ``first`` up to, but not including, ``end``: "4" or "4 to 8"."""
+    return f"{first:,}" if end - first == 1 else f"{first:,} to {end - 1:,}"
+
+
+class Tape:
+    """A partition with a group's committed offset and with a loop that counts, drawn as it is now.
+
+    ``loop`` says which records lie in its count.
+    """
+
+    def __init__(self, tail: Tail, group: str, loop: Callable[[], LoopAt]) -> None:
+        self._tail, self._group, self._loop = tail, group, loop
+
+    def __call__(self) -> Picture:
+        """Draw it."""
+        began, place = self._loop()
+        return drawn(self._tail.look(), self._group, began, place)
+
+    def _repr_html_(self) -> str:
+        return self()._repr_html_()
+
+    def __repr__(self) -> str:
+        return str(self())
+
+
+def drawn(seen: Seen, group: str, began: int | None, place: int) -> Picture:
+    """Draw a partition, the place of a loop in it, and what the loop holds in its count."""
+    places = [
+        Place("the loop's next offset", None if began is None else place),
+        Place(f"committed by {group}", seen.committed),
+    ]
+    spans = []
+    if began is not None:
+        old, new = number(began - seen.first, "record"), number(place - began, "record")
+        spans = [
+            Span(f"{old} forgotten by the count", seen.first, began, Look.CROSSED),
+            Span(f"{new} read, their count in memory alone", began, place),
+        ]
+    caption = f"{TWO_MEMORIES}. {SILENT}" if seen.silent else TWO_MEMORIES
+    return tape(seen.labels, places, first=seen.first, end=seen.end, spans=spans, caption=caption)
+
+
+def click_name(value: bytes | None) -> str:
+    """Return what was clicked; "?" for what is no click."""
+    try:
+        return str(json.loads(value or b"")["name"])
+    except (ValueError, LookupError, TypeError):
+        return "?"

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from itertools import pairwise
 
-from workbook.views.drawing import INK, PAPER, Drawing
+from workbook.views.drawing import PAPER, Drawing
 
-PAUSE = 44
-"""The width of a pause that is cut short."""
-
-TICK = 70
-"""Ticks stand at least so far apart."""
+PAUSE, TICK = 44, 70
+"""The width of a pause that is cut short, and the least width between two ticks."""
 
 
 class TimeAxis:
@@ -44,35 +41,24 @@ class TimeAxis:
 
     def draw(self, drawing: Drawing, y: float) -> None:
         """Draw the axis with its ticks and cuts."""
-        for begin, end, x in self._parts:
-            drawing.line([(x, y), (x + (end - begin) * self.scale, y)], thick=1)
-        for moment in self._ticks():
-            x = self.at(moment)
-            drawing.line([(x, y), (x, y + 4)], thick=1)
-            drawing.text(x, y + 16, self.said(moment), anchor="middle", size=11)
-        for (_, end, x), (begin, _, _) in pairwise(self._parts):
-            middle = x + (end - self._begin(end)) * self.scale + PAUSE / 2
-            drawing.box(middle - 20, y - 7, 40, 14, fill=PAPER, edge="none")
-            drawing.text(middle, y + 4, f"// {begin - end:,.0f} s", anchor="middle", colour=INK)
-
-    def said(self, moment: float) -> str:
-        """Return a moment as seconds before or after zero: "-2 s", "+0.5 s"."""
-        step = self._step()
-        digits = 0 if step >= 1 else math.ceil(-math.log10(step))
-        seconds = round(moment - self.zero, digits)
-        return f"{seconds:+.{digits}f} s" if seconds else "0 s"
-
-    def _begin(self, moment: float) -> float:
-        return max(begin for begin, _, _ in self._parts if begin <= moment)
-
-    def _step(self) -> float:
         wanted = TICK / self.scale
         power = 10.0 ** math.floor(math.log10(wanted))
-        return next(step * power for step in (1, 2, 5, 10) if step * power >= wanted)
-
-    def _ticks(self) -> Iterator[float]:
-        step = self._step()
-        for begin, end, _ in self._parts:
+        step = next(step * power for step in (1, 2, 5, 10) if step * power >= wanted)
+        for begin, end, x in self._parts:
+            drawing.line([(x, y), (self.at(end), y)], thick=1)
             first = math.ceil((begin - self.zero) / step - 1e-9)
             last = math.floor((end - self.zero) / step + 1e-9)
-            yield from (self.zero + number * step for number in range(first, last + 1))
+            for seconds in (number * step for number in range(first, last + 1)):
+                x = self.at(self.zero + seconds)
+                drawing.line([(x, y), (x, y + 4)], thick=1)
+                drawing.text(x, y + 16, _said(seconds, step), anchor="middle", size=11)
+        for (_, end, _), (begin, _, x) in pairwise(self._parts):
+            middle = x - PAUSE / 2
+            drawing.box(middle - 20, y - 7, 40, 14, fill=PAPER, edge="none")
+            drawing.text(middle, y + 4, f"// {begin - end:,.0f} s", anchor="middle")
+
+
+def _said(seconds: float, step: float) -> str:
+    """Write seconds before or after zero in as many digits as a step has: "-2 s", "+0.5 s"."""
+    digits = 0 if step >= 1 else math.ceil(-math.log10(step))
+    return f"{seconds:+.{digits}f} s" if round(seconds, digits) else "0 s"

@@ -3,72 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from workbook.views.boxes import Arrow, Box, Line, Rows
+from workbook.views.boxes import Box, flow, onward, said
 from workbook.views.picture import Picture, number
 
+if TYPE_CHECKING:
+    from workbook.spark.topology import Node
+
 CAPTION = (
-    "Look for what the query costs: a shuffle sends rows on to other tasks, so a row of boxes ends "
-    "there; dashed is what the operator above it remembers"
+    "Look for what the query costs: each shuffle sends rows on to other tasks, and dashed is what "
+    "an operator remembers. Steps without state aren't drawn. ↑: a part drawn above"
 )
 
 
-class Node(Protocol):
-    """A part of the query; ``kind`` is source, operator, shuffle or sink."""
-
-    @property
-    def kind(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def detail(self) -> str: ...
-    @property
-    def before(self) -> Sequence[int]: ...
-    @property
-    def keys(self) -> Sequence[str]: ...
-    @property
-    def partitions(self) -> int | None: ...
-    @property
-    def state(self) -> int | None: ...
-    @property
-    def rows(self) -> int | None: ...
-    @property
-    def size(self) -> int | None: ...
-
-
 def topology_picture(nodes: Sequence[Node], caption: str = CAPTION) -> Picture:
-    """Draw a query; a row ends where a shuffle sends rows to other tasks, or several rows join."""
-    chains: list[list[int]] = []
-    for n, node in enumerate(nodes):
-        last = node.before[0] if len(node.before) == 1 else None
-        goes_on = last is not None and nodes[last].kind != "shuffle" and chains[-1][-1] == last
-        chains[-1].append(n) if goes_on else chains.append([n])
-    lines = [_line(nodes, chain) for chain in chains]
-    said = [_chain(nodes, chain) for chain in chains]
-    kept = [_state(node) for node in nodes if node.state is not None]
+    """Draw a query: a row per source, from it to the sink or to a box of an earlier row."""
+    boxes = [_box(node) for node in nodes]
+    after = {source: n for n, node in enumerate(nodes) for source in node.before}
+    paths: list[list[Box]] = []
+    passed: set[int] = set()
+    for n in (n for n, node in enumerate(nodes) if not node.before):
+        way = [n]
+        while way[-1] in after and way[-1] not in passed:
+            way.append(after[way[-1]])
+        passed.update(way)
+        paths.append([boxes[n] for n in way])
+    kept = [box.state for box in boxes if box.state]
     shuffles = number(sum(node.kind == "shuffle" for node in nodes), "shuffle")
-    words = f"{'; '.join(said)}. {shuffles}; {number(len(kept), 'state store')}"
-    words = f"{words}{': ' if kept else ''}{'; '.join(kept)}." if nodes else "It has no parts."
-    return Picture(Rows(lines), caption, words, [_row(nodes, n) for n in range(len(nodes))])
+    counted = f"{shuffles}; {number(len(kept), 'state store')}{': ' if kept else ''}"
+    words = f"{said(paths)}. {counted}{'; '.join(kept)}." if nodes else "It has no parts."
+    rows = [_row(node, box, onward(paths, box)) for node, box in zip(nodes, boxes, strict=True)]
+    return Picture(flow(paths), caption, words, rows)
 
 
-def _line(nodes: Sequence[Node], chain: Sequence[int]) -> Line:
-    from_ = [nodes[n].name for n in nodes[chain[0]].before]
-    parts: list[Box | Arrow] = [Arrow("from", " and ".join(from_))] if from_ else []
-    for n in chain:
-        node = nodes[n]
-        kind = node.kind
-        if node.partitions is not None:
-            kind += f", {number(node.partitions, 'partition')}"
-        state = _state(node) if node.state is not None else ""
-        parts += [Box(node.name, kind, node.detail, state, node.kind), Arrow()]
-    return "", parts[:-1]
-
-
-def _chain(nodes: Sequence[Node], chain: Sequence[int]) -> str:
-    onward = [n.name for n in nodes if chain[-1] in n.before]
-    return " → ".join([*(nodes[n].name for n in chain), *onward])
+def _box(node: Node) -> Box:
+    parts = "" if node.partitions is None else f", {number(node.partitions, 'partition')}"
+    state = "" if node.state is None else _state(node)
+    return Box(node.name, node.kind + parts, node.detail, state, node.kind)
 
 
 def _state(node: Node) -> str:
@@ -81,13 +53,12 @@ def _state(node: Node) -> str:
     return f"state {node.state}{': ' if facts else ''}{', '.join(facts)}"
 
 
-def _row(nodes: Sequence[Node], n: int) -> dict[str, Any]:
-    node = nodes[n]
+def _row(node: Node, box: Box, after: str) -> dict[str, Any]:
     return {
         "part": node.name,
         "kind": node.kind,
         "detail": node.detail or "–",
         "partitions": "–" if node.partitions is None else node.partitions,
-        "state": "–" if node.state is None else _state(node),
-        "goes on to": ", ".join(to.name for to in nodes if n in to.before) or "–",
+        "state": box.state or "–",
+        "goes on to": after,
     }

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from workbook.views.picture import Picture, number
+from workbook.views.picture import Picture, moment, number
 from workbook.views.tables import Cell, Grid
-from workbook.views.words import moment
 
 CAPTION = (
     "A line per group, a column per window. A dashed cell is no row: nothing of the group changed "

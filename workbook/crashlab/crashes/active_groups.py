@@ -16,7 +16,7 @@ from workbook.crashlab.crashes.base import (
     Variant,
     Verdict,
 )
-from workbook.streams.events.group_records import CONSUMER_OFFSETS
+from workbook.topics import CONSUMER_OFFSETS
 
 NOTHING = {"topic": "", "partition": -1, "offset": -1}
 """A row without a commit, so that a group that should be gone is seen."""
@@ -73,7 +73,7 @@ class ActiveGroupCrashes(TopicCrashes):
         """
         import pandas as pd
 
-        from workbook.kafka.group_offsets import committed_by
+        from workbook.kafka.offsets import committed_by
         from workbook.kafka.readers import latest_rows, read_messages
         from workbook.sinks.store import Store
         from workbook.sinks.windowed_store import WindowedStore

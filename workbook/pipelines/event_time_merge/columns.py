@@ -1,6 +1,7 @@
 """The merge in columns: a partition's open visits as a table, a micro-batch as another.
 
-The same as ``by_hand.MergeByHand``, in Polars: a batch costs a few joins, and not a call per
+The idea is OTTO's, who built it on Spark before Spark had event time: "Stateful stream processing
+with Spark", their session of two topics. In Polars a batch costs a few joins, and not a call per
 message.
 """
 
@@ -14,7 +15,6 @@ from typing import Any
 
 import polars as pl
 
-from workbook.pipelines.event_time_merge.by_hand import Limits
 from workbook.streams.events.merged import CLOCK, MERGED, STARTS
 from workbook.tables.segments import Keyed
 from workbook.tables.state import BUCKET, State
@@ -40,6 +40,19 @@ _NEXT = ("next_0", "next_1")
 _CAME = ("came_0", "came_1")
 _RUN = ("run", "began")
 _CLOCK = dict.fromkeys(("newest_0", "newest_1", *_NEXT, *_CAME, *_RUN, *SUMS), pl.Int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When a visit is complete, in ms of event time.
+
+    ``timeout`` after its newest message, or ``max_age`` after its oldest one, so that a visitor who
+    never pauses is emitted too. For ``horizon`` after the time of its emission its ssid is kept.
+    """
+
+    timeout: int = 120_000
+    max_age: int = 3_600_000
+    horizon: int = 3_600_000
 
 
 def _now() -> int:
@@ -173,12 +186,10 @@ def _time(clock: dict[str, Any], idle: Idle | None) -> int | None:
 
 def _visits(messages: pl.DataFrame, topics: Sequence[str]) -> pl.DataFrame:
     """Return messages by ssid: lists of both kinds, their oldest and newest event time."""
-    of = {
-        "tracking": (pl.col("type") == "tracking", TRACKING),
-        "orders": (pl.col("type") == "order", ORDER),
-    }
+    types = {"tracking": "tracking", "orders": "order"}
     sides = [
-        pl.struct(*kind.to_schema()).filter(which).alias(name) for name, (which, kind) in of.items()
+        pl.struct(*kind.to_schema()).filter(pl.col("type") == types[side]).alias(side)
+        for side, kind in _SIDES.items()
     ]
     firsts = [
         pl.col("offset").filter(pl.col("topic") == topic).min().alias(f"from_{number}")
@@ -195,19 +206,13 @@ def _visits(messages: pl.DataFrame, topics: Sequence[str]) -> pl.DataFrame:
 def _before(state: State, came: pl.DataFrame) -> pl.DataFrame:
     """Return what is open of the ssids that came, or, of emitted ones, their next fragment."""
     ssids = came.select("ssid")
-    nothing = came.clear().with_columns(pl.lit(0, pl.Int64).alias("fragment"))
-    still = state["open"].of(ssids)
-    still = nothing if still is None else still.select(nothing.columns)
-    gone = state["emitted"].of(ssids)
-    gone = nothing.select("ssid", "fragment") if gone is None else gone.select("ssid", "fragment")
-    new = gone.join(still, on="ssid", how="anti")
-    return pl.concat(
-        [
-            still.with_columns(pl.lit(True).alias("is_open")),
-            new.with_columns(pl.lit(False).alias("is_open")),
-        ],
-        how="diagonal",
-    )
+    nothing = came.clear().with_columns(fragment=pl.lit(0, pl.Int64))
+    still, gone = state["open"].of(ssids), state["emitted"].of(ssids)
+    parts = [nothing if still is None else still.select(nothing.columns)]
+    if gone is not None:
+        parts.append(gone.select("ssid", "fragment").join(parts[0], on="ssid", how="anti"))
+    marked = [part.with_columns(is_open=pl.lit(part is parts[0])) for part in parts]
+    return pl.concat(marked, how="diagonal")
 
 
 def _combined(parts: Sequence[pl.DataFrame], limits: Limits) -> pl.DataFrame:

@@ -8,8 +8,14 @@ from functools import partial
 from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType, StructType
 
-from workbook.pipelines.event_time_merge.by_hand import Limits
-from workbook.pipelines.event_time_merge.columns import SUMS, TABLES, Idle, merge, squeeze
+from workbook.pipelines.event_time_merge.columns import (
+    SUMS,
+    TABLES,
+    Idle,
+    Limits,
+    merge,
+    squeeze,
+)
 from workbook.sources.records import DeadLetterSink, Then
 from workbook.sources.visits import parse
 from workbook.streams.events.merged import STARTS

@@ -1,16 +1,19 @@
-"""Draws the steps of a table from a run: by hand, at a filter, and as Spark's query emits them."""
+"""Draws a table from a run: its steps, its groups, and what a compacted topic keeps of it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from confluent_kafka import Message
+
 from workbook.classroom.chapter import Chapter
+from workbook.views.compaction import Stored, compaction
 from workbook.views.filter_square import Met, filter_square
 from workbook.views.group_steps import Step, group_steps
 from workbook.views.live import Live
 from workbook.views.picture import Picture
-from workbook.views.stepper import Stepper
+from workbook.views.rewind import Stepper
 from workbook.views.table_change import Change, Update, table_changes
 
 if TYPE_CHECKING:
@@ -101,3 +104,66 @@ def _word(emitted: object) -> str:
     if emitted is None:
         return "nothing"
     return "delete" if emitted == "delete" else "row"
+
+
+# --- compaction -----------------------------------------------------------------------------
+
+Read = Callable[[], Iterable[Message]]
+"""Returns the records that a topic holds now."""
+
+
+_seen: dict[tuple[str, int], dict[int, tuple[Stored, int]]] = {}
+"""By topic and partition each offset's record and timestamp (ms), as they were found first.
+
+So a cell that runs again, after the compaction, still knows what was there before.
+"""
+
+
+def watch_compaction(chapter: Chapter, read: Read, segment_ms: int) -> Live:
+    """Watch a topic's partition 0 before its compaction and now, until ``stop()``."""
+    return chapter.watch(Compacted(read, segment_ms))
+
+
+class Compacted:
+    """A partition before its compaction and now, as ``read()`` finds it; call it for a picture.
+
+    Only records of ``partition`` count. The broker closes a segment at the first record that comes
+    more than ``segment_ms`` (by its timestamp) after the segment's first one. What was compacted
+    before the first look is unknown.
+    """
+
+    def __init__(self, read: Read, segment_ms: int, partition: int = 0) -> None:
+        self._read, self._segment_ms, self._partition = read, segment_ms, partition
+        self._first: dict[int, tuple[Stored, int]] = {}
+        self()
+
+    def __call__(self) -> Picture:
+        """Read the partition, and draw it before and now."""
+        now = [_look_at(m) for m in self._read() if m.partition() == self._partition]
+        if now:
+            self._first = _seen.setdefault((now[0][0], self._partition), {})
+        for _, offset, record, time in now:
+            self._first.setdefault(offset, (record, time))
+        first = [self._first[offset] for offset in sorted(self._first)]
+        opened = starts([(record.offset, time) for record, time in first], self._segment_ms)
+        found = [offset for _, offset, _, _ in now]
+        return compaction([record for record, _ in first], found, opened)
+
+
+def starts(times: Sequence[tuple[int, int]], segment_ms: int) -> list[int]:
+    """Return the first offset of each segment, from the records' offsets and timestamps (ms)."""
+    found: list[int] = []
+    opened = 0
+    for offset, time in times:
+        if not found or time - opened > segment_ms:
+            found.append(offset)
+            opened = time
+    return found
+
+
+def _look_at(message: Message) -> tuple[str, int, Stored, int]:
+    """Return topic, offset, record and timestamp (ms); a key's bytes that are no text as \\x…."""
+    key, offset = message.key(), message.offset() or 0
+    text = key.decode(errors="backslashreplace") if isinstance(key, bytes) else key
+    record = Stored(offset, text, message.value() is None)
+    return message.topic() or "", offset, record, message.timestamp()[1]

@@ -31,22 +31,37 @@ def groups_of(aggregates: Mapping[str, Aggregate]) -> dict[str, Keyed]:
     return {"rows": SIZE.keyed} | {name: how.keyed for name, how in aggregates.items()}
 
 
+# --- the table --------------------------------------------------------------------------------
+
+
 def last(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """Keep each key's row with the highest order."""
     return rows.sort(ORDER, maintain_order=True).unique(keys, keep="last")
 
 
-# --- the table --------------------------------------------------------------------------------
+def compared(
+    table: Segments, new: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Change the table by a batch's ``last`` rows; return the old rows that went, and the new ones.
+
+    A row that is as before is in neither. ``columns`` are those that the table keeps.
+    """
+    old = _old(table, new, keys, columns)
+    live = new.filter(~pl.col(DELETED)).select(*columns, ORDER)
+    same = old.join(live, on=columns, how="semi", nulls_equal=True).select(keys)
+    went = old.join(same, on=keys, how="anti")
+    came = live.join(same, on=keys, how="anti")
+    table.write(came.drop(ORDER), gone=went.join(came, on=keys, how="anti"))
+    return went, came
 
 
 def newest(
     state: State, batch: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]
 ) -> pl.DataFrame:
     """Emit the rows that changed, with ``deleted``, as ``KTable.changes`` does."""
-    went, came = _compared(state, batch, keys, columns)
-    closed = went.join(came, on=keys, how="anti").select(
-        *keys, *(pl.lit(None, went.schema[c]).alias(c) for c in columns if c not in keys)
-    )
+    went, came = compared(state["rows"], last(batch, keys), keys, [*columns, GROUP_BUCKET])
+    nothing = (pl.lit(None, went.schema[name]).alias(name) for name in columns if name not in keys)
+    closed = went.join(came, on=keys, how="anti").with_columns(*nothing)
     emitted = [
         came.select(columns).with_columns(deleted=False),
         closed.select(columns).with_columns(deleted=True),
@@ -58,28 +73,24 @@ def differences(
     state: State, batch: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]
 ) -> pl.DataFrame:
     """Emit each old row that went (-1) and each new one that came (+1), by its group's bucket."""
-    went, came = _compared(state, batch, keys, columns)
-    emitted = [_signed(went, -1), _signed(came, 1)]
-    return pl.concat(emitted)
+    went, came = compared(state["rows"], last(batch, keys), keys, [*columns, GROUP_BUCKET])
+    return _signed(went.with_columns(pl.lit(None, pl.Int64).alias(ORDER)), came)
 
 
 def every_difference(
     state: State, batch: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]
 ) -> pl.DataFrame:
     """Emit the differences of every single row, in order, also of one that is as before."""
-    old = _old(state["rows"], batch, keys, columns)
-    rows = batch.select(*columns, GROUP_BUCKET, DELETED, ORDER)
-    before = old.with_columns(
+    kept = [*columns, GROUP_BUCKET]
+    rows = batch.select(*kept, DELETED, ORDER).sort(ORDER, maintain_order=True)
+    before = _old(state["rows"], batch, keys, kept).with_columns(
         pl.lit(False).alias(DELETED), pl.lit(None, pl.Int64).alias(ORDER)
-    ).select(rows.columns)
-    both = pl.concat([before, rows.sort(ORDER, maintain_order=True)])
-    former = [
-        pl.col(name).shift(1).over(keys).alias(name) for name in (*columns, GROUP_BUCKET, DELETED)
-    ]
-    went = both.with_columns(former).filter(pl.col(ORDER).is_not_null() & ~pl.col(DELETED))
-    came = both.filter(pl.col(ORDER).is_not_null() & ~pl.col(DELETED))
-    emitted = pl.concat([_signed(went, -1), _signed(came, 1)])
-    _compared(state, batch, keys, columns)
+    )
+    both = pl.concat([before, rows])
+    former = both.with_columns(pl.col(*kept, DELETED).shift(1).over(keys))
+    of_the_batch = pl.col(ORDER).is_not_null() & ~pl.col(DELETED)
+    emitted = _signed(former.filter(of_the_batch), both.filter(of_the_batch))
+    compared(state["rows"], last(batch, keys), keys, kept)
     return in_order(emitted, keys)
 
 
@@ -92,35 +103,25 @@ def in_order(changes: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     return changes.sort(ORDER, *keys, OP)
 
 
-def _compared(
-    state: State, batch: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Change the table; return the old rows that are no longer true, and the new ones."""
-    new = last(batch, keys)
-    old = _old(state["rows"], new, keys, columns)
-    live = new.filter(~pl.col(DELETED)).select(*columns, GROUP_BUCKET, ORDER)
-    same = old.join(live, on=columns, how="semi", nulls_equal=True).select(keys)
-    went = old.join(same, on=keys, how="anti").with_columns(pl.lit(None, pl.Int64).alias(ORDER))
-    came = live.join(same, on=keys, how="anti")
-    state["rows"].write(came.drop(ORDER), gone=went.join(came, on=keys, how="anti"))
-    return went, came
-
-
 def _old(
     table: Segments, batch: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]
 ) -> pl.DataFrame:
     """Return the table's rows whose keys are in the batch."""
     found = table.of(batch.select(keys))
-    empty = batch.select(*columns, GROUP_BUCKET).clear()
-    return empty if found is None else found.select(empty.columns)
+    if found is None:
+        return batch.select(columns).clear()
+    if table.keyed.also:  # they're looked up by a part of their keys
+        found = found.join(batch, on=keys, how="semi")
+    return found.select(columns)
 
 
-def _signed(rows: pl.DataFrame, sign: int) -> pl.DataFrame:
-    return (
-        rows.drop(DELETED, strict=False)
-        .rename({GROUP_BUCKET: BUCKET})
-        .with_columns(pl.lit(sign, pl.Int64).alias(OP))
-    )
+def _signed(went: pl.DataFrame, came: pl.DataFrame) -> pl.DataFrame:
+    """Return changes: rows that went, then rows that came, each by its group's bucket."""
+    signed = [
+        rows.drop(DELETED, strict=False).with_columns(pl.lit(sign, pl.Int64).alias(OP))
+        for rows, sign in ((went, -1), (came, 1))
+    ]
+    return pl.concat(signed).rename({GROUP_BUCKET: BUCKET})
 
 
 # --- its groups -------------------------------------------------------------------------------
@@ -160,16 +161,12 @@ def _reduced(
         results = how.merge(state[name], changes)
         emitted = emitted.join(results.rename({RESULT: name}), on=GROUP, how="left")
     for table in state.values():
-        _take_out(table, gone)
+        held = table.of(gone) if len(gone) else None
+        if held is not None and len(held):
+            table.write(held.clear(), gone=held)
     empty = pl.all_horizontal(pl.col(name).is_null() for name in aggregates)
     emitted = pl.concat([emitted, gone], how="diagonal")
     return emitted.with_columns(empty.alias("deleted"))
-
-
-def _take_out(table: Segments, groups: pl.DataFrame) -> None:
-    held = table.of(groups) if len(groups) else None
-    if held is not None and len(held):
-        table.write(held.clear(), gone=held)
 
 
 def _reduced_one_by_one(

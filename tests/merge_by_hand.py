@@ -1,0 +1,57 @@
+"""The merge message by message, in plain Python: the oracle of the merge in columns."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+
+from workbook.pipelines.event_time_merge.columns import Limits
+from workbook.streams.events.merged import Merged, combine, merged
+from workbook.streams.events.visits import Heartbeat, VisitMessage
+
+
+class MergeByHand:
+    """Merges the messages of one partition of both topics: take a batch, then emit."""
+
+    def __init__(self, topics: Collection[str], limits: Limits) -> None:
+        self.topics, self.limits = topics, limits
+        self.newest: dict[str, int] = {}
+        self.open: dict[str, Merged] = {}
+        self.remembered: dict[str, tuple[int, int]] = {}
+        """Of an emitted ssid: until which event time, and the number of its next fragment."""
+
+    @property
+    def clock(self) -> int | None:
+        """The smallest of the topics' newest times; None while one has given nothing."""
+        return min(self.newest.values()) if len(self.newest) == len(self.topics) else None
+
+    def take(self, topic: str, message: VisitMessage | Heartbeat) -> None:
+        """Move the clock, and merge a message with those of its ssid; a heartbeat isn't merged."""
+        self.newest[topic] = max(message.timestamp, self.newest.get(topic, message.timestamp))
+        if isinstance(message, Heartbeat):
+            return
+        alone = merged(message)
+        known = self.open.get(message.ssid)
+        if known is None:
+            _, fragment = self.remembered.get(message.ssid, (0, 0))
+            known = replace(alone, fragment=fragment)
+        self.open[message.ssid] = combine(known, alone)
+
+    def due(self, visit: Merged) -> int:
+        """The event time which the clock must have passed for the visit to be complete."""
+        return min(visit.newest + self.limits.timeout, visit.oldest + self.limits.max_age)
+
+    def process(self, batch: Iterable[tuple[str, VisitMessage | Heartbeat]]) -> list[Merged]:
+        """Take messages, each with its topic; return what is complete by now, by event time."""
+        for topic, message in batch:
+            self.take(topic, message)
+        now = self.clock
+        if now is None:
+            return []
+        remembered = self.remembered.items()
+        self.remembered = {ssid: known for ssid, known in remembered if known[0] >= now}
+        done = [visit for visit in self.open.values() if self.due(visit) < now]
+        for visit in done:
+            del self.open[visit.ssid]
+            self.remembered[visit.ssid] = now + self.limits.horizon, visit.fragment + 1
+        return sorted(done, key=lambda visit: (visit.newest, visit.ssid))

@@ -1,0 +1,301 @@
+"""Asks the broker what it has, before anything is started: topics, rights, sizes, settings.
+
+Each question is answered within seconds, or ends in an error that names what to check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from confluent_kafka import KafkaError, KafkaException, Message, TopicCollection
+from confluent_kafka.admin import AclOperation, AdminClient, ConfigResource, ResourceType
+
+from workbook.errors import (
+    BrokerUnreachable,
+    PartitionedApart,
+    RightMissing,
+    TopicMissing,
+    WorkbookError,
+)
+from workbook.topics import CONSUMER_OFFSETS
+
+ANSWER_S = 6.0
+"""Seconds that a broker may take to answer before we say that it is down."""
+
+PATIENCE_S = 60.0
+"""Seconds for which a running loop or query retries a silent broker."""
+
+LOOKING = {"log_level": "0", "allow.auto.create.topics": False}
+"""Settings of an admin client that only looks: asking for a topic must not make it."""
+
+UNKNOWN = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC}
+DAY_MS, MEGABYTE = 86_400_000, 1_048_588
+"""Kafka's defaults of ``delete.retention.ms`` and ``max.message.bytes``."""
+
+LOOKS_AT = 500
+"""Newest records of each partition whose keys are compared: many may be heartbeats."""
+
+
+def admin(config: Mapping[str, Any]) -> AdminClient:
+    """Return a new admin client: one that outlives a broker's restart may be refused for ever.
+
+    Keep it until its answers are there: without the client none ever comes.
+    """
+    return AdminClient(dict(config) | LOOKING)
+
+
+def require_topic(config: Mapping[str, Any], topic: str, timeout: float = ANSWER_S) -> int:
+    """Return the number of the topic's partitions.
+
+    Raises ``BrokerUnreachable`` after ``timeout`` seconds, ``TopicMissing`` at once, as
+    ``RightMissing`` without the right to DESCRIBE it.
+    """
+    try:
+        found = admin(config).list_topics(topic, timeout=timeout).topics[topic]
+    except KafkaException as failure:
+        raise unreachable(config, timeout) from failure
+    if found.error is None:
+        return len(found.partitions)
+    if found.error.code() in UNKNOWN:
+        raise missing(config, topic)
+    if found.error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
+        raise _not_allowed(config, topic, "DESCRIBE", "refuses that")
+    raise KafkaException(found.error)
+
+
+def require_readable(config: Mapping[str, Any], topic: str, timeout: float = ANSWER_S) -> None:
+    """Raise ``RightMissing`` unless this user may READ the topic, and as ``require_topic``."""
+    require_topic(config, topic, timeout)
+    client = admin(config)
+    asked = client.describe_topics(
+        TopicCollection([topic]), include_authorized_operations=True, request_timeout=timeout
+    )
+    try:
+        rights = asked[topic].result().authorized_operations
+    except KafkaException as failure:
+        raise unreachable(config, timeout) from failure
+    if rights is not None and AclOperation.READ not in rights:  # an old broker doesn't answer that
+        allowed = " and ".join(sorted(right.name for right in rights)) or "nothing"
+        raise _not_allowed(config, topic, "READ", f"allows {allowed} only")
+
+
+def require_broker(config: Mapping[str, Any], timeout: float = ANSWER_S) -> None:
+    """Raise ``BrokerUnreachable`` unless the broker answers within ``timeout`` seconds."""
+    try:
+        admin(config).list_topics(timeout=timeout)
+    except KafkaException as failure:
+        raise unreachable(config, timeout) from failure
+
+
+def topic_ids(
+    config: Mapping[str, Any], topics: Sequence[str], *, missing: str | None = None
+) -> dict[str, str]:
+    """Return the topics' ids, by one question: offsets mean nothing in a topic that was recreated.
+
+    Raises ``BrokerUnreachable``, and ``TopicMissing`` for a topic that isn't there, unless
+    ``missing`` says what stands for its id.
+    """
+    if not topics:
+        return {}
+    client = admin(config)
+    asked = client.describe_topics(TopicCollection(list(topics)), request_timeout=ANSWER_S)
+    ids = {}
+    for topic in topics:
+        try:
+            ids[topic] = str(asked[topic].result().topic_id)
+        except KafkaException as failure:
+            try:
+                require_topic(config, topic)
+            except TopicMissing:
+                if missing is None:
+                    raise
+                ids[topic] = missing
+                continue
+            raise unreachable(config, ANSWER_S) from failure
+    return ids
+
+
+# --- settings of a topic ----------------------------------------------------------------------
+
+
+def require_compacted(config: Mapping[str, Any], topic: str) -> None:
+    """Raise ``WorkbookError`` unless the topic keeps each key's latest record for good.
+
+    Where the broker doesn't let us ask, it's taken for granted. Raises ``TopicMissing`` as ever.
+    """
+    require_topic(config, topic)
+    policy = _settings(config, topic).get("cleanup.policy", "compact")
+    if policy != "compact":
+        raise WorkbookError(
+            f"Expected {topic!r} to be compacted, since it holds a table, but its cleanup.policy "
+            f"is {policy!r}: rows that don't change would be gone after a while. Choose another "
+            "topic, or one that doesn't exist yet: it will be created as it must be."
+        )
+
+
+def tombstones_kept(config: Mapping[str, Any], topic: str) -> int | None:
+    """Return for how many ms a tombstone is kept at least; None for a topic that isn't compacted.
+
+    Where the broker doesn't let us ask, it's taken for a compacted one with Kafka's default.
+    """
+    settings = _settings(config, topic)
+    if "compact" not in settings.get("cleanup.policy", "compact").split(","):
+        return None
+    return int(settings.get("delete.retention.ms", DAY_MS))
+
+
+def largest_record(config: Mapping[str, Any], topic: str) -> int:
+    """Return how many bytes the broker takes as one record of a topic, headers included."""
+    settings = _settings(config, topic)
+    limits = (settings.get("max.message.bytes", MEGABYTE), settings.get("segment.bytes", MEGABYTE))
+    return min(map(int, limits))
+
+
+def _settings(config: Mapping[str, Any], topic: str) -> dict[str, str]:
+    """Return a topic's settings; none where the broker doesn't let us ask."""
+    resource = ConfigResource(ResourceType.TOPIC, topic)
+    client = admin(config)
+    [found] = client.describe_configs([resource], request_timeout=ANSWER_S).values()
+    try:
+        return {name: each.value for name, each in found.result().items()}
+    except KafkaException as failure:
+        if failure.args[0].code() != KafkaError.TOPIC_AUTHORIZATION_FAILED:
+            raise
+        return {}
+
+
+# --- two topics that are partitioned alike ----------------------------------------------------
+
+Counts = Callable[[Message], bool]
+"""Whether a record's key is one that chose its partition."""
+
+
+def require_alike(
+    config: Mapping[str, Any], topics: Sequence[str], counts: Counts = lambda message: True
+) -> int:
+    """Return the number of partitions, which is the same for all topics.
+
+    Only records that ``counts`` are looked at: the keys of others may be anywhere. Raises
+    ``PartitionedApart`` where the numbers differ, or where the newest records of two topics have
+    the same key in different partitions. Topics without a common key there are taken for alike.
+    """
+    numbers = {topic: require_topic(config, topic) for topic in topics}
+    if len(set(numbers.values())) > 1:
+        sizes = " and ".join(f"{topic} has {number}" for topic, number in numbers.items())
+        raise PartitionedApart(
+            f"Expected topics with the same number of partitions, but {sizes}: the same key lies "
+            "in different ones. Write both into new topics of the same size."
+        )
+    places: dict[bytes, tuple[str, int | None]] = {}
+    for topic in topics:
+        for key, partition in _newest(config, topic, counts):
+            other, former = places.setdefault(key, (topic, partition))
+            if other != topic and former != partition:
+                raise PartitionedApart(
+                    f"Expected topics that are partitioned alike, but the key {key[:60]!r} is in "
+                    f"partition {former} of {other} and in partition {partition} of {topic}. Set "
+                    "the producers' `partitioner` to the same (Java's client: murmur2; librdkafka: "
+                    "partitioner=murmur2_random), and write a new topic."
+                )
+    return next(iter(numbers.values()))
+
+
+def require_partitions(
+    config: Mapping[str, Any], topics: Sequence[str], number: int, timeout: float = ANSWER_S
+) -> None:
+    """Raise ``PartitionedApart`` where a topic no longer has this number of partitions.
+
+    A broker that is away is waited for, for ``timeout`` seconds.
+    """
+    for topic in topics:
+        found = require_topic(config, topic, timeout)
+        if found != number:
+            raise PartitionedApart(
+                f"Expected {topic} to keep its {number} partitions, but it has {found} now: keys "
+                "move to other partitions when some are added, and a visit would be split "
+                "silently. Write both streams into new topics of the same size, and start there."
+            )
+
+
+def _newest(
+    config: Mapping[str, Any], topic: str, counts: Counts
+) -> Iterator[tuple[bytes, int | None]]:
+    """Yield key and partition of those of a topic's newest records that count."""
+    from workbook.kafka.offsets import partition_offsets
+    from workbook.kafka.readers import records
+
+    wanted = {
+        place.partition: (max(place.begin, place.end - LOOKS_AT), place.end)
+        for place in partition_offsets(config, topic)
+    }
+    for message in records(config, topic, wanted):
+        if (key := message.key()) and counts(message):
+            yield key, message.partition()
+
+
+# --- errors -----------------------------------------------------------------------------------
+
+
+def unreachable(config: Mapping[str, Any], seconds: float) -> BrokerUnreachable:
+    """Return the error for a broker that did not answer for ``seconds``."""
+    return BrokerUnreachable(
+        f"Expected a Kafka broker at {config.get('bootstrap.servers')}, but none answered for "
+        f"{seconds:.0f} s. Check that it runs (python -m workbook doctor), and the address and "
+        "security settings in KAFKA_BOOTSTRAP_SERVERS and KAFKA_SECURITY_PROTOCOL."
+    )
+
+
+def _not_allowed(config: Mapping[str, Any], topic: str, right: str, answer: str) -> RightMissing:
+    user = config.get("sasl.username", "ANONYMOUS")
+    return RightMissing(
+        f"Expected the right to {right} the topic {topic!r} for the user {user}, but the broker at "
+        f"{config.get('bootstrap.servers')} {answer}. Ask for it: kafka-acls --bootstrap-server "
+        f"... --add --allow-principal User:{user} --operation Describe --operation Read --topic "
+        f"{topic}. Or check KAFKA_SASL_USERNAME."
+    )
+
+
+def missing(config: Mapping[str, Any], topic: str) -> TopicMissing:
+    """Return the error for a topic that the broker does not have, with the names it may be."""
+    if topic == CONSUMER_OFFSETS:
+        return TopicMissing(
+            f"Expected the topic {topic!r}, but the broker at {config.get('bootstrap.servers')} "
+            "has none yet: it makes it for the first consumer group, and none has joined or "
+            "committed. Start a consumer with a group.id, then run this again."
+        )
+    known = _known(config)
+    advice = "Check the name, and that this is the broker you mean"
+    if topic in known:
+        advice = "It has been created since: start again"
+    elif near := near_misses(topic, known):
+        advice = f"Did you mean {' or '.join(near)}"
+    elif not known:
+        advice += (
+            ": it has no topic at all. Those of the lab's own broker end with it, once nobody "
+            "uses it (`python -m workbook up` keeps it)"
+        )
+    end = "?" if advice.startswith("Did") else "."
+    return TopicMissing(
+        f"Expected a topic {topic!r}, but the broker at {config.get('bootstrap.servers')} has "
+        f"none of this name. {advice}{end} A topic is made in a notebook by the cell that sends "
+        "to it first, in a terminal by `python -m workbook generate`, or `run` with --out."
+    )
+
+
+def near_misses(topic: str, known: Iterable[str]) -> list[str]:
+    """Return up to three topics whose name, or the part before its first dot, is alike."""
+    stems = {name: name.partition(".")[0] for name in known if not name.endswith(".dead-letters")}
+    alike = get_close_matches(topic, {*stems, *stems.values()}, n=3, cutoff=0.7)
+    names = [name for name in alike if name in stems]
+    return [*names, *(n for n in stems if stems[n] in alike and n not in names)][:3]
+
+
+def _known(config: Mapping[str, Any]) -> list[str]:
+    """Return the broker's topic names except Kafka's own; none where it no longer answers."""
+    try:
+        listed = admin(config).list_topics(timeout=ANSWER_S)
+    except KafkaException:
+        return []
+    return [name for name in listed.topics if not name.startswith("__")]
