@@ -82,3 +82,9 @@ def test_each_chapter_knows_where_it_opens(chapter: str) -> None:
 def test_elsewhere_it_says_so() -> None:
     with pytest.raises(WorkbookError, match="Expected a chapter's notebook"):
         kernel_start.recover(chapter="Untitled")
+
+
+def test_a_step_that_there_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_start, "get_ipython", object)
+    with pytest.raises(WorkbookError, match="steps 1 to 6"):
+        kernel_start.recover(7, "mob_ninety_minutes")
