@@ -323,4 +323,4 @@ def test_a_name_of_another_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_a_micro_batch_of_a_stopped_query_leaves_no_trace(error: str, shown: bool) -> None:
     why = (RuntimeError, RuntimeError(error), None)
     record = logging.LogRecord("py4j.clientserver", logging.ERROR, "", 1, "There was", (), why)
-    assert errors._is_not_of_a_stop(record) is shown
+    assert errors._is_news(record) is shown

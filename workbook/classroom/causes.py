@@ -40,19 +40,6 @@ _ERRORS: Sequence[tuple[str, str]] = (
         "It takes a None for a value. Is an argument None in this input? `get` gives None where "
         "there's no such key, and methods such as `append` or `sort` return nothing.",
     ),
-    (
-        r"(list|tuple) indices must be integers or slices, not str",
-        "It asks a list for a field, or a record by a name in brackets: that is `record.name`.",
-    ),
-    (
-        r"changed size during iteration",
-        "A loop goes over a collection and adds to it or removes from it. Collect the results in "
-        "a value of your own.",
-    ),
-    (
-        r"(iterable argument is empty|arg is an empty sequence)",
-        "The smallest or largest of nothing: for this input nothing is left to compare.",
-    ),
 )
 
 
@@ -94,10 +81,8 @@ def _cause_of_value(tried: Attempt) -> str:
         )
     if value is ...:
         return "It still returns `...` for this input: one place is left to fill in."
-    if inspect.isclass(value):
-        return f"It returns the class `{value.__name__}` itself, and not a value."
     if callable(value):
-        return "It returns a function instead of a value: is a call missing its parentheses?"
+        return "It returns a function or a class, no value: is a call missing its parentheses?"
     return ""
 
 

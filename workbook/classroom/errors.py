@@ -12,6 +12,7 @@ import logging
 import re
 import sys
 import time
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
@@ -34,8 +35,11 @@ SPARK_IS_CLOSED = "Cannot call methods on a stopped SparkContext"
 UNEXPECTED = "an assert without a text"
 """What a chapter's own ``assert`` stands for."""
 
-STOPPED = ("SPARK_JOB_CANCELLED", "SparkContext was shut down", "attribute 'setCallSite'")
-"""What a Python function of a query raises that was stopped, or whose Spark was."""
+STOPPED = (
+    *("SPARK_JOB_CANCELLED", "SparkContext was shut down", "attribute 'setCallSite'"),
+    "while sending command",
+)
+"""What py4j logs of a query that was stopped, or whose Spark was, and of a Ctrl-C."""
 
 SILENT_END = "a process of Spark ended, and left no message"
 
@@ -140,21 +144,16 @@ def follow_errors(chapter: str) -> None:
         _show(shell, error, trace, tb_offset, next_step(error, chapter))
 
     shell.set_custom_exc((Exception, KeyboardInterrupt), shown)
-    logging.getLogger().addFilter(_is_not_of_an_interrupt)
-    logging.getLogger("py4j.clientserver").addFilter(_is_not_of_a_stop)
+    for name in ("", "py4j.clientserver"):
+        logging.getLogger(name).addFilter(_is_news)
     if _after_a_cell not in shell.events.callbacks["post_run_cell"]:
         shell.events.register("post_run_cell", _after_a_cell)
 
 
-def _is_not_of_an_interrupt(record: logging.LogRecord) -> bool:
-    """Leave out py4j's trace of a Ctrl-C: the cell shows it, short."""
-    return "while sending command" not in record.getMessage()
-
-
-def _is_not_of_a_stop(record: logging.LogRecord) -> bool:
-    """Leave out py4j's trace of a micro-batch that was under way when its query was stopped."""
-    error = str(record.exc_info[1]) if record.exc_info else ""
-    return not any(word in error for word in STOPPED)
+def _is_news(record: logging.LogRecord) -> bool:
+    """Leave out py4j's traces of a Ctrl-C, and of a micro-batch whose query was stopped."""
+    text = f"{record.getMessage()} {record.exc_info[1] if record.exc_info else ''}"
+    return not any(word in text for word in STOPPED)
 
 
 def _show(
@@ -182,24 +181,19 @@ def _is_long(error: BaseException) -> bool:
     return ours or type(error).__module__.startswith(("pyspark", "py4j")) or _is_foreign(error)
 
 
-def _traces(trace: TracebackType | None) -> Iterator[TracebackType]:
-    while trace is not None:
-        yield trace
-        trace = trace.tb_next
-
-
 def _is_foreign(error: BaseException) -> bool:
     """Return True if PySpark's own code has raised it."""
-    at = ""
-    for trace in _traces(error.__traceback__):
-        at = trace.tb_frame.f_globals.get("__name__", "")
-    return at.startswith(("pyspark", "py4j"))
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    at = frames[-1].f_globals.get("__name__", "") if frames else ""
+    return bool(at.startswith(("pyspark", "py4j")))
 
 
-def _own(trace: TracebackType) -> TracebackType | None:
+def _own(trace: TracebackType | None) -> TracebackType | None:
     """Return the part of a trace that lies in cells; None where there is none."""
-    linked: TracebackType | None = None
-    for each in reversed([*_traces(trace)]):
+    traces, linked = list[TracebackType](), None
+    while trace is not None:
+        traces, trace = [trace, *traces], trace.tb_next
+    for each in traces:
         file = each.tb_frame.f_code.co_filename
         if "ipykernel_" in file or file.startswith("<ipython-input"):
             linked = TracebackType(linked, each.tb_frame, each.tb_lasti, each.tb_lineno)
