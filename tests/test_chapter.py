@@ -12,7 +12,7 @@ import pytest
 from workbook.classroom.chapter import Chapter
 from workbook.classroom.questions import Option, Prediction, Question, Recall
 from workbook.classroom.render import State
-from workbook.errors import BrokerUnreachable, TopicMissing
+from workbook.errors import BrokerUnreachable
 from workbook.kafka.offsets import partition_offsets
 from workbook.kafka.readers import consumer, read_all
 
@@ -57,11 +57,6 @@ def test_a_second_chapter_of_the_same_name_ends_what_the_first_left(chapter: Cha
     assert len(read_all(chapter.config, clicks)) == arrived
 
 
-def test_waiting_in_vain_names_what_for(chapter: Chapter) -> None:
-    with pytest.raises(TimeoutError, match="for a miracle"):
-        chapter.wait(lambda: 0, "a miracle", seconds=0.1)
-
-
 def test_a_long_wait_says_what_it_waits_for(
     chapter: Chapter, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -84,11 +79,6 @@ def test_waiting_in_vain_without_a_broker_names_the_broker(chapter: Chapter) -> 
     chapter.config = {"bootstrap.servers": "127.0.0.1:1"}
     with pytest.raises(BrokerUnreachable, match="none answered"):
         chapter.wait(lambda: 0, "a miracle", seconds=0.1)
-
-
-def test_the_dead_letters_of_no_topic(chapter: Chapter) -> None:
-    with pytest.raises(TopicMissing):
-        chapter.dead_letters("nothing.here")
 
 
 def test_a_source_is_folded_and_says_how_long_it_is(chapter: Chapter) -> None:

@@ -20,7 +20,6 @@ import pandas as pd
 import psutil
 import pytest
 from IPython.core.compilerop import CachingCompiler
-from jupyter_client.manager import start_new_kernel
 
 from workbook.classroom import judging, sandbox
 from workbook.classroom.core import Problem
@@ -235,7 +234,7 @@ MISBEHAVING = [
     (swallows_the_interrupt, "does not come to an end"),
     (lambda clicks: time.sleep(3600), "does not come to an end"),
     (lambda clicks: os._exit(3), "ends the whole process that runs it (exit code 3)"),
-    (raises, "It raised KeyboardInterrupt"),
+    (raises, "ends the whole process"),
     (lambda clicks: input(), "an answer can't ask for input"),
     (lambda clicks: clicks[99], "It raised IndexError: list index out of range. One second."),
     (lambda clicks: max({"n": n} for n in (1, 2)), "Dictionaries have no order"),
@@ -323,32 +322,6 @@ def test_ctrl_c_ends_a_check_at_once():
         diagnose(swallows_the_interrupt)
     timer.join()
     assert time.monotonic() - began < 3
-
-
-def test_a_kernel_hears_an_interrupt_during_a_check_and_stays_usable():
-    manager, client = start_new_kernel()
-
-    def run(code, then=lambda: None):
-        identity = client.execute(code)
-        while (message := client.get_iopub_msg(timeout=120))["msg_type"] != "execute_input":
-            pass
-        then()
-        while (reply := client.get_shell_msg(timeout=120))["parent_header"]["msg_id"] != identity:
-            pass
-        return reply["content"], message
-
-    try:
-        run(
-            "import itertools\nfrom workbook.classroom.judging import Case, by_cases\n"
-            "check = by_cases([Case((1,), 1, '')])"
-        )
-        interrupt = threading.Timer(1, os.killpg, (manager.provisioner.pgid, signal.SIGINT))
-        reply, _ = run("check(lambda n: sum(itertools.count()))", interrupt.start)
-        assert reply.get("ename") == "KeyboardInterrupt", reply
-        assert run("assert check(lambda n: n) is None")[0]["status"] == "ok"
-    finally:
-        client.stop_channels()
-        manager.shutdown_kernel(now=True)
 
 
 # --- causes -------------------------------------------------------------------------------------
