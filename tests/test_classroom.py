@@ -251,7 +251,7 @@ MISBEHAVING = [
     (lambda clicks: right, "missing its parentheses"),
     (lambda clicks: ... if clicks else [], "returns `...`"),
     (lambda clicks: Hostile(), "of type test_classroom.Hostile, where one of type list"),
-    (lambda clicks: pd.DataFrame({"n": range(10**7)}), "of type pandas.DataFrame, where one"),
+    (lambda clicks: pd.DataFrame({"n": range(10**5)}), "of type pandas.DataFrame, where one"),
     (lambda clicks: [(10, float("nan"))], COUNTED),
     (lambda clicks: [(10, 1)] * 10**7, "far more than is asked for: 10,000,000 elements"),
     (lambda clicks: "x" * 2**31, "asks for more than 1 GB of memory"),

@@ -53,11 +53,6 @@ def spark_cause(error: BaseException | None) -> str:
     if condition == "PYTHON_EXCEPTION":
         raised = str(named.get("traceback") or error).strip().splitlines()[-1]
         return f"A Python function in your answer raised {raised}, on one of Spark's workers."
-    if "Python worker exited unexpectedly" in str(error):
-        return (
-            "A Python function in your answer ended the worker that ran it (by `os._exit`, for "
-            "example, or out of memory). Return a value instead."
-        )
     taken_for_truth = condition == "CAST_INVALID_INPUT" and "BOOLEAN" in named["targetType"]
     mismatch = str(condition).startswith("DATATYPE_MISMATCH")
     if taken_for_truth or (mismatch and re.search(r" (AND|OR) ", named.get("sqlExpr", ""))):
