@@ -12,8 +12,7 @@ from typing import Any
 import nbformat
 import pytest
 from confluent_kafka import Consumer, KafkaException, Producer
-from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
+from kernels import Kernel, kernel
 from nbformat.v4 import new_code_cell
 
 from workbook.classroom import errors
@@ -231,67 +230,52 @@ def test_another_topic_under_an_old_checkpoint(queries: Queries, topic: Callable
 
 
 @pytest.fixture
-def run(broker: Any, tmp_path: Path) -> Iterator[Callable[[str], str]]:
-    """Run a cell in a kernel of its own, on the tests' broker; what it shows as text."""
-    client = NotebookClient(
-        nbformat.v4.new_notebook(), timeout=120, resources={"metadata": {"path": str(tmp_path)}}
-    )
-
-    def cell(source: str) -> str:
-        made = new_code_cell(source)
-        client.nb.cells.append(made)
-        client.execute_cell(made, len(client.nb.cells) - 1)
-        return "\n".join(o.get("text", "\n".join(o.get("traceback", ()))) for o in made.outputs)
-
-    with client.setup_kernel():
-        cell("from workbook.classroom.chapter import Chapter\nchapter = Chapter('00_start_here')")
-        yield cell
+def mine(broker: Any, tmp_path: Path) -> Iterator[Kernel]:
+    with kernel(tmp_path) as made:
+        made.run(
+            "from workbook.classroom.chapter import Chapter\nchapter = Chapter('00_start_here')"
+        )
+        yield made
 
 
-def failing(run: Callable[[str], str], source: str) -> str:
-    with pytest.raises(CellExecutionError) as caught:
-        run(source)
-    return caught.value.traceback
-
-
-def test_in_a_kernel_an_error_stays_an_error_and_is_short(run: Callable[[str], str]) -> None:
-    shown = failing(run, "one = 1\nchapter.wait(lambda: 0, 'a miracle', seconds=0.1)")
+def test_in_a_kernel_an_error_stays_an_error_and_is_short(mine: Kernel) -> None:
+    shown = mine.failing("one = 1\nchapter.wait(lambda: 0, 'a miracle', seconds=0.1)")
     assert "a miracle" in shown
     assert "live.py" not in shown
     assert "%tb" in shown
-    assert "live.py" in run("%tb")
-    assert "1 / 0" in failing(run, "def mine():\n    return 1 / 0\n\nmine()")
-    assert failing(run, "import nothing_of_the_kind").count("What to do") == 0
-    assert "SyntaxError" in failing(run, "a b c")
-    stopped = failing(run, "def f():\n    raise KeyboardInterrupt\nchapter.wait(f, 'x')")
+    assert "live.py" in mine.run("%tb")
+    assert "1 / 0" in mine.failing("def mine():\n    return 1 / 0\n\nmine()")
+    assert mine.failing("import nothing_of_the_kind").count("What to do") == 0
+    assert "SyntaxError" in mine.failing("a b c")
+    stopped = mine.failing("def f():\n    raise KeyboardInterrupt\nchapter.wait(f, 'x')")
     assert "You've interrupted the cell" in stopped
     assert "live.py" not in stopped
-    assert "they differ" in failing(run, "assert 1 == 2")
-    assert "they differ" not in failing(run, "assert 1 == 2, 'a text of its own'")
-    assert run("print(one)") == "1\n"
+    assert "they differ" in mine.failing("assert 1 == 2")
+    assert "they differ" not in mine.failing("assert 1 == 2, 'a text of its own'")
+    assert mine.run("print(one)") == "1\n"
 
 
-def test_in_a_kernel_a_query_that_fails_is_reported_once(run: Callable[[str], str]) -> None:
-    run("spark = chapter.spark()")
+def test_in_a_kernel_a_query_that_fails_is_reported_once(mine: Kernel) -> None:
+    mine.run("spark = chapter.spark()")
     start = (
         "query = (\n    spark.readStream.format('kafka').options(**chapter.spark_options)\n"
         "    .option('subscribe', 'nowhere').load()\n    .writeStream.format('noop')\n"
         "    .option('checkpointLocation', chapter.checkpoint()).start()\n)"
     )
-    run(start)
-    waiting = failing(run, "chapter.wait(lambda: False, 'rows', seconds=60)")
+    mine.run(start)
+    waiting = mine.failing("chapter.wait(lambda: False, 'rows', seconds=60)")
     assert "UnknownTopicOrPartition" in waiting
     assert "The topic isn't there" in waiting
     assert "Streaming Query ===" not in waiting
-    assert run("1") == ""
-    run(start + "\nquery, failed = query, query")
-    text = run("chapter.wait(lambda: query.exception(), 'the failure')\nNone")
+    assert mine.run("1") == ""
+    mine.run(start + "\nquery, failed = query, query")
+    text = mine.run("chapter.wait(lambda: query.exception(), 'the failure')\nNone")
     assert text.count("The query `") == 1  # below a line on what is waited for
     assert "What to do: The topic isn't there" in text
-    assert run("chapter.close()").split() == [
+    assert mine.run("chapter.close()").split() == [
             "Closing", "what", "the", "chapter", "opened", "...", "Closed."
         ]  # fmt: skip
-    closed = failing(run, "spark.range(3).count()")
+    closed = mine.failing("spark.range(3).count()")
     assert "Spark was closed" in closed
     assert "pyspark/" not in closed
 

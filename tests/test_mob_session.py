@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from chapters import NOTEBOOKS, cells
 from confluent_kafka import Consumer, TopicPartition
-from test_notebook_pace import Kernel, kernel
+from kernels import Kernel, kernel
 
 from workbook.classroom import step as step_module
 from workbook.classroom.render import State
