@@ -26,7 +26,7 @@ from views_per_second import Cost, cost, floor, report
 from workbook.kafka.broker import Broker
 from workbook.sources.kafka import assigned_stream, kafka_stream
 from workbook.spark import session
-from workbook.stack.broker import kafka
+from workbook.stack.addresses import kafka
 from workbook.topics import CONSUMER_OFFSETS, Topic, new_topic
 
 PARTITIONS = 50

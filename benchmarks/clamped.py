@@ -25,7 +25,7 @@ from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import partition_offsets
 from workbook.sources.clamped import register
 from workbook.spark import session
-from workbook.stack.broker import kafka
+from workbook.stack.addresses import kafka
 from workbook.streams.generators.visits import Kind, VisitStream
 from workbook.streams.stream_producer import generate
 from workbook.topics import Topic, new_topic

@@ -34,7 +34,7 @@ from workbook.crashlab.lab import crash
 from workbook.errors import WorkbookError
 from workbook.kafka.broker import Broker
 from workbook.stack import jars
-from workbook.stack.broker import kafka
+from workbook.stack.addresses import kafka
 
 PAGE = Path(__file__).parents[1] / "docs" / "crash-matrix.md"
 

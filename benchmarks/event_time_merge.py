@@ -41,14 +41,14 @@ from workbook.sinks.merged import MergedTopic
 from workbook.sources.kafka import kafka_stream
 from workbook.spark import session
 from workbook.spark.runner import start_query
-from workbook.stack.broker import kafka
+from workbook.stack.addresses import kafka
 from workbook.streams.events.merged import Merged
 from workbook.streams.events.visits import Heartbeat
 from workbook.streams.generators.visits import Kind, VisitStream
 from workbook.streams.ledgers.merges import MergeLedger
 from workbook.streams.merged_reader import read_merged, read_no_visits
 from workbook.streams.stream_producer import generate
-from workbook.systems.merge_clocks import Clocks
+from workbook.systems.merge_run import Clocks
 from workbook.topics import Topic, new_topic
 
 PARTITIONS, PAGES = 4, 4

@@ -42,7 +42,7 @@ from workbook.sources.kafka import kafka_stream
 from workbook.sources.positions import parse
 from workbook.spark import session
 from workbook.spark.runner import start_query
-from workbook.stack.broker import kafka
+from workbook.stack.addresses import kafka
 from workbook.streams.generators.positions import PositionStream
 from workbook.streams.stream_producer import generate
 from workbook.tables.ktable import collect_set, count, sum_of

@@ -24,7 +24,7 @@ NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "00_start_here.ipynb"
 
 BROKER = """
 import time; began = time.monotonic()
-from workbook.stack.broker import kafka; kafka()
+from workbook.stack.addresses import kafka; kafka()
 print("took", time.monotonic() - began)
 """
 SESSION = """

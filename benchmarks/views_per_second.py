@@ -44,7 +44,7 @@ from workbook.sources.clicks import parse
 from workbook.sources.kafka import kafka_stream
 from workbook.spark import session
 from workbook.spark.runner import Batch, Sink, start_query
-from workbook.stack.broker import kafka
+from workbook.stack.addresses import kafka
 from workbook.streams.background_stream import BackgroundStream
 from workbook.streams.events.clicks import ClickType
 from workbook.streams.events.metrics import COMPLETE

@@ -25,7 +25,7 @@ with suppress(OSError):  # somebody has it already
 
 from workbook.kafka.broker import Broker
 from workbook.stack import jars
-from workbook.stack.broker import kafka
+from workbook.stack.addresses import kafka
 from workbook.topics import Topic, new_topic
 
 

@@ -16,6 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from test_group_records import OFFSET_KEY, commit
 
 from workbook.kafka.application import Application, stop_all
+from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import committed_by
 from workbook.kafka.producer import DeliveringProducer
 from workbook.pipelines.active_groups import active_groups
@@ -24,11 +25,11 @@ from workbook.sinks.windowed_store import WindowedStore
 from workbook.sources.consumer_offsets import decode
 from workbook.sources.kafka import assigned_stream
 from workbook.spark.runner import OnPoint, start_query
-from workbook.stack.broker import Broker
 from workbook.streams.events.client_details import from_json
 from workbook.streams.generators.groups import GroupWorkload
 from workbook.streams.ledgers.groups import judge
 from workbook.systems.active_groups import ActiveGroups
+from workbook.systems.base import Job
 from workbook.topics import CONSUMER_OFFSETS, Topic
 
 NOTHING = {"topic": "", "partition": -1, "offset": -1}
@@ -143,7 +144,7 @@ def test_records_that_nobody_can_read_are_counted_and_left_out(
             producer.produce(value, key)
     system = ActiveGroups()
     options = system.options(["--in", copy.name])
-    started = system.start(spark, broker, options, tmp_path / "checkpoint", OnPoint())
+    started = system.start(Job(spark, broker, options, tmp_path / "checkpoint", OnPoint()))
     with started.running:
         started.running.process_all()
         until(lambda: started.running.progress.messages == 7, "the progress of its micro-batches")

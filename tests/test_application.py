@@ -10,8 +10,8 @@ from confluent_kafka.admin import AdminClient
 from labs import until
 
 from workbook.kafka.application import Application, stop_all
+from workbook.kafka.broker import Broker
 from workbook.kafka.producer import DeliveringProducer
-from workbook.stack.broker import Broker
 from workbook.topics import Topic
 
 

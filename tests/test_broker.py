@@ -11,7 +11,7 @@ import pytest
 from workbook.errors import BrokerUnreachable, NotOurServer, TopicMissing
 from workbook.kafka.broker import Broker
 from workbook.kafka.require import near_misses, require_topic
-from workbook.stack.broker import kafka
+from workbook.stack.addresses import kafka
 from workbook.topics import new_topic
 
 

@@ -175,7 +175,7 @@ def test_a_taken_port_is_named_and_where_the_server_runs_instead(
 USER = """
 import sys
 from workbook.stack.addresses import database
-from workbook.stack.broker import kafka
+from workbook.stack.addresses import kafka
 print("ready", kafka("user").bootstrap, database("user"), flush=True)
 sys.stdin.readline()
 """
@@ -312,7 +312,7 @@ HOSTILE = {
 
 SESSION = """
 from workbook.spark.session import spark_session
-from workbook.stack.broker import kafka
+from workbook.stack.addresses import kafka
 from workbook.topics import new_topic
 import sys, workbook
 broker, topic = kafka(), new_topic("clicks", "hostile")
@@ -359,7 +359,7 @@ def cut_off() -> list[str]:
 @pytest.mark.skipif(not cut_off(), reason="no network namespace can be made here")
 def test_without_a_network_the_doctor_finds_no_fault_and_the_broker_starts() -> None:
     with own_lab() as lab:
-        script = "from workbook.stack.broker import kafka; print('broker', kafka().bootstrap)"
+        script = "from workbook.stack.addresses import kafka; print('broker', kafka().bootstrap)"
         command = [*cut_off(), sys.executable, "-c", script]
         done = subprocess.run(command, env=lab.env, capture_output=True, text=True, timeout=90)
         assert "broker 127.0.0.1" in done.stdout, done.stderr

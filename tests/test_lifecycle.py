@@ -25,7 +25,7 @@ import sys
 import threading
 import psycopg
 from workbook.stack.addresses import database, registry
-from workbook.stack.broker import kafka
+from workbook.stack.addresses import kafka
 registry("user")
 client = psycopg.connect(database("user"))
 print("broker", kafka("user").bootstrap, flush=True)
@@ -36,7 +36,7 @@ SERVERS = ["kafka.Kafka", "apicurio", "bin/postgres"]
 
 SPARK_CELL = """
 from workbook.spark.session import spark_session
-from workbook.stack.broker import kafka
+from workbook.stack.addresses import kafka
 from workbook.stack.addresses import database, registry
 from confluent_kafka import Consumer
 import psycopg

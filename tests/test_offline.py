@@ -50,7 +50,7 @@ try:
     from workbook.spark.session import spark_session
     from workbook.streams.stream_producer import generate
     from workbook.sources.kafka import kafka_stream
-    from workbook.stack.broker import kafka
+    from workbook.stack.addresses import kafka
     from workbook.topics import new_topic
 
     broker, topic = kafka("offline"), new_topic("clicks", "offline")

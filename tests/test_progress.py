@@ -16,7 +16,7 @@ from workbook.errors import WorkbookError
 from workbook.spark.progress import Progress
 from workbook.spark.runner import Batch
 from workbook.systems import SYSTEMS
-from workbook.systems.merge_clocks import Clocks
+from workbook.systems.merge_run import Clocks
 from workbook.systems.view_sums import Sums
 
 START = 1_767_225_600.0  # 2026-01-01

@@ -14,7 +14,7 @@ import pytest
 from labs import OwnLab, own_lab, read_until, until
 
 from workbook.errors import ServerFailed
-from workbook.stack import client, folders, started
+from workbook.stack import client, folders, process
 
 SLEEPS = [sys.executable, "-c", "import time; time.sleep(600)"]
 
@@ -40,7 +40,7 @@ def test_a_link_in_place_of_the_run_folder_is_refused_and_its_target_stays(
     lab: OwnLab, precious: Path
 ) -> None:
     lab.folder.symlink_to(precious)
-    for deed in (started.clear, client.is_running, lambda: client.Lease("kernel")):
+    for deed in (process.clear, client.is_running, lambda: client.Lease("kernel")):
         with pytest.raises(ServerFailed, match="is a link and belongs to you"):
             deed()
     with pytest.raises(ServerFailed, match="is a link"):
@@ -58,7 +58,7 @@ def test_a_link_inside_the_run_folder_is_removed_and_its_target_stays(
     (lab.folder / "kafka").symlink_to(precious)
     (lab.folder / "user-1").mkdir()
     (lab.folder / "user-1" / "link").symlink_to(precious)
-    found, _ = started.clear()
+    found, _ = process.clear()
     assert len(found) == 2
     assert not lab.folder.exists()
     assert (precious / "chapter").read_text() == "all of it"
@@ -173,9 +173,9 @@ def test_a_process_that_was_given_the_number_of_another_is_not_ended(lab: OwnLab
     lab.folder.mkdir(mode=0o700)
     other = subprocess.Popen(SLEEPS)
     began = psutil.Process(other.pid).create_time()
-    (lab.folder / started.NOTES).write_text(f"{other.pid} {began - 60}\n{other.pid}")
-    assert started.alive(lab.folder) == []
-    found, _ = started.clear()
-    assert (found, other.poll()) == ([f"file {lab.folder / started.NOTES}"], None)
+    (lab.folder / process.NOTES).write_text(f"{other.pid} {began - 60}\n{other.pid}")
+    assert process.alive(lab.folder) == []
+    found, _ = process.clear()
+    assert (found, other.poll()) == ([f"file {lab.folder / process.NOTES}"], None)
     other.kill()
     other.wait()

@@ -17,8 +17,8 @@ import pytest
 from confluent_kafka import Producer
 from labs import end, read_until, until, workbook
 
-from workbook.cli.live_line import Writes
 from workbook.cli.metrics import LINES, Known
+from workbook.cli.screen import Writes
 from workbook.errors import TopicMissing
 from workbook.kafka.offsets import EndOffsets
 from workbook.kafka.readers import read_dead_letters

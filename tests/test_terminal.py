@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from workbook.stack import terminal
+from workbook.stack import jupyter
 
 ASKS = "command -v python\ncommand -v workbook\necho own=$OWN\nexit\n"
 
@@ -28,8 +28,8 @@ def test_the_environments_commands_come_first(
     monkeypatch.setenv("SHELL", str(shutil.which(name)))
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.delenv("ZDOTDIR", raising=False)
-    monkeypatch.setenv("PATH", terminal.search_path())
-    command = terminal.shell(tmp_path / "run folder")
+    monkeypatch.setenv("PATH", jupyter.search_path())
+    command = jupyter.shell(tmp_path / "run folder")
     said = subprocess.run(command, input=ASKS, capture_output=True, text=True, timeout=60).stdout
     found = [line for line in said.splitlines() if os.sep in line or "own=" in line]
     expected = [str(Path(sys.executable).with_name(word)) for word in ("python", "workbook")]

@@ -30,7 +30,7 @@ from workbook.kafka.loops import Closes, Loop
 from workbook.kafka.readers import read_dead_letters
 from workbook.kafka.require import require_broker, require_topic
 from workbook.kafka.tail import Tail
-from workbook.stack.broker import kafka
+from workbook.stack.addresses import kafka
 from workbook.stack.process import end_now, family, spawn
 from workbook.streams.background_stream import BackgroundStream
 from workbook.streams.clicks import ClickProducer

@@ -7,7 +7,7 @@ from argparse import Namespace
 from workbook.cli.console import end_like_ctrl_c
 from workbook.crashlab.crashes import CRASHES
 from workbook.crashlab.lab import crash as run_and_kill
-from workbook.stack.broker import kafka
+from workbook.stack.addresses import kafka
 from workbook.stack.jars import prefetch
 
 

@@ -11,8 +11,7 @@ from typing import Any
 from workbook.cli.console import INTERRUPTED, Ending, Line, end_like_ctrl_c, waiting_for
 from workbook.errors import NoSuchStream
 from workbook.kafka.require import require_compacted, require_topic
-from workbook.stack.addresses import registry
-from workbook.stack.broker import kafka
+from workbook.stack.addresses import kafka, registry
 from workbook.streams.stream_producer import Sent, Stream
 from workbook.streams.stream_producer import generate as send
 from workbook.systems import STREAMS

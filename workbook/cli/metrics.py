@@ -11,7 +11,7 @@ from operator import attrgetter
 from workbook.cli.console import Ending, end_like_ctrl_c, waiting_for
 from workbook.errors import Rejected
 from workbook.kafka.readers import PatientConsumer, consumer
-from workbook.stack.broker import kafka
+from workbook.stack.addresses import kafka
 from workbook.streams.events.metrics import Metric
 
 SHOWN = 60

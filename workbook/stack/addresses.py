@@ -1,4 +1,4 @@
-"""Finds the schema registry and the database in use: the lab's own, or those of the environment."""
+"""Finds the servers in use, broker, registry, database: the lab's own or the environment's."""
 
 from __future__ import annotations
 
@@ -6,12 +6,25 @@ import os
 from urllib.parse import urlsplit
 
 from workbook.errors import DatabaseUnreachable, RegistryUnreachable
+from workbook.kafka.broker import Broker, external
 from workbook.stack import jars
 from workbook.stack.client import lease
 from workbook.stack.server import shown
 
 ANSWER_WITHIN = 4.0
 """Seconds that a server has to answer before it counts as down."""
+
+
+def kafka(role: str = "kernel") -> Broker:
+    """Return the broker of KAFKA_BOOTSTRAP_SERVERS, else the lab's own, started on first use.
+
+    Raises ``BrokerUnreachable`` within ten seconds if the former does not answer.
+    """
+    broker = external()
+    if broker is None:
+        broker = Broker(lease(role).ask("server", name="kafka"), ours=True)
+    broker.check()
+    return broker
 
 
 def registry(role: str = "kernel") -> str:

@@ -16,10 +16,25 @@ from pathlib import Path
 import psutil
 
 from workbook.errors import ServerFailed
-from workbook.stack import folders, notebook_copies, ports, terminal
+from workbook.stack import folders, notebook_copies, ports
 from workbook.stack.client import Lease
 
 PORT = 8888
+BIN = Path(sys.executable).parent
+"""Where ``python`` and ``workbook`` of this environment are."""
+
+# A shell's own start files may put other folders in front, so ours is added behind them.
+BASHRC = """\
+for start in /etc/bash.bashrc ~/.bashrc; do [ -r "$start" ] && . "$start"; done
+export PATH={bin}:"$PATH"
+"""
+
+ZSHRC = """\
+ZDOTDIR={own}
+[ -r "$ZDOTDIR/.zshrc" ] && . "$ZDOTDIR/.zshrc"
+export PATH={bin}:"$PATH"
+"""
+
 FIRST_PAGE = "/lab/tree/00_start_here.ipynb"
 DEADLINE = 90.0
 
@@ -54,12 +69,12 @@ def start(lease: Lease, folder: Path) -> Jupyter:
 
 
 def _spawn(lease: Lease, folder: Path, token: str, port: int, log: Path) -> int:
-    shell = terminal.shell(folders.run_dir() / "shell")
+    terminal = shell(folders.run_dir() / "shell")
     command = [
         *(sys.executable, "-m", "jupyterlab", "--no-browser", f"--port={port}"),
         *("--ServerApp.port_retries=0", f"--ServerApp.ip={listen_address()}"),
         *(f"--ServerApp.root_dir={folder}", f"--LabApp.default_url={FIRST_PAGE}"),
-        f"--ServerApp.terminado_settings=shell_command={shlex.join(shell)}",
+        f"--ServerApp.terminado_settings=shell_command={shlex.join(terminal)}",
         *(("--allow-root",) if os.getuid() == 0 else ()),
     ]
     env = _environment(token, folder)
@@ -104,7 +119,7 @@ def _environment(token: str, folder: Path) -> dict[str, str]:
     search = [str(folders.ROOT), os.environ.get("PYTHONPATH")]
     return {
         **os.environ,
-        "PATH": terminal.search_path(),
+        "PATH": search_path(),
         "JUPYTER_TOKEN": token,  # not on the command line, where every user could read it
         "WORKBOOK_SOLVED": str(folder / notebook_copies.SOLVED),
         "JUPYTER_CONFIG_PATH": str(Path(__file__).with_name("jupyter_config")),
@@ -159,3 +174,30 @@ def _failure(port: int, pid: int, log: Path) -> ServerFailed:
         f"JupyterLab {state} on port {port}. The end of its log:\n  {tail}\n"
         "Run: python -m workbook doctor"
     )
+
+
+# --- its terminals: this Python's commands come first --------------------------------------------
+
+
+def search_path() -> str:
+    """Return ``PATH`` with the environment's commands first."""
+    return os.pathsep.join([str(BIN), os.environ.get("PATH", os.defpath)])
+
+
+def shell(folder: Path) -> list[str]:
+    """Return the command of an interactive shell; write its start files into ``folder``.
+
+    No login shell, which is JupyterLab's default: it would set ``PATH`` anew.
+    """
+    chosen = os.environ.get("SHELL") or "sh"
+    folder.mkdir(exist_ok=True)
+    quoted = shlex.quote(str(BIN))
+    match Path(chosen).name:
+        case "bash":
+            (folder / "bashrc").write_text(BASHRC.format(bin=quoted))
+            return [chosen, "--rcfile", str(folder / "bashrc"), "-i"]
+        case "zsh":
+            own = shlex.quote(os.environ.get("ZDOTDIR") or str(Path.home()))
+            (folder / ".zshrc").write_text(ZSHRC.format(bin=quoted, own=own))
+            return ["env", f"ZDOTDIR={folder}", chosen, "-i"]
+    return [chosen]

@@ -16,9 +16,9 @@ from typing import Protocol
 import psutil
 
 from workbook.errors import ServerFailed
-from workbook.stack import ports, started
+from workbook.stack import ports
 from workbook.stack.java import environment
-from workbook.stack.process import failure, spawn
+from workbook.stack.process import failure, note, spawn
 
 DEADLINE = 90.0
 """Seconds: each answers within four on a quiet machine, but machines are not always quiet."""
@@ -105,7 +105,7 @@ async def _run(kind: Kind, folder: Path, command: list[str], address: str, say: 
     say(f"Starting {kind.NAME} (about {kind.TAKES}) ...")
     began, log = time.monotonic(), folder / "server.log"
     process = spawn(command, log, env=environment(), cwd=str(folder), last_wish=kind.LAST_WISH)
-    started.note(folder.parent, psutil.Process(process.pid))
+    note(folder.parent, psutil.Process(process.pid))
     while process.poll() is None and time.monotonic() < began + DEADLINE:
         if await asyncio.to_thread(kind.answers, folder, address):
             took = time.monotonic() - began

@@ -12,7 +12,8 @@ import psutil
 
 from workbook.errors import ServerFailed
 from workbook.kafka import protocol
-from workbook.stack import addresses, broker, client, ports
+from workbook.kafka.broker import Broker, external
+from workbook.stack import addresses, client, ports
 from workbook.stack.report import Finding
 from workbook.stack.server import Kind, shown
 from workbook.stack.supervisor import SERVERS
@@ -35,9 +36,9 @@ def ports_free() -> Iterator[Finding]:
 
 def kafka_answers() -> Iterator[Finding]:
     """Check that the broker in use answers, lets us in, and has a version the lab works with."""
-    named = broker.external()
+    named = external()
     if not named:
-        own = _own("broker", "kafka", lambda a: broker.Broker(a, ours=True).check(ANSWER_WITHIN))
+        own = _own("broker", "kafka", lambda a: Broker(a, ours=True).check(ANSWER_WITHIN))
         yield own
         return
     wants_tls = "SSL" in named.security.get("security.protocol", "").split("_")

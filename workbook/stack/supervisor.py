@@ -25,8 +25,8 @@ from typing import Any
 import psutil
 
 from workbook.errors import ServerFailed, WorkbookError
-from workbook.stack import folders, jars, kafka, postgres, registry, server, started
-from workbook.stack.process import end_tree, spawn
+from workbook.stack import folders, jars, kafka, postgres, registry, server
+from workbook.stack.process import end_tree, note, spawn, sweep
 
 GRACE = float(os.environ.get("WORKBOOK_GRACE_S", "3"))
 """Seconds without a user before the servers end: enough for a kernel to restart."""
@@ -218,7 +218,7 @@ class Supervisor:
         with contextlib.suppress(psutil.NoSuchProcess):  # it may have ended already
             process = psutil.Process(pid)
             user.owned.add(process)
-            started.note(self.folder, process)
+            note(self.folder, process)
 
     def _status(self, asking: User) -> dict[str, Any]:
         return {
@@ -251,7 +251,7 @@ def main() -> None:
         sys.exit(f"{error}")
     if held is None:
         return
-    started.sweep(folder, held)
+    sweep(folder, held)
     try:
         asyncio.run(Supervisor(folder).run(lambda: _write_to(folder / "supervisor.log")))
     finally:

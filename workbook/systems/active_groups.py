@@ -7,17 +7,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbook.systems.base import Shown, Started, System
+from workbook.systems.base import Job, Shown, Started, System
 from workbook.systems.options import path, topic
 from workbook.topics import CONSUMER_OFFSETS, Topic, compacted
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, SparkSession
+    from pyspark.sql import Column
 
     from workbook.sinks.store import Store
     from workbook.sinks.windowed_store import WindowedStore
     from workbook.sources.kafka import Kafka
-    from workbook.spark.runner import OnPoint
     from workbook.streams.groups import Dashboard
 
 COLUMNS = ("group", "state", "members", "topics", "lag", "seconds behind", "last commit")
@@ -55,14 +54,14 @@ class ActiveGroups(System):
         )
 
     def check(self, options: Namespace) -> None:
-        from workbook.systems.refusals import require_store
+        from workbook.systems.preflight import require_store
 
         if options.store:
             require_store(Path(options.store))
 
     def check_topics(self, broker: Kafka, options: Namespace) -> None:
         """Refuse a checkpoint or a result topic that would make more or less than the table."""
-        from workbook.systems.refusals import require_tombstones, require_whole
+        from workbook.systems.preflight import require_tombstones, require_whole
 
         config = broker.client_config()
         require_tombstones(config, options.source, options.checkpoint)
@@ -72,14 +71,7 @@ class ActiveGroups(System):
     def results(self, options: Namespace, partitions: int) -> list[Topic]:
         return [compacted(options.out)] if options.out else []
 
-    def start(
-        self,
-        spark: SparkSession,
-        broker: Kafka,
-        options: Namespace,
-        checkpoint: Path,
-        on_point: OnPoint,
-    ) -> Started:
+    def start(self, job: Job) -> Started:
         from pyspark.sql import functions as F  # noqa: N812
 
         from workbook.kafka.offsets import EndOffsets
@@ -88,14 +80,13 @@ class ActiveGroups(System):
         from workbook.sinks.table_topic import TableTopic
         from workbook.sources.consumer_offsets import UNKNOWN, UNREADABLE, decode
         from workbook.sources.kafka import assigned_stream
-        from workbook.spark.runner import start_query
         from workbook.streams.groups import Dashboard
 
-        config = broker.client_config()
-        raw = assigned_stream(spark, broker, options.source, max_per_batch=options.max_per_batch)
+        options, config, most = job.options, job.config, job.options.max_per_batch
+        raw = assigned_stream(job.spark, job.broker, options.source, max_per_batch=most)
         decoded = decode(raw).observe("left out", *(_count(kind) for kind in (UNKNOWN, UNREADABLE)))
         groups = active_groups(decoded).withColumn("details", F.col("details").cast("string"))
-        store, windows = _stores(options, checkpoint)
+        store, windows = _stores(options, job.checkpoint)
         out = [TableTopic(config, options.out, "group")] if options.out else []
         dashboard = Dashboard(CachedStore(store), EndOffsets(config))
 
@@ -105,9 +96,8 @@ class ActiveGroups(System):
 
         store.says = look
         sinks = [*out, store, windows]
-        every = f"{options.every or 1} seconds"
         return Started(
-            start_query(groups, sinks, checkpoint, every=every, at=on_point),
+            job.query(groups, sinks, every_s=1),
             sinks,
             lambda: groups_table(dashboard.rows()),
             lambda: _summary(dashboard),
