@@ -12,8 +12,8 @@ from functools import partial, wraps
 
 import msgspec
 
-from workbook.classroom.apart import apart
 from workbook.classroom.exercise import case, exercise, wrong
+from workbook.classroom.sandbox import sandbox
 from workbook.streams.events.client_details import Assignment, ClientDetails, ClientMember
 
 
@@ -63,7 +63,7 @@ def elsewhere(answer, details):
         time.time = lambda: clock() + 10**8
         return {"data": written(answer, details).hex()}
 
-    return bytes.fromhex(apart(work).result["data"])
+    return bytes.fromhex(sandbox(work).result["data"])
 
 
 def refused(read, *all_data):
