@@ -83,7 +83,7 @@ def board(
 
     ``rows`` are those of ``Dashboard``. ``history`` is the lag of each group over time, up to its
     row's. ``gone`` have group, how, ago (s), client_ids and lag as they were. ``silent``: the
-    broker doesn't answer, so that lags are old ones.
+    broker doesn't answer, so that lags are old.
     """
     above = groups_table(rows)
     if silent:
@@ -126,7 +126,7 @@ def _cells(row: Row) -> dict[str, Any]:
         "topics": _names(row["topics"]),
         "lag": "unknown" if row["lag"] is None else row["lag"],
         "seconds behind": "unknown" if row["lag"] is None else f"{bound}{row['seconds']:,.1f}",
-        "last commit": "never" if row["commit_age"] is None else _ago(row["commit_age"]),
+        "last commit": "never" if row["commit_age"] is None else ago(row["commit_age"]),
         "remarks": " ".join(row["remarks"]) or "–",
     }
 
@@ -135,7 +135,7 @@ def _gone(row: Row) -> dict[str, Any]:
     return {
         "group": row["group"],
         "what": f"✕ {row['how']}",
-        "when": _ago(row["ago"]),
+        "when": ago(row["ago"]),
         "client ids": _names(row["client_ids"]),
         "lag then": "unknown" if row["lag"] is None else row["lag"],
     }
@@ -145,7 +145,7 @@ def _names(names: Sequence[str]) -> str:
     return named([cut(name, NAME) for name in names]) if names else "–"
 
 
-def _ago(seconds: float) -> str:
+def ago(seconds: float) -> str:
     for name, size in (("days", 86_400), ("hours", 3600), ("minutes", 60)):
         if seconds >= 2 * size:
             return f"{seconds / size:,.0f} {name} ago"
@@ -190,15 +190,11 @@ def _drawing(lines: Mapping[str, Points], lags: Mapping[str, int | None], now: i
 
 
 def _spread(ends: Mapping[str, float]) -> dict[str, float]:
-    """Move heights apart from above to below, and back up from the foot."""
-    found: dict[str, float] = {}
-    least, most = float(TOP), float(BOTTOM)
-    for group in sorted(ends, key=lambda group: ends[group]):
-        found[group] = max(ends[group], least)
-        least = found[group] + LABEL
-    for group in reversed(found):
-        found[group] = min(found[group], most)
-        most = found[group] - LABEL
+    """Move the heights of names apart, from the foot upwards."""
+    found, room = dict[str, float](), float(BOTTOM)
+    for rank, group in reversed([*enumerate(sorted(ends, key=lambda group: ends[group]))]):
+        found[group] = max(min(ends[group], room), TOP + LABEL * rank)
+        room = found[group] - LABEL
     return found
 
 
