@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
@@ -31,40 +30,31 @@ def topic(broker: Any) -> Topic:
     return made
 
 
-@pytest.fixture
-def producer(broker: Any, topic: Topic) -> Iterator[RecordProducer]:
-    with RecordProducer(broker.client_config(), topic.name) as opened:
-        yield opened
-
-
-def keys(records: pd.DataFrame) -> list[str]:
-    return [key.decode() for key in records["key"]]
-
-
 def test_a_tombstone_takes_the_older_records_and_then_goes_itself(
-    broker: Any, topic: Topic, producer: RecordProducer, capsys: pytest.CaptureFixture[str]
+    broker: Any, topic: Topic
 ) -> None:
-    producer.send_bytes(BOB.to_json(), b"1")
-    producer.send_bytes(ALICE.to_json(), b"2")
-    producer.send_bytes(None, b"1")
-    producer.send_bytes(None, b"3")  # for a key that never was
     config = broker.client_config()
-    rolled, began = roll(config, topic.name), time.monotonic()
-    after = wait_until_compacted(config, topic.name, rolled, tombstones=True)
-    with capsys.disabled():
-        print(f" tombstones gone {time.monotonic() - began:.2f} s after the roll", end="")
-    assert (keys(after), list(after["value"])) == (["2"], [ALICE.to_json()])
+    with RecordProducer(config, topic.name) as producer:
+        for value, key in ((BOB.to_json(), b"1"), (ALICE.to_json(), b"2"), (None, b"1")):
+            producer.send_bytes(value, key)
+        producer.send_bytes(None, b"3")  # for a key that never was
+    after = wait_until_compacted(config, topic.name, roll(config, topic.name), tombstones=True)
+    assert (list(after["key"]), list(after["value"])) == ([b"2"], [ALICE.to_json()])
 
 
 def test_a_compacted_topic_refuses_a_record_without_a_key_but_not_an_odd_one(
-    broker: Any, topic: Topic, producer: RecordProducer
+    broker: Any, topic: Topic
 ) -> None:
-    with pytest.raises(BrokerUnreachable, match="not delivered"):
+    config = broker.client_config()
+    with (
+        RecordProducer(config, topic.name) as producer,
+        pytest.raises(BrokerUnreachable, match="not delivered"),
+    ):
         producer.send_bytes(BOB.to_json(), None)
-    with RecordProducer(broker.client_config(), topic.name) as again:
+    with RecordProducer(config, topic.name) as again:
         assert again.send_bytes(BOB.to_json(), b"").partition == 0
         again.send_bytes(BOB.to_json(), b"\xff\xfe")
-    assert list(read_all(broker.client_config(), topic.name)["key"]) == [b"", b"\xff\xfe"]
+    assert list(read_all(config, topic.name)["key"]) == [b"", b"\xff\xfe"]
 
 
 def test_many_partitions_are_each_compacted_and_the_table_stays_the_same(broker: Any) -> None:
