@@ -75,20 +75,6 @@ def test_the_last_finished_micro_batch_counts(tmp_path: Path) -> None:
 # --- what is refused, and what goes on ------------------------------------------------------------
 
 
-def test_what_came_longer_ago_than_tombstones_are_kept_is_refused(
-    broker: Broker, sent: Sent, tmp_path: Path
-) -> None:
-    topic = sent(5 * HOUR_MS, 3 * HOUR_MS, 0)
-    planned(tmp_path, topic.name, {0: 0, 1: 1}, age=4 * HOUR_MS)
-    with pytest.raises(CannotGoOn) as refused:
-        require_tombstones(broker.client_config(), topic.name, str(tmp_path))
-    said = str(refused.value)
-    assert f"go on with {topic.name} within 2:00:00 (its delete.retention.ms)" in said
-    assert f"the last micro-batch of {tmp_path} is 4:00:0" in said
-    assert "in 1 of 2 partitions" in said
-    assert "Use a new folder for --checkpoint" in said
-
-
 @pytest.mark.parametrize(
     ("ages", "read", "age", "config"),
     [
@@ -148,5 +134,6 @@ def test_run_asks_it_of_each_system_with_a_table(
     planned(tmp_path, topic.name, {0: 0, 1: 1}, age=4 * HOUR_MS)
     words = ["--in", topic.name] if system.reads else []
     options = system.options([*words, "--checkpoint", str(tmp_path)])
-    with pytest.raises(CannotGoOn, match=f"go on with {topic.name} within 2:00:00"):
+    said = rf"go on with {topic.name} within 2:00:00 .* is 4:00:0.* in 1 of 2 partitions"
+    with pytest.raises(CannotGoOn, match=said):
         system.check_topics(broker, options)
