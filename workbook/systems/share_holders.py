@@ -7,14 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbook.errors import WorkbookError
-from workbook.systems.base import (
-    GeneratedStream,
-    Shown,
-    Started,
-    StreamOption,
-    System,
-    share,
-)
+from workbook.systems.base import GeneratedStream, Shown, Started, StreamOption, System, share
 from workbook.systems.options import path, topic, whole
 from workbook.topics import Topic, compacted
 
@@ -88,9 +81,8 @@ class ShareHolders(System):
         if options.no_store and (options.store or not options.out):
             came = "with --store" if options.store else "without --out"
             raise WorkbookError(
-                f"Expected --no-store with --out alone, but got it {came}: the table must be "
-                "kept somewhere. Name a topic by --out, or leave "
-                "--no-store out."
+                f"Expected --no-store with --out alone, but got it {came}: the table must be kept "
+                "somewhere. Name a topic by --out, or leave --no-store out."
             )
         if options.store:
             require_store(Path(options.store))
@@ -136,7 +128,7 @@ class ShareHolders(System):
             running = start_query(holders, [sink], checkpoint, every=every, at=on_point)
             said = f"Who holds what: {options.out}."
             return Started(running, [sink], lambda: Shown((), ()), lambda: [said])
-        store = Store(_store(options, checkpoint), "client")
+        store = Store(Path(options.store or checkpoint / "store.db").absolute(), "client")
         sinks = [topic, store] if topic else [store]
         running = start_query(holders, sinks, checkpoint, every=every, at=on_point)
         return Started(running, sinks, lambda: _shown(store), lambda: _summary(store), store.path)
@@ -148,11 +140,6 @@ def _shown(store: Store) -> Shown:
 
 
 def _summary(store: Store) -> list[str]:
-    lines = [f"  {row['client']}: {', '.join(row['tickers'])}" for row in store.some(SHOWN)]
+    lines = [f"  {client}: {tickers}" for client, tickers in _shown(store).rows]
     more = ["  ..."] if len(store) > SHOWN else []
-    end = ":" if lines else "."
-    return [f"{len(store):,} clients hold US shares{end}", *lines, *more]
-
-
-def _store(options: Namespace, checkpoint: Path) -> Path:
-    return Path(options.store or checkpoint / "store.db").absolute()
+    return [f"{len(store):,} clients hold US shares{':' if lines else '.'}", *lines, *more]
