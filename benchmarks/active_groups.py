@@ -36,6 +36,7 @@ from workbook.spark.state_store import in_rocksdb
 from workbook.stack.broker import kafka
 from workbook.streams.generators.groups import GroupWorkload
 from workbook.systems.active_groups import ActiveGroups
+from workbook.systems.base import Job
 from workbook.topics import CONSUMER_OFFSETS, Topic, new_topic
 
 PARTITIONS = 50
@@ -95,7 +96,7 @@ def live(spark: Any, broker: Broker, commits: int) -> None:
 
     config, system = broker.client_config(), ActiveGroups()
     checkpoint = session.checkpoint("bench")
-    started = system.start(spark, broker, system.options(()), checkpoint, OnPoint())
+    started = system.start(Job(spark, broker, system.options(()), checkpoint, OnPoint()))
     clicks = new_topic("clicks", "bench", 1)
     broker.create(clicks)
     store = Store(checkpoint / "groups.db", "group", reading=True)

@@ -57,7 +57,7 @@ from workbook.stack.process import family
 from workbook.streams.events.ad_actions import ARRIVAL, Fate
 from workbook.streams.generators.ad_actions import ZIPF_EXPONENT, AdActionStream, prepare
 from workbook.systems.ad_statistics import AdStatistics
-from workbook.systems.base import Started
+from workbook.systems.base import Job, Started
 from workbook.topics import Topic, compacted, new_topic
 
 PARTITIONS, BLOCK = 8, 100_000
@@ -143,7 +143,7 @@ class Ours:
         words += f"--dead-letters {letters.name} --max-per-batch {self.per_batch}"
         options = self.system.options(words.split())
         place = session.checkpoint(name)
-        started = self.system.start(spark, self.broker, options, place, OnPoint())
+        started = self.system.start(Job(spark, self.broker, options, place, OnPoint()))
         try:
             yield started, name
         finally:

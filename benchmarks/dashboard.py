@@ -16,7 +16,7 @@ import random
 import statistics
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -24,32 +24,31 @@ import pyarrow as pa
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from workbook.kafka.groups import Dashboard
-from workbook.kafka.lag import EndSamples
+
+from workbook.kafka.offsets import EndOffsets, Offsets, Place
 from workbook.sinks.store import CachedStore, Store
 from workbook.spark.runner import Batch
+from workbook.streams.groups import Dashboard
 
 TOPICS, PARTITIONS, CHANGED, MARK_MS = 300, 6, 500, 150.0
 
 
-class Growing:
+class Growing(EndOffsets):
     """Ends that a look finds grown, each by a record."""
 
     def __init__(self) -> None:
-        self.samples, self.silent, self.unanswered = EndSamples(), False, 0
-        self._wanted: Mapping[tuple[str, int], int] = {}
+        self.ends, self.denied, self.asked, self.silent = Offsets(), set[Place](), 0.0, False
+        self._wanted: list[Place] = []
 
     def grow(self, now: float, end: int) -> None:
-        self.samples.add(int(now * 1000), dict.fromkeys(self._wanted, end), self._wanted)
+        self.asked, self.ends = now, dict.fromkeys(self._wanted, end)
 
     def take(self) -> bool:
-        return False
+        return True
 
-    def ask(self, committed: Mapping[tuple[str, int], int]) -> None:
-        self._wanted = committed
-
-    def wait(self, seconds: float) -> bool:
-        return False
+    def ask(self, partitions: Iterable[Place] = ()) -> bool:
+        self._wanted = [*partitions]
+        return True
 
 
 def rows(numbers: list[int], offset: int) -> pa.Table:

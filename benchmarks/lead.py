@@ -40,7 +40,7 @@ from workbook.streams.generators.visits import Kind, VisitStream
 from workbook.streams.ledgers.merges import MergeLedger
 from workbook.streams.merged_reader import read_merged, read_no_visits
 from workbook.streams.stream_producer import StreamProducer, generate
-from workbook.systems.merge_clocks import Clocks
+from workbook.systems.merge_run import Clocks
 from workbook.topics import Topic, new_topic
 
 PARTITIONS, PER_BATCH = 4, 20_000

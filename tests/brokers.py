@@ -149,7 +149,7 @@ def broker_with_scram(folder: Path) -> Iterator[tuple[str, dict[str, dict[str, s
     topics, ``stranger`` nothing, ``admin`` everything. No rule names a group.
     """
     with OwnBroker(folder, kafka.SETTINGS + SCRAM, USERS) as broker:
-        configs = {user: _login(broker.bootstrap, user) for user in USERS}
+        configs = {user: login(broker.bootstrap, user) for user in USERS}
         rules = [
             allowed("reader", AclOperation.READ, "__consumer_offsets"),
             *(allowed(user, AclOperation.DESCRIBE, "*") for user in ("reader", "watcher")),
@@ -166,7 +166,8 @@ def sees(config: Mapping[str, str], *topics: str) -> bool:
     return {*topics} <= {*listed.topics}
 
 
-def _login(address: str, user: str) -> dict[str, str]:
+def login(address: str, user: str) -> dict[str, str]:
+    """A user's settings for Kafka's clients."""
     return {
         "bootstrap.servers": address,
         "security.protocol": "SASL_PLAINTEXT",

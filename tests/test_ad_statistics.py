@@ -28,6 +28,7 @@ from workbook.streams.generators.ad_actions import AdActionStream, prepare
 from workbook.streams.ledgers.actions import judge
 from workbook.streams.replicated import send_replicated
 from workbook.systems import SYSTEMS
+from workbook.systems.base import Job
 from workbook.tables.state import State, empty
 from workbook.topics import Topic
 
@@ -164,9 +165,8 @@ class Run:
         send_replicated(self.config, self.topic.name, zip(values, arrivals, strict=True))
 
     def start(self, checkpoint: Path, at: OnPoint | None = None):
-        return self.system.start(
-            self.spark, self.broker, self.options, checkpoint, at or OnPoint()
-        ).running
+        job = Job(self.spark, self.broker, self.options, checkpoint, at or OnPoint())
+        return self.system.start(job).running
 
     def through(self, checkpoint: Path) -> None:
         with self.start(checkpoint) as running:

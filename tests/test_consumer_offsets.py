@@ -11,7 +11,6 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 import pytest
-from pyspark.sql import SparkSession
 from test_group_records import (
     OFFSET_KEY,
     STREAMS_GROUP_DATA,
@@ -21,13 +20,12 @@ from test_group_records import (
     text,
 )
 
-from workbook.sources.consumer_offsets import SCHEMA, decode, rows_of
+from workbook.sources.consumer_offsets import rows_of
 from workbook.streams.events.binary import Cut
 from workbook.streams.events.client_details import Assignment, ClientDetails, from_json, to_json
-from workbook.streams.events.client_ids import default_of
+from workbook.streams.events.group_health import default_of
 from workbook.streams.events.group_records import (
     OffsetCommit,
-    OtherKey,
     UnknownVersion,
     read_key,
     read_value,
@@ -122,7 +120,7 @@ def expected(key: bytes, value: bytes) -> tuple[str, Any]:
         named = read_key(key)
     except Cut:
         return "unreadable", None
-    if isinstance(named, OtherKey):
+    if named.group is None:
         return "other" if named.kind in (4, 6, 7, *range(9, 32)) else "unknown", None
     try:
         found = read_value(named, value)
@@ -164,20 +162,6 @@ def mutated(draw: random.Random, data: bytes, share: float) -> bytes:
     for _ in range(draw.randrange(4) if found else 0):
         found[draw.randrange(len(found))] = draw.randrange(256)
     return bytes(found)
-
-
-def test_on_spark_every_record_gives_a_row(spark: SparkSession) -> None:
-    raw = spark.createDataFrame(
-        [
-            (bytearray(OFFSET_KEY), bytearray(commit(4)), 5, AT),
-            (bytearray(GROUP_KEY), bytearray(group(3)), 6, AT),
-            (None, None, 7, AT),
-        ],
-        "key BINARY, value BINARY, offset BIGINT, timestamp TIMESTAMP",
-    )
-    found = decode(raw).orderBy("offset").collect()
-    assert [row["kind"] for row in found] == ["commit", "classic", "unreadable"]
-    assert found[0].asDict().keys() == {field.split()[0] for field in SCHEMA.split(", ")}
 
 
 # --- groups ---------------------------------------------------------------------------------------

@@ -199,9 +199,9 @@ def test_running_the_cell_twice_leaves_one_process(broker: Broker) -> None:
 
 def test_a_pipeline_that_fails_says_why(broker: Broker) -> None:
     with CrashLab(broker, "page_views", "on-delivery") as lab:
-        broker.delete([lab.material.source])
+        broker.delete([lab.topics.source])
         lab.start()
-        with pytest.raises(CrashFailed, match=lab.material.source):
+        with pytest.raises(CrashFailed, match=lab.topics.source):
             lab.finish()
         assert not lab.is_active
 

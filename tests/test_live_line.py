@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from workbook.cli.live_line import Writes, follow
+from workbook.cli.screen import Writes, follow
 from workbook.spark.progress import Progress
 from workbook.systems.base import Shown, Started
 

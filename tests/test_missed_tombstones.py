@@ -14,7 +14,7 @@ from confluent_kafka import Producer
 from workbook.errors import CannotGoOn
 from workbook.kafka.broker import Broker
 from workbook.systems import SYSTEMS
-from workbook.systems.refusals import require_tombstones
+from workbook.systems.preflight import require_tombstones
 from workbook.topics import COMPACTED, Topic
 
 HOUR_MS = 3_600_000

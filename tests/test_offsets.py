@@ -14,7 +14,7 @@ from confluent_kafka.admin import AdminClient
 from labs import until
 
 from workbook.kafka import offsets
-from workbook.kafka.offsets import EVERY_S, EndOffsets, PartitionOffsets, partition_offsets
+from workbook.kafka.offsets import PartitionOffsets, partition_offsets
 from workbook.topics import Topic
 
 
@@ -72,37 +72,3 @@ def test_a_partition_or_a_coordinator_that_is_starting_is_asked_again(
     with pytest.raises(KafkaException):
         offsets.first_since({}, "clicks", 0)
     assert len(Starting.errors) == 1, "asked once"
-
-
-class Client:
-    """An admin client that is refused for ever once it has been refused, as by a leader's epoch."""
-
-    away = False
-
-    def __init__(self, config: dict[str, Any]) -> None:
-        self._spoiled = False
-
-    def list_offsets(self, wanted: dict[Any, Any], request_timeout: float) -> dict[Any, Any]:
-        self._spoiled |= Client.away
-        answer: Future[Any] = Future()
-        if self._spoiled:
-            answer.set_exception(KafkaException(KafkaError(KafkaError.FENCED_LEADER_EPOCH)))
-        else:
-            answer.set_result(SimpleNamespace(offset=7))
-        return dict.fromkeys(wanted, answer)
-
-
-def test_after_an_outage_a_new_client_asks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(offsets, "admin", Client)
-    monkeypatch.setattr(offsets, "require_topic", lambda config, topic: 1)
-    now = [0.0]
-    ends = EndOffsets({}, "clicks", clock=lambda: now[0])
-    found = []
-    for away in (False, True, True, False, False, False):
-        monkeypatch.setattr(Client, "away", away)
-        now[0] += EVERY_S
-        found.append((ends.look(), ends.silent))
-    here = {("clicks", 0): 7}
-    assert found[1] == (here, False)
-    assert found[2] == ({}, True)
-    assert found[-1] == (here, False)

@@ -16,7 +16,6 @@ from workbook.views.accounting import accounting
 from workbook.views.charts import per_second
 from workbook.views.clocks import clocks
 from workbook.views.event_time import MOST, event_time
-from workbook.views.lag import STALE_MS, lag_over_time
 from workbook.views.leads import leads
 from workbook.views.merging import DRAWN, Moment, merging
 from workbook.views.open_state import SHOWN, Curve, open_state
@@ -318,28 +317,6 @@ def test_an_account_adds_up_part_by_part() -> None:
         "fate": "duplicate", "expected": 2_400, "found": 2_390, "difference": "✗ 10 too few",
     }  # fmt: skip
     assert accounting({}, {}).words == "0 of 0 records found: none. It adds up, part by part."
-
-
-NOW = 1_700_000_000_000
-
-
-def test_lag_is_said_as_its_line_shows_it() -> None:
-    rising = [(NOW - 60_000 + n * 5_000, n * 100) for n in range(13)]
-    falling = [(at, 5_000 - lag) for at, lag in rising]
-    old = [(NOW - STALE_MS - 5_000, 7)]
-    drawn = lag_over_time({"up": rising, "down": falling, "old": old, "none": []}, NOW)
-    assert drawn.words == (
-        "down is 3,800 messages behind, shrinking; up is 1,200 messages behind, growing; "
-        "old was 7 messages behind when that was last known."
-    )
-    assert [row["group"] for row in drawn.rows] == ["down", "up", "old"]
-    assert drawn.rows[1] == {
-        "group": "up", "ten minutes ago": "–", "five": "–", "one": "0", "now": "1,200",
-        "highest": "1,200",
-    }  # fmt: skip
-    assert lag_over_time({}, NOW).words == "No lag is known yet."
-    many = lag_over_time({f"g{n}": [(NOW, n)] for n in range(8)}, NOW)
-    assert many.words.endswith("3 more groups in the table.")
 
 
 def test_a_chart_of_counts_names_each_series() -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
-from concurrent.futures import Future
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,15 +10,13 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from confluent_kafka import KafkaException
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 
 from workbook.errors import WorkbookError
-from workbook.kafka import end_offsets
 from workbook.spark.progress import Progress
 from workbook.spark.runner import Batch
 from workbook.systems import SYSTEMS
-from workbook.systems.merge_clocks import Clocks
+from workbook.systems.merge_run import Clocks
 from workbook.systems.view_sums import Sums
 
 START = 1_767_225_600.0  # 2026-01-01
@@ -90,42 +86,6 @@ def test_lag_is_that_of_now_and_an_old_one_while_the_broker_is_silent() -> None:
     assert ", lag 2,005" in str(progress)
     progress.silent = True
     assert ", lag 2,005?" in str(progress)
-
-
-class Admin:
-    """A client whose answers are those that the test puts in, or a failure."""
-
-    def __init__(self) -> None:
-        self.answers: list[int | KafkaException] = []
-
-    def list_offsets(self, places: dict[Any, Any], **rest: Any) -> dict[Any, Future[Any]]:
-        told, future = self.answers.pop(0), Future[Any]()
-        if isinstance(told, KafkaException):
-            future.set_exception(told)
-        else:
-            future.set_result(SimpleNamespace(offset=told))
-        return dict.fromkeys(places, future)
-
-
-def test_a_broker_that_does_not_answer_is_silent_until_it_does(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    admin, clock = Admin(), Clock()
-    admin.answers = [7, KafkaException("timed out"), 9]
-    monkeypatch.setattr(end_offsets, "require_topic", lambda config, topic: 1)
-    monkeypatch.setattr(end_offsets, "AdminClient", lambda config: admin)
-    asked, told = end_offsets.EndOffsets({}, "c", clock=clock), []
-    for _ in range(4):
-        told.append((asked.look(), asked.silent))
-        clock.now += end_offsets.EVERY_S
-        if not admin.answers:
-            clock.now = -math.inf  # enough was asked
-    assert told == [
-        ({}, False),
-        ({("c", 0): 7}, False),
-        ({}, True),
-        ({("c", 0): 9}, False),
-    ]
 
 
 def test_a_rate_is_that_of_the_last_seconds_and_nothing_when_idle() -> None:

@@ -17,7 +17,7 @@ import pytest
 from confluent_kafka import Producer
 from labs import end, read_until, until, workbook
 
-from workbook.cli.live_line import Writes
+from workbook.cli.screen import Writes
 from workbook.cli.metrics import LINES, Known
 from workbook.errors import TopicMissing
 from workbook.kafka.offsets import EndOffsets

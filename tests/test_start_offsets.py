@@ -18,7 +18,7 @@ from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.require import topic_ids
 from workbook.kafka.start_offsets import EARLIEST, HEADER, headers, look_up, where_to_begin
 from workbook.systems import SYSTEMS
-from workbook.systems.merge_start import where_to_start
+from workbook.systems.merge_run import where_to_start
 from workbook.topics import Topic
 
 Make = Callable[..., Topic]

@@ -35,14 +35,6 @@ class NoSuchState(WorkbookError):
     """The state of a query has no such table, or not yet."""
 
 
-class NoSuchTime(WorkbookError, ValueError):
-    """A time that doesn't say which instant it is: no time zone, or no number of milliseconds."""
-
-
-class NoSuchWindow(WorkbookError, ValueError):
-    """A window that takes no time, or is kept for less than none."""
-
-
 class NoTopology(WorkbookError, ValueError):
     """Something other than a streaming query was asked for its topology."""
 

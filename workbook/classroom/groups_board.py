@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from workbook.kafka.end_sampler import EndSampler
-from workbook.kafka.groups import Dashboard
-from workbook.kafka.lag import EndSamples
+from workbook.kafka.offsets import EndOffsets
+from workbook.streams.groups import Dashboard
 from workbook.views.groups import Board, board
 
 EVERY_S = 0.2
+KEPT_MS, POINTS = 600_000, 600
+"""Lags, and what has left, are shown for ten minutes: about a lag a second."""
 
 
 class GroupsBoard:
@@ -25,28 +27,60 @@ class GroupsBoard:
     def __init__(
         self, config: Mapping[str, Any], read: Callable[[], Iterable[Mapping[str, Any]]]
     ) -> None:
-        self._dashboard = Dashboard(read, EndSampler(config, EndSamples()))
+        self._dashboard = Dashboard(read, EndOffsets(config))
         self._lock = threading.Lock()
+        self._rows: dict[str, dict[str, Any]] = {}
+        self._seen: list[dict[str, Any]] = []
+        self._history: dict[str, deque[tuple[int, int]]] = {}
+        self._gone: dict[str, dict[str, Any]] = {}
 
     def look_on(self, until: Callable[[], bool]) -> None:
         """Sample ends and rows until ``until()``."""
         while not until():
-            with self._lock:
-                self._dashboard.look()
+            self.look()
             time.sleep(EVERY_S)
+
+    def look(self) -> None:
+        """Look at the dashboard; if it has changed, note each group's lag, and who has left."""
+        with self._lock:
+            self._dashboard.look()
+            seen = self._dashboard.rows()
+            if seen is not self._seen:
+                self._note({row["group"]: row for row in seen}, int(time.time() * 1000))
+                self._seen = seen
 
     def draw(self) -> Board:
         """Draw the groups, their lag over time, and who left."""
         with self._lock:
-            known = self._dashboard
             now = int(time.time() * 1000)
-            return board(known.rows(), known.history(), now, known.gone(), known.silent)
+            gone = [{**each, "ago": (now - each["at"]) / 1000} for each in self._gone.values()]
+            gone.sort(key=lambda each: each["ago"])
+            return board(self._seen, self._history, now, gone, self._dashboard.silent)
 
     def behind(self, group: str) -> tuple[int, float]:
         """Return a group's lag in messages and in seconds; zeros where it isn't known."""
         with self._lock:
-            found = [row for row in self._dashboard.rows() if row["group"] == group]
-        return (found[0]["lag"] or 0, found[0]["seconds"] or 0.0) if found else (0, 0.0)
+            row = self._rows.get(group, {})
+        return row.get("lag") or 0, row.get("seconds") or 0.0
 
     def close(self) -> None:
         """Do nothing: a loop closes what it was given."""
+
+    def _note(self, rows: dict[str, dict[str, Any]], now: int) -> None:
+        for group, row in rows.items():
+            points = self._history.setdefault(group, deque(maxlen=POINTS))
+            if row["lag"] is not None:
+                points.append((now, row["lag"]))
+        for group, former in self._rows.items():
+            row = rows.get(group, {"members": 0, "changed_at": now})
+            if group not in rows or (former["members"] and not row["members"]):
+                how = "lost its last member" if group in rows else "deleted"
+                left = {"group": group, "how": how, "at": min(row["changed_at"], now)}
+                ids = former["client_ids"] or self._gone.get(group, former)["client_ids"]
+                self._gone[group] = {**left, "client_ids": ids, "lag": former["lag"]}
+        self._gone = {
+            group: gone
+            for group, gone in self._gone.items()
+            if now - gone["at"] < KEPT_MS and not rows.get(group, {}).get("members")
+        }
+        self._rows = rows

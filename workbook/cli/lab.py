@@ -1,4 +1,4 @@
-"""``workbook lab``: Kafka and JupyterLab, until Ctrl-C."""
+"""``workbook lab``: Kafka and JupyterLab, until Ctrl-C; ``stop`` and ``start`` of one server."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-from workbook.cli.console import ENDINGS, as_typed, end_like_ctrl_c, typed
-from workbook.errors import WorkbookError
+from workbook.cli.console import ENDINGS, as_typed, end_like_ctrl_c, typed, waiting_for
+from workbook.errors import NotOurServer, NotRunning, WorkbookError
 from workbook.stack import broker, client, folders, jars, jupyter, notebook_copies, started
 from workbook.stack.doctor import spark_master, spark_memory
+from workbook.stack.server import shown
+from workbook.stack.supervisor import SERVERS
 
 
 def lab(options: Namespace) -> None:
@@ -80,3 +82,34 @@ def _leave(lease: client.Lease) -> None:
     if not folders.gone(30):
         started.clear()
     print("Everything the lab started has ended.")
+
+
+def stop(options: Namespace) -> None:
+    """Stop a server of the lab that runs; its data stay."""
+    name = options.server
+    with waiting_for(f"Stopping {name}"):
+        address = _running_lab("stop", name).ask("stop", name=name)
+    print(f"{name} at {shown(address)} has stopped; everything else goes on.")
+    print(f"It comes back with its {SERVERS[name].KEEPS} by: {typed()} start {name}")
+
+
+def start(options: Namespace) -> None:
+    """Start the server again, with the same data and on the same port."""
+    address = _running_lab("start", options.server).ask("start", name=options.server)
+    print(f"{options.server} runs at {shown(address)}.")
+
+
+def _running_lab(deed: str, name: str) -> client.Lease:
+    """Connect to the lab's supervisor, starting nothing; refuse a server that isn't the lab's."""
+    variable = SERVERS[name].VARIABLE
+    if named := os.environ.get(variable):
+        raise NotOurServer(
+            f"Will not {deed} {SERVERS[name].NAME} on {shown(named)}: the lab did not start it. "
+            f"Unset {variable} to use the lab's own."
+        )
+    try:
+        return client.Lease("command", start=False)
+    except NotRunning:
+        raise NotRunning(
+            f"This lab does not run, and so has no {name}. Run: python -m workbook lab"
+        ) from None

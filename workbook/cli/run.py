@@ -13,7 +13,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from workbook.cli.console import Ending, end_like_ctrl_c, plain, typed, waiting_for
-from workbook.cli.live_line import Writes, follow
+from workbook.cli.screen import Writes, follow
 from workbook.errors import SparkFailed, WorkbookError
 from workbook.kafka.offsets import EndOffsets
 from workbook.kafka.require import require_topic, topic_ids
@@ -21,8 +21,8 @@ from workbook.spark import checkpoints, cluster, session
 from workbook.spark.failures import query_failed
 from workbook.stack.broker import Broker, kafka
 from workbook.systems import SYSTEMS
-from workbook.systems.base import System, fill_in, letters_of
-from workbook.systems.refusals import require_folder
+from workbook.systems.base import Job, System, fill_in, letters_of
+from workbook.systems.preflight import require_folder
 from workbook.topics import Topic
 
 
@@ -101,7 +101,7 @@ def _run(broker: Broker, system: System, options: Namespace) -> None:
     try:
         checkpoint = _checkpoint(system, options)
         with waiting_for("Starting the query (about five seconds)"):
-            started = system.start(spark, broker, options, checkpoint, writes)
+            started = system.start(Job(spark, broker, options, checkpoint, writes))
         if started.store is not None:
             print(f"Ask its store meanwhile: {typed()} store {shlex.quote(str(started.store))}")
         follow(started, writes, EndOffsets(config, *system.sources(options)), ending)

@@ -9,13 +9,12 @@ from pathlib import Path
 
 from workbook.crashlab.crashes import CRASHES
 from workbook.crashlab.crashes.base import AFTER_COMMIT, ByHand, Crashes
-from workbook.crashlab.notes import Read
-from workbook.crashlab.parcel import unpacked
-from workbook.crashlab.plan import Plan
+from workbook.crashlab.own_loop import unpacked
+from workbook.crashlab.plan import NoteRead, Plan
 from workbook.crashlab.points import KillAt, die_with_parent, kill_after_commit
 from workbook.kafka.broker import Broker
 from workbook.systems import SYSTEMS
-from workbook.systems.base import System
+from workbook.systems.base import Job, System
 
 
 def run_on_spark(plan: Plan, system: System, crashes: Crashes, options: Namespace) -> None:
@@ -30,7 +29,7 @@ def run_on_spark(plan: Plan, system: System, crashes: Crashes, options: Namespac
         shutil.rmtree(checkpoint, ignore_errors=True)
     if plan.point == AFTER_COMMIT:
         kill_after_commit(plan, checkpoint / "0" / "commits")
-    started = system.start(spark, broker, options, checkpoint, KillAt(plan, options))
+    started = system.start(Job(spark, broker, options, checkpoint, KillAt(plan, options)))
     with started.running:
         crashes.finish(started, plan.records)
 
@@ -48,7 +47,7 @@ def main() -> None:
     else:
         run = ByHand(
             plan.variant, plan.config, options, plan.group, plan.records, plan.pace, own,
-            on_read=Read(Path(plan.folder)),
+            on_read=NoteRead(Path(plan.folder)),
         )  # fmt: skip
         variant.by_hand(run, KillAt(plan, options))
 

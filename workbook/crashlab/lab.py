@@ -13,9 +13,9 @@ from types import MappingProxyType, TracebackType
 from typing import Any, ClassVar
 
 from workbook.crashlab.crashes.base import OwnLoop
-from workbook.crashlab.found import Kept
-from workbook.crashlab.material import Material, variant_of
-from workbook.crashlab.parcel import packed
+from workbook.crashlab.kill_pictures import KillPictures
+from workbook.crashlab.lab_topics import LabTopics, variant_of
+from workbook.crashlab.own_loop import packed
 from workbook.crashlab.plan import Plan, draw
 from workbook.crashlab.process import Victim
 from workbook.crashlab.report import BY_HAND, KILL, RESTART, Kill, Outcome, recoveries
@@ -67,7 +67,7 @@ class CrashLab:
         self.system, self.seed = system, seed
         own = OwnLoop(variant, dict(settings), refused) if callable(variant) else None
         self.variant = variant_of(system, variant)
-        parcel = packed(own) if own else ""
+        packed_loop = packed(own) if own else ""
         self._name = f"{system}.{self.variant.name}.{secrets.token_hex(4)}"
         self._folder = scratch_dir() / "crashes" / self._name
         passed = [self.variant.point(name) for name in points]
@@ -79,20 +79,20 @@ class CrashLab:
         self._folder.mkdir(parents=True)
         if replaces:
             self._replace_the_former()
-        self.material = Material(broker, system, seed, self._folder, clean=own is not None)
+        self.topics = LabTopics(broker, system, seed, self._folder, clean=own is not None)
         self._plan = Plan(
             system=system,
             variant=self.variant.name,
-            words=(*self.material.words, *self.variant.words),
+            words=(*self.topics.words, *self.variant.words),
             config=broker.client_config(),
             folder=str(self._folder),
             group=self._name,
-            records=self.material.filled.records,
+            records=self.topics.filled.records,
             pace=pace,
-            own=parcel,
+            own=packed_loop,
         )
-        self._kept = Kept(
-            self.material, self._name, self._folder, by_hand=self.variant.by_hand is not None
+        self._pictures = KillPictures(
+            self.topics, self._name, self._folder, by_hand=self.variant.by_hand is not None
         )
         self._later = packed(replace(own, refused=0)) if own else ""
 
@@ -123,7 +123,7 @@ class CrashLab:
         self._require(self.state == "killed", "restart", "it has not been killed")
         self._kills = self.kills
         self._started().kill()  # lets go of what is left of it
-        self._kept.note(len(self._kills))
+        self._pictures.note(len(self._kills))
         self._restarts.append(time.time())
         self._plan = replace(self._plan, own=self._later)
         self._run()
@@ -141,28 +141,28 @@ class CrashLab:
         """
         self._started()
         begun = [kill.at for kill in self.kills] if since == KILL else self._restarts
-        self._kept.note(len(self.kills))
+        self._pictures.note(len(self.kills))
         killed = [kill.at for kill in self.kills]
         return Outcome(
             self.system,
             self.variant,
             self.seed,
             tuple(self.kills),
-            self.material.judge(),
-            recoveries(begun, self.material.written()),
+            self.topics.judge(),
+            recoveries(begun, self.topics.written()),
             since,
-            tuple(self._kept.pictures(killed, self._restarts)),
+            tuple(self._pictures.pictures(killed, self._restarts)),
         )
 
     def timeline(self) -> Picture:
         """Draw the checkpoint of a query on Spark: its files over time, and the kills."""
         self._require(self.variant.by_hand is None, "show a checkpoint", "it commits to Kafka")
-        return self._kept.timeline([kill.at for kill in self.kills], self._restarts)
+        return self._pictures.timeline([kill.at for kill in self.kills], self._restarts)
 
     def close(self) -> None:
         """End the process, and remove the lab's folder and, from our own broker, its topics."""
         self._end()
-        self.material.delete()
+        self.topics.delete()
 
     # --- what is going on ---------------------------------------------------------------------
 
@@ -210,8 +210,8 @@ class CrashLab:
     def offsets(self) -> PartitionOffsets:
         """Return how far partition 0 goes, and is committed, in Kafka or in the checkpoint."""
         if self.variant.by_hand is None:
-            return self.material.offsets_in(self.checkpoint)
-        return self.material.offsets(self._name)
+            return self.topics.offsets_in(self.checkpoint)
+        return self.topics.offsets(self._name)
 
     # --- inside -------------------------------------------------------------------------------
 
@@ -277,7 +277,7 @@ def crash(
     """
     with CrashLab(broker, system, variant, *points, seed=seed, replaces=False, **own) as lab:
         lab.start()
-        progress(f"It starts; {lab.material.filled.records:,} records wait in its topic ...")
+        progress(f"It starts; {lab.topics.filled.records:,} records wait in its topic ...")
         for point in points:
             lab.wait_for_crash()
             progress(f"Killed at pass {lab.kills[-1].passes:,} of {point}. It starts again ...")

@@ -1,16 +1,21 @@
-"""The plan of a process of the crash lab: a system, its topics, and where to die."""
+"""The plan of a process of the crash lab, and what it notes that outlives kill -9."""
 
 from __future__ import annotations
 
 import json
+import os
 import random
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 from workbook.crashlab.crashes.base import Point
 
 NOTE = "killed"
 """The file in the lab's folder that says when (seconds since 1970) the kill came."""
+
+READ = "read"
+"""The file in the lab's folder with the offset behind the last record that the loop was given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +24,7 @@ class Plan:
 
     ``records`` are waiting in its topic. With a ``point`` the process kills itself when it passes
     there for the ``passes``-th time. ``group`` and ``pace`` (seconds of waiting per record) are
-    for runs by hand. ``own`` is a loop of somebody's own, in a parcel.
+    for runs by hand. ``own`` is a loop of somebody's own, packed as text.
     """
 
     system: str
@@ -53,3 +58,21 @@ def draw(variant: str, points: Sequence[Point], seed: int) -> list[int]:
         passes.append(random.Random(f"{variant} {point.name} {seed}").randint(first, last))
         begins = False
     return passes
+
+
+class NoteRead:
+    """Notes the offset behind each record; called before the loop gets the record."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = os.open(folder / READ, os.O_CREAT | os.O_WRONLY)
+
+    def __call__(self, offset: int) -> None:
+        os.pwrite(self._file, b"%20d" % offset, 0)
+
+
+def read_in(folder: Path) -> int | None:
+    """Return the offset that a process noted last; None if it was given no record."""
+    try:
+        return int((folder / READ).read_text())
+    except (FileNotFoundError, ValueError):
+        return None

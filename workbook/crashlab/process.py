@@ -9,8 +9,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from workbook.crashlab.notes import READ
-from workbook.crashlab.plan import NOTE, Plan
+from workbook.crashlab.plan import NOTE, READ, Plan
 from workbook.crashlab.points import kill_family
 from workbook.spark.failures import cause
 from workbook.stack.folders import ROOT

@@ -1,24 +1,26 @@
-"""How far a group is behind, in messages and in seconds, from sampled end offsets alone."""
+"""How far groups are behind, in messages and in seconds, from their commits and sampled ends."""
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from workbook.kafka.offsets import Offsets
-from workbook.kafka.samples import Samples
+from workbook.kafka.offsets import Offsets, Place
 
-KEPT_MS = 3_600_000
-MOST = 200
-"""Samples are kept for an hour, and at most so many of a partition: 3,200 bytes."""
+KEPT_MS, MOST = 3_600_000, 200
+"""End offsets are kept for an hour, and at most 200 of a partition: 3,200 bytes."""
+
+APART = 0.1
+"""Samples may be this share of their age apart: what is a minute old is known to six seconds."""
 
 
 class Lag(NamedTuple):
     """What a group has yet to read: ``messages``, the oldest of which is ``seconds`` old.
 
-    With ``at_least`` it's older than that: it was there before the first sample. ``partly`` it's
-    known: of some partitions it isn't.
+    With ``at_least`` that is a lower bound: the message is older than the first sample. With
+    ``partly`` the lag of some partitions is unknown.
     """
 
     messages: int
@@ -30,97 +32,105 @@ class Lag(NamedTuple):
 Commits = Sequence[Mapping[str, Any]]
 """What a group has committed: topic, partition, offset (the one to read next)."""
 
-NOBODY: Offsets = {}
+
+class Samples:
+    """Where a partition ended, over time: (ms, offset), the older the further apart."""
+
+    def __init__(self) -> None:
+        self.times, self.numbers = array("q"), array("q")
+
+    def add(self, time: int, number: int) -> None:
+        """Add a sample; one that isn't newer than the last replaces it."""
+        while self.times and self.times[-1] >= time:
+            self._drop_last()
+        if self.numbers[-2:] == array("q", (number, number)):
+            self._drop_last()  # a standstill takes two samples: its first and its last
+        self.times.append(time)
+        self.numbers.append(number)
+        old = bisect_right(self.times, time - KEPT_MS) - 1
+        if old > 0:
+            del self.times[:old], self.numbers[:old]
+        if len(self.times) > MOST:
+            self._thin(time)
+
+    def when(self, number: int) -> float | None:
+        """Return when (ms) it passed a number below the last one; None if before the samples."""
+        times, numbers = self.times, self.numbers
+        after = bisect_right(numbers, number)
+        if after == 0:
+            return None
+        start, first = times[after - 1], numbers[after - 1]
+        return start + (times[after] - start) * (number - first) / (numbers[after] - first)
+
+    def _drop_last(self) -> None:
+        self.times.pop()
+        self.numbers.pop()
+
+    def _thin(self, now: int) -> None:
+        """Drop each sample without which its neighbours wouldn't be too far apart."""
+        times, kept = self.times, [len(self.times) - 1]
+        for place in range(len(times) - 2, 0, -1):
+            if times[kept[-1]] - times[place - 1] > APART * (now - times[place - 1]):
+                kept.append(place)
+        kept = [0, *reversed(kept)]
+        self.times = array("q", (times[place] for place in kept))
+        self.numbers = array("q", (self.numbers[place] for place in kept))
 
 
 class EndSamples:
-    """Where partitions ended in the last hour, sampled; times are in ms of any one clock.
+    """Where partitions ended in the last hour; times are in ms of any one clock."""
 
-    The seconds are as exact as samples are close: they're a tenth of their age apart at most.
-    """
-
-    def __init__(self, keep_ms: int = KEPT_MS, most: int = MOST) -> None:
-        self._of: dict[tuple[str, int], Samples] = {}
-        self._lost: dict[tuple[str, int], Samples | None] = {}
+    def __init__(self) -> None:
+        self._of: dict[Place, Samples] = {}
+        self._lost: set[Place] = set()
         self._committed: Offsets = {}
-        self._keep_ms, self._most = keep_ms, most
 
-    def add(
-        self,
-        now: int,
-        ends: Mapping[tuple[str, int], int],
-        committed: Mapping[tuple[str, int], int] = NOBODY,
+    def note(
+        self, now: int, ends: Offsets, committed: Offsets, denied: Collection[Place] = ()
     ) -> None:
-        """Note where partitions ended at ``now``; one that shrank is a new one: begin again.
+        """Note where partitions ended at ``now``, and which ones the broker has ``denied``.
 
-        ``committed`` has each one's highest committed offset, as it was known before they were
-        asked for: if that lies beyond the end, the topic isn't the one that was read.
+        ``committed`` has the highest committed offset of each partition that was asked for, as it
+        was known before: where that is beyond the end, the topic has been recreated or truncated.
+        Other partitions are forgotten.
         """
-        for partition, end in ends.items():
-            samples = self._of.get(partition) or self._lost.pop(partition, None)
-            if samples is None or samples.numbers[-1] > end:
-                samples = Samples(self._keep_ms, self._most)
+        self._lost = set(denied)
+        for place, end in ends.items():
+            samples = self._of.get(place)
+            if samples is None or samples.numbers[-1] > end:  # a new one, or a recreated one
+                samples = self._of[place] = Samples()
             samples.add(now, end)
-            self._of[partition] = samples
-            self._committed[partition] = committed.get(partition, 0)
+            self._committed[place] = committed.get(place, 0)
+        for place in self._of.keys() - committed.keys():
+            del self._of[place], self._committed[place]
 
-    def lose(self, partitions: Iterable[tuple[str, int]]) -> None:
-        """Note that the ends of these are unknown: deleted, or no right to describe them.
+    def __contains__(self, place: Place) -> bool:
+        """Return whether the broker has ever answered about a partition."""
+        return place in self._of or place in self._lost
 
-        Their samples stay, because a broker that has just started may deny its topics too.
-        """
-        for each in partitions:
-            self._lost.setdefault(each, self._of.pop(each, None))
+    def is_lost(self, place: Place) -> bool:
+        """Return whether a partition doesn't exist, or we have no right to describe it."""
+        return place in self._lost
 
-    def keep(self, partitions: Iterable[tuple[str, int]]) -> None:
-        """Forget all partitions but these."""
-        for each in {*self._of, *self._lost}.difference(partitions):
-            for known in (self._of, self._lost, self._committed):
-                known.pop(each, None)
-
-    def end(self, topic: str, partition: int) -> int | None:
-        """Return where a partition ended when last asked; None if that's unknown."""
-        samples = self._of.get((topic, partition))
-        return None if samples is None else samples.numbers[-1]
-
-    @property
-    def ends(self) -> Offsets:
-        """Return where each partition ended when last asked."""
-        return {each: samples.numbers[-1] for each, samples in self._of.items()}
-
-    def is_lost(self, topic: str, partition: int) -> bool:
-        """Return whether a partition is deleted, or we have no right to describe it."""
-        return (topic, partition) in self._lost
-
-    def is_beyond(self, topic: str, partition: int, committed: int) -> bool:
-        """Return whether an offset was committed of a topic that was made anew, or cut, since."""
-        end = self.end(topic, partition)
-        return end is not None and end < committed <= self._committed[topic, partition]
+    def is_beyond(self, place: Place, committed: int) -> bool:
+        """Return whether a committed offset is beyond the end of its partition."""
+        samples = self._of.get(place)
+        return samples is not None and samples.numbers[-1] < committed <= self._committed[place]
 
     def lag(self, commits: Commits, now: int) -> Lag | None:
         """Return what is left behind all of these commits together; None if that's unknown."""
         messages, oldest, at_least, unknown = 0, float(now), False, 0
         for commit in commits:  # of 10,000 groups each second
             place, committed = (commit["topic"], commit["partition"]), commit["offset"]
-            samples = self._of.get(place)
+            samples = None if place in self._lost else self._of.get(place)
             left = 0 if samples is None else samples.numbers[-1] - committed
-            if samples is None or committed < 0 or (left < 0 and self.is_beyond(*place, committed)):
+            if samples is None or (left < 0 and self.is_beyond(place, committed)):
                 unknown += 1
             elif left > 0:  # else it may have committed after the last sample
-                written = _written(samples, committed)
+                written = samples.when(committed)
                 messages += left
                 at_least = at_least or written is None
                 oldest = min(oldest, samples.times[0] if written is None else written)
         if unknown == len(commits):
             return None
         return Lag(messages, (now - oldest) / 1000, at_least, unknown > 0)
-
-
-def _written(samples: Samples, offset: int) -> float | None:
-    """Return when (ms) the end passed an offset below the last one; None if before the samples."""
-    times, numbers = samples.times, samples.numbers
-    after = bisect_right(numbers, offset)
-    if after == 0:
-        return None
-    start, first = times[after - 1], numbers[after - 1]
-    return start + (times[after] - start) * (offset - first) / (numbers[after] - first)

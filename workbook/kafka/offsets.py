@@ -21,14 +21,18 @@ from confluent_kafka import (
 from confluent_kafka.admin import OffsetSpec
 
 from workbook.errors import WorkbookError
-from workbook.kafka.require import ANSWER_S, admin, require_topic, unreachable
+from workbook.kafka.require import ANSWER_S, UNKNOWN, admin, require_topic, unreachable
 
 T = TypeVar("T")
-Offsets = dict[tuple[str, int], int]
-"""Topic and partition to an offset."""
+Place = tuple[str, int]
+"""A topic and a partition's number."""
 
-EVERY_S, AT_ONCE_S = 1.0, 3.0
-"""Of ``EndOffsets``: seconds between two questions, and those that an answer may take."""
+Offsets = dict[Place, int]
+
+EVERY_S, AT_ONCE_S, RENEWED_S = 1.0, 3.0, 10.0
+"""Of ``EndOffsets``: seconds between questions, for an answer, and for a client that was denied."""
+
+DENIED = {*UNKNOWN, KafkaError._UNKNOWN_PARTITION, KafkaError.TOPIC_AUTHORIZATION_FAILED}
 
 _STARTING = {
     KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE,
@@ -154,52 +158,85 @@ def _patiently(config: Mapping[str, Any], ask: Callable[[], T]) -> T:
 
 
 class EndOffsets:
-    """The end offsets of topics, at most ``EVERY_S`` old while its broker answers.
+    """The end offsets of all partitions of ``topics``, and of those handed to ``ask``.
 
-    It asks without waiting for the answer. Raises as ``require_topic`` does, at the beginning only.
-    ``clock`` gives seconds.
+    It needs the right to DESCRIBE each topic. ``ends`` and ``denied`` (partitions that don't exist
+    or that this user may not describe) are those of the last answer to the question of ``asked``
+    (in seconds of ``clock``); ``silent`` says that this question failed. Raises as
+    ``require_topic`` does, at the beginning only.
     """
 
     def __init__(
-        self,
-        config: Mapping[str, Any],
-        *topics: str,
-        clock: Callable[[], float] = time.monotonic,
+        self, config: Mapping[str, Any], *topics: str, clock: Callable[[], float] = time.time
     ) -> None:
-        self._partitions = [
-            TopicPartition(topic, number)
-            for topic in topics
-            for number in range(require_topic(config, topic))
-        ]
-        self._config, self._admin = config, admin(config)
+        self._own = [(t, number) for t in topics for number in range(require_topic(config, t))]
+        self._config = config
         self._answers: dict[TopicPartition, Future[Any]] = {}
-        self._clock, self._due, self.silent = clock, -math.inf, False
+        self._clock, self._by_topic = clock, False
+        self.ends, self.denied, self.asked = Offsets(), set[Place](), -math.inf
+        self.silent, self._is_new = False, True
+        self._renew()
 
     def look(self) -> Offsets:
-        """Return the last question's answer, once: empty if there is none (yet). Ask the next one.
+        """Return an answer that has arrived, {} without one; ask again once a second."""
+        ends = self.ends if self.take() else {}
+        self.ask()
+        return ends
 
-        ``silent`` says whether the last question was in vain.
+    def take(self) -> bool:
+        """Take the last question's answer; return False where there is none (yet)."""
+        if not self._answers or not all(answer.done() for answer in self._answers.values()):
+            return False
+        self.ends, self.denied, leaderless, failed = {}, set(), set[Place](), False
+        for partition, answer in self._answers.items():
+            place, end, code = (partition.topic, partition.partition), -1, KafkaError.NO_ERROR
+            try:
+                end = int(answer.result().offset)
+            except KafkaException as failure:
+                code = failure.args[0].code()
+            if end >= 0:
+                self.ends[place] = end
+            elif code in DENIED:
+                self.denied.add(place)
+            elif code == KafkaError._NOENT:
+                leaderless.add(place)
+            else:
+                failed = True  # no end and no error: the broker ended meanwhile
+        if self._is_new or self.ends:
+            self.denied |= leaderless
+        else:
+            failed |= bool(leaderless)  # an old client says so when the broker is away
+        self._answers, self._is_new = {}, False
+        self.silent, self._by_topic = failed and not self.ends and not self.denied, failed
+        # A client keeps what it has learned of a topic: that it's missing, or a leader's epoch,
+        # which a broker that has restarted refuses for ever.
+        is_old = self._clock() - self._made > RENEWED_S
+        if failed or (self.denied and (is_old or not self.ends)):
+            self._renew()
+        return True
+
+    def ask(self, partitions: Iterable[Place] = ()) -> bool:
+        """Ask the next question; return False if it isn't due, or the last one is unanswered.
+
+        One request asks for all, or one per topic once a request has failed: a partition without
+        a leader lets all others of its request fail.
         """
-        ends: Offsets = {}
-        if self._answers and all(answer.done() for answer in self._answers.values()):
-            ends, self._answers = self._take(), {}
-        if not self._answers and self._clock() >= self._due:
-            self._due = self._clock() + EVERY_S
-            wanted = {partition: OffsetSpec.latest() for partition in self._partitions}
-            self._answers = self._admin.list_offsets(wanted, request_timeout=AT_ONCE_S)
-        return ends
+        # A clock that was set back must not put the next question off.
+        if self._answers or self.asked <= self._clock() < self.asked + EVERY_S:
+            return False
+        self.asked = self._clock()
+        requests: dict[str, dict[TopicPartition, OffsetSpec]] = {}
+        for topic, number in {*self._own, *partitions}:
+            if not topic or number < 0:  # read from a record that is none: the client would raise
+                continue
+            request = requests.setdefault(topic if self._by_topic else "", {})
+            request[TopicPartition(topic, number)] = OffsetSpec.latest()
+        for request in requests.values():
+            self._answers |= self._admin.list_offsets(request, request_timeout=AT_ONCE_S)
+        return True
 
-    def _take(self) -> Offsets:
-        try:
-            ends = {
-                (partition.topic, partition.partition): int(answer.result().offset)
-                for partition, answer in self._answers.items()
-            }
-        except KafkaException:
-            self.silent, self._admin = True, admin(self._config)
-            return {}
-        self.silent = False
-        return ends
+    def _renew(self) -> None:
+        self._admin, self._made, self._is_new = admin(self._config), self._clock(), True
 
 
 @dataclass(frozen=True, slots=True)

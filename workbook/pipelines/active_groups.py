@@ -18,13 +18,13 @@ from workbook.sources.consumer_offsets import COMMIT, METADATA
 from workbook.streams.events.client_details import ClientDetails, to_json
 from workbook.tables.ktable import KTable, ktable
 
-VERSION = 1
+VERSION = 2
 """Of what its checkpoints hold and count; tests/test_versions.py says when to raise it."""
 
 SCHEMA = (
     "group STRING, details BINARY, "
     "offsets ARRAY<STRUCT<topic: STRING, partition: INT, offset: BIGINT, committed_at: BIGINT>>, "
-    "described_at BIGINT, changed_at BIGINT, deleted BOOLEAN"
+    "changed_at BIGINT, deleted BOOLEAN"
 )
 """``changed_at`` (ms) is the time of the record, or tombstone, that changed the group last.
 
@@ -63,9 +63,8 @@ def active_groups(decoded: DataFrame, serialise: Serialise = to_json) -> DataFra
 
     In: the rows of ``consumer_offsets.decode``. Out: ``group``; ``details``, its ``ClientDetails``
     as ``serialise`` writes them, null where no record describes it; ``offsets``, its latest commit
-    per topic and partition (``offset`` is the one to read next); ``described_at``, the time of
-    the newest record that describes it (ms); ``changed_at``, that of its newest record, a
-    tombstone too; ``deleted``, true where nothing is left of it.
+    per topic and partition (``offset`` is the one to read next); ``changed_at``, the time (ms) of
+    its newest record, a tombstone too; ``deleted``, true where nothing is left of it.
     """
     rows = decoded.withColumn("recorded_at", F.unix_millis("timestamp"))
     joined = commits(rows).join(metadata(rows), "group", "offsets", "parts", newest="recorded_at")
@@ -78,19 +77,14 @@ def active_groups(decoded: DataFrame, serialise: Serialise = to_json) -> DataFra
     return joined.mapInArrow(actives, SCHEMA)
 
 
-_OFFSET = {
-    "topic": pa.string(),
-    "partition": pa.int32(),
-    "offset": pa.int64(),
-    "committed_at": pa.int64(),
-}
+_OFFSET = {"topic": pa.string(), "partition": pa.int32()}
+_OFFSET |= {"offset": pa.int64(), "committed_at": pa.int64()}
 
 _ARROW = pa.schema(
     {
         "group": pa.string(),
         "details": pa.binary(),
         "offsets": pa.list_(pa.struct(_OFFSET)),
-        "described_at": pa.int64(),
         "changed_at": pa.int64(),
         "deleted": pa.bool_(),
     }
@@ -102,13 +96,11 @@ def _active(row: dict[str, Any], serialise: Serialise) -> dict[str, Any]:
         return {"group": row["group"], "changed_at": row["recorded_at"], "deleted": True}
     details = ClientDetails.of(row["group"], row["parts"])
     offsets = [{**each, "offset": each["committed"]} for each in row["offsets"]]
-    described = [part["recorded_at"] for part in row["parts"]]
-    recorded = (each["recorded_at"] for each in offsets)
+    recorded = (each["recorded_at"] for each in (*row["parts"], *offsets))
     return {
         "group": row["group"],
         "details": None if details is None else serialise(details),
         "offsets": offsets,
-        "described_at": max(described, default=None),
-        "changed_at": max(row["recorded_at"], *described, *recorded),
+        "changed_at": max(row["recorded_at"], *recorded),
         "deleted": False,
     }

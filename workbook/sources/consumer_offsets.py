@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -26,11 +25,7 @@ from workbook.streams.events.group_records import (
     SILENT,
     STREAMS_GROUP,
     STREAMS_MEMBER,
-    GroupKey,
-    Key,
     OffsetCommit,
-    OffsetKey,
-    OtherKey,
     UnknownVersion,
     read_key,
     read_value,
@@ -94,18 +89,19 @@ def rows_of(batch: pa.RecordBatch) -> pa.RecordBatch:
     commits = pc.and_(pc.equal(kind, COMMIT), value.is_valid())
     known, committed, committed_at = _commits(value, np.flatnonzero(commits))
     details: list[str | None] = [None] * len(batch)
-    kinds: dict[int, str] = {}
+    kinds: list[str] = []
     for row in _others(kind, value, known):
         found = _value(batch.column("key")[row].as_py(), value[row].as_py())
         if isinstance(found, OffsetCommit):
             committed[row], committed_at[row], known[row] = found.offset, found.committed_at, True
         elif found in (UNKNOWN, UNREADABLE):
+            kinds = kinds or kind.to_pylist()
             kinds[row] = found
         else:
             details[row] = found
     return pa.RecordBatch.from_arrays(
         [
-            _with(kind, kinds),
+            pa.array(kinds, pa.string()) if kinds else kind,
             *(group, topic, partition),
             pa.array(committed, mask=~known),
             pa.array(committed_at, mask=~known),
@@ -118,61 +114,27 @@ def rows_of(batch: pa.RecordBatch) -> pa.RecordBatch:
     )
 
 
-def _with(kind: pa.StringArray, other: dict[int, str]) -> pa.StringArray:
-    """Put other kinds in place of those of some rows."""
-    if not other:
-        return kind
-    kinds = kind.to_pylist()
-    for row, found in other.items():
-        kinds[row] = found
-    return pa.array(kinds, pa.string())
-
-
 # --- keys ---------------------------------------------------------------------------------------
 
-
-class Named(NamedTuple):
-    """What a key says."""
-
-    kind: str
-    group: str | None = None
-    topic: str | None = None
-    partition: int | None = None
-    member: str | None = None
-
-
 _NAMED = pa.struct(
-    {
-        "kind": pa.string(),
-        "group": pa.string(),
-        "topic": pa.string(),
-        "partition": pa.int32(),
-        "member": pa.string(),
-    }
+    [
+        *((name, pa.string()) for name in ("kind", "group", "topic")),
+        *(("partition", pa.int32()), ("member", pa.string())),
+    ]
 )
 
 
 @lru_cache(maxsize=100_000)
 def _named(key: bytes) -> dict[str, object]:
-    return _named_by(_key(key))._asdict()
-
-
-def _key(key: bytes) -> Key | None:
+    """Return what a key says: the kind of its row, group, topic, partition and member."""
     try:
-        return read_key(key)
+        found = read_key(key)
     except Cut:
-        return None
-
-
-def _named_by(key: Key | None) -> Named:
-    match key:
-        case OffsetKey(group, topic, partition):
-            return Named(COMMIT, group, topic, partition)
-        case GroupKey(kind, group, member):
-            return Named(METADATA[kind], group, member=member or "")
-        case OtherKey(kind):
-            return Named(OTHER if kind in SILENT else UNKNOWN)
-    return Named(UNREADABLE)
+        return {"kind": UNREADABLE}
+    if found.kind in METADATA:
+        return {"kind": METADATA[found.kind], "group": found.group, "member": found.member or ""}
+    other = OTHER if found.kind in SILENT else UNKNOWN
+    return {**found._asdict(), "kind": COMMIT if found.kind == 1 else other}
 
 
 # --- values -------------------------------------------------------------------------------------

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from workbook.systems.base import Started, System
+from workbook.systems.base import Job, Shown, Started, System
 from workbook.systems.options import path, topic
 from workbook.topics import CONSUMER_OFFSETS, Topic, compacted
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, SparkSession
+    from pyspark.sql import Column
 
-    from workbook.kafka.groups import Dashboard
     from workbook.sinks.store import Store
     from workbook.sinks.windowed_store import WindowedStore
     from workbook.sources.kafka import Kafka
-    from workbook.spark.runner import OnPoint
+    from workbook.streams.groups import Dashboard
 
-SHOWN = 10
-"""The number of groups shown at the end."""
+COLUMNS = ("group", "state", "members", "topics", "lag", "seconds behind", "last commit")
+MOST, SHOWN = 200, 10
+"""Rows of the table, which is drawn four times a second, and of the summary at the end."""
 
 
 class ActiveGroups(System):
@@ -53,14 +54,14 @@ class ActiveGroups(System):
         )
 
     def check(self, options: Namespace) -> None:
-        from workbook.systems.refusals import require_store
+        from workbook.systems.preflight import require_store
 
         if options.store:
             require_store(Path(options.store))
 
     def check_topics(self, broker: Kafka, options: Namespace) -> None:
         """Refuse a checkpoint or a result topic that would make more or less than the table."""
-        from workbook.systems.refusals import require_tombstones, require_whole
+        from workbook.systems.preflight import require_tombstones, require_whole
 
         config = broker.client_config()
         require_tombstones(config, options.source, options.checkpoint)
@@ -70,34 +71,24 @@ class ActiveGroups(System):
     def results(self, options: Namespace, partitions: int) -> list[Topic]:
         return [compacted(options.out)] if options.out else []
 
-    def start(
-        self,
-        spark: SparkSession,
-        broker: Kafka,
-        options: Namespace,
-        checkpoint: Path,
-        on_point: OnPoint,
-    ) -> Started:
+    def start(self, job: Job) -> Started:
         from pyspark.sql import functions as F  # noqa: N812
 
-        from workbook.kafka.end_sampler import EndSampler
-        from workbook.kafka.groups import Dashboard
-        from workbook.kafka.lag import EndSamples
+        from workbook.kafka.offsets import EndOffsets
         from workbook.pipelines.active_groups import active_groups
         from workbook.sinks.store import CachedStore
         from workbook.sinks.table_topic import TableTopic
         from workbook.sources.consumer_offsets import UNKNOWN, UNREADABLE, decode
         from workbook.sources.kafka import assigned_stream
-        from workbook.spark.runner import start_query
-        from workbook.systems.groups_table import groups_table
+        from workbook.streams.groups import Dashboard
 
-        config = broker.client_config()
-        raw = assigned_stream(spark, broker, options.source, max_per_batch=options.max_per_batch)
+        options, config, most = job.options, job.config, job.options.max_per_batch
+        raw = assigned_stream(job.spark, job.broker, options.source, max_per_batch=most)
         decoded = decode(raw).observe("left out", *(_count(kind) for kind in (UNKNOWN, UNREADABLE)))
         groups = active_groups(decoded).withColumn("details", F.col("details").cast("string"))
-        store, windows = _stores(options, checkpoint)
+        store, windows = _stores(options, job.checkpoint)
         out = [TableTopic(config, options.out, "group")] if options.out else []
-        dashboard = Dashboard(CachedStore(store), EndSampler(config, EndSamples()))
+        dashboard = Dashboard(CachedStore(store), EndOffsets(config))
 
         def look() -> str:
             dashboard.look()
@@ -105,9 +96,8 @@ class ActiveGroups(System):
 
         store.says = look
         sinks = [*out, store, windows]
-        every = f"{options.every or 1} seconds"
         return Started(
-            start_query(groups, sinks, checkpoint, every=every, at=on_point),
+            job.query(groups, sinks, every_s=1),
             sinks,
             lambda: groups_table(dashboard.rows()),
             lambda: _summary(dashboard),
@@ -131,6 +121,30 @@ def _count(kind: str) -> Column:
     from pyspark.sql import functions as F  # noqa: N812
 
     return F.count_if(F.col("kind") == kind).alias(kind)
+
+
+def groups_table(rows: Sequence[Mapping[str, Any]]) -> Shown:
+    """Return the first rows of ``Dashboard.rows`` as a table for the terminal."""
+    remarks = [f"{row['group']}: {' '.join(row['remarks'])}" for row in rows if row["remarks"]]
+    return Shown(COLUMNS, [_cells(row) for row in rows[:MOST]], len(rows[MOST:]), remarks[:MOST])
+
+
+def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    seconds = f"{'≥ ' if row['at_least'] else ''}{row['seconds']:,.1f}" if row["seconds"] else "0.0"
+    return (
+        *(row["group"], row["state"], f"{row['members']:,}", ", ".join(row["topics"])),
+        _lag(row["lag"]),
+        "?" if row["lag"] is None else seconds,
+        "never" if row["commit_age"] is None else f"{_age(row['commit_age'])} ago",
+    )
+
+
+def _age(seconds: float) -> str:
+    """Return a length of time in its largest unit: "5 s", "3 min", "2 h", "4 d"."""
+    for name, size in (("d", 86_400), ("h", 3600), ("min", 60)):
+        if seconds >= size:
+            return f"{seconds / size:,.0f} {name}"
+    return f"{seconds:,.0f} s"
 
 
 def _lag(messages: int | None) -> str:

@@ -6,20 +6,18 @@ import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbook.errors import NoSuchSchema
-from workbook.systems.base import Shown, Started, System
+from workbook.systems.base import Job, Shown, Started, System
 from workbook.systems.options import schema_name, topic
 from workbook.topics import Topic, compacted
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
     from workbook.sinks.counts_table import CountsTable
-    from workbook.sources.kafka import Kafka
-    from workbook.spark.runner import OnPoint, Sink
+    from workbook.spark.runner import Sink
 
 
 class AdStatistics(System):
@@ -64,15 +62,7 @@ class AdStatistics(System):
     def results(self, options: Namespace, partitions: int) -> list[Topic]:
         return [compacted(options.out, partitions)] if options.out else []
 
-    def start(
-        self,
-        spark: SparkSession,
-        broker: Kafka,
-        options: Namespace,
-        checkpoint: Path,
-        on_point: OnPoint,
-    ) -> Started:
-        from workbook.kafka.dead_letters import DeadLetters
+    def start(self, job: Job) -> Started:
         from workbook.kafka.registry import versions
         from workbook.kafka.require import require_topic, topic_ids
         from workbook.pipelines.ad_statistics import KEPT, ad_statistics
@@ -81,12 +71,11 @@ class AdStatistics(System):
         from workbook.sinks.table_topic import TableTopic
         from workbook.sources.kafka import kafka_stream
         from workbook.spark import checkpoints
-        from workbook.spark.runner import start_query
         from workbook.stack.addresses import database, registry
         from workbook.streams.events.ad_actions import HORIZON_MS
 
-        config, source = broker.client_config(), options.source
-        letters = DeadLetters(config, options.dead_letters)
+        options, config, letters = job.options, job.config, job.letters()
+        source = options.source
         known = partial(versions, registry("run"), options.subject)
         if not known():
             raise NoSuchSchema(
@@ -99,20 +88,20 @@ class AdStatistics(System):
             database("run"),
             self.name,
             (source, topic_ids(config, [source])[source]),
-            checkpoint,
+            job.checkpoint,
             horizon=HORIZON_MS,
             kept=KEPT,
             schema=options.schema,
-            at=on_point,
+            at=job.at,
         )
-        fence = counts.claim(checkpoints.place(checkpoint)[0])
+        fence = counts.claim(checkpoints.place(job.checkpoint)[0])
         partitions = require_topic(config, source)
         starting = {p: fence.starting.get(p, -2) for p in range(partitions)}  # -2: the beginning
 
         def rows() -> DataFrame:
             raw = kafka_stream(
-                spark,
-                broker,
+                job.spark,
+                job.broker,
                 source,
                 starting=json.dumps({source: starting}),
                 max_per_batch=options.max_per_batch,
@@ -126,8 +115,7 @@ class AdStatistics(System):
         sinks: list[Sink] = [counts]
         if options.out:
             sinks.append(CountsTopic(counts, TableTopic(config, options.out, "key")))
-        every = f"{options.every or 0} seconds"
-        running = start_query(rows(), sinks, checkpoint, every=every, at=on_point, again=again)
+        running = job.query(rows(), sinks, again=again)
         return Started(running, sinks, lambda: _shown(counts), lambda: _summary(counts))
 
 

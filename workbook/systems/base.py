@@ -18,8 +18,9 @@ from workbook.systems.options import MAX_PER_BATCH, add_run_options
 from workbook.topics import Topic
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
+    from workbook.kafka.dead_letters import DeadLetters
     from workbook.sources.kafka import Kafka
     from workbook.spark.runner import ExecutorSink, OnPoint, Running, Sink
     from workbook.streams.stream_producer import Stream
@@ -71,6 +72,41 @@ class Shown:
     rows: Sequence[tuple[str, ...]]
     more: int = 0
     notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run of a system: on which Spark and broker, with which options, and its checkpoint.
+
+    The options are filled in. ``at`` is called at the points of ``start_query``: the crash lab
+    kills there.
+    """
+
+    spark: SparkSession
+    broker: Kafka
+    options: Namespace
+    checkpoint: Path
+    at: OnPoint
+
+    @property
+    def config(self) -> dict[str, str]:
+        """Return the settings of Kafka's client."""
+        return self.broker.client_config()
+
+    def letters(self) -> DeadLetters:
+        """Return the dead letters of the run."""
+        from workbook.kafka.dead_letters import DeadLetters
+
+        return DeadLetters(self.config, self.options.dead_letters)
+
+    def query(
+        self, rows: DataFrame, sinks: Sequence[Sink | ExecutorSink], every_s: float = 0, **more: Any
+    ) -> Running:
+        """Start a query; ``every_s`` is the least time between micro-batches without --every."""
+        from workbook.spark.runner import start_query
+
+        every = f"{self.options.every or every_s} seconds"
+        return start_query(rows, sinks, self.checkpoint, every=every, at=self.at, **more)
 
 
 @dataclass(frozen=True)
@@ -153,15 +189,8 @@ class System(ABC):
         """Return the topics that it writes; ``partitions`` are those of the topic it reads."""
 
     @abstractmethod
-    def start(
-        self,
-        spark: SparkSession,
-        broker: Kafka,
-        options: Namespace,
-        checkpoint: Path,
-        on_point: OnPoint,
-    ) -> Started:
-        """Start the queries; ``options`` are filled in."""
+    def start(self, job: Job) -> Started:
+        """Start the query of a run."""
 
 
 def fill_in(options: Namespace) -> Namespace:

@@ -11,6 +11,7 @@ from workbook.errors import WorkbookError
 from workbook.sources.options import milliseconds
 from workbook.systems.base import (
     GeneratedStream,
+    Job,
     Started,
     StreamOption,
     System,
@@ -26,11 +27,11 @@ from workbook.systems.options import (
 from workbook.topics import Topic
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
     from workbook.pipelines.event_time_merge.columns import Limits
     from workbook.sources.kafka import Kafka
-    from workbook.spark.runner import ExecutorSink, OnPoint, Sink
+    from workbook.spark.runner import ExecutorSink, Sink
     from workbook.streams.stream_producer import Stream
 
 TIMEOUT, MAX_AGE, HORIZON = "2 minutes", "1 hour", "1 hour"
@@ -186,7 +187,7 @@ class EventTimeMerge(System):
         """Refuse topics that aren't partitioned alike, the results' among them."""
         from workbook.errors import TopicMissing
         from workbook.kafka.require import require_alike, require_partitions
-        from workbook.systems.merge_start import is_of_a_visit, require_offsets
+        from workbook.systems.merge_run import is_of_a_visit, require_offsets
 
         config = broker.client_config()
         number = require_alike(config, self.sources(options), is_of_a_visit)
@@ -205,52 +206,38 @@ class EventTimeMerge(System):
     def results(self, options: Namespace, partitions: int) -> list[Topic]:
         return [Topic(options.out, partitions)]
 
-    def start(
-        self,
-        spark: SparkSession,
-        broker: Kafka,
-        options: Namespace,
-        checkpoint: Path,
-        on_point: OnPoint,
-    ) -> Started:
-        from workbook.kafka.dead_letters import DeadLetters
+    def start(self, job: Job) -> Started:
         from workbook.kafka.require import require_topic
         from workbook.pipelines.event_time_merge.fast import merged_visits
         from workbook.sinks.merged import MergedTopic
-        from workbook.spark.runner import start_query
-        from workbook.systems.merge_clocks import Clocks
-        from workbook.systems.merge_start import where_to_start
+        from workbook.systems.merge_run import Clocks, where_to_start
 
-        config, topics = broker.client_config(), self.sources(options)
-        letters = DeadLetters(config, options.dead_letters)
+        options, config, letters = job.options, job.config, job.letters()
+        topics = self.sources(options)
         number = require_topic(config, options.source)
-        starting = where_to_start(config, options, checkpoint)
-        raw = _read(spark, broker, options, topics, starting)
+        raw = _read(job, topics, where_to_start(config, options, job.checkpoint))
         idle = options.idle_timeout and milliseconds("--idle-timeout", options.idle_timeout)
         visits = merged_visits(raw, letters, topics, number, limits(options), idle)
         clocks = Clocks(topics)
         topic = MergedTopic(config, options.out, topics, letters)
         sinks: list[Sink | ExecutorSink] = [topic, clocks]
-        every = f"{options.every or 0} seconds"
         return Started(
-            start_query(visits, sinks, checkpoint, every=every, at=on_point),
+            job.query(visits, sinks),
             sinks,
             lambda: clocks.shown(options.timeout),
             lambda: clocks.summary(options.out, options.dead_letters),
         )
 
 
-def _read(
-    spark: SparkSession, broker: Kafka, options: Namespace, topics: list[str], starting: str
-) -> DataFrame:
+def _read(job: Job, topics: list[str], starting: str) -> DataFrame:
     """Read both topics: with --max-lead by the source that stops the one that leads."""
     from workbook.sources.kafka import clamped_stream, kafka_stream
 
-    most = options.max_per_batch
+    options, place = job.options, (job.spark, job.broker, topics)
+    how = {"starting": starting, "max_per_batch": options.max_per_batch}
     if not options.max_lead:
-        return kafka_stream(spark, broker, topics, starting=starting, max_per_batch=most)
-    leads = (options.max_lead, options.idle_timeout)
-    return clamped_stream(spark, broker, topics, *leads, starting=starting, max_per_batch=most)
+        return kafka_stream(*place, **how)
+    return clamped_stream(*place, options.max_lead, options.idle_timeout, **how)
 
 
 def limits(options: Namespace) -> Limits:

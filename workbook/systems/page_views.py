@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbook.errors import WorkbookError
 from workbook.systems.base import (
     GeneratedStream,
+    Job,
     Shown,
     Started,
     StreamOption,
@@ -20,11 +20,8 @@ from workbook.systems.options import span, topic, whole
 from workbook.topics import Topic
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
-    from workbook.kafka.dead_letters import DeadLetters
-    from workbook.sources.kafka import Kafka
-    from workbook.spark.runner import OnPoint
     from workbook.streams.stream_producer import Stream
 
 LATENESS = "5 seconds"
@@ -132,42 +129,25 @@ class PageViews(System):
     def results(self, options: Namespace, partitions: int) -> list[Topic]:
         return [Topic(options.out)] if options.out else []
 
-    def start(
-        self,
-        spark: SparkSession,
-        broker: Kafka,
-        options: Namespace,
-        checkpoint: Path,
-        on_point: OnPoint,
-    ) -> Started:
-        from workbook.kafka.dead_letters import DeadLetters
+    def start(self, job: Job) -> Started:
         from workbook.sources.kafka import kafka_stream
 
-        raw = kafka_stream(spark, broker, options.source, max_per_batch=options.max_per_batch)
-        letters = DeadLetters(broker.client_config(), options.dead_letters)
-        start = _start_seconds if options.out else _start_pages
-        return start(raw, broker, letters, options, checkpoint, on_point)
+        most = job.options.max_per_batch
+        raw = kafka_stream(job.spark, job.broker, job.options.source, max_per_batch=most)
+        return (_start_seconds if job.options.out else _start_pages)(job, raw)
 
 
-def _start_seconds(
-    raw: DataFrame,
-    broker: Kafka,
-    letters: DeadLetters,
-    options: Namespace,
-    checkpoint: Path,
-    on_point: OnPoint,
-) -> Started:
+def _start_seconds(job: Job, raw: DataFrame) -> Started:
     """Write completed seconds to the topic."""
     from workbook.kafka.offsets import Unread
     from workbook.pipelines.page_views.completed import completed_views
     from workbook.pipelines.page_views.metrics import metric_records
     from workbook.sinks.late_letters import LateLetters
     from workbook.sinks.spark_topic import SparkTopic
-    from workbook.spark.runner import start_query
     from workbook.streams.events.metrics import COMPLETE
     from workbook.systems.view_sums import Sums
 
-    config, sums = broker.client_config(), Sums()
+    options, config, letters, sums = job.options, job.config, job.letters(), Sums()
     views = completed_views(
         raw,
         letters,
@@ -180,41 +160,33 @@ def _start_seconds(
     columns += ["event_ids"] if options.with_events else []
 
     def records(rows: DataFrame) -> DataFrame:
-        return on_point.within("mid-write", metric_records(rows.select(columns)))
+        return job.at.within("mid-write", metric_records(rows.select(columns)))
 
     sinks = [
         LateLetters(config, options.source, letters),
-        SparkTopic(raw.sparkSession, broker, options.out, records, COMPLETE),
+        SparkTopic(job.spark, job.broker, options.out, records, COMPLETE),
         sums,
     ]
-    # Each micro-batch takes half a second of a core, also one that reads nothing.
-    every = f"{options.every or EVERY_S} seconds"
     return Started(
-        start_query(views, sinks, checkpoint, every=every, at=on_point),
+        # Each micro-batch takes half a second of a core, also one that reads nothing.
+        job.query(views, sinks, every_s=EVERY_S),
         sinks,
         lambda: Shown(("since the checkpoint began", "messages"), sums.parts()),
         sums.summary,
     )
 
 
-def _start_pages(
-    raw: DataFrame,
-    broker: Kafka,
-    letters: DeadLetters,
-    options: Namespace,
-    checkpoint: Path,
-    on_point: OnPoint,
-) -> Started:
+def _start_pages(job: Job, raw: DataFrame) -> Started:
     """Keep the views of each page beside the checkpoint, so that a restart has them."""
     from pyspark.sql.functions import lit
 
     from workbook.pipelines.page_views.counts import page_views
     from workbook.sinks.store import Store
     from workbook.sources import clicks
-    from workbook.spark.runner import start_query
 
-    store = Store(checkpoint / "page_views.db", "name")
-    parsed = clicks.parse(raw, letters, ("click_type", "name", "timestamp", "partition", "reason"))
+    store = Store(job.checkpoint / "page_views.db", "name")
+    columns = ("click_type", "name", "timestamp", "partition", "reason")
+    parsed = clicks.parse(raw, job.letters(), columns)
     counts = page_views(parsed).withColumn("deleted", lit(False))
 
     def pages() -> list[dict[str, Any]]:
@@ -233,6 +205,4 @@ def _start_pages(
         return f"{sum(views):,} page views on {len(views):,} pages" if views else ""
 
     store.says = says
-    every = f"{options.every or 0} seconds"
-    running = start_query(counts, [store], checkpoint, every=every, at=on_point)
-    return Started(running, [store], shown, summary, store.path)
+    return Started(job.query(counts, [store]), [store], shown, summary, store.path)

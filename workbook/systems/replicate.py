@@ -8,15 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbook.errors import WorkbookError
-from workbook.systems.base import GeneratedStream, Shown, Started, StreamOption, System, share
+from workbook.systems.base import GeneratedStream, Job, Shown, Started, StreamOption, System, share
 from workbook.systems.options import topic, whole
 from workbook.topics import Topic
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from workbook.sources.kafka import Kafka
-    from workbook.spark.runner import OnPoint
     from workbook.streams.stream_producer import Stream
 
 EVERY_S = 0.5
@@ -131,24 +128,18 @@ class Replicate(System):
     def results(self, options: Namespace, partitions: int) -> list[Topic]:
         return [Topic(_out(options), partitions)]
 
-    def start(
-        self,
-        spark: SparkSession,
-        broker: Kafka,
-        options: Namespace,
-        checkpoint: Path,
-        on_point: OnPoint,
-    ) -> Started:
+    def start(self, job: Job) -> Started:
         from workbook.pipelines.replicate import replicated
         from workbook.sources.kafka import kafka_stream, sink_options
         from workbook.spark.runner import start_copy
 
+        options = job.options
         most = None if options.real_time else options.max_per_batch
-        raw = kafka_stream(spark, broker, options.source, max_per_batch=most, headers=True)
-        out = sink_options(broker, _out(options))
-        mode = {"real_time": COMMIT_EVERY} if options.real_time else {"at": on_point}
+        raw = kafka_stream(job.spark, job.broker, options.source, max_per_batch=most, headers=True)
+        out = sink_options(job.broker, _out(options))
+        mode = {"real_time": COMMIT_EVERY} if options.real_time else {"at": job.at}
         every = f"{options.every or EVERY_S} seconds"
-        running = start_copy(replicated(raw), out, checkpoint, every=every, **mode)
+        running = start_copy(replicated(raw), out, job.checkpoint, every=every, **mode)
         said = f"Copied into {_out(options)}; counted by: run ad_statistics --in {_out(options)}"
         return Started(running, [], lambda: Shown((), ()), lambda: [said])
 

@@ -7,16 +7,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbook.errors import WorkbookError
-from workbook.systems.base import GeneratedStream, Shown, Started, StreamOption, System, share
+from workbook.systems.base import (
+    GeneratedStream,
+    Job,
+    Shown,
+    Started,
+    StreamOption,
+    System,
+    share,
+)
 from workbook.systems.options import path, topic, whole
 from workbook.topics import Topic, compacted
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from workbook.sinks.store import Store
     from workbook.sources.kafka import Kafka
-    from workbook.spark.runner import OnPoint
     from workbook.streams.stream_producer import Stream
 
 SHOWN = 10
@@ -76,7 +81,7 @@ class ShareHolders(System):
         )
 
     def check(self, options: Namespace) -> None:
-        from workbook.systems.refusals import require_store
+        from workbook.systems.preflight import require_store
 
         if options.no_store and (options.store or not options.out):
             came = "with --store" if options.store else "without --out"
@@ -89,7 +94,7 @@ class ShareHolders(System):
 
     def check_topics(self, broker: Kafka, options: Namespace) -> None:
         """Refuse a checkpoint or a result topic that would make more or less than the table."""
-        from workbook.systems.refusals import require_tombstones, require_whole
+        from workbook.systems.preflight import require_tombstones, require_whole
 
         config = broker.client_config()
         require_tombstones(config, options.source, options.checkpoint)
@@ -99,38 +104,27 @@ class ShareHolders(System):
     def results(self, options: Namespace, partitions: int) -> list[Topic]:
         return [compacted(options.out, partitions)] if options.out else []
 
-    def start(
-        self,
-        spark: SparkSession,
-        broker: Kafka,
-        options: Namespace,
-        checkpoint: Path,
-        on_point: OnPoint,
-    ) -> Started:
-        from workbook.kafka.dead_letters import DeadLetters
+    def start(self, job: Job) -> Started:
         from workbook.pipelines import share_holders
         from workbook.sinks.store import Store
         from workbook.sinks.table_topic import TableTopic
         from workbook.sources import positions
         from workbook.sources.kafka import kafka_stream
-        from workbook.spark.runner import start_query
 
-        config = broker.client_config()
-        letters = DeadLetters(config, options.dead_letters)
-        raw = kafka_stream(spark, broker, options.source, max_per_batch=options.max_per_batch)
+        options, config, letters = job.options, job.config, job.letters()
+        most = options.max_per_batch
+        raw = kafka_stream(job.spark, job.broker, options.source, max_per_batch=most)
         holders = share_holders.us_share_holders(
             positions.parse(raw, letters, share_holders.REQUIRED_COLUMNS)
         )
         topic = options.out and TableTopic(config, options.out, "client", dead_letters=letters)
-        every = f"{options.every or 0} seconds"
         if options.no_store:
-            sink = topic.on_executors()
-            running = start_query(holders, [sink], checkpoint, every=every, at=on_point)
-            said = f"Who holds what: {options.out}."
+            sink, said = topic.on_executors(), f"Who holds what: {options.out}."
+            running = job.query(holders, [sink])
             return Started(running, [sink], lambda: Shown((), ()), lambda: [said])
-        store = Store(Path(options.store or checkpoint / "store.db").absolute(), "client")
+        store = Store(Path(options.store or job.checkpoint / "store.db").absolute(), "client")
         sinks = [topic, store] if topic else [store]
-        running = start_query(holders, sinks, checkpoint, every=every, at=on_point)
+        running = job.query(holders, sinks)
         return Started(running, sinks, lambda: _shown(store), lambda: _summary(store), store.path)
 
 

@@ -150,7 +150,8 @@ def _clicks(plane: Plane, sheet: _Sheet) -> int:
         some = clicks[mask & ~far]
         if len(some):
             plane.axes.plot(
-                some["x"], moments(some["time"]), mark, color=colour, markerfacecolor=fill,
+                some["x"], moments(some["time"]), marker=mark, linestyle="", color=colour,
+                markerfacecolor=fill,
                 markersize=6 if mark[0] == "$" else 4, label=label,
             )  # fmt: skip
     _far(plane, sheet, clicks[far])

@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from workbook.streams.events.group_health import named
 from workbook.views.drawing import INK
-from workbook.views.lag import lag_over_time
-from workbook.views.picture import Picture, number
+from workbook.views.picture import Picture, cut, number
+from workbook.views.plane import LINES, Plane
 from workbook.views.tables import table
 
 CAPTION = (
@@ -18,27 +20,35 @@ CAPTION = (
     "minutes. Look for seconds that grow, and for remarks."
 )
 GONE_CAPTION = "Left in the last ten minutes"
+LAG_CAPTION = (
+    "Lag over the last ten minutes at most: messages that a group has yet to read. A line that "
+    "rises is a group that's slower than what it reads; a steady one keeps its distance."
+)
 MARKS = {"active": "●", "idle": "◐", "empty": "○", "unknown": "?"}
-SHOWN = 20
+SHOWN, NAME = 20, 110
+"""Rows of the table; the width of a name in it, in pixels."""
 
 WHOLE = (
-    "<style>.wb-groups {overflow-x:auto} .wb-groups td, .wb-groups th "
-    "{overflow-wrap:break-word !important}</style>"
+    "<style>.wb-groups {overflow-x:auto} "
+    ".wb-groups td:not(:last-child), .wb-groups th {white-space:nowrap}</style>"
 )
-"""Of nine columns none may break its numbers and words; a longer name scrolls."""
+"""Of nine columns only the last one, the remarks, may break its lines."""
 
-STUCK = "\N{NO-BREAK SPACE}"
+TREND_MS = 5_000
+"""A lag grows or shrinks by what it was so long before."""
+
+MINUTE_MS = 60_000
 
 Row = Mapping[str, Any]
-History = Mapping[str, Sequence[tuple[int, int]]]
-"""Group to (ms, messages of lag)."""
+Points = Sequence[tuple[int, int]]
+"""(ms, messages of lag), in order."""
 
 
 @dataclass(frozen=True, repr=False)
 class Board(Picture):
     """A picture of the lag over time, with the groups' table above it, and what has left below."""
 
-    groups: Sequence[Mapping[str, Any]] = ()
+    groups: Sequence[Row] = ()
     above: str = ""
     below: str = ""
 
@@ -53,54 +63,62 @@ class Board(Picture):
 
 
 def board(
-    rows: Sequence[Row], history: History, now: int, gone: Sequence[Row] = (), silent: bool = False
+    rows: Sequence[Row],
+    history: Mapping[str, Points],
+    now: int,
+    gone: Sequence[Row] = (),
+    silent: bool = False,
 ) -> Board:
     """Draw all that is known of the groups; ``now`` in ms.
 
-    ``rows`` have group, state, members, client_ids, topics, lag (messages), seconds, at_least,
-    commit_age (s), remarks; None where something is unknown. ``gone`` have group, how, ago (s),
-    client_ids and lag. ``silent``: the broker doesn't answer, so that lags are old ones.
+    ``rows`` are those of ``Dashboard``. ``history`` is the lag of each group over time, up to its
+    row's. ``gone`` have group, how, ago (s), client_ids and lag as they were. ``silent``: the
+    broker doesn't answer, so that lags are old ones.
     """
-    drawn = lag_over_time({row["group"]: history.get(row["group"], ()) for row in rows}, now)
     above = groups_table(rows)
     if silent:
-        above += (
-            f"<p style='color:{INK}'><b>⚠ The broker doesn't answer: lags are old ones.</b></p>"
-        )
+        above += f"<p style='color:{INK}'><b>⚠ The broker doesn't answer: lags are old.</b></p>"
     below = table([_gone(row) for row in gone], GONE_CAPTION, "none")
-    parts = (drawn.drawing, drawn.caption, drawn.words, drawn.rows)
-    return Board(*parts, groups=rows[:SHOWN], above=above, below=below)
+    lags = {row["group"]: row["lag"] for row in rows}
+    lines = {group: history[group] for group in lags if history.get(group)}
+    highest = sorted(lines, key=lambda group: (-max(lag for _, lag in lines[group]), group))
+    drawn = {group: lines[group] for group in highest[: len(LINES)]}
+    words = [_words(group, points, lags[group]) for group, points in drawn.items()]
+    if len(lines) > len(drawn):
+        words.append(f"{number(len(lines) - len(drawn), 'more group')} in the table")
+    return Board(
+        _plane(drawn, lags, now),
+        LAG_CAPTION,
+        "; ".join(words or ["No lag is known yet"]) + ".",
+        [_twin(group, lines[group], lags[group], now) for group in highest],
+        *(rows[:SHOWN], above, below),
+    )
 
 
-def groups_table(rows: Sequence[Row], caption: str = CAPTION) -> str:
+# --- the tables -------------------------------------------------------------------------------
+
+
+def groups_table(rows: Sequence[Row]) -> str:
     """Return the first 20 rows as an HTML table, and how many more there are."""
-    shown = table([_cells(row) for row in rows[:SHOWN]], caption, "no group yet")
+    shown = table([_cells(row) for row in rows[:SHOWN]], CAPTION, "no group yet")
     left = len(rows) - SHOWN
     more = f"<p style='color:{INK}'>and {number(left, 'more group')}</p>" if left > 0 else ""
     return f"{WHOLE}<div class='wb-groups'>{shown}{more}</div>"
 
 
 def _cells(row: Row) -> dict[str, Any]:
-    state = row["state"]
+    bound = "at least " if row["at_least"] else ""
     return {
         "group": row["group"],
-        "state": f"{MARKS.get(state, '–')}{STUCK}{state}",
+        "state": f"{MARKS[row['state']]} {row['state']}",
         "members": row["members"],
-        "client ids": named(row["client_ids"]) if row["client_ids"] else "–",
-        "topics": named(row["topics"]) if row["topics"] else "–",
+        "client ids": _names(row["client_ids"]),
+        "topics": _names(row["topics"]),
         "lag": "unknown" if row["lag"] is None else row["lag"],
-        "seconds behind": _seconds(row),
-        "last commit": "never"
-        if row["commit_age"] is None
-        else _ago(row["commit_age"]).replace(" ", STUCK),
+        "seconds behind": "unknown" if row["lag"] is None else f"{bound}{row['seconds']:,.1f}",
+        "last commit": "never" if row["commit_age"] is None else _ago(row["commit_age"]),
         "remarks": " ".join(row["remarks"]) or "–",
     }
-
-
-def _seconds(row: Row) -> str:
-    if row["seconds"] is None:
-        return "unknown"
-    return f"{'at least ' if row['at_least'] else ''}{row['seconds']:,.1f}".replace(" ", STUCK)
 
 
 def _gone(row: Row) -> dict[str, Any]:
@@ -108,9 +126,13 @@ def _gone(row: Row) -> dict[str, Any]:
         "group": row["group"],
         "what": f"✕ {row['how']}",
         "when": _ago(row["ago"]),
-        "client ids": named(row["client_ids"]) if row["client_ids"] else "–",
+        "client ids": _names(row["client_ids"]),
         "lag then": "unknown" if row["lag"] is None else row["lag"],
     }
+
+
+def _names(names: Sequence[str]) -> str:
+    return named([cut(name, NAME) for name in names]) if names else "–"
 
 
 def _ago(seconds: float) -> str:
@@ -118,3 +140,51 @@ def _ago(seconds: float) -> str:
         if seconds >= 2 * size:
             return f"{seconds / size:,.0f} {name} ago"
     return f"{number(round(seconds), 'second')} ago"
+
+
+# --- the lines --------------------------------------------------------------------------------
+
+
+def _plane(lines: Mapping[str, Points], lags: Mapping[str, int | None], now: int) -> Plane:
+    """Draw time to the right and messages upwards, a line a group."""
+    plane = Plane("seconds before now", "lag in messages", height=330, right=0.28)
+    for (group, points), (colour, dashes, mark) in zip(lines.items(), LINES, strict=False):
+        times, numbers = np.array(points).T
+        newest = "?" if lags[group] is None else f"{lags[group]:,}"
+        plane.axes.plot(
+            (times - now) / 1000, numbers, dashes, color=colour, marker=mark, markevery=0.15,
+            markersize=5, label=f"{newest}  {group[:28]}",
+        )  # fmt: skip
+    oldest = min((points[0][0] for points in lines.values()), default=now)
+    plane.axes.set_xlim(min(oldest - now, -10_000) / 1000, 0)
+    plane.axes.set_ylim(
+        0, None if any(lag for points in lines.values() for _, lag in points) else 1
+    )
+    plane.counts(x=True, y=True)
+    handles = plane.axes.get_legend_handles_labels()
+    plane.axes.legend(*handles, loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
+    return plane
+
+
+def _at(points: Points, time: int) -> int:
+    """Return the lag at a time on the line."""
+    times, lags = zip(*points, strict=True)
+    return round(float(np.interp(time, times, lags)))
+
+
+def _words(group: str, points: Points, lag: int | None) -> str:
+    if lag is None:
+        return f"{group} was {number(points[-1][1], 'message')} behind when that was last known"
+    before = _at(points, max(points[-1][0] - TREND_MS, points[0][0]))
+    trend = "growing" if lag > before else "shrinking" if lag < before else "steady"
+    return f"{group} is {number(lag, 'message')} behind, {trend}"
+
+
+def _twin(group: str, points: Points, lag: int | None, now: int) -> dict[str, str]:
+    then = now - MINUTE_MS
+    return {
+        "group": group,
+        "a minute ago": f"{_at(points, then):,}" if points[0][0] <= then else "–",
+        "now": "–" if lag is None else f"{lag:,}",
+        "highest": f"{max(lag for _, lag in points):,}",
+    }

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from workbook.crashlab.crashes.base import (
     AFTER_COMMIT,
     Filled,
+    Outputs,
     Point,
     TopicCrashes,
     Variant,
@@ -64,9 +63,7 @@ class ActiveGroupCrashes(TopicCrashes):
         records = sum(o.end - o.begin for o in partition_offsets(config, CONSUMER_OFFSETS))
         return Filled(records, expected)
 
-    def judge(
-        self, filled: Filled, config: dict[str, Any], options: Namespace, checkpoint: Path
-    ) -> Verdict:
+    def judge(self, filled: Filled, outputs: Outputs) -> Verdict:
         """Judge what the store, the topic and the windows hold of these groups.
 
         A group that is deleted stays in the windows where it was.
@@ -74,27 +71,27 @@ class ActiveGroupCrashes(TopicCrashes):
         import pandas as pd
 
         from workbook.kafka.offsets import committed_by
-        from workbook.kafka.readers import latest_rows, read_messages
+        from workbook.kafka.readers import latest_rows
         from workbook.sinks.store import Store
         from workbook.sinks.windowed_store import WindowedStore
         from workbook.streams.ledgers.groups import differing_rows, judge
 
         def mine(rows: Iterable[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-            prefix = f"{options.out.removesuffix('.results')}."
+            prefix = f"{outputs.options.out.removesuffix('.results')}."
             return {row["group"]: row for row in rows if row["group"].startswith(prefix)}
 
-        table = mine(Store(checkpoint / "groups.db", "group").all())
-        topic = mine(latest_rows(read_messages(config, options.out)).values())
-        windows = mine(row for _, row in WindowedStore(checkpoint / "windows.db", "group").all())
+        table = mine(Store(outputs.checkpoint / "groups.db", "group").all())
+        topic = mine(latest_rows(outputs.results()).values())
+        windowed = WindowedStore(outputs.checkpoint / "windows.db", "group")
+        windows = mine(row for _, row in windowed.all())
         rows = [
             (group, at["topic"], at["partition"], at["offset"], bool(row["details"]))
             for group, row in table.items()
             for at in row["offsets"] or [NOTHING]
         ]
         groups = sorted({*filled.expected["group"], *table})
-        verdict = judge(
-            filled.expected, pd.DataFrame(rows, columns=COLUMNS), committed_by(config, groups)
-        )
+        table_rows = pd.DataFrame(rows, columns=COLUMNS)
+        verdict = judge(filled.expected, table_rows, committed_by(outputs.config, groups))
         return replace(
             verdict,
             unpublished=differing_rows(table, topic),

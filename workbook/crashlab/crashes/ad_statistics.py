@@ -14,6 +14,7 @@ from workbook.crashlab.crashes.base import (
     AFTER_COMMIT,
     Crashes,
     Filled,
+    Outputs,
     Point,
     TopicCrashes,
     Variant,
@@ -77,8 +78,9 @@ class AdStatisticsCrashes(Crashes):
         """Count into a schema of its own."""
         return ("--out", name, "--schema", name.replace("-", "_"), "--subject", SUBJECT)
 
-    def came(self, config: dict[str, Any], options: Namespace, checkpoint: Path) -> list[float]:
-        rows = _ask(options, "SELECT extract(epoch FROM written)::float8 AS at FROM batches")
+    def written(self, outputs: Outputs) -> list[float]:
+        query = "SELECT extract(epoch FROM written)::float8 AS at FROM batches"
+        rows = _ask(outputs.options, query)
         return [row["at"] for row in rows]
 
     def fill(self, config: dict[str, Any], topic: str, seed: int, *, clean: bool = False) -> Filled:
@@ -91,18 +93,16 @@ class AdStatisticsCrashes(Crashes):
         send_replicated(config, topic, zip(values, arrivals, strict=True))
         return Filled(ACTIONS, stream.expected(0, ACTIONS))
 
-    def judge(
-        self, filled: Filled, config: dict[str, Any], options: Namespace, checkpoint: Path
-    ) -> Verdict:
+    def judge(self, filled: Filled, outputs: Outputs) -> Verdict:
         """Judge the totals and the fates by the ledger, and the dead letters by their reasons."""
         import pandas as pd
 
-        from workbook.kafka.readers import read_messages
         from workbook.streams.ledgers.actions import judge
 
+        options = outputs.options
         counts = pd.DataFrame(_ask(options, "SELECT * FROM counts"))
         fates = _ask(options, "SELECT fate, sum(count)::bigint AS n FROM fates GROUP BY fate")
-        letters = Counter(_reasons(read_messages(config, options.dead_letters)))
+        letters = Counter(outputs.dead_letters()["reason"])
         return judge(filled.expected, counts, {row["fate"]: row["n"] for row in fates}, letters)
 
     def delete(self, options: Namespace) -> None:
@@ -140,19 +140,15 @@ class ReplicateCrashes(TopicCrashes):
         generate(config, topic, stream, ACTIONS)
         return Filled(ACTIONS, stream.expected(0, ACTIONS).assign(value=_values(stream)))
 
-    def judge(
-        self, filled: Filled, config: dict[str, Any], options: Namespace, checkpoint: Path
-    ) -> Verdict:
+    def judge(self, filled: Filled, outputs: Outputs) -> Verdict:
         """Judge the copies: none lost, and none repeated when the aggregator has forgotten it."""
-        from workbook.kafka.readers import read_messages
         from workbook.pipelines.ad_statistics import KEPT
         from workbook.streams.events.ad_actions import ARRIVAL
 
-        copies = read_messages(config, options.out)
         sent = Counter(zip(filled.expected["value"], filled.expected["arrival"], strict=True))
         found, late, bare = Counter[tuple[bytes | None, int]](), 0, 0
         last: dict[tuple[bytes | None, int], tuple[int, int]] = {}
-        for message in copies:
+        for message in outputs.results():
             arrival = int(dict(message.headers() or []).get(ARRIVAL) or -1)
             record, place = (
                 (message.value(), arrival),
@@ -190,13 +186,6 @@ class Copies:
 def _values(stream: AdActionStream) -> list[bytes | None]:
     values: list[bytes | None] = stream.block(0, ACTIONS)["value"].to_pylist()
     return values
-
-
-def _reasons(letters: list[Any]) -> list[str]:
-    """Return the reason of each record's dead letter; a record may have several, by a kill."""
-    headers = [dict(letter.headers() or []) for letter in letters]
-    places = {(h["partition"], h["offset"]): h["reason"].decode() for h in headers}
-    return list(places.values())
 
 
 def _ask(options: Namespace, query: str) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from workbook.topics import Topic
 
 if TYPE_CHECKING:
     import pandas as pd
+    from confluent_kafka import Message
 
     from workbook.spark.runner import OnPoint
     from workbook.systems.base import Started
@@ -112,6 +113,28 @@ class Traced:
     published: Mapping[int, int]
 
 
+@dataclass(frozen=True)
+class Outputs:
+    """Where a run reads and writes: the client's settings, the run's options, its checkpoint."""
+
+    config: dict[str, Any]
+    options: Namespace
+    checkpoint: Path
+
+    def dead_letters(self) -> pd.DataFrame:
+        """Return the last dead letter of each rejected record: a kill may send one again."""
+        from workbook.kafka.readers import read_dead_letters
+
+        letters = read_dead_letters(self.config, self.options.dead_letters)
+        return letters.drop_duplicates(["topic", "partition", "offset"], keep="last")
+
+    def results(self) -> list[Message]:
+        """Return the records of the result topic."""
+        from workbook.kafka.readers import read_messages
+
+        return read_messages(self.config, self.options.out)
+
+
 class Verdict(Protocol):
     """The judgement of a run: the number of each anomaly, and its rows as text and HTML."""
 
@@ -153,7 +176,7 @@ class Crashes(ABC):
         """
 
     @abstractmethod
-    def came(self, config: dict[str, Any], options: Namespace, checkpoint: Path) -> list[float]:
+    def written(self, outputs: Outputs) -> list[float]:
         """Return when each result was written (seconds since 1970)."""
 
     @abstractmethod
@@ -165,15 +188,13 @@ class Crashes(ABC):
         started.running.process_all()
 
     @abstractmethod
-    def judge(
-        self, filled: Filled, config: dict[str, Any], options: Namespace, checkpoint: Path
-    ) -> Verdict:
+    def judge(self, filled: Filled, outputs: Outputs) -> Verdict:
         """Compare what came out with what was expected."""
 
     def delete(self, options: Namespace) -> None:  # noqa: B027
         """Remove the results of a run that aren't in a topic or in the lab's folder."""
 
-    def traced(self, filled: Filled, config: dict[str, Any], options: Namespace) -> Traced | None:
+    def traced(self, filled: Filled, outputs: Outputs) -> Traced | None:
         """Follow each record to its result, where a run by hand can be drawn; else None."""
         return None
 
@@ -184,10 +205,8 @@ class TopicCrashes(Crashes):
     def out(self, name: str, folder: Path) -> tuple[str, ...]:
         return ("--out", name)
 
-    def came(self, config: dict[str, Any], options: Namespace, checkpoint: Path) -> list[float]:
-        from workbook.kafka.readers import read_messages
-
-        return [m.timestamp()[1] / 1000 for m in read_messages(config, options.out)]
+    def written(self, outputs: Outputs) -> list[float]:
+        return [record.timestamp()[1] / 1000 for record in outputs.results()]
 
 
 def _named(name: str, among: tuple[Any, ...], otherwise: str) -> Any:

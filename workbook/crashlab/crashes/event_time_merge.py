@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from argparse import Namespace
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbook.crashlab.crashes.base import (
     AFTER_COMMIT,
     Filled,
+    Outputs,
     Point,
     TopicCrashes,
     Variant,
@@ -128,22 +127,17 @@ class EventTimeMergeCrashes(TopicCrashes):
                     producer.produce(beat, None, partition, timestamp=now)
         return Filled(MESSAGES, pd.concat(facts, ignore_index=True))
 
-    def judge(
-        self, filled: Filled, config: dict[str, Any], options: Namespace, checkpoint: Path
-    ) -> Verdict:
+    def judge(self, filled: Filled, outputs: Outputs) -> Verdict:
         """Judge what the topic and the dead letters hold."""
-        from workbook.kafka.readers import read_dead_letters
         from workbook.streams.events.reasons import Reason
         from workbook.streams.ledgers.merges import MergeLedger
         from workbook.streams.merged_reader import read_merged, read_no_visits
 
-        letters = read_dead_letters(config, options.dead_letters)
-        bad = letters[letters["reason"] != str(Reason.NO_VISIT)]
-        records = bad.drop_duplicates(["topic", "partition", "offset"])
-        merged = read_merged(config, options.out)
-        lone = read_no_visits(config, options.dead_letters)
+        letters = outputs.dead_letters()
+        merged = read_merged(outputs.config, outputs.options.out)
+        lone = read_no_visits(outputs.config, outputs.options.dead_letters)
         return MergeCrashVerdict(
             MergeLedger(filled.expected).judge(merged, lone),
             rejected=int(filled.expected["reason"].notna().sum()),
-            letters=len(records),
+            letters=int((letters["reason"] != str(Reason.NO_VISIT)).sum()),
         )

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import time
-from argparse import Namespace
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbook.crashlab.crashes.base import (
     AFTER_COMMIT,
     ByHand,
     Filled,
+    Outputs,
     Point,
     TopicCrashes,
     Traced,
@@ -72,7 +71,7 @@ def _by_hand(run: ByHand, at: OnPoint) -> None:
 
 
 def _own(run: ByHand, at: OnPoint) -> None:
-    from workbook.crashlab.crashes.own import run_own
+    from workbook.crashlab.own_loop import run_own
 
     run_own(run, at)
 
@@ -156,20 +155,19 @@ class PageViewCrashes(TopicCrashes):
         while sums.now["read"] < records or sums.now["open"] > 1:
             started.running.wait(0.1)
 
-    def judge(
-        self, filled: Filled, config: dict[str, Any], options: Namespace, checkpoint: Path
-    ) -> Verdict:
+    def judge(self, filled: Filled, outputs: Outputs) -> Verdict:
         """Judge each second by the event ids in its metrics."""
         from workbook.streams.ledgers.seconds import judge
         from workbook.streams.metrics_reader import read_metrics
 
-        return judge(filled.expected, read_metrics(config, options.out))
+        return judge(filled.expected, read_metrics(outputs.config, outputs.options.out))
 
-    def traced(self, filled: Filled, config: dict[str, Any], options: Namespace) -> Traced:
+    def traced(self, filled: Filled, outputs: Outputs) -> Traced:
         """Follow each page view to the first metric that names it."""
         from workbook.kafka.readers import read_messages
         from workbook.streams.metrics_reader import read_metrics
 
+        config, options = outputs.config, outputs.options
         messages = read_messages(config, options.source)
         clicks = {m.offset() or 0: _event_id(m.value()) for m in messages if m.partition() == 0}
         expected = set(filled.expected["event_id"])

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from argparse import Namespace
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbook.crashlab.crashes.base import (
     AFTER_COMMIT,
     Filled,
+    Outputs,
     Point,
     TopicCrashes,
     Variant,
@@ -99,25 +98,20 @@ class ShareHolderCrashes(TopicCrashes):
         generate(config, topic, stream, EVENTS)
         return Filled(EVENTS, stream.expected(0, EVENTS))
 
-    def judge(
-        self, filled: Filled, config: dict[str, Any], options: Namespace, checkpoint: Path
-    ) -> Verdict:
+    def judge(self, filled: Filled, outputs: Outputs) -> Verdict:
         """Judge what store, topic and dead letters hold."""
         import pandas as pd
 
-        from workbook.kafka.readers import latest_rows, read_dead_letters, read_messages
+        from workbook.kafka.readers import latest_rows
         from workbook.sinks.store import Store
         from workbook.streams.ledgers.tables import TableLedger
 
-        ledger, letters = (
-            TableLedger(filled.expected),
-            read_dead_letters(config, options.dead_letters),
-        )
-        store = Store(checkpoint / "store.db", "client").all()
-        topic = latest_rows(read_messages(config, options.out)).values()
+        ledger = TableLedger(filled.expected)
+        store = Store(outputs.checkpoint / "store.db", "client").all()
+        topic = latest_rows(outputs.results()).values()
         return HoldersVerdict(
             ledger.judge(pd.DataFrame(store, columns=COLUMNS)),
             ledger.judge(pd.DataFrame(topic, columns=COLUMNS)),
             rejected=int(filled.expected["reason"].notna().sum()),
-            letters=len(letters.drop_duplicates(["partition", "offset"])),
+            letters=len(outputs.dead_letters()),
         )

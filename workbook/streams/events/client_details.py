@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from workbook.errors import Rejected
-from workbook.streams.events.group_records import Assigned, Group, Member, NewGroup
 
 
 class Assignment(msgspec.Struct, frozen=True):
@@ -29,6 +28,28 @@ class ClientMember(msgspec.Struct, frozen=True):
     rebalance_timeout: int
     topics: tuple[str, ...]
     assigned: tuple[Assignment, ...]
+
+
+class Group(msgspec.Struct, frozen=True):
+    """A record of a classic group, with its members; ``assignor`` is None while it's empty."""
+
+    protocol_type: str
+    generation: int
+    assignor: str | None
+    members: tuple[ClientMember, ...]
+
+
+class NewGroup(msgspec.Struct, frozen=True):
+    """A record of a group of a new protocol: "consumer" (KIP-848) or "streams" (KIP-1071)."""
+
+    epoch: int
+    protocol: str = "consumer"
+
+
+class Assigned(msgspec.Struct, frozen=True):
+    """A record of what a member of the new protocol has."""
+
+    partitions: tuple[Assignment, ...]
 
 
 class ClientDetails(msgspec.Struct, frozen=True):
@@ -56,36 +77,24 @@ class ClientDetails(msgspec.Struct, frozen=True):
         for part in parts:
             kinds.setdefault(part["kind"], {})[part["member"]] = part["details"]
         if "group" in kinds:
-            return _of_new_group(group, kinds)
-        return _of_classic_group(group, kinds["classic"][""]) if "classic" in kinds else None
+            new = msgspec.json.decode(kinds["group"][""], type=NewGroup)
+            return cls(group, new.protocol, new.epoch, None, tuple(_members(kinds)))
+        if "classic" not in kinds:
+            return None
+        found = msgspec.json.decode(kinds["classic"][""], type=Group)
+        protocol = "classic" if found.protocol_type in ("consumer", "") else found.protocol_type
+        return cls(group, protocol, found.generation, found.assignor, found.members)
 
 
-def _of_classic_group(group: str, details: str) -> ClientDetails:
-    found = msgspec.json.decode(details, type=Group)
-    protocol = "classic" if found.protocol_type in ("consumer", "") else found.protocol_type
-    members = tuple(_member(each, each.assigned) for each in found.members)
-    return ClientDetails(group, protocol, found.generation, found.assignor, members)
-
-
-def _of_new_group(group: str, kinds: Mapping[str, Mapping[str, str]]) -> ClientDetails:
-    found = msgspec.json.decode(kinds["group"][""], type=NewGroup)
-    has = {
-        member: msgspec.json.decode(details, type=Assigned).partitions
-        for member, details in kinds.get("assignment", {}).items()
-    }
-    members = tuple(
-        _member(msgspec.json.decode(details, type=Member), has.get(member, ()))
-        for member, details in sorted(kinds.get("member", {}).items())
-    )
-    return ClientDetails(group, found.protocol, found.epoch, None, members)
-
-
-def _member(found: Member, assigned: Iterable[tuple[str, tuple[int, ...]]]) -> ClientMember:
-    return ClientMember(
-        *(found.member_id, found.client_id, found.host, found.instance_id),
-        *(found.session_timeout, found.rebalance_timeout, found.topics),
-        assigned=tuple(Assignment(*each) for each in assigned),
-    )
+def _members(kinds: Mapping[str, Mapping[str, str]]) -> Iterable[ClientMember]:
+    """Yield the members of a new group, each with what it has, in the order of their ids."""
+    has = kinds.get("assignment", {})
+    for name, details in sorted(kinds.get("member", {}).items()):
+        member = msgspec.json.decode(details, type=ClientMember)
+        if name in has:
+            assigned = msgspec.json.decode(has[name], type=Assigned).partitions
+            member = msgspec.structs.replace(member, assigned=assigned)
+        yield member
 
 
 def to_json(details: ClientDetails) -> bytes:

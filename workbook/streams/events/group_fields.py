@@ -5,20 +5,11 @@ The formats are those of ``group_records``, which reads the same bytes for use.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 from workbook.streams.events.binary import Bytes, Cut
-from workbook.streams.events.group_records import (
-    GROUP,
-    NEW_ASSIGNMENT,
-    NEW_GROUP,
-    NEW_MEMBER,
-    OFFSETS,
-    SILENT,
-)
+from workbook.streams.events.group_records import GROUP, NEW_ASSIGNMENT, NEW_GROUP, NEW_MEMBER
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,87 +23,72 @@ class Field:
 
 
 KINDS = {
-    **dict.fromkeys(OFFSETS, "a commit"),
+    **dict.fromkeys((0, 1), "a commit"),
     GROUP: "a classic group",
     NEW_GROUP: "a new group",
     NEW_MEMBER: "a new group's member",
 }
 """Those whose keys and values are read here."""
 
+KEYS = {
+    **dict.fromkeys((0, 1), ("group", "topic", "partition")),
+    **dict.fromkeys((GROUP, NEW_GROUP), ("group",)),
+    **dict.fromkeys((NEW_MEMBER, NEW_ASSIGNMENT), ("group", "member")),
+}
+COMMIT = ("offset", "leader epoch", "metadata", "committed at")
+VALUES = {
+    **dict.fromkeys((0, 1), COMMIT),
+    GROUP: ("type", "generation", "assignor"),
+    NEW_MEMBER: ("instance", "rack", "client id", "host"),
+}
+NUMBERS = {
+    **dict.fromkeys(("kind", "version"), Bytes.int16),
+    **dict.fromkeys(("partition", "leader epoch", "generation"), Bytes.int32),
+    **dict.fromkeys(("offset", "committed at"), Bytes.int64),
+}
+"""Fields that are numbers; all others are texts behind their lengths."""
+
 
 def key_fields(key: bytes) -> list[Field]:
     """Return the fields of a record's key; what can't be read is one field at the end."""
-    of = _Noted(key)
-    return of.noted(lambda: _key(of))
+    of, found = Bytes(key), list[Field]()
+    with suppress(Cut):
+        _read(of, "kind", found)
+        for name in KEYS.get(int(found[0].value), ()):
+            _read(of, name, found)
+    return _with_rest(found, len(key))
 
 
 def value_fields(kind: int, value: bytes) -> list[Field]:
     """Return the fields of a value, by the kind of its key, as far as they're read here."""
-    of = _Noted(value)
-    return of.noted(lambda: _value(of, kind))
+    of, found = Bytes(value), list[Field]()
+    with suppress(Cut):
+        _read(of, "version", found)
+        version, names = int(found[0].value), VALUES.get(kind, ())
+        of.flexible = kind == NEW_MEMBER or version >= 4
+        for name in names if version >= 3 or names != COMMIT else ("offset", *COMMIT[2:]):
+            _read(of, name, found)
+    return _with_rest(found, len(value))
 
 
-class _Noted(Bytes):
-    """Reads bytes, and notes what stood where."""
+def _read(of: Bytes, name: str, found: list[Field]) -> None:
+    """Read one field, and note what stood where; a text has a field before it, its length."""
 
-    def __init__(self, data: bytes) -> None:
-        super().__init__(data)
-        self._all, self._fields = len(data), list[Field]()
+    def note(name: str, left: int, value: object) -> None:
+        first = found[-1].first + found[-1].size if found else 0
+        if left > of.left:
+            found.append(Field(name, first, left - of.left, str(value)))
 
-    def noted(self, read: Callable[[], None]) -> list[Field]:
-        """Read as far as it goes; return the fields."""
-        with suppress(Cut):
-            read()
-        last = self._fields[-1] if self._fields else Field("", 0, 0)
-        end = last.first + last.size
-        if end < self._all:
-            self._fields.append(Field("rest", end, self._all - end))
-        return self._fields
-
-    def note(self, name: str, read: Callable[[], Any]) -> Any:
-        """Read one field."""
-        first = self._all - self.left
-        value = read()
-        size = self._all - self.left - first
-        if size:
-            self._fields.append(Field(name, first, size, str(value)))
-        return value
-
-    def words(self, name: str) -> None:
-        """Read a text behind its length."""
-        size = self.note("length", self._length)
-        self.note(name, lambda: self.take(max(size, 0)).decode(errors="replace"))
-
-    def _length(self) -> int:
-        return self.varint() - 1 if self.flexible else self.int16()
+    left = of.left
+    if name in NUMBERS:
+        note(name, left, NUMBERS[name](of))
+        return
+    size = of.varint() - 1 if of.flexible else of.int16()
+    note("length", left, size)
+    left = of.left
+    note(name, left, of.take(max(size, 0)).decode(errors="replace"))
 
 
-def _key(of: _Noted) -> None:
-    kind = of.note("kind", of.int16)
-    if kind in OFFSETS:
-        of.words("group")
-        of.words("topic")
-        of.note("partition", of.int32)
-    elif kind in KINDS or kind in SILENT or kind == NEW_ASSIGNMENT:
-        of.words("group")
-        if kind >= NEW_MEMBER and of.left:
-            of.words("member")
-
-
-def _value(of: _Noted, kind: int) -> None:
-    version = of.note("version", of.int16)
-    if kind in OFFSETS:
-        of.flexible = version >= 4
-        of.note("offset", of.int64)
-        if version >= 3:
-            of.note("leader epoch", of.int32)
-        of.words("metadata")
-        of.note("committed at", of.int64)
-    elif kind == GROUP:
-        of.words("type")
-        of.note("generation", of.int32)
-        of.words("assignor")
-    elif kind == NEW_MEMBER:
-        of.flexible = True
-        for name in ("instance", "rack", "client id", "host"):
-            of.words(name)
+def _with_rest(found: list[Field], size: int) -> list[Field]:
+    end = found[-1].first + found[-1].size if found else 0
+    return [*found, Field("rest", end, size - end)] if end < size else found

@@ -1,88 +1,45 @@
 """What is to be said about a consumer group: its state, and what in it should be looked at.
 
-``details`` are ClientDetails: a dictionary with group, protocol, generation, assignor, members;
-``offsets`` are dictionaries with topic, partition, offset, committed_at (ms). ``now`` is in ms.
+``details`` are ClientDetails as a dictionary, None where no record describes the group.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from workbook.streams.events.client_ids import application, default_of
-
 ACTIVE, IDLE, EMPTY, UNKNOWN, LEFT = "active", "idle", "empty", "unknown", "left"
-STATES = {
-    ACTIVE: "members, and a commit in the last ten minutes",
-    IDLE: "members, but no commit for ten minutes: alive, with nothing to read or stuck",
-    EMPTY: "no members; its offsets remain",
-    UNKNOWN: "commits, but no record of the group itself",
-    LEFT: "it was there, and was deleted",
-}
-"""The states and their meaning."""
+STATES = (ACTIVE, IDLE, EMPTY, UNKNOWN)
+"""docs/active-groups.md says what they mean. A group that was deleted has left."""
 
 QUIET_MS = 600_000
-BY_HAND = (
-    "maybe its partitions are assigned by hand (assign, not subscribe), or a tool set its offsets."
-)
 NAMED = 3
 """Of more names than these only the number is given."""
 
+LONGEST = 256
+"""Of a client id only so many characters are looked at: it may have 32,767."""
+
 Details = Mapping[str, Any]
-Commits = Sequence[Mapping[str, Any]]
 
 
-def state(
-    members: int | None,
-    committed_at: int | None,
-    now: int,
-    changed_at: int | None = None,
-    deleted: bool = False,
-) -> str:
-    """Return one of ``STATES``.
+def state(members: int | None, committed_at: int | None, now: int, changed_at: int) -> str:
+    """Return one of ``STATES``; all times are in ms.
 
     ``members`` is None where no record describes the group, ``committed_at`` where it has never
-    committed: then ``changed_at`` counts, its newest record. Times are in ms.
+    committed: then ``changed_at`` counts, the time of its newest record.
     """
-    if deleted:
-        return LEFT
     if members is None:
         return UNKNOWN
     if not members:
         return EMPTY
     newest = changed_at if committed_at is None else committed_at
-    return ACTIVE if newest is not None and _is_recent(newest, now) else IDLE
+    return ACTIVE if now - newest < QUIET_MS else IDLE
 
 
-def last_commit(offsets: Commits) -> int | None:
-    """Return when (ms) the group last committed; None if it never has."""
-    return max((commit["committed_at"] for commit in offsets), default=None)
-
-
-def commits_alone(committed_at: int | None, now: int, described_at: int | None) -> str:
-    """Say that a group without members commits: recently, and after it was last described.
-
-    A member's last commit comes before the record that it has left: then it's "".
-    """
-    if committed_at is None or not _is_recent(committed_at, now):
-        return ""
-    if described_at is not None and committed_at <= described_at:
-        return ""
-    return f"Commits within the last ten minutes by nobody who is a member: {BY_HAND}"
-
-
-def _is_recent(time: int, now: int) -> bool:
-    return -QUIET_MS < now - time < QUIET_MS
-
-
-def client_ids(details: Details | None) -> list[str]:
-    """Return the members' client ids, each once, in order."""
-    return sorted({member["client_id"] for member in _members(details)})
-
-
-def topics(details: Details | None, offsets: Commits) -> list[str]:
-    """Return the topics that the group subscribes to, has been assigned or has committed."""
-    found = {commit["topic"] for commit in offsets}
+def topics(details: Details | None, committed: Iterable[str]) -> list[str]:
+    """Return the topics that the group subscribes to, has been assigned or has ``committed``."""
+    found = {*committed}
     for member in _members(details):
         found.update(member["topics"])
         if details and details.get("protocol") != "consumer":  # whose assignments have topic ids
@@ -90,43 +47,15 @@ def topics(details: Details | None, offsets: Commits) -> list[str]:
     return sorted(found)
 
 
+def client_ids(details: Details | None) -> list[str]:
+    """Return the members' client ids, each once, in order."""
+    return sorted({member["client_id"] for member in _members(details)})
+
+
 def findings(group: str, details: Details | None) -> list[str]:
     """Return what should be looked at, each as a sentence; [] for a group that is in order."""
-    found = [_without_details(details), _defaults(group, details), _applications(details)]
+    found = [_defaults(group, details), _applications(details)]
     return [sentence for sentence in found if sentence]
-
-
-def _without_details(details: Details | None) -> str:
-    return "" if details is not None else f"Commits without members: {BY_HAND}"
-
-
-def _defaults(group: str, details: Details | None) -> str:
-    members = _members(details)
-    found = [default_of(m["client_id"], group, m.get("instance_id")) for m in members]
-    defaults = [client for client in found if client is not None]
-    if not defaults:
-        return ""
-    clients, count = sorted(set(defaults)), len(defaults)
-    who = f"{count:,} of {len(members):,} members" if len(members) > 1 else "Its member"
-    verb = "have" if count > 1 else "has"
-    whose = f"the default client id of {named(clients)}"
-    if clients == ["no client"]:
-        whose = "no client id"
-    return f"{who} {verb} {whose}: set client.id to the application's name."
-
-
-def _applications(details: Details | None) -> str:
-    """Find client ids that differ in more than an instance."""
-    example: dict[str, str] = {}
-    for client_id in client_ids(details):
-        name = application(client_id)
-        example.setdefault(name, name or client_id or "(none)")
-    if len(example) < 2:
-        return ""
-    return (
-        f"Maybe {len(example):,} applications share this group id: client ids "
-        f"{named(list(example.values()))}. A rolling deployment has both for a while."
-    )
 
 
 def named(names: Sequence[str]) -> str:
@@ -139,3 +68,87 @@ def named(names: Sequence[str]) -> str:
 
 def _members(details: Details | None) -> Sequence[Mapping[str, Any]]:
     return details["members"] if details is not None else ()
+
+
+def _defaults(group: str, details: Details | None) -> str:
+    members = _members(details)
+    found = [default_of(m["client_id"], group, m.get("instance_id")) for m in members]
+    clients = [client for client in found if client is not None]
+    if not clients:
+        return ""
+    which = f"the default client id of {named(sorted(set(clients)))}"
+    who = f"{len(clients):,} of {len(members):,} members" if len(members) > 1 else "Its member"
+    return (
+        f"{who} {'have' if len(clients) > 1 else 'has'} {which}: set client.id to the "
+        "application's name."
+    )
+
+
+def _applications(details: Details | None) -> str:
+    """Find client ids that differ in more than an instance."""
+    names = sorted({application(each) or each for each in client_ids(details)})
+    if len(names) < 2:
+        return ""
+    return (
+        f"Maybe {len(names):,} applications share this group id: client ids {named(names)}. "
+        "A rolling deployment has both for a while."
+    )
+
+
+# --- client ids -------------------------------------------------------------------------------
+
+_UUID = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_POD = r"[bcdfghjklmnpqrstvwxz2456789]"
+"""The letters of Kubernetes' random names."""
+
+DEFAULTS = {
+    "librdkafka": r"rdkafka",
+    "Spark": r"consumer-spark-kafka-.*",
+    "Kafka Streams": rf".+-{_UUID}-StreamThread-\d+(-.*)?",
+    "Kafka's Java client": r"consumer-\d+",
+    "Kafka's console consumer": r"console-consumer",
+    "sarama": r"sarama",
+    "franz-go": r"kgo",
+    "kafka-go": r".+@.+ \(github\.com/segmentio/kafka-go\)",
+    "kafka-python": r"kafka-python-\d.*",
+    "aiokafka": r"aiokafka-\d.*",
+    "kafkajs": r"kafkajs",
+}
+"""Clients with the pattern of their default client ids, from their sources."""
+
+_INSTANCE = re.compile(
+    rf"""(
+      -StreamThread-\d+(-.*)?             # a thread of Kafka Streams
+    | @.*                                 # a host
+    | [-_.:/\#]?{_UUID}
+    | -{_POD}{{8,10}}-{_POD}{{5}}         # a pod of a Kubernetes deployment
+    | -{_POD}{{5}}                        # or of a daemon set
+    | [-_.:/\#](?=\D*\d)[0-9a-f]{{6,}}    # a random number
+    | [-_.:/\#]*\d+
+    )$""",
+    re.VERBOSE,
+)
+
+
+def default_of(client_id: str, group: str, instance_id: str | None = None) -> str | None:
+    """Return the client whose default this is; None where somebody has set it.
+
+    Kafka's Java client appends a static member's ``instance_id``, or a number, to the group.
+    """
+    for client, pattern in DEFAULTS.items():
+        if re.fullmatch(pattern, client_id[:LONGEST]):
+            return client
+    own = client_id.removeprefix(f"consumer-{group}-")
+    is_of_java = own == instance_id if instance_id else own.isdecimal()
+    return "Kafka's Java client" if own != client_id and is_of_java else None
+
+
+def application(client_id: str) -> str:
+    """Return a client id without what tells instances apart: numbers, UUIDs, hosts, pods.
+
+    '' where nothing else is in it.
+    """
+    client_id = client_id[:LONGEST]
+    while shorter := _INSTANCE.search(client_id):
+        client_id = client_id[: shorter.start()]
+    return client_id

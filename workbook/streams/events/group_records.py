@@ -9,10 +9,16 @@ clients). A key begins with its kind, two bytes; a value with its version, two b
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import ClassVar, TypeVar
+from typing import NamedTuple, TypeVar
 
 from workbook.streams.events.binary import Bytes, Cut
+from workbook.streams.events.client_details import (
+    Assigned,
+    Assignment,
+    ClientMember,
+    Group,
+    NewGroup,
+)
 
 OFFSETS = (0, 1)
 """Kinds of keys: an offset commit (0 is an older form of 1)."""
@@ -26,108 +32,37 @@ STREAMS_GROUP, STREAMS_MEMBER = 17, 19
 SILENT = (4, 6, 7, *range(9, 17), 18, *range(20, 32))
 """Kinds that say nothing about who reads what: targets, hashes, topologies, share groups."""
 
-
-@dataclass(frozen=True, slots=True)
-class OffsetKey:
-    """Of an offset commit: a group's, in a partition."""
-
-    group: str
-    topic: str
-    partition: int
-
-
-@dataclass(frozen=True, slots=True)
-class GroupKey:
-    """Of a group, by ``kind``; ``member`` where it's about one of its members."""
-
-    kind: int
-    group: str
-    member: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class OtherKey:
-    """Of a kind that this module doesn't read."""
-
-    kind: int
-
-
-Key = OffsetKey | GroupKey | OtherKey
-
-
-@dataclass(frozen=True, slots=True)
-class OffsetCommit:
-    """An offset commit: the ``offset`` to read next, and when (ms) it was committed.
-
-    ``leader_epoch`` is -1 where it's unknown.
-    """
-
-    offset: int
-    committed_at: int
-    metadata: str = ""
-    leader_epoch: int = -1
-    topic_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Member:
-    """A member of a group: one consumer. Time-outs are in ms.
-
-    ``topics`` it subscribes to; ``assigned`` are its partitions by topic (by topic id in the new
-    protocol). ``instance_id`` is that of a static member.
-    """
-
-    member_id: str
-    client_id: str
-    host: str
-    instance_id: str | None = None
-    session_timeout: int = -1
-    rebalance_timeout: int = -1
-    topics: tuple[str, ...] = ()
-    assigned: tuple[tuple[str, tuple[int, ...]], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """A group of the classic protocol, with its members; ``assignor`` is None while it's empty."""
-
-    protocol_type: str
-    generation: int
-    assignor: str | None
-    leader: str | None
-    changed_at: int
-    members: tuple[Member, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class NewGroup:
-    """A group of a new protocol, "consumer" (KIP-848) or "streams" (KIP-1071): its epoch."""
-
-    epoch: int
-    protocol: str = "consumer"
-
-
-@dataclass(frozen=True, slots=True)
-class Assigned:
-    """What a member of the new protocol has: partitions by topic id."""
-
-    epoch: int
-    partitions: tuple[tuple[str, tuple[int, ...]], ...] = ()
-
+NEWEST = {1: 4, GROUP: 4, NEW_GROUP: 0, NEW_MEMBER: 0, NEW_ASSIGNMENT: 0} | {
+    STREAMS_GROUP: 0,
+    STREAMS_MEMBER: 0,
+}
+"""The newest version of values that is read here, by kind of key."""
 
 T = TypeVar("T")
 
-Value = OffsetCommit | Group | NewGroup | Member | Assigned
+
+class Key(NamedTuple):
+    """A record's key: its kind, and what that kind has; 1 for all offset commits."""
+
+    kind: int
+    group: str | None = None
+    topic: str | None = None
+    partition: int | None = None
+    member: str | None = None
+
+
+class OffsetCommit(NamedTuple):
+    """An offset commit: the ``offset`` to read next, and when (ms) it was committed."""
+
+    offset: int
+    committed_at: int
+
+
+Value = OffsetCommit | Group | NewGroup | ClientMember | Assigned
 
 
 class UnknownVersion(ValueError):
     """A value of a version that this module doesn't read."""
-
-    newest: ClassVar[dict[int, int]] = {
-        **{0: 4, 1: 4, GROUP: 4, NEW_GROUP: 0, NEW_MEMBER: 0, NEW_ASSIGNMENT: 0},
-        **{STREAMS_GROUP: 0, STREAMS_MEMBER: 0},
-    }
-    """By kind of key."""
 
 
 def read_key(data: bytes) -> Key:
@@ -135,12 +70,12 @@ def read_key(data: bytes) -> Key:
     of = Bytes(data)
     kind = of.int16()
     if kind in OFFSETS:
-        return OffsetKey(of.text(), of.text(), of.int32())
+        return Key(1, of.text(), of.text(), of.int32())
     if kind in (GROUP, NEW_GROUP, STREAMS_GROUP):
-        return GroupKey(kind, of.text())
+        return Key(kind, of.text())
     if kind in (NEW_MEMBER, NEW_ASSIGNMENT, STREAMS_MEMBER):
-        return GroupKey(kind, of.text(), of.text())
-    return OtherKey(kind)
+        return Key(kind, of.text(), member=of.text())
+    return Key(kind)
 
 
 def read_value(key: Key, data: bytes) -> Value:
@@ -148,35 +83,35 @@ def read_value(key: Key, data: bytes) -> Value:
 
     Raises ``Cut`` for bytes that are none, and ``UnknownVersion``.
     """
-    kind = 1 if isinstance(key, OffsetKey) else key.kind
     of = Bytes(data)
     version = of.int16()
-    if kind not in UnknownVersion.newest or not 0 <= version <= UnknownVersion.newest[kind]:
-        raise UnknownVersion(f"kind {kind}, version {version}")
-    if kind == 1:
+    if not 0 <= version <= NEWEST.get(key.kind, -1):
+        raise UnknownVersion(f"kind {key.kind}, version {version}")
+    if key.kind == 1:
         return _offset_commit(of, version)
-    if kind == GROUP:
+    if key.kind == GROUP:
         return _group(of, version)
     of.flexible = True
-    if kind == NEW_GROUP:
+    if key.kind == NEW_GROUP:
         return NewGroup(of.int32())
-    if kind == STREAMS_GROUP:
+    if key.kind == STREAMS_GROUP:
         return NewGroup(of.int32(), "streams")
-    if isinstance(key, GroupKey) and kind in (NEW_MEMBER, STREAMS_MEMBER):
-        return _new_member(of, key.member or "", subscribes=kind == NEW_MEMBER)
-    return Assigned(*_assigned(of))
+    if key.kind == NEW_ASSIGNMENT:
+        return _assigned(of)
+    return _new_member(of, key.member or "", subscribes=key.kind == NEW_MEMBER)
 
 
 def _offset_commit(of: Bytes, version: int) -> OffsetCommit:
     of.flexible = version >= 4
     offset = of.int64()
-    epoch = of.int32() if version >= 3 else -1
-    metadata, committed_at = of.text_or_none() or "", of.int64()
+    if version >= 3:
+        of.int32()  # the leader's epoch
+    of.text_or_none()  # the client's own words
+    committed_at = of.int64()
     if version == 1:
         of.int64()  # when it expires
-    topic_id = of.tags().get(0)
-    known = Bytes(topic_id).uuid() if topic_id else None
-    return OffsetCommit(offset, committed_at, metadata, epoch, known)
+    of.tags()
+    return OffsetCommit(offset, committed_at)
 
 
 # --- the classic protocol ---------------------------------------------------------------------
@@ -185,14 +120,15 @@ def _offset_commit(of: Bytes, version: int) -> OffsetCommit:
 def _group(of: Bytes, version: int) -> Group:
     of.flexible = version >= 4
     kind, generation = of.text(), of.int32()
-    assignor, leader = of.text_or_none(), of.text_or_none()
-    changed_at = of.int64() if version >= 2 else -1
+    assignor, _leader = of.text_or_none(), of.text_or_none()
+    if version >= 2:
+        of.int64()  # when it changed
     is_consumer = kind == "consumer"
     members = of.each(lambda: _member(of, version, is_consumer))
-    return Group(kind, generation, assignor, leader, changed_at, tuple(members))
+    return Group(kind, generation, assignor, tuple(members))
 
 
-def _member(of: Bytes, version: int, is_consumer: bool) -> Member:
+def _member(of: Bytes, version: int, is_consumer: bool) -> ClientMember:
     member_id = of.text()
     instance = of.text_or_none() if version >= 3 else None
     client, host = of.text(), of.text()
@@ -200,56 +136,45 @@ def _member(of: Bytes, version: int, is_consumer: bool) -> Member:
     session = of.int32()
     subscription, assignment = of.blob(), of.blob()
     of.tags()
-    return Member(
+    return ClientMember(
         *(member_id, client, host, instance, session, rebalance),
-        topics=_or_none(_subscription, subscription) if is_consumer else (),
-        assigned=_or_none(_assignment, assignment) if is_consumer else (),
+        topics=_of_consumer(Bytes.text, subscription) if is_consumer else (),
+        assigned=_of_consumer(_partitions, assignment) if is_consumer else (),
     )
 
 
-def _or_none(read: Callable[[bytes], tuple[T, ...]], data: bytes) -> tuple[T, ...]:
-    """Read bytes that the client has written; () where they have a form of its own."""
+def _of_consumer(read: Callable[[Bytes], T], data: bytes) -> tuple[T, ...]:
+    """Read the list behind the version of what a client has written; () for a form of its own."""
+    of = Bytes(data)
     try:
-        return read(data)
+        of.int16()
+        return tuple(of.each(lambda: read(of)))
     except Cut:
         return ()
 
 
-def _subscription(data: bytes) -> tuple[str, ...]:
-    """Return the topics of a consumer's subscription; other kinds of groups have other bytes."""
-    if not data:
-        return ()
-    of = Bytes(data)
-    of.int16()
-    return tuple(of.each(of.text))
-
-
-def _assignment(data: bytes) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    if not data:
-        return ()
-    of = Bytes(data)
-    of.int16()
-    return tuple(of.each(lambda: (of.text(), tuple(of.each(of.int32)))))
+def _partitions(of: Bytes) -> Assignment:
+    return Assignment(of.text(), tuple(of.each(of.int32)))
 
 
 # --- the new ones -----------------------------------------------------------------------------
 
 
-def _new_member(of: Bytes, member: str, *, subscribes: bool) -> Member:
+def _new_member(of: Bytes, member: str, *, subscribes: bool) -> ClientMember:
     """Read a member; one of Kafka Streams has no subscription, but the topology of its group."""
     instance, _rack = of.text_or_none(), of.text_or_none()
     client, host = of.text(), of.text()
     topics = tuple(of.each(of.text)) if subscribes else ()
     _pattern = of.text_or_none() if subscribes else None
-    return Member(*(member, client, host, instance), rebalance_timeout=of.int32(), topics=topics)
+    return ClientMember(member, client, host, instance, -1, of.int32(), topics, ())
 
 
-def _assigned(of: Bytes) -> tuple[int, tuple[tuple[str, tuple[int, ...]], ...]]:
-    epoch, _former, _state = of.int32(), of.int32(), of.int8()
+def _assigned(of: Bytes) -> Assigned:
+    _epoch, _former, _state = of.int32(), of.int32(), of.int8()
 
-    def topic() -> tuple[str, tuple[int, ...]]:
-        found = of.uuid(), tuple(of.each(of.int32))
+    def topic() -> Assignment:
+        found = Assignment(of.uuid(), tuple(of.each(of.int32)))
         of.tags()
         return found
 
-    return epoch, tuple(of.each(topic))
+    return Assigned(tuple(of.each(topic)))

@@ -10,7 +10,7 @@ from pathlib import Path
 from confluent_kafka import KafkaException
 
 from workbook.crashlab.crashes import CRASHES
-from workbook.crashlab.crashes.base import Crashes, Traced, Variant, Verdict
+from workbook.crashlab.crashes.base import Crashes, Outputs, Traced, Variant, Verdict
 from workbook.errors import NoSuchCrash
 from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import PartitionOffsets, committed_offset, partition_offsets
@@ -37,7 +37,7 @@ def variant_of(system: str, asked: object) -> Variant:
     return crashes.own
 
 
-class Material:
+class LabTopics:
     """New topics for a system, with its input in them.
 
     ``words`` are the options with which ``workbook run`` would read and write them. ``folder`` is
@@ -61,7 +61,7 @@ class Material:
         results = declared.results(self._options, source.partitions)
         topics = [source, *more.values(), *letters_of(self._options), *results]
         broker.create(*topics)
-        self._checkpoint = folder / "checkpoint"
+        self._outputs = Outputs(broker.client_config(), self._options, folder / "checkpoint")
         self._topics = [topic.name for topic in topics]
         self.filled = self._crashes.fill(self._config, source.name, seed, clean=clean)
 
@@ -71,11 +71,11 @@ class Material:
 
     def judge(self) -> Verdict:
         """Compare what came out with what was expected."""
-        return self._crashes.judge(self.filled, self._config, self._options, self._checkpoint)
+        return self._crashes.judge(self.filled, self._outputs)
 
     def written(self) -> list[float]:
         """Return when each result was written (seconds since 1970)."""
-        return self._crashes.came(self._config, self._options, self._checkpoint)
+        return self._crashes.written(self._outputs)
 
     def offsets(self, group: str) -> PartitionOffsets:
         """Return how far partition 0 of the input goes, and the group has committed."""
@@ -89,9 +89,9 @@ class Material:
 
     def traced(self) -> Traced | None:
         """Follow each record to its result, where the system can do so."""
-        return self._crashes.traced(self.filled, self._config, self._options)
+        return self._crashes.traced(self.filled, self._outputs)
 
-    def found(self, group: str) -> tuple[int | None, int]:
+    def progress(self, group: str) -> tuple[int | None, int]:
         """Return a loop's committed offset of partition 0, and the end of its result topic."""
         committed = committed_offset(self._config, self.source, group)
         return committed, partition_offsets(self._config, self._options.out)[0].end

@@ -119,7 +119,7 @@ def test_a_checkpoint_on_a_place_without_permission_is_refused(
     def read_only(**where: object) -> None:  # root may write to any folder
         raise OSError(30, "Read-only file system")
 
-    monkeypatch.setattr("workbook.systems.refusals.tempfile.TemporaryFile", read_only)
+    monkeypatch.setattr("workbook.systems.preflight.tempfile.TemporaryFile", read_only)
     said = refused(capsys, "run", "page_views", "--checkpoint", str(tmp_path / "new"))
     assert f"nothing can be created in {tmp_path} (Read-only file system)" in said
     assert not (tmp_path / "new").exists()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from workbook.crashlab.crashes.base import Traced
-from workbook.crashlab.found import Found, tapes
-from workbook.crashlab.notes import READ, Read, read_in
+from workbook.crashlab.kill_pictures import Stopped, tapes
+from workbook.crashlab.plan import READ, NoteRead, read_in
 from workbook.views.picture import Picture
 
 
@@ -22,8 +22,8 @@ def spans(picture: Picture) -> dict[str, str]:
     }  # fmt: skip
 
 
-def one(given: Traced, found: Found) -> Picture:
-    [picture] = tapes(given, [found])
+def one(given: Traced, stop: Stopped) -> Picture:
+    [picture] = tapes(given, [stop])
     return picture
 
 
@@ -31,7 +31,7 @@ FIRST_TEN = dict.fromkeys(range(10), 0)
 
 
 def test_a_bookmark_ahead_of_the_results_loses_what_was_in_memory() -> None:
-    drawn = one(traced(FIRST_TEN), Found(0, read=15, committed=13, results=1))
+    drawn = one(traced(FIRST_TEN), Stopped(0, read=15, committed=13, results=1))
     assert spans(drawn) == {
         "10 page views counted and published: done": "0 to 9",
         "3 page views counted only in memory: lost": "10 to 12",
@@ -42,7 +42,7 @@ def test_a_bookmark_ahead_of_the_results_loses_what_was_in_memory() -> None:
 
 
 def test_a_bookmark_behind_the_results_reads_them_again() -> None:
-    drawn = one(traced(FIRST_TEN), Found(0, read=12, committed=6, results=1))
+    drawn = one(traced(FIRST_TEN), Stopped(0, read=12, committed=6, results=1))
     assert spans(drawn) == {
         "6 page views counted and published: done": "0 to 5",
         "4 page views counted and published: read again": "6 to 9",
@@ -53,34 +53,34 @@ def test_a_bookmark_behind_the_results_reads_them_again() -> None:
 def test_what_was_published_after_the_kill_was_in_memory_when_it_fell() -> None:
     later = FIRST_TEN | dict.fromkeys(range(10, 20), 1)
     done = {"10 page views counted and published: done": "0 to 9"}
-    drawn = one(traced(later), Found(0, read=15, committed=10, results=1))
+    drawn = one(traced(later), Stopped(0, read=15, committed=10, results=1))
     assert spans(drawn) == done | {"5 page views counted only in memory: read again": "10 to 14"}
-    drawn = one(traced(later), Found(0, read=15, committed=10, results=2))
+    drawn = one(traced(later), Stopped(0, read=15, committed=10, results=2))
     assert spans(drawn) == done | {"5 page views counted and published: read again": "10 to 14"}
 
 
 def test_a_gap_is_bracketed_apart_and_records_that_do_not_count_part_nothing() -> None:
     gap = {n: 0 for n in FIRST_TEN if n not in (3, 4, 5)}
-    drawn = one(traced(gap, actions=(4, 11)), Found(0, read=13, committed=10, results=1))
+    drawn = one(traced(gap, actions=(4, 11)), Stopped(0, read=13, committed=10, results=1))
     assert spans(drawn) == {
         "3 page views counted and published: done": "0 to 2",
         "2 page views counted only in memory: lost": "3 to 5",
         "4 page views counted and published: done": "6 to 9",
         "2 page views counted only in memory: read again": "10 to 12",
     }
-    assert "1 page view counted only" in one(traced(gap), Found(0, 4, 10, 1)).words
+    assert "1 page view counted only" in one(traced(gap), Stopped(0, 4, 10, 1)).words
 
 
 def test_nothing_committed_and_nothing_read() -> None:
-    drawn = one(traced(FIRST_TEN), Found(0, read=0, committed=None, results=0))
+    drawn = one(traced(FIRST_TEN), Stopped(0, read=0, committed=None, results=0))
     assert "nothing committed, so a restart begins here at 0" in drawn.words
     assert spans(drawn) == {}
-    drawn = one(traced({}), Found(0, read=2, committed=None, results=0))
+    drawn = one(traced({}), Stopped(0, read=2, committed=None, results=0))
     assert spans(drawn) == {"2 page views counted only in memory: read again": "0 to 1"}
 
 
 def test_only_the_last_life_s_records_were_in_its_memory() -> None:
-    kills = [Found(0, 15, 13, 1), Found(13, 16, 14, 1)]
+    kills = [Stopped(0, 15, 13, 1), Stopped(13, 16, 14, 1)]
     first, second = tapes(traced(FIRST_TEN), kills)
     assert first.caption.startswith("Kill 1 of 2.")
     assert second.caption.startswith("Kill 2 of 2.")
@@ -93,7 +93,7 @@ def test_only_the_last_life_s_records_were_in_its_memory() -> None:
 def test_of_many_gaps_the_two_longest_are_bracketed_and_all_are_counted() -> None:
     unpublished = {0, 3, 4, 8, 12, 13, 14, 17}
     published = {n: 0 for n in range(20) if n not in unpublished}
-    drawn = one(traced(published), Found(0, read=20, committed=20, results=1))
+    drawn = one(traced(published), Stopped(0, read=20, committed=20, results=1))
     assert [row["offset"] for row in drawn.rows if "page view" in row["place"]] == [
         "3 to 4", "5 to 7", "9 to 11", "12 to 14",
     ]  # fmt: skip
@@ -102,7 +102,7 @@ def test_of_many_gaps_the_two_longest_are_bracketed_and_all_are_counted() -> Non
 
 def test_a_note_is_there_at_once_and_the_last_one_counts(tmp_path) -> None:
     assert read_in(tmp_path) is None
-    note = Read(tmp_path)
+    note = NoteRead(tmp_path)
     assert read_in(tmp_path) is None
     note(7)
     assert read_in(tmp_path) == 7
@@ -114,7 +114,7 @@ def test_a_note_is_there_at_once_and_the_last_one_counts(tmp_path) -> None:
 
 
 def test_boxes_hold_no_times_and_the_kill_is_drawn() -> None:
-    drawn = one(traced(FIRST_TEN), Found(0, read=15, committed=13, results=1))
+    drawn = one(traced(FIRST_TEN), Stopped(0, read=15, committed=13, results=1))
     assert [f">{n}</span>" in drawn.figure for n in range(20)] == [True] * 20
     assert "✂ kill -9 here, before 15" in drawn.figure
     assert "kill -9 before offset 15" in drawn.words

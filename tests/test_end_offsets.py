@@ -1,0 +1,199 @@
+"""The ends of partitions, asked again and again: by a client put in, and on real brokers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from brokers import SCRAM, USERS, OwnBroker, allowed, login
+from confluent_kafka import OFFSET_INVALID, KafkaError, KafkaException
+from confluent_kafka.admin import AclOperation, AdminClient, NewTopic
+from labs import until
+
+from workbook.kafka import offsets
+from workbook.kafka.broker import Broker
+from workbook.kafka.offsets import EndOffsets
+from workbook.kafka.producer import DeliveringProducer
+from workbook.stack import jars, kafka
+from workbook.topics import Topic
+
+SILENCE, MISSING, TIMED_OUT = -999_999, KafkaError._UNKNOWN_PARTITION, KafkaError._TIMED_OUT
+A, B = ("a", 0), ("b", 0)
+
+
+class Admin:
+    """A client whose answers are those that the test puts in: by topic, an offset or an error.
+
+    A topic that times out lets the whole request do so, as librdkafka does without a leader.
+    """
+
+    def __init__(self) -> None:
+        self.answers: dict[str, int] = {}
+        self.asked: list[set[str]] = []
+        self.made, self.now = 0, 0.0
+
+    def list_offsets(self, places: dict[Any, Any], **rest: Any) -> dict[Any, Future[Any]]:
+        self.asked.append({place.topic for place in places})
+        spoiled = any(self.answers[place.topic] == TIMED_OUT for place in places)
+        return {place: self.answer(TIMED_OUT if spoiled else self.answers[place.topic])
+                for place in places}  # fmt: skip
+
+    def answer(self, told: int) -> Future[Any]:
+        future = Future[Any]()
+        if told >= 0 or told == OFFSET_INVALID:
+            future.set_result(SimpleNamespace(offset=told))
+        elif told != SILENCE:
+            future.set_exception(KafkaException(KafkaError(told)))
+        return future
+
+    def ends(self, ends: EndOffsets, after: float = 1.0) -> dict[tuple[str, int], int] | None:
+        """What a second later is taken of the last question; the next one asks for all topics."""
+        self.now += after
+        taken = ends.ends if ends.take() else None
+        ends.ask([(topic, 0) for topic in self.answers])
+        return taken
+
+
+@pytest.fixture
+def admin(monkeypatch: pytest.MonkeyPatch) -> Admin:
+    made = Admin()
+
+    def make(config: dict[str, Any]) -> Admin:
+        made.made += 1
+        return made
+
+    monkeypatch.setattr(offsets, "admin", make)
+    monkeypatch.setattr(offsets, "require_topic", lambda config, topic: 2)
+    return made
+
+
+@pytest.fixture
+def ends(admin: Admin) -> EndOffsets:
+    return EndOffsets({}, clock=lambda: admin.now)
+
+
+def test_the_partitions_of_its_topics_are_asked_for_once_a_second(admin: Admin) -> None:
+    admin.answers = {"a": 100}
+    ends = EndOffsets({}, "a", clock=lambda: admin.now)
+    told = []
+    for tick in (0.0, 0.2, 0.9, 1.1, -500.0):  # the clock was set back
+        admin.now = 1000 + tick
+        told.append(bool(ends.look()))
+    assert told == [False, True, False, False, True]
+    assert len(admin.asked) == 3
+    assert ends.ends == {("a", 0): 100, ("a", 1): 100}
+
+
+def test_an_answer_that_has_not_come_is_not_waited_for(admin: Admin, ends: EndOffsets) -> None:
+    admin.answers = {"a": 100, "b": SILENCE}
+    assert [admin.ends(ends) for _ in range(3)] == [None] * 3
+    assert len(admin.asked) == 1
+
+
+def test_a_topic_that_spoils_the_request_is_asked_for_alone(admin: Admin, ends: EndOffsets) -> None:
+    admin.answers = {"a": 100, "b": 200, "leaderless": TIMED_OUT}
+    told = [(admin.ends(ends), ends.silent) for _ in range(3)]
+    assert told == [(None, False), ({}, True), ({A: 100, B: 200}, False)]
+    admin.answers["leaderless"] = 50
+    admin.ends(ends)
+    assert admin.ends(ends) == {A: 100, B: 200, ("leaderless", 0): 50}
+    assert admin.asked[-1] == {"a", "b", "leaderless"}
+
+
+@pytest.mark.parametrize("failure", [TIMED_OUT, OFFSET_INVALID])
+def test_after_a_failed_question_a_new_client_asks(
+    admin: Admin, ends: EndOffsets, failure: int
+) -> None:
+    admin.answers = {"a": failure}
+    admin.ends(ends)
+    assert admin.ends(ends) == {}
+    assert (ends.silent, ends.denied, admin.made) == (True, set(), 2)
+    admin.answers = {"a": 7}
+    admin.ends(ends)
+    assert (admin.ends(ends), ends.silent) == ({A: 7}, False)
+
+
+def test_a_missing_topic_is_denied_and_asked_for_by_a_new_client_each_ten_seconds(
+    admin: Admin, ends: EndOffsets
+) -> None:
+    admin.answers = {"a": 100, "b": MISSING}
+    made = []
+    for _ in range(14):
+        admin.ends(ends)
+        made.append(admin.made)
+    assert (ends.ends, ends.denied, ends.silent) == ({A: 100}, {B}, False)
+    assert made == [*[1] * 10, *[2] * 4]
+
+
+def test_no_leader_is_a_denial_beside_ends_or_by_a_new_client_else_an_outage(
+    admin: Admin, ends: EndOffsets
+) -> None:
+    told = []
+    for a in (KafkaError._NOENT, 100, 100, KafkaError._NOENT, KafkaError._NOENT):
+        admin.answers = {"a": a, "b": KafkaError._NOENT}
+        admin.ends(ends)
+        told.append((len(ends.ends), len(ends.denied), ends.silent))
+    assert told == [(0, 0, False), (0, 2, False), (1, 1, False), (1, 1, False), (0, 0, True)]
+
+
+def test_what_can_be_no_partition_is_not_asked_for(admin: Admin, ends: EndOffsets) -> None:
+    admin.answers = {"a": 100}
+    ends.ask([A, ("a", -1), ("", 0)])
+    assert ends.take()
+    assert ends.ends == {A: 100}
+
+
+# --- real brokers -------------------------------------------------------------------------------
+
+Found = dict[tuple[str, int], int]
+
+
+def finds(ends: EndOffsets, wanted: list[tuple[str, int]], here: Found) -> bool:
+    ends.take()
+    ends.ask(wanted)
+    return ends.ends == here
+
+
+def test_a_deleted_topic_has_no_end_and_the_others_do(
+    broker: Broker, topic: Callable[..., Topic]
+) -> None:
+    config = broker.client_config()
+    kept, gone = topic("clicks", partitions=2), topic("orders")
+    wanted = [(kept.name, 0), (kept.name, 1), (kept.name, 7), (gone.name, 0)]
+    ends = EndOffsets(config)
+    here = {(kept.name, 0): 0, (kept.name, 1): 0}
+    until(lambda: finds(ends, wanted, {**here, (gone.name, 0): 0}), "both topics' ends")
+    admin = AdminClient(config)  # held: else no answer ever comes
+    admin.delete_topics([gone.name])[gone.name].result(30)
+    with DeliveringProducer(config, kept.name) as producer:
+        producer.produce(b"x", None, 1)
+    here[kept.name, 1] = 1
+    until(lambda: finds(ends, wanted, here), "the end of what is left")
+    assert ends.denied == {(kept.name, 7), (gone.name, 0)}
+
+
+def test_it_needs_describe_alone_and_lives_through_a_broker_that_is_away(tmp_path: Path) -> None:
+    jars.prefetch()
+    with OwnBroker(tmp_path, kafka.SETTINGS + SCRAM, USERS) as broker:
+        config = login(broker.bootstrap, "admin")
+        admin = AdminClient(config)
+        made = admin.create_topics([NewTopic("described", 1), NewTopic("closed", 1)])
+        rule = admin.create_acls([allowed("stranger", AclOperation.DESCRIBE, "described")])
+        for done in (*made.values(), *rule.values()):
+            done.result(30)
+        ends = EndOffsets(login(broker.bootstrap, "stranger"))
+        wanted, here = [("described", 0), ("closed", 0)], {("described", 0): 0}
+        until(lambda: finds(ends, wanted, here), "the end of the topic that it may describe", 30)
+        assert ends.denied == {("closed", 0)}
+        broker.kill()
+        until(lambda: finds(ends, wanted, {}) and ends.silent, "the broker to be missed", 30)
+        broker.start()
+        with DeliveringProducer(config, "described") as producer:
+            producer.produce(b"x", None, 0)
+        here = {("described", 0): 1}
+        until(lambda: finds(ends, wanted, here), "an answer of the new one", 60)
+        assert not ends.silent
