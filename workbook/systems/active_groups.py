@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from workbook.systems.base import Job, Shown, Started, System
 from workbook.systems.options import path, topic
 from workbook.topics import CONSUMER_OFFSETS, Topic, compacted
-from workbook.views.groups import ago
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -131,6 +130,8 @@ def groups_table(rows: Sequence[Mapping[str, Any]]) -> Shown:
 
 
 def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    from workbook.views.groups import ago
+
     seconds = f"{'≥ ' if row['at_least'] else ''}{row['seconds']:,.1f}" if row["seconds"] else "0.0"
     return (
         *(row["group"], row["state"], f"{row['members']:,}", ", ".join(row["topics"])),

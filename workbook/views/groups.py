@@ -136,6 +136,7 @@ def _names(names: Sequence[str]) -> str:
 
 
 def ago(seconds: float) -> str:
+    """Write how long ago something was: "33 seconds ago", "4 days ago"."""
     for name, size in (("days", 86_400), ("hours", 3600), ("minutes", 60)):
         if seconds >= 2 * size:
             return f"{seconds / size:,.0f} {name} ago"
