@@ -199,19 +199,22 @@ class CountsTable(OnceSink):
 
     def _note(self, connection: psycopg.Connection[Any], batch: Batch) -> None:
         ends = planned_ends(self._checkpoint / "0", batch.number, self._name)
+        offsets, born = json.dumps(ends), json.dumps(self._fence.counted)
         connection.execute(
             "UPDATE fence SET query = %s, batch = %s, offsets = %s, born = %s "
             "WHERE (pipeline, topic) = (%s, %s)",
-            (
-                *(batch.query, batch.number, json.dumps(ends), json.dumps(self._fence.counted)),
-                *self._mine,
-            ),
+            (batch.query, batch.number, offsets, born, *self._mine),
         )
         connection.execute("DELETE FROM batches WHERE written < now() - interval '1 hour'")
         connection.execute(
             "INSERT INTO batches VALUES (%s, %s, %s, %s, %s)",
             (*self._mine, batch.query, batch.number, self._records),
         )
+        self._note_reached(connection, ends)
+        self._at("before-commit")
+
+    def _note_reached(self, connection: psycopg.Connection[Any], ends: Mapping[int, int]) -> None:
+        """Note the arrival that each partition has reached, and forget what no start needs."""
         connection.cursor().executemany(
             "INSERT INTO reached SELECT %s, %s, %s, %s, %s WHERE NOT EXISTS (SELECT FROM reached "
             "WHERE (pipeline, topic, partition) = (%s, %s, %s) AND arrival > %s - 60000)",
@@ -227,7 +230,6 @@ class CountsTable(OnceSink):
                 "AND next_offset < %s",
                 (*self._mine, partition, start),
             )
-        self._at("before-commit")
 
     def _all_fates(self, connection: psycopg.Connection[Any]) -> dict[str, int]:
         rows = connection.execute(

@@ -80,7 +80,7 @@ def fold(
     subtractor is not called. A group without rows begins anew, too.
 
     ``returns`` is Spark's type of the value; a set is shown as a sorted list, None last. A group
-    whose value is None or holds nothing is emitted as deleted.
+    whose value is None or holds nothing is emitted as deleted. NaN can't be stored: JSON lacks it.
     """
     return Fold(adder, subtractor, start, returns)
 
