@@ -44,11 +44,10 @@ from workbook.sources.kafka import kafka_stream
 from workbook.spark import session
 from workbook.spark.runner import Batch, Sink, start_query
 from workbook.stack.addresses import kafka
-from workbook.streams.background_stream import BackgroundStream
 from workbook.streams.events.clicks import ClickType
 from workbook.streams.events.metrics import COMPLETE
 from workbook.streams.generators.clicks import ClickStream
-from workbook.streams.stream_producer import generate
+from workbook.streams.stream_producer import BackgroundStream, generate
 from workbook.systems.view_sums import Sums
 from workbook.topics import Topic, new_topic
 

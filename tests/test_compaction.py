@@ -13,10 +13,9 @@ from labs import until
 
 from workbook.kafka.producer import RecordProducer
 from workbook.kafka.readers import read_all
-from workbook.streams.background_stream import BackgroundStream
 from workbook.streams.events.positions import Position
 from workbook.streams.generators.positions import PositionStream
-from workbook.streams.stream_producer import generate
+from workbook.streams.stream_producer import BackgroundStream, generate
 from workbook.topics import Topic, new_compacted_topic
 
 BOB = Position("Bob", "AAPL", 10, "NASDAQ")

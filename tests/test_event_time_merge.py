@@ -43,7 +43,7 @@ from workbook.streams.events.reasons import Reason
 from workbook.streams.events.visits import Heartbeat, OrderMessage, TrackingMessage, VisitMessage
 from workbook.streams.generators.visits import Kind, VisitStream
 from workbook.streams.ledgers.merges import MergeLedger, MergeVerdict
-from workbook.streams.merged_reader import read_merged, read_no_visits
+from workbook.streams.records import read_merged, read_no_visits
 from workbook.streams.stream_producer import generate
 from workbook.systems import SYSTEMS
 from workbook.topics import Topic, new_topic

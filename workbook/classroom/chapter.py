@@ -32,11 +32,10 @@ from workbook.kafka.require import require_broker, require_topic
 from workbook.kafka.tail import Tail
 from workbook.stack.addresses import kafka
 from workbook.stack.process import end_now, family, spawn
-from workbook.streams.background_stream import BackgroundStream
-from workbook.streams.clicks import ClickProducer
 from workbook.streams.generators.clicks import ClickStream
 from workbook.streams.generators.visits import Kind, VisitStream
-from workbook.streams.stream_producer import generate
+from workbook.streams.records import ClickProducer
+from workbook.streams.stream_producer import BackgroundStream, generate
 from workbook.topics import new_compacted_topic, new_topic
 from workbook.views import charts, live, tables
 from workbook.views.cell_clock import time_cells
