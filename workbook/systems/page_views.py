@@ -141,8 +141,7 @@ def _start_seconds(job: Job, raw: DataFrame) -> Started:
     """Write completed seconds to the topic."""
     from workbook.pipelines.page_views.completed import completed_views
     from workbook.pipelines.page_views.metrics import metric_records
-    from workbook.sinks.late_letters import LateLetters
-    from workbook.sinks.spark_topic import SparkTopic
+    from workbook.sinks.page_views import LateLetters, SparkTopic
     from workbook.streams.events.metrics import COMPLETE
     from workbook.systems.view_sums import Sums
 
