@@ -17,7 +17,7 @@ from workbook.errors import RightMissing, TopicMissing
 from workbook.kafka.broker import Broker
 from workbook.kafka.require import require_readable, require_topic, topic_ids
 from workbook.kafka.start_offsets import look_up
-from workbook.sources.assigned import Settings, _Reader
+from workbook.sources.assigned import AssignedSettings, Reader
 from workbook.sources.kafka import assigned_stream
 from workbook.stack import jars
 from workbook.topics import CONSUMER_OFFSETS
@@ -91,15 +91,15 @@ def test_a_topic_that_is_missing_is_no_question_of_rights(users: Users) -> None:
 @pytest.mark.parametrize("user", ["watcher", "stranger"])
 def test_the_source_by_itself_names_the_right_and_the_topic(users: Users, user: str) -> None:
     config = {f"kafka.{name}": value for name, value in users[user].items()}
-    reader = _Reader(
-        Settings.of({**config, "subscribe": CONSUMER_OFFSETS, "startingOffsets": "earliest"})
+    reader = Reader(
+        AssignedSettings({**config, "subscribe": CONSUMER_OFFSETS, "startingOffsets": "earliest"})
     )
     with pytest.raises(PermissionError, match=f"READ and DESCRIBE the topic {CONSUMER_OFFSETS}"):
         _read_all(reader)
     reader.stop()
 
 
-def _read_all(reader: _Reader) -> None:
+def _read_all(reader: Reader) -> None:
     start = reader.latestOffset(reader.initialOffset(), ReadAllAvailable())
     for task in reader.partitions(start, reader.latestOffset(start, ReadAllAvailable())):
         list(reader.read(task))

@@ -24,9 +24,8 @@ from workbook.errors import TopicMissing
 from workbook.kafka.broker import Broker
 from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.require import require_readable
-from workbook.sources.assigned import AssignedKafka, Settings, _Reader, register
+from workbook.sources.assigned import AssignedKafka, AssignedSettings, Reader, register
 from workbook.sources.kafka import assigned_stream
-from workbook.sources.kafka_records import RecordsLost
 from workbook.spark.progress import _offsets
 from workbook.stack import kafka
 from workbook.topics import CONSUMER_OFFSETS, Topic, new_compacted_topic
@@ -43,7 +42,7 @@ class Assigned:
         self.spark, self.broker, self.name, self.place = spark, broker, name, place
         self.batches: list[list[Any]] = []
         self.queries: list[StreamingQuery] = []
-        self.readers: list[_Reader] = []
+        self.readers: list[Reader] = []
 
     def write(self, *values: str, partition: int = 0) -> None:
         with DeliveringProducer(self.broker.client_config(), self.name) as producer:
@@ -76,9 +75,9 @@ class Assigned:
         query.processAllAvailable()
         return sorted(row.value.decode() for batch in self.batches for row in batch if row.value)
 
-    def reader(self, **options: str) -> _Reader:
+    def reader(self, **options: str) -> Reader:
         """Return what plans the micro-batches, without Spark."""
-        self.readers.append(_Reader(Settings.of(self.options(**options))))
+        self.readers.append(Reader(AssignedSettings(self.options(**options))))
         return self.readers[-1]
 
 
@@ -138,12 +137,12 @@ def test_a_partition_that_is_added_while_it_runs_is_read_from_its_first_record(
     until(lambda: assigned.read(query) == ["a", "b"], "the new partition's record")
 
 
-def _begin(reader: _Reader) -> Any:
+def _begin(reader: Reader) -> Any:
     """Return where the second micro-batch begins: the first one is empty."""
     return reader.latestOffset(reader.initialOffset(), ALL)
 
 
-def _plan(reader: _Reader, start: Any, most: int | None = None) -> tuple[Any, dict[int, int]]:
+def _plan(reader: Reader, start: Any, most: int | None = None) -> tuple[Any, dict[int, int]]:
     """Return where a micro-batch ends, and how many offsets it reads of each partition."""
     end = reader.latestOffset(start, ALL if most is None else ReadMaxRows(most))
     tasks = reader.partitions(start, end)
@@ -164,14 +163,6 @@ def test_where_it_begins_is_kept_before_a_record_is_read(
     again = assigned.reader(startingOffsets="latest")
     assert again.partitions(again.initialOffset(), kept) == []
     assert _plan(again, kept)[1] == read
-
-
-def test_from_the_latest_on_spark_reads_what_comes_later(assigned: Assigned) -> None:
-    assigned.write("a")
-    query = assigned.start(assigned.rows(startingOffsets="latest"))
-    assert assigned.read(query) == []
-    assigned.write("b")
-    assert assigned.read(query) == ["b"]
 
 
 def test_offsets_to_start_from(assigned: Assigned) -> None:
@@ -245,19 +236,6 @@ def test_records_that_are_gone_end_the_query_or_are_left_out(assigned: Assigned)
         strict.awaitTermination(DEADLINE)
     relaxed = assigned.start(assigned.rows(failOnDataLoss="false"))
     assert assigned.read(relaxed) == [*"abcfg"]
-
-
-def test_a_topic_that_was_made_anew_is_read_from_its_begin_if_loss_is_allowed(
-    assigned: Assigned,
-) -> None:
-    assigned.write("a", "b")
-    far = {assigned.name: {"0": 7, "1": 0, "2": 0}}
-    with pytest.raises(RecordsLost, match="they end at 2: the topic was made anew"):
-        _plan(assigned.reader(), far)
-    reader = assigned.reader(failOnDataLoss="false")
-    end, read = _plan(reader, far)
-    assert read == {}
-    assert _plan(reader, end)[1] == {0: 2}
 
 
 def test_records_deleted_between_plan_and_read_are_left_out(assigned: Assigned) -> None:
@@ -345,8 +323,8 @@ def test_a_broker_that_restarts_ends_nothing(tmp_path: Path) -> None:
         config = {"bootstrap.servers": broker.bootstrap}
         admin = AdminClient(config)
         admin.create_topics([NewTopic("a", 2)])["a"].result(DEADLINE)
-        reader = _Reader(
-            Settings.of(
+        reader = Reader(
+            AssignedSettings(
                 {
                     "kafka.bootstrap.servers": broker.bootstrap,
                     "subscribe": "a",

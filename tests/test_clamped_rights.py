@@ -23,13 +23,12 @@ from labs import until
 
 from workbook.kafka.producer import DeliveringProducer
 from workbook.sources.clamp import goes_on
-from workbook.sources.kafka_log import KafkaLog
+from workbook.sources.kafka_log import ClampSettings, KafkaLog
 from workbook.stack import jars
 
 LOGIN = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN"}
 ADMIN = {**LOGIN, "sasl.username": "admin", "sasl.password": "right"}
 LEARNER = {**LOGIN, "sasl.username": "learner", "sasl.password": "correct horse"}
-EARLIEST = "earliest"
 
 Open = Callable[..., KafkaLog]
 
@@ -68,13 +67,18 @@ def _denied(address: str) -> bool:
     return found.topics["closed"].error is not None
 
 
+def log_of(config: dict[str, str], *topics: str) -> KafkaLog:
+    options = {f"kafka.{name}": value for name, value in config.items()}
+    own = {"subscribe": ",".join(topics), "startingOffsets": "earliest", "maxLead": "1 second"}
+    return KafkaLog(ClampSettings({**options, **own}), goes_on)
+
+
 @pytest.fixture
 def opened(address: str) -> Iterator[Open]:
     logs: list[KafkaLog] = []
 
     def make(*topics: str, **config: str) -> KafkaLog:
-        settings = {**LEARNER, "bootstrap.servers": address, **config}
-        logs.append(KafkaLog(settings, topics, goes_on, 1000, 1000, None, True))  # type: ignore[arg-type]
+        logs.append(log_of({**LEARNER, "bootstrap.servers": address, **config}, *topics))
         return logs[-1]
 
     yield make
@@ -84,20 +88,20 @@ def opened(address: str) -> Iterator[Open]:
 
 def test_with_the_right_login_it_reads(opened: Open) -> None:
     log = opened("open", "beside")
-    found = log.next(log.first(EARLIEST), None, None)
+    found = log.next(log.first(), None, None)
     assert found["offsets"] == {"open": {"0": 1}, "beside": {"0": 1}}
 
 
 def test_a_wrong_password_is_named(opened: Open) -> None:
     with pytest.raises(KafkaException, match="Invalid username or password"):
-        opened("open", "beside", **{"sasl.password": "wrong"}).first(EARLIEST)
+        opened("open", "beside", **{"sasl.password": "wrong"}).first()
 
 
 @pytest.mark.parametrize("topic", ["closed", "described"])
 def test_a_topic_that_may_not_be_read_is_named_with_the_right(opened: Open, topic: str) -> None:
     log = opened("open", topic)
     with pytest.raises(PermissionError, match=f"READ and DESCRIBE the topic {topic}.*ACL"):
-        log.next(log.first(EARLIEST), None, None)
+        log.next(log.first(), None, None)
 
 
 def test_a_broker_that_restarts_ends_nothing(tmp_path: Path) -> None:
@@ -107,8 +111,8 @@ def test_a_broker_that_restarts_ends_nothing(tmp_path: Path) -> None:
         admin = AdminClient(config)
         for made in admin.create_topics([NewTopic(name, 2) for name in ("a", "b")]).values():
             made.result(30)
-        log = KafkaLog(config, ("a", "b"), goes_on, 1000, 60_000, None, True)
-        at = log.next(log.first(EARLIEST), None, None)
+        log = log_of(config, "a", "b")
+        at = log.next(log.first(), None, None)
 
         def read_one_more() -> None:
             nonlocal at

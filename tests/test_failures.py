@@ -67,7 +67,7 @@ def test_a_short_message_is_shown_and_a_long_one_is_cut() -> None:
 @pytest.mark.parametrize(
     "ours",
     [
-        "workbook.sources.kafka_records.RecordsLost: Expected records of partition 0 of t from 5",
+        "workbook.sources.bounds.RecordsLost: Expected records of partition 0 of t from 5",
         "ValueError: Expected maxLead as a time like '10 seconds', but got '0'.",
     ],
 )

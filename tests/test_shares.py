@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from workbook.sources.kafka_records import Range
-from workbook.sources.shares import PER_TASK, in_tasks, shared
+from workbook.sources.assigned import PER_TASK, in_tasks, shared
+from workbook.sources.kafka_reader import Range
 
 
 def test_without_a_limit_all_is_read() -> None:
