@@ -358,17 +358,6 @@ def test_topics_of_different_sizes_or_partitioners_are_refused(
         require_alike(config, [three.name, java.name])
 
 
-def test_a_look_at_the_keys_of_a_few_records_takes_a_moment(
-    broker: Broker, topic: Callable[..., Topic]
-) -> None:
-    two = [topic("one", 3), topic("other", 3)]
-    for each in two:
-        keyed(broker, each)
-    began = time.monotonic()
-    assert require_alike(broker.client_config(), [each.name for each in two]) == 3
-    assert time.monotonic() - began < 8  # it took six seconds for each topic
-
-
 def test_keys_of_bad_records_and_of_heartbeats_are_not_compared(
     streams: Streams,
 ) -> None:

@@ -58,11 +58,16 @@ def test_the_session_is_on_utc_and_runs_this_python(spark: SparkSession) -> None
     assert import_path == [sys.executable]
 
 
-def test_it_says_how_long_it_takes_and_honours_the_master() -> None:
-    said = fresh("print(spark_session().sparkContext.master)", SPARK_MASTER="local[1]")
-    assert "Starting Spark" in said
-    assert "is ready after" in said
-    assert said.splitlines()[-1] == "local[1]"
+def test_it_honours_the_master_and_logs_go_to_a_file_not_into_the_notebook() -> None:
+    code = (
+        "spark = spark_session()\n"
+        "spark._jvm.org.slf4j.LoggerFactory.getLogger('x').error('loud')\n"
+        "print('loud' in (scratch_dir() / 'spark.log').read_text(), spark.sparkContext.master)"
+    )
+    said = fresh(code, SPARK_MASTER="local[1]").splitlines()
+    assert "Starting Spark" in said[0]
+    assert "is ready after" in said[1]
+    assert said[2:] == ["True local[1]"]
 
 
 @pytest.mark.slow
@@ -74,15 +79,6 @@ def test_a_damaged_class_archive_does_no_harm(tmp_path: Path, content: bytes) ->
         "print(spark_session(quiet=True).range(7).count())"
     )
     assert fresh(code, WORKBOOK_CACHE=str(tmp_path)).split() == ["7"]
-
-
-def test_logs_go_to_a_file_not_into_the_notebook() -> None:
-    code = (
-        "spark = spark_session(quiet=True)\n"
-        "spark._jvm.org.slf4j.LoggerFactory.getLogger('x').error('loud')\n"
-        "print('loud' in (scratch_dir() / 'spark.log').read_text())"
-    )
-    assert fresh(code).split() == ["True"]
 
 
 STOPPED = """
