@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from workbook.kafka.loops import Loop, within
+from workbook.kafka.loops import Loop
 
 
 class Reader:
@@ -43,13 +43,3 @@ def test_an_error_is_told_and_raised_by_stop() -> None:
     assert reader.closed
     with pytest.raises(ValueError, match="a bad record"):
         loop.stop()
-
-
-def test_a_condition_with_a_deadline_says_what_is_known() -> None:
-    now = [0.0]
-    until = within(60, lambda state: state > 1, clock=lambda: now[0])
-    assert (until(2), until(1)) == (True, False)
-    now[0] = 61
-    assert until(2)
-    with pytest.raises(TimeoutError, match="known so far: 1"):
-        until(1)
