@@ -1,7 +1,7 @@
 """Sends rejected records to ``<topic>.dead-letters``, from Spark and from a loop by hand.
 
 A dead letter keeps key and value of the record byte for byte, null and empty told apart. What we
-know about it stands in the Kafka headers, as text: ``reason``, ``topic``, ``partition``,
+know about it is in the Kafka headers, as text: ``reason``, ``topic``, ``partition``,
 ``offset``, ``arrival`` (ms since 1970). So a repaired reader can take the value as it is.
 
 One that is larger than a record of its topic may be is cut. Then ``value-length`` and
@@ -29,7 +29,7 @@ HEADERS = 1000
 
 
 def identity(whole: bytes) -> dict[str, str]:
-    """Identify bytes of which only a part is at hand, by their length and their SHA-256."""
+    """Identify the whole of bytes that were cut, by their length and their SHA-256."""
     return {"length": str(len(whole)), "sha256": sha256(whole).hexdigest()}
 
 
@@ -101,7 +101,7 @@ class DeadLetters:
             return
         waiting = self._producer.flush()
         lost, why = self._lost, self._why
-        self._lost, self._why = 0, ""  # raised once: who goes on starts anew
+        self._lost, self._why = 0, ""  # raised once
         server = self._config.get("bootstrap.servers")
         if why:
             raise RecordRefused(

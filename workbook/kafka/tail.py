@@ -12,7 +12,7 @@ from confluent_kafka import OFFSET_INVALID, Consumer, KafkaError, KafkaException
 from workbook.kafka.readers import FAST_PLAIN
 
 KEPT, AT_ONCE = 5000, 1000
-"""So many labels are kept, and so many records read in one look; of a longer backlog the last."""
+"""Labels kept, and records read in one look at most: of a longer backlog the last ones."""
 
 COLD = (
     KafkaError.NOT_COORDINATOR,

@@ -41,7 +41,7 @@ KEPT = 100_000
 """A partition's newest hashes that are kept however old: the replicator repeats fewer at once."""
 
 MOST = 10_000_000
-"""The hashes of a partition, at most; only a clock that stands still lets it keep so many."""
+"""The hashes of a partition, at most; it keeps that many only if the clock stops."""
 
 SLICE_MS = 60_000
 """Hashes expire by whole slices of this length."""
