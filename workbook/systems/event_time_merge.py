@@ -186,7 +186,7 @@ class EventTimeMerge(System):
     def check_topics(self, broker: Kafka, options: Namespace) -> None:
         """Refuse topics that aren't partitioned alike, the results' among them."""
         from workbook.errors import TopicMissing
-        from workbook.kafka.require import require_alike, require_partitions
+        from workbook.kafka.partitioning import require_alike, require_partitions
         from workbook.systems.merge_run import is_of_a_visit, require_offsets
 
         config = broker.client_config()
