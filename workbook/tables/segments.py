@@ -98,11 +98,6 @@ class Segments:
         known = [low for each in self.segments if (low := each.least[at]) is not None]
         return min(known, default=None)
 
-    @property
-    def rows(self) -> int:
-        """Return the rows in all segments, hidden and expired ones among them."""
-        return sum(each.rows for each in self.segments)
-
     # --- writing ------------------------------------------------------------------------------
 
     def write(self, rows: pl.DataFrame, gone: pl.DataFrame | None = None) -> None:
