@@ -98,7 +98,7 @@ def _struct(table: KTable, by: str) -> Column:
 
 
 def tables_of(by: str, sides: Sequence[Side]) -> dict[str, Keyed]:
-    """Return what a ``joiner`` keeps: each side's rows, looked up by the common column."""
+    """Return the tables kept by a ``joiner``: each side's rows, looked up by the common column."""
     return {side.rows: Keyed((by,), side.key) for side in sides}
 
 

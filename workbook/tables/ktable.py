@@ -51,7 +51,7 @@ RESERVED = ("deleted", "change", "step", "rows")
 class KTable:
     """The latest row per key of a changelog; made by ``ktable``.
 
-    ``held`` says which of the changelog's rows are the table's, ``gone`` which of them delete.
+    ``held`` tells which rows of the changelog belong to the table, ``gone`` which of those delete.
     """
 
     changelog: DataFrame
@@ -118,11 +118,11 @@ class KTable:
         lacks a side count as deleted: ``.withColumn("deleted", F.expr("0 IN (size(left),
         size(right))"))``.
 
-        ``newest``, a column of both tables, such as the time of a record, comes behind ``by``: its
-        largest value among the micro-batch's rows that changed this value of ``by``, tombstones
-        included. Of what is left that could be less than what was emitted before.
+        ``newest`` names a column of both tables, such as the time of a record. It follows ``by``:
+        its largest value among the rows of the micro-batch that changed something, tombstones
+        included. The rows that are left may all be older than that.
 
-        Tables of one and the same changelog (``ktable(..., where=...)``) are read in one pass.
+        Tables of the same changelog (``ktable(..., where=...)``) are read in one pass.
         Raises ValueError where ``by`` isn't in both keys.
         """
         return joined(self, right, by, (left_rows, right_rows), newest)
