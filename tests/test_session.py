@@ -58,15 +58,16 @@ def test_the_session_is_on_utc_and_runs_this_python(spark: SparkSession) -> None
     assert import_path == [sys.executable]
 
 
-def test_asked_twice_it_is_the_same(spark: SparkSession) -> None:
-    assert session.spark_session() is spark
-
-
-def test_it_says_how_long_it_takes_and_honours_the_master() -> None:
-    said = fresh("print(spark_session().sparkContext.master)", SPARK_MASTER="local[1]")
-    assert "Starting Spark" in said
-    assert "is ready after" in said
-    assert said.splitlines()[-1] == "local[1]"
+def test_it_honours_the_master_and_logs_go_to_a_file_not_into_the_notebook() -> None:
+    code = (
+        "spark = spark_session()\n"
+        "spark._jvm.org.slf4j.LoggerFactory.getLogger('x').error('loud')\n"
+        "print('loud' in (scratch_dir() / 'spark.log').read_text(), spark.sparkContext.master)"
+    )
+    said = fresh(code, SPARK_MASTER="local[1]").splitlines()
+    assert "Starting Spark" in said[0]
+    assert "is ready after" in said[1]
+    assert said[2:] == ["True local[1]"]
 
 
 @pytest.mark.slow
@@ -78,15 +79,6 @@ def test_a_damaged_class_archive_does_no_harm(tmp_path: Path, content: bytes) ->
         "print(spark_session(quiet=True).range(7).count())"
     )
     assert fresh(code, WORKBOOK_CACHE=str(tmp_path)).split() == ["7"]
-
-
-def test_logs_go_to_a_file_not_into_the_notebook() -> None:
-    code = (
-        "spark = spark_session(quiet=True)\n"
-        "spark._jvm.org.slf4j.LoggerFactory.getLogger('x').error('loud')\n"
-        "print('loud' in (scratch_dir() / 'spark.log').read_text())"
-    )
-    assert fresh(code).split() == ["True"]
 
 
 STOPPED = """
@@ -207,13 +199,6 @@ def test_spark_keeps_to_loopback_only_with_a_local_master(
     os.environ["SPARK_LOCAL_IP"] = "192.0.2.7"
     settings.settle_environment()
     assert os.environ["SPARK_LOCAL_IP"] == "192.0.2.7", "the user's own choice holds"
-
-
-def test_workers_are_reached_through_files_where_their_names_fit(tmp_path: Path) -> None:
-    short, long = Path("/tmp/workbook-0-a/user-1"), tmp_path / ("x" * 60)
-    enabled = "spark.python.unix.domain.socket.enabled"
-    assert settings.settings(short, [])[enabled] == "true"
-    assert enabled not in settings.settings(long, [])
 
 
 def test_with_a_long_name_of_the_lab_workers_are_reached_through_ports() -> None:

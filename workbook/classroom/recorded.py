@@ -16,7 +16,7 @@ from workbook.classroom.errors import headline
 from workbook.errors import WorkbookError
 from workbook.kafka.readers import FAST_PLAIN, read_messages
 from workbook.kafka.require import require_topic
-from workbook.spark.offset_log import offset_log
+from workbook.spark.checkpoint_files import offset_log
 from workbook.views.clocks import clocks
 from workbook.views.event_time import event_time
 from workbook.views.picture import Picture, number

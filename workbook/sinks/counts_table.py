@@ -21,7 +21,7 @@ from psycopg.rows import dict_row
 from workbook.errors import CannotGoOn, DatabaseUnreachable
 from workbook.sinks.once import OnceSink
 from workbook.sinks.table_topic import TableTopic
-from workbook.spark.offset_log import planned_ends
+from workbook.spark.checkpoint_files import planned_ends
 from workbook.spark.runner import Batch, Sink
 
 KEY = ("ad", "day", "type", "source")

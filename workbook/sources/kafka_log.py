@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import time
+from array import array
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from confluent_kafka import TopicPartition
+import numpy.typing as npt
+from confluent_kafka import Message, TopicPartition
 
-from workbook.sources.ahead import Ahead
 from workbook.sources.bounds import (
+    PATIENCE_S,
     Bounds,
+    Key,
     Offsets,
     Places,
     begins_of,
@@ -19,14 +22,73 @@ from workbook.sources.bounds import (
     readable_from,
     require_same,
 )
-from workbook.sources.clamp import Rule, Unread, plan
-from workbook.sources.kafka_records import AT_ONCE, PATIENCE_S, is_here, is_out_of_range
+from workbook.sources.clamp import NO_TOP, Rule, Unread, counted, plan, tops_of
+from workbook.sources.kafka_reader import AT_ONCE, is_here, silent
+from workbook.sources.options import Settings, milliseconds
 
 _AHEAD = 1_000_000
 """Records of a partition that are looked at in advance, at most, where a trigger has no limit."""
 
 _KEPT = 20_000
 """So many may wait at least: to stop fetching and begin again costs up to a second."""
+
+
+class ClampSettings(Settings):
+    """The options of the clamped source, times in ms."""
+
+    own = ("maxLead", "maxAhead", "idleTimeout")
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        super().__init__(options, 2, "two topics, as in 'tracking,orders'")
+        self.max_lead = milliseconds("maxLead", self.given("maxLead", ""))
+        self.max_ahead = milliseconds("maxAhead", self.given("maxAhead", "5 minutes"))
+        idle = self.given("idleTimeout", "")
+        self.idle_timeout = milliseconds("idleTimeout", idle) if idle else None
+
+
+class Ahead:
+    """Holds the times of a partition's records that no micro-batch has read yet."""
+
+    def __init__(self, offset: int, top: int | None, seen_at: float) -> None:
+        self.next = self.position = offset
+        self.top = top
+        self.offsets: npt.NDArray[np.int64] = np.empty(0, np.int64)
+        self.tops: npt.NDArray[np.int64] = np.empty(0, np.int64)
+        self.new_at = seen_at
+        self._new = (array("q"), array("q"))
+
+    def __len__(self) -> int:
+        return len(self.offsets) + len(self._new[0])
+
+    def see(self, message: Message) -> None:
+        """Note a record, or the end of the partition: its last offsets may hold none."""
+        offset = int(message.offset() or 0)
+        if message.error() is not None:
+            self.position = max(self.position, offset)
+        elif offset >= self.position:
+            self.position = offset + 1
+            self._new[0].append(offset)
+            self._new[1].append(message.timestamp()[1])
+
+    def settle(self, latest: int, now: float) -> None:
+        """Count what was noted, with times up to ``latest``."""
+        if self._new[0]:
+            offsets, times = (np.array(new, np.int64) for new in self._new)
+            last = int(self.tops[-1]) if len(self.tops) else NO_TOP
+            tops = tops_of(counted(times, latest), self.top if last == NO_TOP else last)
+            self.offsets = np.concatenate([self.offsets, offsets])
+            self.tops = np.concatenate([self.tops, tops])
+            self._new, self.new_at = (array("q"), array("q")), now
+
+    def take(self, number: int, end: int, now: float) -> None:
+        """Take so many of them; with the last one also offsets up to ``end`` without a record."""
+        if number:
+            top = int(self.tops[number - 1])
+            self.top = None if top == NO_TOP else top
+            self.next, self.new_at = int(self.offsets[number - 1]) + 1, now
+            self.offsets, self.tops = self.offsets[number:], self.tops[number:]
+        if not len(self):
+            self.next = max(self.next, min(self.position, end))
 
 
 class KafkaLog:
@@ -36,47 +98,34 @@ class KafkaLog:
     offset where times are out of order or one of them is far ahead.
     """
 
-    def __init__(
-        self,
-        config: Mapping[str, str],
-        topics: tuple[str, str],
-        rule: Rule,
-        max_lead: int,
-        max_ahead: int,
-        idle_timeout: int | None,
-        fail_on_loss: bool,
-    ) -> None:
-        self._topics, self._rule, self._max_lead = topics, rule, max_lead
-        self._max_ahead, self._idle, self._strict = max_ahead, idle_timeout, fail_on_loss
-        self._bounds = Bounds(config, topics)
+    def __init__(self, settings: ClampSettings, rule: Rule) -> None:
+        self._settings, self._topics, self._rule = settings, settings.topics, rule
+        self._bounds = Bounds(settings.config, self._topics, settings.fail_on_loss)
         self._reader = self._bounds.reader
-        self._ahead: dict[tuple[str, int], Ahead] = {}
-        self._paused: set[tuple[str, int]] = set()
+        self._ahead: dict[Key, Ahead] = {}
+        self._paused: set[Key] = set()
 
     def close(self) -> None:
         """Close the connection to the broker."""
-        self._bounds.close()
+        self._reader.close()
 
-    # --- where topics begin and end --------------------------------------------------------------
-
-    def first(self, starting: str) -> dict[str, Any]:
+    def first(self) -> dict[str, Any]:
         """Return where a query begins that has no checkpoint: ``startingOffsets``."""
-        numbers = [len(partitions) for partitions in self._bounds.partitions().values()]
+        bounds = self._bounds.ask()
+        numbers = [sum(topic == of for of, _ in bounds) for topic in self._topics]
         if numbers[0] != numbers[1]:
             raise ValueError(
                 f"Expected {self._topics[0]} and {self._topics[1]} to have the same number of "
                 f"partitions, since partition p is held against partition p, but they have "
                 f"{numbers[0]} and {numbers[1]}."
             )
-        offsets = begins_of(starting, self._topics, self._bounds.ask())
+        offsets = begins_of(self._settings.starting, self._topics, bounds)
         empty: dict[str, dict[str, int]] = {topic: {} for topic in self._topics}
         return {"offsets": offsets, "tops": empty, "begins": empty}
 
     def ends(self) -> Offsets:
         """Return where the partitions end now."""
         return ends_of(self._bounds.ask())
-
-    # --- what comes next -------------------------------------------------------------------------
 
     def next(
         self, start: dict[str, Any], most: int | None, until: Offsets | None
@@ -85,20 +134,18 @@ class KafkaLog:
 
         Where a micro-batch begins stands in its end, too: Spark doesn't keep the first one's start.
         """
-        while True:
-            bounds = self._ask()
-            begins = self._follow(start, bounds)
-            share = _AHEAD if most is None else max(1, most // max(1, len(bounds)))
-            ends = {key: high for key, (_, high) in bounds.items()}
-            for (topic, number), end in ends.items():
-                if until is not None:
-                    ends[topic, number] = min(end, until[topic].get(str(number), 0))
-            if self._look(share, ends):
-                break
+        bounds = self._ask()
+        begins = self._follow(start, bounds)
+        share = _AHEAD if most is None else max(1, most // max(1, len(bounds)))
+        ends = {key: high for key, (_, high) in bounds.items()}
+        if until is not None:
+            known = {key: until[key[0]].get(str(key[1]), 0) for key in ends}
+            ends = {key: min(end, known[key]) for key, end in ends.items()}
+        self._look(share, ends)
         for number in sorted({number for _, number in self._ahead}):
             self._read(number, share, ends)
         offsets: Offsets = {topic: {} for topic in self._topics}
-        tops: dict[str, dict[str, int]] = {topic: {} for topic in self._topics}
+        tops: Offsets = {topic: {} for topic in self._topics}
         for (topic, number), ahead in sorted(self._ahead.items()):
             offsets[topic][str(number)] = ahead.next
             if ahead.top is not None:
@@ -123,84 +170,62 @@ class KafkaLog:
         """
         anew, begins = False, {topic: dict[str, int]() for topic in self._topics}
         require_same(start["offsets"], self._topics, bounds)
-        for (topic, number), (low, high) in bounds.items():
-            offset = start["offsets"][topic].get(str(number), low)
-            top = start["tops"][topic].get(str(number))
-            if offset > high or offset < low:
-                offset, top = readable_from(topic, number, offset, (low, high), self._strict), None
-            begins[topic][str(number)] = offset
-            known = self._ahead.get((topic, number))
+        for key, (low, high) in bounds.items():
+            topic, number = key[0], str(key[1])
+            stood = start["offsets"][topic].get(number, low)
+            offset = readable_from(key, stood, (low, high), self._settings.fail_on_loss)
+            top = start["tops"][topic].get(number) if offset == stood else None
+            begins[topic][number] = offset
+            known = self._ahead.get(key)
             if known is None or known.next != offset or known.top != top:
-                self._ahead[topic, number] = Ahead(offset, top, time.monotonic())
+                self._ahead[key] = Ahead(offset, top, time.monotonic())
                 anew = True
         if anew:
-            places = [TopicPartition(t, n, a.position) for (t, n), a in self._ahead.items()]
             self._pause(set())  # a pause would last beyond it
-            self._reader.assign(places)
+            self._reader.assign([TopicPartition(*k, a.position) for k, a in self._ahead.items()])
         return begins
 
-    def _look(self, share: int, ends: Mapping[tuple[str, int], int]) -> bool:
-        """Look at records until each partition has its share ahead, or no more.
-
-        Returns False where some were deleted meanwhile, and that is no failure: ask again.
-        """
+    def _look(self, share: int, ends: Mapping[Key, int]) -> None:
+        """Look at records until each partition has its share ahead, or no more."""
         deadline = time.monotonic() + PATIENCE_S
-        missing = {
-            key for key, ahead in self._ahead.items()
-            if len(ahead) < share and ahead.position < ends[key]
-        }  # fmt: skip
-        most = max(share, _KEPT)
-        self._pause({key for key, ahead in self._ahead.items() if len(ahead) >= most})
-        while missing:
-            wanted = [(self._ahead[key], ends[key]) for key in missing]
-            expected = sum(min(end - a.position, share - len(a)) for a, end in wanted)
-            messages = self._reader.consume(min(AT_ONCE, expected), timeout=0.1)
+        kept = max(share, _KEPT)
+        self._pause({key for key, ahead in self._ahead.items() if len(ahead) >= kept})
+        while missing := self._missing(share, ends):
+            messages = self._reader.consume(min(AT_ONCE, sum(missing.values())), timeout=0.1)
             for message in messages:
-                key = str(message.topic()), int(message.partition() or 0)
-                if not self._strict and is_out_of_range(message):
-                    del self._ahead[key]
-                    return False
-                if not is_here(message):
-                    continue
-                ahead = self._ahead[key]
-                if message.error() is None:
-                    ahead.see(message)
-                    ahead.position = int(message.offset() or 0) + 1
-                else:
-                    ahead.position = max(ahead.position, message.offset() or 0)
+                if is_here(message):
+                    self._ahead[str(message.topic()), int(message.partition() or 0)].see(message)
             if any(message.error() is None for message in messages):
                 deadline = time.monotonic() + PATIENCE_S
-            if messages:
-                full = {
-                    key for key in missing
-                    if len(self._ahead[key]) >= share or self._ahead[key].position >= ends[key]
-                }  # fmt: skip
-                missing -= full
-            if missing and time.monotonic() > deadline:
-                where = ", ".join(f"partition {number} of {topic}" for topic, number in missing)
-                raise TimeoutError(
-                    f"Expected records of {where}, but none came for {PATIENCE_S:.0f} s. Check the "
-                    "broker, and start again: nothing is lost."
+            elif time.monotonic() > deadline:
+                raise silent(
+                    ", ".join(f"partition {number} of {topic}" for topic, number in missing)
                 )
-        latest, now = int(time.time() * 1000) + self._max_ahead, time.monotonic()
+        latest, now = int(time.time() * 1000) + self._settings.max_ahead, time.monotonic()
         for ahead in self._ahead.values():
             ahead.settle(latest, now)
-        return True
 
-    def _pause(self, full: set[tuple[str, int]]) -> None:
+    def _missing(self, share: int, ends: Mapping[Key, int]) -> dict[Key, int]:
+        """Return how many records of each partition are still to be looked at, at most."""
+        left = {
+            key: min(ends[key] - ahead.position, share - len(ahead))
+            for key, ahead in self._ahead.items()
+        }
+        return {key: number for key, number in left.items() if number > 0}
+
+    def _pause(self, full: set[Key]) -> None:
         """Pause fetching of full partitions, and resume that of the others."""
-        pause, resume = full - self._paused, self._paused - full
-        if pause:
+        if pause := full - self._paused:
             self._reader.pause([TopicPartition(*key) for key in pause])
-        if resume:
+        if resume := self._paused - full:
             self._reader.resume([TopicPartition(*key) for key in resume])
         self._paused = full
 
-    def _read(self, number: int, share: int, ends: Mapping[tuple[str, int], int]) -> None:
+    def _read(self, number: int, share: int, ends: Mapping[Key, int]) -> None:
         """Take of partition ``number`` of both topics what the rule allows."""
         keys = [(topic, number) for topic in self._topics]
         both = [self._unread(self._ahead.get(key), share, ends.get(key, 0)) for key in keys]
-        for key, taken in zip(keys, plan(both, self._rule, self._max_lead), strict=True):
+        for key, taken in zip(keys, plan(both, self._rule, self._settings.max_lead), strict=True):
             if key in self._ahead:
                 self._ahead[key].take(taken, ends.get(key, 0), time.monotonic())
 
@@ -208,10 +233,11 @@ class KafkaLog:
         if ahead is None:  # its topic has fewer partitions, for now
             return Unread(None, np.empty(0, np.int64))
         among = min(share, int(np.searchsorted(ahead.offsets, end)))
+        timeout = self._settings.idle_timeout
         idle = (
-            self._idle is not None
+            timeout is not None
             and not len(ahead)
             and ahead.position >= end
-            and (time.monotonic() - ahead.new_at) * 1000 > self._idle
+            and (time.monotonic() - ahead.new_at) * 1000 > timeout
         )
         return Unread(ahead.top, ahead.tops[:among], holds=not idle)

@@ -19,7 +19,7 @@ from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 from workbook.errors import BrokerUnreachable, QueryEnded
 from workbook.spark import checkpoints, cluster
 from workbook.spark.progress import Progress
-from workbook.spark.state_store import in_rocksdb
+from workbook.spark.settings import in_rocksdb
 
 # What Kafka's Java client says when nobody answers, and what our dead letters say.
 _SILENCE = (

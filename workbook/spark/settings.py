@@ -6,11 +6,14 @@ import os
 import sys
 import time
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyspark
+from pyspark.sql import SparkSession
 
-from workbook.spark import cluster, state_store
+from workbook.spark import cluster
 from workbook.stack.folders import LONGEST_SOCKET
 from workbook.stack.jars import class_path
 from workbook.stack.java import PLAIN_LOCALE
@@ -25,6 +28,21 @@ LATE_C2 = [
     "-XX:Tier4BackEdgeThreshold=160000",
 ]
 ROOT = Path(__file__).parents[2]
+
+PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+IN_MEMORY = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+
+
+@contextmanager
+def in_rocksdb(spark: SparkSession) -> Iterator[None]:
+    """Let queries started in the block keep their state in RocksDB; else it is in memory."""
+    before = spark.conf.get(PROVIDER)
+    spark.conf.set(PROVIDER, ROCKSDB)
+    try:
+        yield
+    finally:
+        spark.conf.set(PROVIDER, before or "")
 
 
 def settle_environment() -> None:
@@ -68,7 +86,7 @@ def settings(scratch: Path, flags: list[str]) -> dict[str, str]:
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(min(cores, 4)),
-        state_store.PROVIDER: state_store.IN_MEMORY,
+        PROVIDER: IN_MEMORY,
         "spark.sql.streaming.forceDeleteTempCheckpointLocation": "true",
         # A restart needs the last two micro-batches, and whoever looks into the state of a running
         # query the one that was the last when looking began. By default a hundred are kept.

@@ -92,7 +92,7 @@ class Replicate(System):
         from workbook.errors import CannotGoOn, TopicMissing
         from workbook.kafka.offsets import partition_offsets
         from workbook.spark import checkpoints, cluster
-        from workbook.spark.offset_log import last_read
+        from workbook.spark.checkpoint_files import last_read
 
         out = _out(options)
         try:

@@ -156,10 +156,7 @@ def auto_commit(
     reader: Any, metrics: MetricsProducer, until: Until, reject: Reject, at: At = nothing
 ) -> None:
     """Let Kafka's client commit now and then what it handed out. Loses, and duplicates."""
-    for done in completed(reader, until, reject, at):
-        at("before-send")
-        metrics.send(done.metric(), done.event_ids)
-        at("after-send")
+    _publish(completed(reader, until, reject, at), metrics, at)
 
 
 def commit_after_poll(
@@ -173,7 +170,11 @@ def commit_after_poll(
             reader.commit(message, asynchronous=False)
             at("after-commit")
 
-    for done in completed(reader, until, reject, at, polled=commit):
+    _publish(completed(reader, until, reject, at, polled=commit), metrics, at)
+
+
+def _publish(seconds: Iterator[Completed], metrics: MetricsProducer, at: At) -> None:
+    for done in seconds:
         at("before-send")
         metrics.send(done.metric(), done.event_ids)
         at("after-send")
@@ -206,10 +207,7 @@ def commit_on_delivery(
             reader.commit(offsets=[done.restart()], asynchronous=False)
         at("after-commit")
 
-    def serve(_: Message | None) -> None:
-        metrics.serve()
-
-    for done in completed(reader, until, reject, at, polled=serve):
+    for done in completed(reader, until, reject, at, polled=lambda _: metrics.serve()):
         at("before-send")
         metric = done.metric(by_partition=by_partition)
         metrics.send(metric, done.event_ids, then=partial(commit, done))
