@@ -24,7 +24,7 @@ from workbook.kafka.readers import (
     read_messages,
     records,
 )
-from workbook.sources.kafka import kafka_stream, kafka_table
+from workbook.sources.kafka import kafka_stream
 from workbook.spark.runner import start_query
 from workbook.topics import Topic, new_topic
 
@@ -72,22 +72,19 @@ def test_read_all_sees_committed_transactions_to_their_end(broker: Any, topic: T
     assert [message.offset() for message in found] == [0]
 
 
-def test_an_empty_topic_is_an_empty_table(broker: Any, spark: SparkSession, topic: Topic) -> None:
+def test_an_empty_topic_is_an_empty_table(broker: Any, topic: Topic) -> None:
     table = read_all(broker.client_config(), topic.name)
     assert list(table.columns) == ["partition", "offset", "timestamp", "key", "value"]
     assert table.empty
-    assert kafka_table(spark, broker, topic.name).count() == 0
     reader = consumer(broker.client_config(), topic.name)
     assert reader.poll(0.5) is None
     reader.close()
 
 
-def test_spark_reads_the_topic_as_table_and_stream(
+def test_spark_reads_the_topic_as_stream(
     broker: Any, spark: SparkSession, topic: Topic, tmp_path: Path
 ) -> None:
     send(broker, topic, 10)
-    rows = kafka_table(spark, broker, topic.name).collect()
-    assert sorted(int(row.value) for row in rows) == list(range(10))
     collected = Collected("partition", "offset")
     stream = kafka_stream(spark, broker, topic.name, max_per_batch=4)
     with start_query(stream, [collected], tmp_path / "1") as running:
@@ -129,11 +126,10 @@ def drain(reader: PatientConsumer, number: int, seconds: float = 20) -> list[byt
 
 READERS: list[Callable[[SparkSession, str, str], Any]] = [
     lambda spark, servers, topic: kafka_stream(spark, Broker(servers), topic),
-    lambda spark, servers, topic: kafka_table(spark, Broker(servers), topic),
     lambda spark, servers, topic: consumer(Broker(servers).client_config(), topic),
     lambda spark, servers, topic: read_all(Broker(servers).client_config(), topic),
 ]
-NAMES = ["stream", "table", "consumer", "read_all"]
+NAMES = ["stream", "consumer", "read_all"]
 
 
 @pytest.mark.parametrize("read", READERS, ids=NAMES)
