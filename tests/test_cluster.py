@@ -50,7 +50,14 @@ WITHIN = 420.0
 
 
 def test_the_package_is_shipped_and_no_path_with_it(tmp_path: Path) -> None:
-    shipped = settings(tmp_path)
+    before = os.umask(0o002)
+    try:
+        shipped = settings(tmp_path)
+        assert os.umask(0o002) == 0o002, "to ask for it changes nothing"
+    finally:
+        os.umask(before)
+    assert shipped["spark.hadoop.fs.permissions.umask-mode"] == "002"
+    assert (shipped["spark.executorEnv.TZ"], shipped["spark.speculation"]) == ("UTC", "false")
     archive = Path(shipped.pop("spark.submit.pyFiles"))
     assert archive.parent == tmp_path
     assert not [value for value in shipped.values() if "/" in value], "the executors see these"
@@ -59,20 +66,6 @@ def test_the_package_is_shipped_and_no_path_with_it(tmp_path: Path) -> None:
     command = [sys.executable, "-c", code]
     said = subprocess.check_output(command, env=environment, cwd=tmp_path, text=True)
     assert said.strip() == str(archive / "workbook" / "sinks" / "table_topic.py")
-
-
-def test_executors_work_on_utc_make_files_as_the_driver_does_and_never_twice(
-    tmp_path: Path,
-) -> None:
-    before = os.umask(0o002)
-    try:
-        shipped = settings(tmp_path)
-        assert os.umask(0o002) == 0o002, "to ask for it changes nothing"
-    finally:
-        os.umask(before)
-    assert shipped["spark.hadoop.fs.permissions.umask-mode"] == "002"
-    assert shipped["spark.executorEnv.TZ"] == "UTC"
-    assert shipped["spark.speculation"] == "false"
 
 
 def test_a_query_whose_checkpoint_executors_cannot_reach_is_refused(
