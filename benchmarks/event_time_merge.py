@@ -46,7 +46,7 @@ from workbook.streams.events.merged import Merged
 from workbook.streams.events.visits import Heartbeat
 from workbook.streams.generators.visits import Kind, VisitStream
 from workbook.streams.ledgers.merges import MergeLedger
-from workbook.streams.merged_reader import read_merged, read_no_visits
+from workbook.streams.records import read_merged, read_no_visits
 from workbook.streams.stream_producer import generate
 from workbook.systems.merge_run import Clocks
 from workbook.topics import Topic, new_topic

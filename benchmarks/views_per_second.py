@@ -35,21 +35,19 @@ os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
 
 from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import DeadLetters
-from workbook.kafka.offsets import Unread
 from workbook.kafka.readers import FAST_PLAIN, read_dead_letters
 from workbook.pipelines.page_views.completed import completed_views
 from workbook.pipelines.page_views.counts import views_per_second
-from workbook.sinks.late_letters import LateLetters
+from workbook.sinks.page_views import LateLetters
 from workbook.sources.clicks import parse
 from workbook.sources.kafka import kafka_stream
 from workbook.spark import session
 from workbook.spark.runner import Batch, Sink, start_query
 from workbook.stack.addresses import kafka
-from workbook.streams.background_stream import BackgroundStream
 from workbook.streams.events.clicks import ClickType
 from workbook.streams.events.metrics import COMPLETE
 from workbook.streams.generators.clicks import ClickStream
-from workbook.streams.stream_producer import generate
+from workbook.streams.stream_producer import BackgroundStream, generate
 from workbook.systems.view_sums import Sums
 from workbook.topics import Topic, new_topic
 
@@ -137,7 +135,7 @@ def by_clocks(spark: Any, broker: Broker, topic: Topic, right: Expected) -> Call
     raw = kafka_stream(spark, broker, topic.name)
     place = session.checkpoint(letters.name)
     # Late clicks are up to 30 seconds behind.
-    views = completed_views(raw, dead_letters, "30 seconds", unread=Unread(config, topic.name))
+    views = completed_views(raw, dead_letters, "30 seconds")
     sinks = [LateLetters(config, topic.name, dead_letters), table, sums]
     running = start_query(views, sinks, place, every="2 seconds")
     wait_for(lambda: running.is_active and sums.now["read"] == right.messages)

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from workbook.classroom.choice import ChoiceProblem
 from workbook.classroom.core import Problem
+from workbook.classroom.questions import ChoiceProblem
 
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 

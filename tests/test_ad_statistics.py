@@ -26,7 +26,7 @@ from workbook.stack.client import lease
 from workbook.streams.events.ad_actions import HORIZON_MS, VERSIONS, AdAction, Fate, encode, head
 from workbook.streams.generators.ad_actions import AdActionStream, prepare
 from workbook.streams.ledgers.actions import judge
-from workbook.streams.replicated import send_replicated
+from workbook.streams.records import send_replicated
 from workbook.systems import SYSTEMS
 from workbook.systems.base import Job
 from workbook.tables.state import State, empty

@@ -10,11 +10,9 @@ from typing import Any
 import pytest
 
 from workbook.classroom.chapter import Chapter
-from workbook.classroom.choice import Option
-from workbook.classroom.prediction import Prediction
-from workbook.classroom.recall import Question, Recall
+from workbook.classroom.questions import Option, Prediction, Question, Recall
 from workbook.classroom.render import State
-from workbook.errors import BrokerUnreachable, TopicMissing
+from workbook.errors import BrokerUnreachable
 from workbook.kafka.offsets import partition_offsets
 from workbook.kafka.readers import consumer, read_all
 
@@ -59,15 +57,10 @@ def test_a_second_chapter_of_the_same_name_ends_what_the_first_left(chapter: Cha
     assert len(read_all(chapter.config, clicks)) == arrived
 
 
-def test_waiting_in_vain_names_what_for(chapter: Chapter) -> None:
-    with pytest.raises(TimeoutError, match="for a miracle"):
-        chapter.wait(lambda: 0, "a miracle", seconds=0.1)
-
-
 def test_a_long_wait_says_what_it_waits_for(
     chapter: Chapter, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("workbook.classroom.waiting.QUIET_S", 0.0)
+    monkeypatch.setattr("workbook.classroom.progress.QUIET_S", 0.0)
     asked: list[int] = []
     chapter.wait(lambda: asked.append(1) or len(asked) > 3, "a small thing")
     assert capsys.readouterr().out == "Waiting for a small thing ...\n"
@@ -86,11 +79,6 @@ def test_waiting_in_vain_without_a_broker_names_the_broker(chapter: Chapter) -> 
     chapter.config = {"bootstrap.servers": "127.0.0.1:1"}
     with pytest.raises(BrokerUnreachable, match="none answered"):
         chapter.wait(lambda: 0, "a miracle", seconds=0.1)
-
-
-def test_the_dead_letters_of_no_topic(chapter: Chapter) -> None:
-    with pytest.raises(TopicMissing):
-        chapter.dead_letters("nothing.here")
 
 
 def test_a_source_is_folded_and_says_how_long_it_is(chapter: Chapter) -> None:
@@ -147,7 +135,7 @@ def test_a_prediction_is_kept_when_its_cell_runs_again(
     chapter: Chapter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cell: list[str | None] = ["one"]
-    monkeypatch.setattr("workbook.classroom.cells.running", lambda: cell[0])
+    monkeypatch.setattr("workbook.classroom.chapter._running_cell", lambda: cell[0])
     guess = chapter.predict("How many?", 1, 2)
     guess.say(2)
     assert chapter.predict("How many?", 1, 2).value == "2"

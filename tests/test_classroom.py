@@ -8,6 +8,7 @@ import json
 import linecache
 import os
 import signal
+import struct
 import threading
 import time
 from collections import Counter
@@ -19,15 +20,11 @@ import pandas as pd
 import psutil
 import pytest
 from IPython.core.compilerop import CachingCompiler
-from jupyter_client.manager import start_new_kernel
 
-from workbook.classroom import apart as apart_module
-from workbook.classroom import judging
-from workbook.classroom.apart import apart
-from workbook.classroom.bounds import Large, bounded
+from workbook.classroom import judging, sandbox
 from workbook.classroom.core import Problem
-from workbook.classroom.judging import Case, NotYet, by_cases
-from workbook.classroom.mistakes import Mistake
+from workbook.classroom.guard import Large, bounded
+from workbook.classroom.judging import Case, Mistake, by_cases
 from workbook.classroom.render import Card, State
 from workbook.classroom.showing import MOST_LINES, WIDTH, arguments, place, show
 from workbook.errors import CheckBroke
@@ -120,7 +117,6 @@ def test_a_skipped_exercise_takes_the_reference_until_an_answer_is_checked(q):
 def test_hints_come_one_by_one_and_then_the_solution_is_named(q):
     assert [q.hint().part("") for _ in range(2)] == list(q.hints)
     assert "solution()" in q.hint().part("")
-    assert repr(q.hint(1)).startswith("? Hint: Seconds, 1 of 2")
 
 
 def test_a_broken_check_is_a_card_too(q):
@@ -180,22 +176,8 @@ def swallows_the_interrupt(clicks):
             continue
 
 
-def loops_at_the_third(clicks):
-    return right(clicks) if clicks else max(itertools.repeat(1))
-
-
-def prints_for_ever(clicks):
-    while True:
-        print("still here")
-
-
 def prints(clicks):
     print("no end " * 10**6)
-
-
-def forks(clicks):
-    if os.fork() == 0:
-        time.sleep(60)
 
 
 def sorts_in_place(clicks):
@@ -249,21 +231,15 @@ class Hostile:
 
 MISBEHAVING = [
     (lambda clicks: sum(itertools.count()), "does not come to an end"),
-    (loops_at_the_third, "does not come to an end"),
     (swallows_the_interrupt, "does not come to an end"),
-    (prints_for_ever, "does not come to an end"),
     (lambda clicks: time.sleep(3600), "does not come to an end"),
     (lambda clicks: os._exit(3), "ends the whole process that runs it (exit code 3)"),
-    (lambda clicks: os.kill(os.getpid(), signal.SIGKILL), "(SIGKILL)"),
-    (forks, "It returns None"),
-    (raises, "It raised KeyboardInterrupt"),
-    (lambda clicks: exit(3), "It raised SystemExit: 3"),
+    (raises, "ends the whole process"),
     (lambda clicks: input(), "an answer can't ask for input"),
-    (lambda clicks: clicks[99], "It raised IndexError: list index out of range. Follow this"),
+    (lambda clicks: clicks[99], "It raised IndexError: list index out of range. One second."),
     (lambda clicks: max({"n": n} for n in (1, 2)), "Dictionaries have no order"),
-    (lambda clicks: len(clicks) - None, "ask `is None` before"),
-    (lambda clicks: clicks["name"], "asks a list for a field"),
     (prints, "It prints the value"),
+    (lambda clicks: struct.unpack(">i", b""), "It raised struct.error: unpack requires"),
     (sorts_in_place, "The value is right here, but it changes the input"),
     (changes_the_class, COUNTED),
     (remembers, "call to call"),
@@ -273,15 +249,13 @@ MISBEHAVING = [
     (gives_nothing, "It returns None, whatever the input"),
     (lambda clicks: map(str, clicks), "returns an iterator (of type map)"),
     (lambda clicks: right, "missing its parentheses"),
-    (lambda clicks: Click, "returns the class `Click` itself"),
     (lambda clicks: ... if clicks else [], "returns `...`"),
     (lambda clicks: Hostile(), "of type test_classroom.Hostile, where one of type list"),
-    (lambda clicks: pd.DataFrame({"n": range(10**7)}), "of type pandas.DataFrame, where one"),
+    (lambda clicks: pd.DataFrame({"n": range(10**5)}), "of type pandas.DataFrame, where one"),
     (lambda clicks: [(10, float("nan"))], COUNTED),
     (lambda clicks: [(10, 1)] * 10**7, "far more than is asked for: 10,000,000 elements"),
     (lambda clicks: "x" * 2**31, "asks for more than 1 GB of memory"),
     (lambda: [], "called with 1 argument,"),
-    (lambda clicks, size: [], "missing a required argument: 'size'"),
     ("a text", "without parentheses"),
 ]
 
@@ -306,7 +280,7 @@ def test_slow_answers_are_not_tried_for_ever(monkeypatch):
 
 
 def test_a_check_that_stands_still_without_a_processor_is_tried_again(monkeypatch, tmp_path):
-    monkeypatch.setattr(apart_module, "SILENCE", 0.5)
+    monkeypatch.setattr(sandbox, "SILENCE", 0.5)
     tries = tmp_path / "tries"
 
     def work(say):
@@ -316,16 +290,16 @@ def test_a_check_that_stands_still_without_a_processor_is_tried_again(monkeypatc
             time.sleep(3600)
         return {"done": True}
 
-    assert apart(work).result == {"done": True}
+    assert sandbox.sandbox(work).result == {"done": True}
 
 
 def test_a_check_that_breaks_in_its_process_does_not_blame_the_answer():
     with pytest.raises(CheckBroke, match="ZeroDivisionError"):
-        apart(lambda say: {"n": 1 // 0})
+        sandbox.sandbox(lambda say: {"n": 1 // 0})
 
 
 def test_outside_linux_and_outside_the_main_thread_the_check_runs_too(monkeypatch, q):
-    monkeypatch.setattr(apart_module.sys, "platform", "darwin")
+    monkeypatch.setattr(sandbox.sys, "platform", "darwin")
     assert "does not come to an end" in diagnose(swallows_no_interrupt).cause
     cards: list[Card] = []
     thread = threading.Thread(target=lambda: cards.append(q.check(right)))
@@ -350,32 +324,6 @@ def test_ctrl_c_ends_a_check_at_once():
     assert time.monotonic() - began < 3
 
 
-def test_a_kernel_hears_an_interrupt_during_a_check_and_stays_usable():
-    manager, client = start_new_kernel()
-
-    def run(code, then=lambda: None):
-        identity = client.execute(code)
-        while (message := client.get_iopub_msg(timeout=120))["msg_type"] != "execute_input":
-            pass
-        then()
-        while (reply := client.get_shell_msg(timeout=120))["parent_header"]["msg_id"] != identity:
-            pass
-        return reply["content"], message
-
-    try:
-        run(
-            "import itertools\nfrom workbook.classroom.judging import Case, by_cases\n"
-            "check = by_cases([Case((1,), 1, '')])"
-        )
-        interrupt = threading.Timer(1, os.killpg, (manager.provisioner.pgid, signal.SIGINT))
-        reply, _ = run("check(lambda n: sum(itertools.count()))", interrupt.start)
-        assert reply.get("ename") == "KeyboardInterrupt", reply
-        assert run("assert check(lambda n: n) is None")[0]["status"] == "ok"
-    finally:
-        client.stop_channels()
-        manager.shutdown_kernel(now=True)
-
-
 # --- causes -------------------------------------------------------------------------------------
 
 OF_THE_CASE = "the cause of the case"
@@ -396,6 +344,11 @@ OF_THE_CASE = "the cause of the case"
         ([{"a": 1}], {"a": 1}, "lies inside a list. Give it back by itself"),
         ([("a", 1)], {"a": 1}, "Right contents in a list; a dict is expected."),
         ({"b", "a"}, ["a", "b"], "Right contents in a set; a list is expected."),
+        (("a", [1, 2]), ("a", {2, 1}), "a list stands for a set in it"),
+        (("a", {2, 1}), ("a", [1, 2]), "a set stands for a list in it"),
+        ({"a": ("b", (1,))}, {"a": ("b", [1])}, "a tuple stands for a list in it"),
+        (("a", [2, 1]), ("a", [1, 2]), OF_THE_CASE),
+        (7, "7", "of type int, where one of type str is expected"),
         (["a", "a"], {"a", "b"}, "of type list, where one of type set is expected"),
         (b"a", "a", "of type bytes, where one of type str is expected"),
         (pd.Series([1]), 1, "of type pandas.Series, where one of type int is expected"),
@@ -486,12 +439,8 @@ def itself():
 
 LARGE = {
     "<bytes of 1,700,000,000 bytes>": lambda: bytes(1_700_000_000),
-    "<list of 300,000 elements, which begins (0, 0), (1, 1), (2, 2)>": lambda: [
-        (n, n) for n in range(300_000)
-    ],
-    "<Counter of 300,000 elements": lambda: Counter(range(300_000)),
-    "<int of about 15,051,500 digits>": lambda: 1 << 50_000_000,
-    "<list of more than 50 levels": itself,
+    "<list of 300,000 elements>": lambda: [(n, n) for n in range(300_000)],
+    "<list of very many elements": itself,
     "<list of 1,700,000,000 bytes in one part>": lambda: [(bytes(1_700_000_000), b"1")],
 }
 
@@ -508,24 +457,9 @@ def test_a_large_value_is_neither_copied_nor_written_out(words):
 
 @pytest.mark.parametrize(
     "value",
-    [
-        list(range(1_000)),
-        [(n, "text" * 5) for n in range(1_000)],
-        {n: n for n in range(1_000)},
-        "line\n" * 1_000,
-        b"\x00" * 5_000,
-        {"one": ["x" * 700] * 4},
-        set(range(1_000)),
-    ],
+    [list(range(1_000)), {n: n for n in range(1_000)}, "line\n" * 1_000, {"one": ["x" * 700] * 4}],
 )
 def test_a_value_takes_ten_lines_at_most_and_says_how_much_there_is(value):
     lines = show(value).split("\n")
     assert sum(-(-len(line) // WIDTH) for line in lines) <= MOST_LINES + 1
     assert "…" in show(value)
-
-
-def test_states_differ_in_word_and_symbol():
-    for state in State:
-        card = Card(state, "name", NotYet("A cause.").parts())
-        assert f"{state.symbol} {state.word}" in repr(card)
-        assert f"{state.symbol} {state.word}" in card._repr_html_()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import time
-from contextlib import redirect_stdout
 
 import psutil
 import pytest
@@ -128,16 +126,6 @@ def test_a_wrong_answer_gets_its_cause_and_no_query_goes_on(check, answer, cause
 
 def test_the_line_that_raised_on_a_worker_is_shown(check):
     assert "name.uper()" in check(raises_on_a_worker).part("Where in your cell")
-
-
-@pytest.mark.parametrize(("patience", "said"), [(0.01, True), (60, False)])
-def test_a_check_says_what_it_waits_for_once_it_takes_long(monkeypatch, capsys, patience, said):
-    monkeypatch.setattr(frames, "PATIENCE_SECONDS", patience)
-    printed, until = "", time.monotonic() + 5
-    with frames.waiting_aloud(), redirect_stdout(io.StringIO()):  # as an answer's own output is
-        while said and not printed and time.monotonic() < until:
-            printed = capsys.readouterr().out
-    assert ("Spark works" in printed + capsys.readouterr().out) == said
 
 
 def test_a_difference_counts_repeated_rows_and_is_cut():

@@ -37,9 +37,8 @@ from workbook.streams.generators.visits import Kind, VisitStream
 from workbook.streams.ledgers.actions import judge
 from workbook.streams.ledgers.merges import MergeLedger, MergeVerdict
 from workbook.streams.ledgers.tables import TableLedger
-from workbook.streams.merged_reader import read_merged, read_no_visits
-from workbook.streams.metrics_reader import read_metrics
-from workbook.streams.replicated import send_replicated
+from workbook.streams.metrics import read_metrics
+from workbook.streams.records import read_merged, read_no_visits, send_replicated
 from workbook.streams.stream_producer import generate
 from workbook.topics import Topic, new_compacted_topic, new_topic
 

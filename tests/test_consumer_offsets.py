@@ -12,9 +12,14 @@ import msgspec
 import pyarrow as pa
 import pytest
 from test_group_records import (
+    ASSIGNED,
+    MEMBER,
+    NEW,
     OFFSET_KEY,
-    STREAMS_GROUP_DATA,
-    STREAMS_MEMBER_DATA,
+    STREAMS,
+    STREAMS_CLIENT,
+    STREAMS_DATA,
+    TOPIC_ID,
     commit,
     group,
     text,
@@ -23,7 +28,6 @@ from test_group_records import (
 from workbook.sources.consumer_offsets import rows_of
 from workbook.streams.events.binary import Cut
 from workbook.streams.events.client_details import Assignment, ClientDetails, from_json, to_json
-from workbook.streams.events.group_health import default_of
 from workbook.streams.events.group_records import (
     OffsetCommit,
     UnknownVersion,
@@ -62,15 +66,6 @@ def bare_commit(offset: int, at: int, version: int = 3, metadata: str | None = "
 
 
 # --- commits --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("version", range(5))
-def test_a_commit_of_every_version(version: int) -> None:
-    (row,) = rows((OFFSET_KEY, commit(version)))
-    assert (row["kind"], row["group"], row["topic"], row["partition"]) == (
-        *("commit", "app", "clicks", 7),
-    )
-    assert (row["committed"], row["committed_at"], row["deleted"]) == (42, 1700, False)
 
 
 ANY = [(v, metadata) for v in (3, 4) for metadata in ("", None, "AgAAAZ-i5Lo=", "x" * 126)]
@@ -182,28 +177,19 @@ def test_a_classic_group_s_details() -> None:
 
 
 def test_a_group_of_the_new_protocol_is_put_together_from_its_records() -> None:
-    numbers = struct.pack(">iiii", 0, 1, 2, 3)
-    has = b"\0\0\0\0\0\2\0\0\0\0\0\2" + b"i" * 16 + b"\5" + numbers + b"\0\1\0"
-    member = b"\0\0\0\0\nnew-app-1\x0b/127.0.0.1\2\x0eclicks.p.a3e7\1\0\4\x93\xe0\0\1\0\1\0"
-    found = parts((HAS_KEY, has), (MEMBER_KEY, member), (NEW_KEY, b"\0\0\0\0\0\2\0"))
+    found = parts((HAS_KEY, ASSIGNED), (MEMBER_KEY, MEMBER), (NEW_KEY, NEW))
+    assert ClientDetails.of("app", found[:2]) is None  # its own record is missing
     details = ClientDetails.of("app", found)
     assert details is not None
     assert (details.protocol, details.generation) == ("consumer", 2)
     assert [(m.client_id, m.topics) for m in details.members] == [("new-app-1", ("clicks.p.a3e7",))]
-    assert details.members[0].assigned[0].partitions == (0, 1, 2, 3)
+    assert details.members[0].assigned == (Assignment(TOPIC_ID, (0, 1, 2, 3)),)
 
 
 def test_a_group_of_kafka_streams_is_put_together_from_its_records() -> None:
-    key = b"\0\x11" + text("app")
     member = b"\0\x13" + text("app") + text("m-1")
-    details = ClientDetails.of(
-        "app", parts((member, STREAMS_MEMBER_DATA), (key, STREAMS_GROUP_DATA), (b"\0\x17", b"\0\0"))
-    )
+    group = (b"\0\x11" + text("app"), STREAMS)
+    details = ClientDetails.of("app", parts((member, STREAMS_DATA), group, (b"\0\x17", b"\0\0")))
     assert details is not None
     assert (details.protocol, details.generation) == ("streams", 2)
-    assert [m.host for m in details.members] == ["/127.0.0.1"]
-    assert default_of(details.members[0].client_id, "app") == "Kafka Streams"
-
-
-def test_members_without_their_group_describe_no_group() -> None:
-    assert ClientDetails.of("app", []) is None
+    assert [m.client_id for m in details.members] == [STREAMS_CLIENT]

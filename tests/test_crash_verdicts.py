@@ -19,11 +19,15 @@ LEDGER = TableLedger(
             "ticker": ["F", "IBM"],
             "exchange": ["NYSE", "NYSE"],
             "deleted": [False, False],
+            "reason": [None, None],
         }
     )
 )
-RIGHT = {"Al": ["p1"], "Bob": ["p2"]}
-WRONG = {"Al": ["p1"], "Bob": ["p2"], "Zoë": ["p9"]}
+AL, BOB, ZOE = ("Al", ["p1"], ["F"]), ("Bob", ["p2"], ["IBM"]), ("Zoë", ["p9"], [])
+RIGHT, LACKING, WRONG = (
+    pd.DataFrame(rows, columns=["client", "positions", "tickers"])
+    for rows in ([AL, BOB], [AL], [AL, BOB, ZOE])
+)
 
 
 @pytest.mark.parametrize(
@@ -31,12 +35,12 @@ WRONG = {"Al": ["p1"], "Bob": ["p2"], "Zoë": ["p9"]}
     [
         (RIGHT, RIGHT, 3, [0, 0, 0]),
         (WRONG, RIGHT, 3, [1, 0, 0]),
-        (RIGHT, {"Al": ["p1"]}, 3, [0, 1, 0]),
+        (RIGHT, LACKING, 3, [0, 1, 0]),
         (RIGHT, RIGHT, 1, [0, 0, 2]),
     ],
 )
 def test_store_topic_and_dead_letters_are_judged_each_by_itself(
-    store: dict[str, list[str]], topic: dict[str, list[str]], letters: int, counts: list[int]
+    store: pd.DataFrame, topic: pd.DataFrame, letters: int, counts: list[int]
 ) -> None:
     verdict = HoldersVerdict(LEDGER.judge(store), LEDGER.judge(topic), rejected=3, letters=letters)
     assert list(verdict.counts.values()) == counts

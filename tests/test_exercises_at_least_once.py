@@ -13,7 +13,7 @@ def sent_from(offset: int) -> list[tuple[int, int]]:
     for place, second in list(enumerate(_LOG))[offset:]:
         click = Click(place, ClickType.PAGE, "/home", second * 1000, "Firefox")
         done = seconds.step(click, "clicks", 0, place)
-        found += [(done.second, done.views)] if done else []
+        found += [(done.second, len(done.event_ids))] if done else []
     return found
 
 

@@ -150,52 +150,37 @@ def test_a_group_that_isn_t_of_consumers_keeps_its_own_bytes() -> None:
     assert [(m.client_id, m.topics, m.assigned) for m in found.members] == [("shop", (), ())]
 
 
-def test_an_empty_group_has_neither_assignor_nor_leader() -> None:
-    data = b"\0\3\0\0\0\0\0\0\xff\xff\xff\xff\0\0\1\xa2\n\xb11.\0\0\0\0"  # of a 4.3 broker
-    found = read_value(Key(GROUP, "app"), data)
-    assert found == Group("", 0, None, ())
+# --- bytes of a 4.3 broker, and of a 4.3 client of Kafka Streams ----------------------------------
 
-
-# --- the new protocol: bytes of a 4.3 broker ------------------------------------------------------
-
-
-def test_a_group_of_the_new_protocol() -> None:
-    data = b'\0\0\0\0\0\2\1\0\x08\xe4\xfe\xcf"\x1du"G'
-    assert read_value(Key(NEW_GROUP, "app"), data) == NewGroup(2)
-
-
-def test_a_member_of_the_new_protocol() -> None:
-    data = b"\0\0\0\0\nnew-app-1\x0b/127.0.0.1\2\x0eclicks.p.a3e7\1\0\4\x93\xe0\0\1\0\1\0"
-    found = read_value(Key(NEW_MEMBER, "app", member="m-1"), data)
-    topics = ("clicks.p.a3e7",)
-    assert found == ClientMember("m-1", "new-app-1", "/127.0.0.1", None, -1, 300_000, topics, ())
-
-
-def test_what_a_member_of_the_new_protocol_has() -> None:
-    numbers = struct.pack(">iiii", 0, 1, 2, 3)
-    epochs = b"\1\0\x11\5" + struct.pack(">iiii", 2, 2, 2, 2)
-    data = b"\0\0\0\0\0\2\0\0\0\0\0\2" + ID + b"\5" + numbers + epochs + b"\1\0"
-    found = read_value(Key(NEW_ASSIGNMENT, "app", member="m-1"), data)
-    assert found == Assigned((Assignment(TOPIC_ID, (0, 1, 2, 3)),))
-
-
-# --- Kafka Streams' own protocol: bytes of a 4.3 broker and a 4.3 client --------------------------
-
-STREAMS_GROUP_DATA = (
-    b"\0\0\0\0\0\x021^Sa\xa0\x04#V\2\0\4\0\0\0\0\1\x19\2\x15num.standby.replicas\x020\0"
-)
-STREAMS_MEMBER_DATA = (
-    b"\0\0\0\0Dst-app-5070454a-d5a4-4ad4-b3fb-a5c70c406183-StreamThread-1-consumer\x0b/127.0.0.1"
+EMPTY_GROUP = b"\0\3\0\0\0\0\0\0\xff\xff\xff\xff\0\0\1\xa2\n\xb11.\0\0\0\0"
+NEW = b'\0\0\0\0\0\2\1\0\x08\xe4\xfe\xcf"\x1du"G'
+MEMBER = b"\0\0\0\0\nnew-app-1\x0b/127.0.0.1\2\x0eclicks.p.a3e7\1\0\4\x93\xe0\0\1\0\1\0"
+ASSIGNED = (
+    b"\0\0\0\0\0\2\0\0\0\0\0\2" + ID + b"\5" + struct.pack(">iiii", 0, 1, 2, 3)
+    + b"\1\0\x11\5" + struct.pack(">iiii", 2, 2, 2, 2) + b"\1\0"
+)  # fmt: skip
+STREAMS = b"\0\0\0\0\0\x021^Sa\xa0\x04#V\2\0\4\0\0\0\0\1\x19\2\x15num.standby.replicas\x020\0"
+STREAMS_CLIENT = "st-app-5070454a-d5a4-4ad4-b3fb-a5c70c406183-StreamThread-1-consumer"
+STREAMS_DATA = (
+    b"\0\0\0\0D" + STREAMS_CLIENT.encode() + b"\x0b/127.0.0.1"
     b"\0\4\x93\xe0\0\0\0\0%5070454a-d5a4-4ad4-b3fb-a5c70c406183\xff\1\0"
 )
 
 
-def test_a_group_of_kafka_streams() -> None:
-    found = read_value(Key(STREAMS_GROUP, "st-app"), STREAMS_GROUP_DATA)
-    assert found == NewGroup(2, "streams")
+def member(client: str, *topics: str) -> ClientMember:
+    return ClientMember("m-1", client, "/127.0.0.1", None, -1, 300_000, topics, ())
 
 
-def test_a_member_of_kafka_streams() -> None:
-    found = read_value(Key(STREAMS_MEMBER, "st-app", member="m-1"), STREAMS_MEMBER_DATA)
-    client = "st-app-5070454a-d5a4-4ad4-b3fb-a5c70c406183-StreamThread-1-consumer"
-    assert found == ClientMember("m-1", client, "/127.0.0.1", None, -1, 300_000, (), ())
+@pytest.mark.parametrize(
+    ("kind", "data", "value"),
+    [
+        (GROUP, EMPTY_GROUP, Group("", 0, None, ())),
+        (NEW_GROUP, NEW, NewGroup(2)),
+        (NEW_MEMBER, MEMBER, member("new-app-1", "clicks.p.a3e7")),
+        (NEW_ASSIGNMENT, ASSIGNED, Assigned((Assignment(TOPIC_ID, (0, 1, 2, 3)),))),
+        (STREAMS_GROUP, STREAMS, NewGroup(2, "streams")),
+        (STREAMS_MEMBER, STREAMS_DATA, member(STREAMS_CLIENT)),
+    ],
+)
+def test_what_a_broker_has_written(kind: int, data: bytes, value: object) -> None:
+    assert read_value(Key(kind, "app", member="m-1"), data) == value

@@ -132,7 +132,7 @@ def test_the_lag_on_a_denied_topic_is_unknown_and_the_rest_is_known(world: World
     world.ends.denied = {(topic, 0) for topic in "abcd"}
     [row] = world.look()
     assert row["lag"] == 10
-    assert row["remarks"][0].startswith("No end of a, b, c and 1 more: deleted, or the right")
+    assert row["remarks"][0].startswith("The lag on a, b, c and 1 more is unknown: deleted")
 
 
 def test_a_commit_beyond_the_end_is_no_lag_of_nothing(world: World) -> None:
@@ -141,7 +141,7 @@ def test_a_commit_beyond_the_end_is_no_lag_of_nothing(world: World) -> None:
     world.ends.here = {P: 5}
     [row] = world.look()
     assert row["lag"] is row["seconds"] is None
-    assert row["remarks"][0].startswith("Its commits of orders are beyond the end: probably recre")
+    assert row["remarks"][0].startswith("The lag on orders is unknown: deleted, recreated")
     world.group("a", committed=5)
     world.look()
     assert [(row["lag"], row["remarks"]) for row in world.look()] == [(0, [])]
@@ -179,5 +179,5 @@ def test_the_terminals_table_has_its_columns_and_the_first_rows(world: World) ->
         world.group(f"g{number}", members=0)
     shown = groups_table(world.look(180))
     assert (shown.columns, len(shown.rows), shown.more) == (COLUMNS, MOST, 2)
-    assert shown.rows[0] == ("a", "active", "1", "orders", "10", "≥ 180.0", "3 min ago")
+    assert shown.rows[0] == ("a", "active", "1", "orders", "10", "≥ 180.0", "3 minutes ago")
     assert shown.rows[1][1:] == ("unknown", "0", "", "?", "?", "never")

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import os
+import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
-from nbformat.v4 import new_code_cell
+from kernels import Kernel, kernel
 
-from workbook.classroom import reopen
-from workbook.classroom.cells import NOTEBOOKS
+from workbook.classroom import kernel_start
+from workbook.classroom.errors import NOTEBOOKS
 from workbook.errors import WorkbookError
 from workbook.stack import jupyter
 
@@ -23,58 +20,40 @@ CHAPTERS = sorted(path.stem for path in NOTEBOOKS.glob("[0-9]*.ipynb"))
 
 
 @pytest.fixture
-def run(broker: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Run a cell in a kernel that JupyterLab has started for chapter 01."""
+def mine(broker: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kernel]:
+    """A kernel that JupyterLab has started for chapter 01."""
     own = tmp_path / "own.py"
     own.write_text("mine = 42\n")
     monkeypatch.setenv("PYTHONSTARTUP", str(own))
     env = {
-        **os.environ,
         "PYTHONSTARTUP": str(jupyter._startup()),
         "JPY_SESSION_NAME": "/somewhere/my notebooks/newer_01_page_view_counter.ipynb",
     }
-    client = NotebookClient(nbformat.v4.new_notebook(), timeout=120)
-
-    def cell(source: str) -> str:
-        made = new_code_cell(source)
-        client.nb.cells.append(made)
-        client.execute_cell(made, len(client.nb.cells) - 1)
-        plain = [o.get("data", {}).get("text/plain", "") for o in made.outputs]
-        return "\n".join([*(o.get("text", "") for o in made.outputs), *filter(None, plain)])
-
-    with client.setup_kernel(env=env):
-        yield cell
+    with kernel(tmp_path, **env) as made:
+        yield made
 
 
-def failing(run: Callable[[str], str], source: str) -> str:
-    with pytest.raises(CellExecutionError) as caught:
-        run(source)
-    return caught.value.traceback
-
-
-def test_after_a_restart_a_missing_name_says_what_to_do(run: Callable[[str], str]) -> None:
-    assert run("print(mine)") == "42\n"  # somebody's own start-up file still runs
-    assert "prepare" not in run("print(dir())")
-    missing = failing(run, "shop.click('/home')")
+def test_after_a_restart_a_missing_name_says_what_to_do(mine: Kernel) -> None:
+    assert mine.run("print(mine)") == "42\n"  # somebody's own start-up file still runs
+    assert "prepare" not in mine.run("print(dir())")
+    missing = mine.failing("shop.click('/home')")
     assert "`recover()` in a cell of its own: it takes you back" in missing
     began = time.monotonic()
-    assert "Go on under “1. Six records, raw”" in run("recover()")
+    assert "Go on under “1. Six records, raw”" in mine.run("recover()")
     assert time.monotonic() - began < 10
-    assert run("print(len(shop.sent))") == "5\n"
-    assert "ran for 4 s" in run("import time; time.sleep(4)")
-    assert run("time.sleep(0.1)") == ""
-    again = failing(run, "next_count(1, b'')")
+    assert mine.run("print(len(shop.sent))") == "5\n"
+    assert "ran for 4 s" in mine.run("import time; time.sleep(4)")
+    assert mine.run("time.sleep(0.1)") == ""
+    again = mine.failing("next_count(1, b'')")
     assert "made in another cell of this chapter, under “2. The step" in again
-    assert "open again" in run("recover()")  # twice
-    run("chapter.close()")
+    assert "open again" in mine.run("recover()")  # twice
+    mine.run("chapter.close()")
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_each_chapter_knows_where_it_opens(chapter: str) -> None:
-    import json
-
     found = json.loads((NOTEBOOKS / f"{chapter}.ipynb").read_text())["cells"]
-    sources, heading = reopen._opening(found)
+    sources, heading = kernel_start._opening(found)
     assert sum("Chapter(" in source for source in sources) == 1
     assert "Chapter(" in sources[-1]
     assert heading.startswith(("1.", "2."))
@@ -82,4 +61,10 @@ def test_each_chapter_knows_where_it_opens(chapter: str) -> None:
 
 def test_elsewhere_it_says_so() -> None:
     with pytest.raises(WorkbookError, match="Expected a chapter's notebook"):
-        reopen.reopen("Untitled")
+        kernel_start.recover(chapter="Untitled")
+
+
+def test_a_step_that_there_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_start, "get_ipython", object)
+    with pytest.raises(WorkbookError, match="steps 1 to 6"):
+        kernel_start.recover(7, "mob_ninety_minutes")

@@ -49,7 +49,7 @@ def test_a_lost_partition_has_no_lag_until_it_is_back() -> None:
     assert (P in ends, OTHER in ends) == (True, False)
     ends.note(15_000, {}, {P: 0, OTHER: 0}, {P, OTHER})
     assert lag(ends, 150, 20_000) is None
-    assert ends.is_lost(P)
+    assert ends.unknown([committed(150)]) == {"clicks"}
     assert OTHER in ends
     ends.note(20_000, {P: 200}, {P: 0, OTHER: 0})
     assert lag(ends, 150, 20_000) == Lag(50, 15.0)
@@ -66,7 +66,7 @@ def test_a_commit_known_before_the_question_and_beyond_the_end_has_no_lag() -> N
     ends = EndSamples()
     ends.note(0, {P: 3}, {P: 200})
     assert lag(ends, 200, 1000) is lag(ends, 4, 1000) is None
-    assert (ends.is_beyond(P, 200), ends.is_beyond(P, 3)) == (True, False)
+    assert (ends.unknown([committed(200)]), ends.unknown([committed(3)])) == ({"clicks"}, set())
     assert lag(ends, 201, 1000) == Lag(0, 0.0)  # committed after the question
     ends.note(1000, {}, {P: 201})  # nobody answered about it
     assert lag(ends, 201, 2000) == Lag(0, 0.0)

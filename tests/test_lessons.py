@@ -16,16 +16,16 @@ from typing import Any
 import pytest
 from chapters import NOTEBOOKS, given_to, names_before, problems, stem
 
-from workbook.classroom.choice import NO_LETTER, NO_OPTION, Choice
 from workbook.classroom.core import Problem
+from workbook.classroom.questions import NO_LETTER, NO_OPTION, ChoiceProblem
 from workbook.classroom.render import Card, State
-from workbook.classroom.solution import stub_name
+from workbook.classroom.texts import stub_name
 
 CAUSE = "Likely cause"
 LESSONS = {
     f"{stem(path)}: {each.name}": (path, each) for path in NOTEBOOKS for each in problems(path)
 }
-WRITTEN = [name for name, (_, each) in LESSONS.items() if not isinstance(each.diagnose, Choice)]
+WRITTEN = [name for name, (_, each) in LESSONS.items() if not isinstance(each, ChoiceProblem)]
 FOLDERS = {
     file.parent.name
     for file in (Path(__file__).parents[1] / "workbook" / "lessons").glob("*/diagram.py")
@@ -45,7 +45,7 @@ def test_it_proves_itself(name: str, request: pytest.FixtureRequest) -> None:
     stub = run_stub(problem)
     assert problem.check(stub, **given).state is State.NOT_ATTEMPTED
     assert resolved(problem, stub, "your cell is still empty") is problem.reference
-    options = problem.diagnose.options if isinstance(problem.diagnose, Choice) else {}
+    options = problem.options if isinstance(problem, ChoiceProblem) else {}
     for answer in (
         problem.reference,
         *problem.right,

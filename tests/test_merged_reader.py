@@ -10,7 +10,7 @@ from workbook.kafka.broker import Broker
 from workbook.kafka.producer import DeliveringProducer
 from workbook.streams.events.merged import Merged
 from workbook.streams.events.visits import TrackingMessage
-from workbook.streams.merged_reader import read_merged
+from workbook.streams.records import read_merged
 from workbook.topics import Topic
 
 

@@ -92,15 +92,17 @@ def test_what_can_have_missed_nothing_goes_on(
     require_tombstones(broker.client_config(), topic.name, str(tmp_path))
 
 
-def test_a_new_table_of_groups_wants_an_empty_topic(
-    broker: Broker, sent: Sent, tmp_path: Path
-) -> None:
+def test_a_new_table_wants_an_empty_topic(broker: Broker, sent: Sent, tmp_path: Path) -> None:
     """Else what is deleted by now would stay in it, for the new query knows nothing of it."""
-    system, former, empty = SYSTEMS["active_groups"], sent(0), sent()
-    named = ["--out", former.name, "--checkpoint", str(tmp_path)]
+    system, source, former, empty = SYSTEMS["share_holders"], sent(0), sent(0), sent()
+
+    def check(out: str) -> None:
+        words = ["--in", source.name, "--out", out, "--checkpoint", str(tmp_path)]
+        system.check_topics(broker, system.options(words))
+
     with pytest.raises(CannotGoOn, match=f"Expected {former.name} to be empty"):
-        system.check_topics(broker, system.options(named))
-    system.check_topics(broker, system.options(["--out", empty.name, *named[2:]]))
-    system.check_topics(broker, system.options(["--out", "not-there-yet", *named[2:]]))
-    planned(tmp_path, "__consumer_offsets", {0: 0}, age=0)
-    system.check_topics(broker, system.options(named))
+        check(former.name)
+    check(empty.name)
+    check("not-there-yet")
+    planned(tmp_path, source.name, {0: 0, 1: 1}, age=0)
+    check(former.name)

@@ -12,7 +12,7 @@ from types import CodeType
 import pytest
 from chapters import NOTEBOOKS, Place, cells, folded, places, problems, shown_choices
 
-from workbook.classroom.cells import bound
+from workbook.classroom.errors import bound
 
 EXERCISES = [
     pytest.param(path, place, id=f"{path.stem}-{place.name}-{place.cell}")
@@ -60,10 +60,6 @@ def test_before_an_answer_on_spark_its_functions_are_at_hand(path: Path, place: 
     assert {"F", "spark"} <= bound_before(path, place.cell)
 
 
-def test_there_are_answers_on_spark() -> None:
-    assert len(ON_SPARK) >= 3
-
-
 def uses(tree: ast.AST, name: str) -> bool:
     return any(
         isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
@@ -86,21 +82,3 @@ def first_use(path: Path, place: Place) -> str:
 def test_an_answer_is_resolved_before_any_cell_uses_it(path: Path, place: Place) -> None:
     used = first_use(path, place)
     assert used in ("", f"{place.name} = {place.shown_as}.resolve({place.name})")
-
-
-@pytest.mark.parametrize(
-    ("below", "fine"),
-    [
-        ("answer = list(step(five))\nassert answer == [1]", False),
-        ("step = exercise.resolve(step)\nassert list(step(five)) == [1]", True),
-        ("def loop():\n    return step(1)\nstep = exercise.resolve(step)", False),
-        ("step = 3\nprint(step)", True),
-        ("print('nothing of it')", True),
-    ],
-)
-def test_a_use_before_that_is_found(
-    below: str, fine: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place = Place(problem=None, cell=0, name="step", shown_as="exercise")  # type: ignore[arg-type]
-    monkeypatch.setattr("test_notebook_exercises.cells", lambda path: ["stub", below])
-    assert (first_use(Path(), place) in ("", "step = exercise.resolve(step)")) == fine

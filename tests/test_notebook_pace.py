@@ -8,63 +8,20 @@ from __future__ import annotations
 import os
 import random
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
-import psutil
 import pytest
 from chapters import NOTEBOOKS, Place, places
+from kernels import kernel
 from labs import until
-from nbclient import NotebookClient
-from nbformat.v4 import new_code_cell
 
 from workbook.classroom.render import State
-from workbook.stack import jars
 
 pytestmark = pytest.mark.slow
 
 SEED = os.environ.get("WORKBOOK_PACE_SEED", "1")
 PAUSES_S = (75, 75, 15)
-CELL_S = 300
-
-
-@dataclass
-class Kernel:
-    """A notebook's own kernel."""
-
-    client: NotebookClient
-
-    def run(self, source: str) -> str:
-        """Run a cell; what it shows as text. Raises CellExecutionError."""
-        cell = new_code_cell(source)
-        self.client.nb.cells.append(cell)
-        self.client.execute_cell(cell, len(self.client.nb.cells) - 1)
-        shown = [output.get("data", {}).get("text/plain", "") for output in cell.outputs]
-        return "\n".join([*shown, *(output.get("text", "") for output in cell.outputs)])
-
-    def sparks(self) -> list[psutil.Process]:
-        """Spark's Java processes below it."""
-        kernel, found = psutil.Process(self.client.km.provisioner.pid), []
-        for child in kernel.children(recursive=True):
-            with suppress(psutil.NoSuchProcess, psutil.ZombieProcess):
-                found += [child] if any("SparkSubmit" in part for part in child.cmdline()) else []
-        return found
-
-
-@contextmanager
-def kernel(folder: Path) -> Iterator[Kernel]:
-    jars.prefetch()
-    client = NotebookClient(
-        nbformat.v4.new_notebook(),
-        timeout=CELL_S,
-        kernel_name="python3",
-        resources={"metadata": {"path": str(folder)}},
-    )
-    with client.setup_kernel(env={"SPARK_DRIVER_MEMORY": "1g", **os.environ}):
-        yield Kernel(client)
 
 
 def code_cells(path: Path) -> list[str]:

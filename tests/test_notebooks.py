@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from chapters import NOTEBOOKS, number_of, places, stem, texts, turns
 
-from workbook.classroom.recall import Recall
+from workbook.classroom.questions import Recall
 
 SESSION = 90
 """Minutes of the mob's session at most; its timetable is a clock, and no estimate."""
@@ -240,5 +240,6 @@ def test_the_right_answer_to_a_recall_question_may_stand_anywhere() -> None:
         chapter = import_module(f"workbook.lessons.{stem(path)}")
         for question in chapter.recall.questions if hasattr(chapter, "recall") else ():
             assert sorted(question.shown) == sorted(option.text for option in question.options)
-            seen.add(question.shown.index(question.right.text))
+            [right] = [option.text for option in question.options if not option.cause]
+            seen.add(question.shown.index(right))
     assert seen == {0, 1, 2}

@@ -17,12 +17,11 @@ from pyspark.sql import DataFrame, SparkSession
 from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.loops import Loop
-from workbook.kafka.offsets import Unread, partition_offsets
+from workbook.kafka.offsets import partition_offsets
 from workbook.kafka.readers import consumer, read_dead_letters
 from workbook.pipelines.page_views.completed import completed_views
 from workbook.pipelines.page_views.metrics import Seconds, commit_on_delivery, metric_records
-from workbook.sinks.late_letters import LateLetters
-from workbook.sinks.spark_topic import SparkTopic
+from workbook.sinks.page_views import LateLetters, SparkTopic
 from workbook.sources.kafka import kafka_stream
 from workbook.spark.runner import Running, start_query
 from workbook.stack import jars
@@ -30,8 +29,7 @@ from workbook.streams.events.clicks import Click, ClickType
 from workbook.streams.events.metrics import COMPLETE
 from workbook.streams.generators.clicks import ClickStream
 from workbook.streams.ledgers.events import Ledger, Verdict
-from workbook.streams.metrics_producer import MetricsProducer
-from workbook.streams.metrics_reader import read_metrics
+from workbook.streams.metrics import MetricsProducer, read_metrics
 from workbook.streams.stream_producer import StreamProducer
 from workbook.systems.view_sums import Sums
 from workbook.topics import Topic
@@ -81,8 +79,7 @@ def counting(spark: SparkSession, broker: Broker, place: Path, sums: Sums) -> Ru
     config = broker.client_config()
     letters = DeadLetters(config, BY_SPARK.dead_letters.name)
     clicks = kafka_stream(spark, broker, CLICKS.name, max_per_batch=HALF // 10)
-    waiting = Unread(config, CLICKS.name)
-    views = completed_views(clicks, letters, unread=waiting, with_events=True)
+    views = completed_views(clicks, letters, with_events=True)
     sinks = [
         LateLetters(config, CLICKS.name, letters),
         SparkTopic(spark, broker, BY_SPARK.name, records, COMPLETE),

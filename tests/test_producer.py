@@ -15,12 +15,11 @@ from labs import until
 from workbook.errors import BrokerUnreachable, Rejected, TopicMissing
 from workbook.kafka.murmur2 import partition_of
 from workbook.kafka.producer import DeliveringProducer, RecordProducer
-from workbook.streams.background_stream import BackgroundStream
-from workbook.streams.clicks import ClickProducer
 from workbook.streams.events.clicks import Click, ClickType
 from workbook.streams.generators.clicks import ClickStream
 from workbook.streams.ledgers.events import Ledger
-from workbook.streams.stream_producer import Sent, generate
+from workbook.streams.records import ClickProducer
+from workbook.streams.stream_producer import BackgroundStream, Sent, generate
 from workbook.topics import Topic, new_topic
 
 STREAM = ClickStream(

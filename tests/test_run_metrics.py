@@ -17,16 +17,15 @@ import pytest
 from confluent_kafka import Producer
 from labs import end, read_until, until, workbook
 
-from workbook.cli.metrics import LINES, Known
+from workbook.cli.metrics import LINES
 from workbook.cli.screen import Writes
 from workbook.errors import TopicMissing
-from workbook.kafka.offsets import EndOffsets
 from workbook.kafka.readers import read_dead_letters
 from workbook.kafka.require import require_topic
 from workbook.streams.events.clicks import Click, ClickType
-from workbook.streams.events.metrics import NOT_A_METRIC, Metric
+from workbook.streams.events.metrics import NOT_A_METRIC
 from workbook.streams.generators.clicks import ClickStream
-from workbook.streams.metrics_reader import read_metrics
+from workbook.streams.metrics import read_metrics
 from workbook.streams.stream_producer import StreamProducer
 from workbook.topics import Topic, new_topic
 
@@ -146,24 +145,28 @@ def test_one_topic_for_two_purposes_is_an_error(topic: MakeTopic) -> None:
 # --- the reader -------------------------------------------------------------------------------
 
 
-def test_a_reader_goes_on_after_a_value_that_is_no_number(broker: Any, topic: MakeTopic) -> None:
+def test_a_reader_adds_up_the_last_values_of_a_second_and_passes_what_is_no_metric(
+    broker: Any, topic: MakeTopic
+) -> None:
     metrics = topic("metrics")
     produce(
         broker, metrics,
         (b"1700000000", b"42"), (b"1700000001", b"many"), (b"1700000001", b"-1"),
         (None, b"3"), (b"1700000002", None), (b"soon", b"4"), (b"1700000003/0", b"1"),
         (b"1700000000", b"42"), (b"1700000000", b"43"),
-        (b"1700000001", b"7"), (b"1700000003/1", b"2"), (b"999999999999999999", b"9"),
+        (b"1700000001", b"7"), (b"1700000003/1", b"2"), (b"1700000003/0", b"5"),
+        (b"999999999999999999", b"9"),
     )  # fmt: skip
     process = workbook("metrics", metrics.name, stderr=subprocess.PIPE)
     assert process.stdout is not None
-    lines = [process.stdout.readline().rstrip() for _ in range(6)]
+    lines = [process.stdout.readline().rstrip() for _ in range(7)]
     assert lines == [  # by second, though the topic has them in another order
         "1700000000 22:13:20 42",
         "1700000000 22:13:20 43",
         "1700000001 22:13:21 7",
         "1700000003 22:13:23 1",
         "1700000003 22:13:23 3",
+        "1700000003 22:13:23 7",
         "999999999999999999 01:46:39 9",
     ]
     os.killpg(process.pid, signal.SIGTERM)
@@ -173,16 +176,6 @@ def test_a_reader_goes_on_after_a_value_that_is_no_number(broker: Any, topic: Ma
     assert len(told) == 5
     place = f"{metrics.name}, partition 0, offset 1: {NOT_A_METRIC}"
     assert told[0] == f"{place}; got key b'1700000001', value b'many'"
-
-
-def test_each_second_gets_the_sum_of_the_last_values_of_its_keys() -> None:
-    metrics = [Metric(9, 1), Metric(3, 5, 0), Metric(3, 6, 1), Metric(3, 6, 1), Metric(3, 4, 0)]
-    assert list(Known().lines(metrics)) == [
-        "3 00:00:03 5",
-        "3 00:00:03 11",
-        "3 00:00:03 10",
-        "9 00:00:09 1",
-    ]
 
 
 def test_a_topic_of_something_else_is_not_printed_record_by_record(
@@ -197,43 +190,10 @@ def test_a_topic_of_something_else_is_not_printed_record_by_record(
     assert end(process, signal.SIGINT) == "37 records were no metrics.\n"
 
 
-def test_a_reader_of_nothing_says_so() -> None:
-    process = workbook("metrics", "nowhere")
-    said, _ = process.communicate(timeout=60)
-    assert (process.returncode, "Traceback" in said) == (1, False)
-    assert "Expected a topic 'nowhere'" in said
-
-
 def test_a_reader_ends_by_itself_after_its_seconds(topic: MakeTopic) -> None:
     process = workbook("metrics", topic("metrics").name, "--seconds", "0.1")
     assert without_waits(process.communicate(timeout=60)[0]) == []
     assert process.returncode == 0
-
-
-# --- the ends of a topic, and the last micro-batch ----------------------------------------------
-
-
-def test_the_ends_of_a_topic_are_asked_again_and_again(broker: Any, topic: MakeTopic) -> None:
-    clicks, now = topic("clicks", partitions=2), 0.0
-    ends = EndOffsets(broker.client_config(), clicks.name, clock=lambda: now)
-
-    def first() -> object:
-        nonlocal now
-        now += 2.0 if ends.silent else 0.0  # of a new topic the broker may not know yet: ask again
-        return ends.look()
-
-    until(first, "the first answer")
-    produce(broker, clicks, (None, b"1"), (None, b"2"))
-    known = {}
-
-    def second() -> bool:
-        nonlocal now
-        now += 2.0
-        known.update(ends.look())
-        return known == {(clicks.name, 0): 2, (clicks.name, 1): 0}
-
-    until(second, "an answer that knows the two records")
-    assert not ends.silent
 
 
 def test_a_closed_gate_lets_no_micro_batch_begin_to_write() -> None:

@@ -124,23 +124,6 @@ def test_it_is_a_dictionary(seed: int, monkeypatch: pytest.MonkeyPatch, tmp_path
         }
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_an_upgrade_of_polars_loses_no_row(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    bucket, truth = Bucket(), Rows()
-    for batch in range(12):
-        if batch == 6:
-            another_polars(monkeypatch, 77)
-        state._copies.clear()
-        monkeypatch.setenv("SPARK_LOCAL_DIRS", "")
-        table = bucket.open()
-        new = {(f"{seed}-{batch * 7 + n}", 0): (1000 + n, n) for n in range(7)}
-        table.write(frame(new))
-        truth |= new
-        wanted = pl.DataFrame({"key": [key for key, _ in truth]})
-        assert read(table.of(wanted)) == truth
-        bucket.close(table)
-
-
 def test_a_batch_costs_what_it_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (segments, state):
         monkeypatch.setattr(module, "YOUNG_ROWS", 256)

@@ -25,7 +25,7 @@ from workbook.pipelines.page_views.metrics import commit_on_delivery
 from workbook.sinks.table_topic import ROW_TOO_LARGE, TableTopic
 from workbook.spark.runner import Batch
 from workbook.streams.events.clicks import Click, ClickType
-from workbook.streams.metrics_producer import MetricsProducer
+from workbook.streams.metrics import MetricsProducer
 from workbook.topics import Topic, compacted, new_topic
 
 PLACE = {"topic": "clicks", "partition": 3, "offset": 4, "arrival": 1_700_000_000_000}

@@ -235,23 +235,12 @@ def test_nothing_is_kept_of_a_group_that_is_gone() -> None:
 
 
 def test_a_row_with_a_null_that_comes_again_changes_nothing() -> None:
-    batch = numbered(("a", "c", None, 0))
-    table = a_table()
+    table, batch = a_table(), numbered(("a", "c", None, 0))
     newest(table, batch, KEYS, COLUMNS)
-    for compare in (newest, differences):
-        told = compare(table, batch, KEYS, COLUMNS)
-        assert told.is_empty()
+    assert newest(table, batch, KEYS, COLUMNS).is_empty()
+    assert differences(table, batch, KEYS, COLUMNS).is_empty()
     told = newest(table, numbered(("a", "c", 0, 1)), KEYS, COLUMNS)
     assert told["amount"].to_list() == [0]  # but null is not nought
-
-
-def test_a_table_may_be_grouped_by_its_key() -> None:
-    one = numbered(("a", "c", 1, 0))
-    reduce = reducer("id", {"number": count()}, KEYS, per_update=True)
-    table = a_table()
-    changes = every_difference(table, one, KEYS, COLUMNS)
-    told = reduce(empty(groups_of({"number": count()})), changes)
-    assert told.select("id", "number", "change", "step").rows() == [("a", 1, "add", 0)]
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -27,10 +27,6 @@ class CannotSubtract(WorkbookError, ValueError):
     """An aggregate can't subtract a row, but the rows of its table change."""
 
 
-class SumTooLarge(WorkbookError, OverflowError):
-    """A sum no longer fits into its type."""
-
-
 class NoSuchState(WorkbookError):
     """The state of a query has no such table, or not yet."""
 

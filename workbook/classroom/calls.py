@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import copy
-import inspect
 import io
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from typing import Any
 
-from workbook.classroom.bounds import Large, bounded
-from workbook.classroom.guard import LIMIT_SECONDS, guarded
+from workbook.classroom.guard import LIMIT_SECONDS, Large, bounded, guarded
 from workbook.classroom.showing import LONGEST, error_line, in_full, show
 
 
@@ -64,9 +62,6 @@ def attempt_twice(answer: Callable[..., Any], args: tuple[Any, ...]) -> Attempt:
     first = replace(first, value=_kept(first.value))
     if first.error is None and not same(mine, args):
         first = replace(first, afterwards=mine)
-    if inspect.iscoroutine(first.value):
-        first.value.close()  # else Python warns later that it was never awaited
-        return first
     if first.too_much:
         return first
     second = attempt(answer, *again)

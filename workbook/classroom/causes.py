@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from workbook.classroom.apart import ROOM
-from workbook.classroom.bounds import Large, parts
 from workbook.classroom.calls import Attempt, same
+from workbook.classroom.guard import Large, parts
+from workbook.classroom.sandbox import ROOM
 from workbook.classroom.showing import error_line, type_name
 
 NO_RETURN = (
@@ -40,19 +40,6 @@ _ERRORS: Sequence[tuple[str, str]] = (
         "It takes a None for a value. Is an argument None in this input? `get` gives None where "
         "there's no such key, and methods such as `append` or `sort` return nothing.",
     ),
-    (
-        r"(list|tuple) indices must be integers or slices, not str",
-        "It asks a list for a field, or a record by a name in brackets: that is `record.name`.",
-    ),
-    (
-        r"changed size during iteration",
-        "A loop goes over a collection and adds to it or removes from it. Collect the results in "
-        "a value of your own.",
-    ),
-    (
-        r"(iterable argument is empty|arg is an empty sequence)",
-        "The smallest or largest of nothing: for this input nothing is left to compare.",
-    ),
 )
 
 
@@ -67,8 +54,8 @@ def usual_cause(tried: Attempt) -> str:
         )
     if tried.error is not None:
         line = error_line(tried.error)
-        hints = (hint for says, hint in _ERRORS if re.search(says, line))
-        return f"It raised {line}. {next(hints, 'Follow this input through your lines.')}"
+        hints = (f" {hint}" for says, hint in _ERRORS if re.search(says, line))
+        return f"It raised {line}.{next(hints, '')}"
     if tried.afterwards is not None:
         return "It changes the input it was given. Build a new value and leave the input alone."
     return KEPT if tried.second else _cause_of_value(tried)
@@ -94,10 +81,8 @@ def _cause_of_value(tried: Attempt) -> str:
         )
     if value is ...:
         return "It still returns `...` for this input: one place is left to fill in."
-    if inspect.isclass(value):
-        return f"It returns the class `{value.__name__}` itself, and not a value."
     if callable(value):
-        return "It returns a function instead of a value: is a call missing its parentheses?"
+        return "It returns a function or a class, no value: is a call missing its parentheses?"
     return ""
 
 
@@ -108,23 +93,58 @@ def other_type(value: Any, expected: Any) -> str:
     if value is None or expected is None or isinstance(value, Large):
         return ""
     asked, found = type_name(expected), type_name(value)
-    if same(_plain(value, str), _plain(expected, str)):
-        if not same(_plain(value), _plain(expected)):
+    if forms := _forms(value, expected):
+        if TEXT in forms:
             return (
                 "Right contents, but a number stands as text or bytes in it, where a whole number "
                 "(int) is expected: leave out the `str(...)`, or put `int(...)` around the text."
             )
-        if type(value) is type(expected):
-            return "Right contents, but a list stands for a tuple in it, or a tuple for a list."
-        return f"Right contents in a {found}; a {asked} is expected."
+        if not _related(value, expected):
+            return f"Right contents in a {found}; a {asked} is expected."
+        return "Right contents, but a {} stands for a {} in it.".format(*forms[0])
     numbers = isinstance(value, (int, float)) and isinstance(expected, (int, float))
-    if numbers or isinstance(value, type(expected)) or isinstance(expected, type(value)):
+    if numbers or _related(value, expected):
         return ""
     if isinstance(value, (list, tuple)) and len(value) == 1 and same(value[0], expected):
         return f"The right value lies inside a {found}. Give it back by itself."
-    if _same_elements(value, expected):
-        return f"Right contents in a {found}; a {asked} is expected."
     return f"Its value is of type {found}, where one of type {asked} is expected."
+
+
+def _related(value: Any, expected: Any) -> bool:
+    return isinstance(value, type(expected)) or isinstance(expected, type(value))
+
+
+TEXT = ("text", "whole number")
+
+MOST_MATCHED = 500
+"""Of so many elements without an order each is compared with each."""
+
+
+def _forms(value: Any, expected: Any) -> list[tuple[str, str]] | None:
+    """Return the types (found, asked) in which equal contents differ; None for other contents."""
+    if same(value, expected):
+        return []
+    if type(expected) is int:
+        text = value.decode("latin-1") if isinstance(value, bytes) else value
+        return [TEXT] if isinstance(text, str) and text == str(expected) else None
+    mine, asked = (list(v.items()) if isinstance(v, dict) else v for v in (value, expected))
+    if not all(isinstance(v, (list, tuple, set, frozenset)) for v in (mine, asked)):
+        return None
+    in_order = all(isinstance(v, (list, tuple)) for v in (value, expected))
+    if len(mine) != len(asked) or not (in_order or len(mine) <= MOST_MATCHED):
+        return None
+    found = [] if _related(value, expected) else [(type_name(value), type_name(expected))]
+    left = list(mine)
+    for number, each in enumerate(asked):
+        places = [number] if in_order else range(len(left))
+        matches = ((n, forms) for n in places if (forms := _forms(left[n], each)) is not None)
+        place, forms = next(matches, (0, None))
+        if forms is None:
+            return None
+        found += forms
+        if not in_order:
+            del left[place]
+    return found
 
 
 def other_numbers(value: Any, expected: Any) -> str:
@@ -147,30 +167,3 @@ def _numbers(value: Any) -> Iterator[type]:
         yield type(value)
     for part in parts(value):
         yield from _numbers(part)
-
-
-def _plain(value: Any, number: type = int) -> Any:
-    """Turn each tuple in the value into a list, and each number into a ``number`` type's."""
-    if isinstance(value, (list, tuple)):
-        return [_plain(item, number) for item in value]
-    if isinstance(value, dict):
-        return {_key(key, number): _plain(each, number) for key, each in value.items()}
-    if isinstance(value, bytes) and value.isdigit() and number is str:
-        return value.decode()
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return str(value) if is_number and number is str else value
-
-
-def _key(key: Any, number: type) -> Any:
-    return tuple(_plain(key, number)) if isinstance(key, tuple) else _plain(key, number)
-
-
-def _same_elements(value: Any, expected: Any) -> bool:
-    """Return True if two containers hold the same elements (a dictionary: pairs), in any order."""
-    mine, asked = (v.items() if isinstance(v, dict) else v for v in (value, expected))
-    if not all(isinstance(v, Iterable) and not isinstance(v, (str, bytes)) for v in (mine, asked)):
-        return False
-    left = [tuple(m) if isinstance(m, list) else m for m in mine]
-    right = list(asked)
-    each_in = all(any(same(a, b) for b in right) for a in left)
-    return each_in and all(any(same(a, b) for a in left) for b in right) and len(left) == len(right)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import inspect
 import os
 import subprocess
 import sys
@@ -15,24 +17,25 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import pandas as pd
+from IPython import get_ipython
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
 
-from workbook.classroom import advice, cells, diagram, failed
-from workbook.classroom.keep_cell import keep_the_current_cell
-from workbook.classroom.prediction import Prediction
-from workbook.classroom.source import Source
-from workbook.classroom.waiting import Waiting
-from workbook.classroom.watched import watched
+from workbook.classroom import diagram
+from workbook.classroom.errors import FailureWatch, Watched, follow_errors
+from workbook.classroom.progress import Waiting, keep_the_current_cell
+from workbook.classroom.questions import Prediction
 from workbook.kafka.loops import Closes, Loop
 from workbook.kafka.readers import read_dead_letters
 from workbook.kafka.require import require_broker, require_topic
 from workbook.kafka.tail import Tail
 from workbook.stack.addresses import kafka
 from workbook.stack.process import end_now, family, spawn
-from workbook.streams.background_stream import BackgroundStream
-from workbook.streams.clicks import ClickProducer
 from workbook.streams.generators.clicks import ClickStream
 from workbook.streams.generators.visits import Kind, VisitStream
-from workbook.streams.stream_producer import generate
+from workbook.streams.records import ClickProducer
+from workbook.streams.stream_producer import BackgroundStream, generate
 from workbook.topics import new_compacted_topic, new_topic
 from workbook.views import charts, live, tables
 from workbook.views.cell_clock import time_cells
@@ -55,7 +58,7 @@ class Chapter:
     ``config`` holds the settings for confluent-kafka's clients, ``spark_options`` the same for
     Spark's Kafka source and sink; ``broker`` is the server, as functions of the package want it.
     A second chapter of the same name, as after a run of all cells, ends what the first one left
-    running. Errors of Kafka and Spark are followed by a line that says what to do (``advice``).
+    running. Errors of Kafka and Spark are followed by a line that says what to do (``errors``).
     With ``spark`` the session starts in the background, so that ``spark()`` finds it ready. Raises
     as ``kafka`` does where no broker answers. A notebook shows its pipeline (``diagram``).
     """
@@ -74,7 +77,7 @@ class Chapter:
         self._spark: SparkSession | None = None
         self._asked: dict[tuple[str | None, ...], Prediction] = {}
         Chapter.of_name[name] = self
-        advice.follow_errors(name)
+        follow_errors(name)
         keep_the_current_cell()
         time_cells()
         self._starting = threading.Thread(target=_start_spark, daemon=True)
@@ -116,43 +119,39 @@ class Chapter:
     def generate(self, topic: str, count: int, rate: float, **stream: Any) -> pd.DataFrame:
         """Send ``count`` generated clicks at once, the last of them of now.
 
-        Returns what a ledger knows of them, a row per event (``ClickStream.expected``).
+        Returns what a ledger knows of them, a row per event (``expected`` of their stream).
         """
-        crowd = ClickStream(rate=rate, **stream).ending_by(_now_ms(), count)
-        generate(self.config, topic, crowd, count)
-        return crowd.expected(0, count)
+        return self._send(topic, ClickStream(rate=rate, **stream), count)
+
+    def _send(self, topic: str, stream: Any, count: int) -> pd.DataFrame:
+        placed = stream.ending_by(_now_ms(), count)
+        generate(self.config, topic, placed, count)
+        expected: pd.DataFrame = placed.expected(0, count)
+        return expected
 
     def visits(self, tracking: str, orders: str, count: int = 200, **stream: Any) -> pd.DataFrame:
         """Send generated visits to two topics at once, the last of them of now.
 
         ``count`` visits with their tracking messages to the one, as many orders to the other, and
-        heartbeats to both. Returns what a ledger knows of them, a row per message
-        (``VisitStream.expected``). ``stream`` are further parameters of both ``VisitStream``s.
+        heartbeats to both; ``stream`` are further parameters of both. Returns as ``generate``.
         """
         shared = {"partitions": require_topic(self.config, tracking), "visit_s": 10.0, **stream}
         pages = VisitStream(rate=50.0, **shared)
         bought = VisitStream(kind=Kind.ORDERS, rate=10.0, tracking_rate=50.0, **shared)
-        facts = []
-        for topic, made, sent in ((tracking, pages, pages.pages * count), (orders, bought, count)):
-            placed = made.ending_by(_now_ms(), sent)
-            generate(self.config, topic, placed, sent)
-            facts.append(placed.expected(0, sent))
-        return pd.concat(facts, ignore_index=True)
+        sent = self._send(tracking, pages, pages.pages * count), self._send(orders, bought, count)
+        return pd.concat(sent, ignore_index=True)
 
     def actions(
         self, topic: str, registry: str, count: int, rate: float, **stream: Any
     ) -> pd.DataFrame:
         """Send ``count`` generated ad actions at once, the last of them of now.
 
-        Their schemas are registered under the subject ``TOPIC-value``. Returns what a ledger knows
-        of them, a row per message (``AdActionStream.expected``).
+        Their schemas are registered under the subject ``TOPIC-value``. Returns as ``generate``.
         """
         from workbook.streams.generators.ad_actions import AdActionStream, prepare
 
         stream |= {"partitions": require_topic(self.config, topic), **prepare(topic, registry)}
-        made = AdActionStream(rate=rate, **stream).ending_by(_now_ms(), count)
-        generate(self.config, topic, made, count)
-        return made.expected(0, count)
+        return self._send(topic, AdActionStream(rate=rate, **stream), count)
 
     def loop(
         self, work: Callable[[Any, Callable[[], bool]], None], reader: Closes, name: str = ""
@@ -177,7 +176,8 @@ class Chapter:
 
         It stands on the left of ``beside``, such as the shop.
         """
-        view = live.Live(draw, running=watched(query), beside=beside)
+        running = None if query is None else Watched(query)
+        view = live.Live(draw, running=running, beside=beside)
         self._open.callback(view.replace)
         return view
 
@@ -213,7 +213,16 @@ class Chapter:
 
         Those that change flash, and say by how much.
         """
-        return self.watch(_Bars(counts, caption, total), query, beside=beside)
+        before, now, drawn = dict[str, int](), dict[str, int](), ""
+
+        def draw() -> str:
+            nonlocal before, now, drawn
+            before, now = now, dict(counts())
+            if now != before or not drawn:
+                drawn = tables.bars(now, caption, before if drawn else None, total)
+            return drawn
+
+        return self.watch(draw, query, beside=beside)
 
     def chart(
         self,
@@ -234,7 +243,7 @@ class Chapter:
         broker is away, or what has ended a loop.
         """
         found: list[T] = []
-        failure, waiting = failed.Watch(), Waiting(what)
+        failure, waiting = FailureWatch(), Waiting(what)
 
         def asked() -> T:
             found[:] = [until()]
@@ -260,7 +269,7 @@ class Chapter:
         ``why`` explains the answer, once the run has given it. A cell that runs again shows what it
         has recorded.
         """
-        cell = cells.running()
+        cell = _running_cell()
         asked = (cell, question, *map(str, options))
         if cell is None or asked not in self._asked:
             self._asked[asked] = Prediction(question, [str(option) for option in options], why)
@@ -328,21 +337,6 @@ class Chapter:
         self._spark = None
 
 
-class _Bars:
-    """Draws bars that know what they were before."""
-
-    def __init__(self, counts: Callable[[], Mapping[str, int]], caption: str, total: str) -> None:
-        self._counts, self._caption, self._total = counts, caption, total
-        self._now: dict[str, int] | None = None
-        self._drawn = ""
-
-    def __call__(self) -> str:
-        before, self._now = self._now, dict(self._counts())
-        if self._now != before:
-            self._drawn = tables.bars(self._now, self._caption, before, self._total)
-        return self._drawn
-
-
 def _start_spark() -> None:
     """Start Spark early, without a word; what keeps it from starting is ``spark()``'s to say."""
     from workbook.spark.session import spark_session
@@ -353,3 +347,27 @@ def _start_spark() -> None:
 
 def _now_ms() -> int:
     return int(time.time() * 1000)
+
+
+def _running_cell() -> str | None:
+    """Return the id of the cell that runs; None outside a notebook that names its cells."""
+    parent: dict[str, Any] = getattr(get_ipython(), "get_parent", dict)()
+    cell: str | None = parent.get("metadata", {}).get("cellId")
+    return cell
+
+
+class Source:
+    """The text of functions or classes: folded in a notebook, plain in a terminal."""
+
+    def __init__(self, *things: FunctionType | type) -> None:
+        self.names = ", ".join(thing.__qualname__ for thing in things)
+        self.text = "\n\n".join(inspect.getsource(thing).rstrip() for thing in things)
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        code = highlight(self.text, PythonLexer(), HtmlFormatter(noclasses=True, nobackground=True))
+        lines = len(self.text.splitlines())
+        summary = f"The source of <code>{html.escape(self.names)}</code>, {lines} lines"
+        return f"<details><summary>{summary}</summary>{code}</details>"

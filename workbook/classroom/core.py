@@ -13,12 +13,9 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
-from workbook.classroom.judging import NotYet
-from workbook.classroom.mistakes import Mistake
+from workbook.classroom.judging import Mistake, NotYet
 from workbook.classroom.render import Card, Part, State
-from workbook.classroom.replaced import warning
-from workbook.classroom.solution import as_a_cell
-from workbook.classroom.solved import recall, remember
+from workbook.classroom.texts import as_a_cell, recall, remember, warning
 from workbook.errors import CheckBroke
 
 
@@ -53,10 +50,9 @@ class Problem:
             return self._open()
         try:
             found = self.diagnose(answer, **given)
-        except CheckBroke as error:
-            found = NotYet(f"The check itself broke: {error}")
         except Exception as error:  # a check that breaks must not end the notebook
-            found = NotYet(f"The check itself broke: {type(error).__name__}: {error}")
+            said = error if isinstance(error, CheckBroke) else f"{type(error).__name__}: {error}"
+            found = NotYet(f"The check itself broke: {said}")
         self._checked, self._passed, self._skipped = answer, found is None, False
         if found is None:
             remember(self.name, answer)
@@ -64,18 +60,13 @@ class Problem:
             return Card(State.CORRECT, self.name, (discussed, *warning(answer)))
         return Card(State.NOT_YET, self.name, (*found.parts(), *warning(answer)))
 
-    def hint(self, number: int | None = None) -> Card:
-        """Show the next hint, or the one with this number (from 1)."""
-        wanted = self._hints_shown + 1 if number is None else number
-        if wanted > len(self.hints):
+    def hint(self) -> Card:
+        """Show the next hint."""
+        if self._hints_shown == len(self.hints):
             return Card(State.HINT, self.name, (Part("", _NO_MORE_HINTS),))
-        shown = max(wanted, 1)
-        self._hints_shown = max(self._hints_shown, shown)
-        return Card(
-            State.HINT,
-            f"{self.name}, {shown} of {len(self.hints)}",
-            (Part("", self.hints[shown - 1]),),
-        )
+        self._hints_shown += 1
+        number = f"{self.name}, {self._hints_shown} of {len(self.hints)}"
+        return Card(State.HINT, number, (Part("", self.hints[self._hints_shown - 1]),))
 
     def solution(self) -> Card:
         """Show the reference, folded in a notebook."""
@@ -131,19 +122,16 @@ class Problem:
         return _steps(answer.__code__) in (*_NOTHING, *_stub_steps(self.stub))
 
     def __repr__(self) -> str:
-        return repr(self._card())
+        return repr(Card(State.TASK, self.name, (Part("", self.task),)))
 
     def _repr_html_(self) -> str:
-        return self._card()._repr_html_()
+        return Card(State.TASK, self.name, (Part("", self.task),))._repr_html_()
 
     def _open(self) -> Card:
         before = recall(self.name)
         if before is None:
             return Card(State.NOT_ATTEMPTED, self.name, (Part("", _STILL_EMPTY),))
         return Card(State.SOLVED_BEFORE, self.name, (Part("Your answer", before, code=True),))
-
-    def _card(self) -> Card:
-        return Card(State.TASK, self.name, (Part("", self.task),))
 
 
 _STILL_EMPTY = "Replace the three dots in the cell above, and run it again."

@@ -17,10 +17,9 @@ from dataclasses import replace
 from typing import Any
 
 from workbook.classroom.core import Problem
-from workbook.classroom.judging import Case, NotYet, by_cases, not_callable_so
-from workbook.classroom.mistakes import Mistake
+from workbook.classroom.judging import Case, Mistake, NotYet, by_cases, not_callable_so
 
-DRAWN, SEED = 40, 7
+RANDOM_CASES, SEED = 40, 7
 BY_CHANCE = "This input was drawn by chance. Follow it through your lines: where do they go wrong?"
 
 Answer = Callable[..., Any]
@@ -55,25 +54,17 @@ def exercise(
     arguments. If ``words`` contain no ``stub``, the stub is ``stub_of(reference)``.
     """
     chance, mistakes = random.Random(SEED), [each for idea in wrong for each in idea]
-    drawn = [case(BY_CHANCE, *draw(chance, size)) for size in range(DRAWN)]
-    asked = rehearse(reference) if rehearse else reference
-    read, by_chance = (
-        [Case(args, asked(*args), why) for why, args in some] for some in (cases, drawn)
-    )
-    models = [replace(m, model=rehearse(m.model)) for m in mistakes] if rehearse else mistakes
-    check = by_cases([*read, *sorted(by_chance, key=lambda drawn: len(repr(drawn.args)))], models)
-
-    asked_for = list(inspect.signature(reference).parameters)
+    random_cases = [case(BY_CHANCE, *draw(chance, size)) for size in range(RANDOM_CASES)]
+    random_cases.sort(key=lambda drawn: len(repr(drawn[1])))  # a small one is shown first
+    called = rehearse or (lambda answer: answer)
+    asked = called(reference)
+    models = [replace(m, model=called(m.model)) for m in mistakes]
+    all_cases = [Case(args, asked(*args), why) for why, args in [*cases, *random_cases]]
+    check = by_cases(all_cases, models)
+    parameters = inspect.signature(reference).parameters
 
     def diagnose(answer: Any) -> NotYet | None:
-        if misuse := not_callable_so(answer, (None,) * len(asked_for)):
-            return misuse
-        found = check(rehearse(answer) if rehearse else answer)
-        if found and _exchanged(answer, asked_for):
-            names = ", ".join(asked_for)
-            cause = f"Its parameters are in a different order from the stub's: `{names}`."
-            return replace(found, cause=cause)
-        return found
+        return not_callable_so(answer, (None,) * len(parameters)) or check(called(answer))
 
     return kind(
         **{"stub": stub_of(reference), **words},
@@ -82,14 +73,6 @@ def exercise(
         right=right,
         wrong=mistakes,
     )
-
-
-def _exchanged(answer: Answer, asked_for: list[str]) -> bool:
-    try:
-        own = list(inspect.signature(answer).parameters)
-    except (TypeError, ValueError):  # a built-in without a signature
-        return False
-    return own != asked_for and sorted(own) == sorted(asked_for)
 
 
 def stub_of(reference: Answer) -> str:

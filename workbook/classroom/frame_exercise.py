@@ -20,27 +20,23 @@ from typing import TYPE_CHECKING, Any
 from workbook.classroom.calls import Attempt
 from workbook.classroom.core import Problem
 from workbook.classroom.exercise import BY_CHANCE, SEED, Answer, Read, case, stub_of
-from workbook.classroom.frame_causes import broken, other_column_type
 from workbook.classroom.frames import (
     Row,
     collect_rows,
     described,
     difference,
-    waiting_aloud,
-    warm_up,
+    run_batches,
+    without_new_queries,
 )
-from workbook.classroom.jobs import without_new_queries
-from workbook.classroom.judging import NotYet, not_callable_so
-from workbook.classroom.micro_batches import run_batches
-from workbook.classroom.mistakes import Mistake
+from workbook.classroom.judging import Mistake, NotYet, not_callable_so
 from workbook.classroom.render import Rows
-from workbook.classroom.spark_errors import STARTS
+from workbook.classroom.spark_causes import STARTS, broken, other_column_type
 from workbook.classroom.streams import cause_of_endless_state, cause_of_luck, cause_on_a_stream
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-DRAWN = 100
+RANDOM_ROWS = 100
 """How many rows are drawn."""
 
 
@@ -63,10 +59,12 @@ def frame_exercise(
     the sentence of a micro-batch. ``words`` are the name, task, hints and discussion.
     """
     mistakes = [each for idea in wrong for each in idea]
-    drawn = case(BY_CHANCE, *draw(random.Random(SEED), DRAWN))
+    random_case = case(BY_CHANCE, *draw(random.Random(SEED), RANDOM_ROWS))
     return Problem(
         **{"stub": stub_of(reference), **words},
-        diagnose=_OnFrames(reference, schema, [*cases, drawn], micro_batches, mistakes, streams),
+        diagnose=_OnFrames(
+            reference, schema, [*cases, random_case], micro_batches, mistakes, streams
+        ),
         reference=reference,
         right=right,
         wrong=[*mistakes, *(each for idea in wrong_on_a_stream for each in idea)],
@@ -93,9 +91,8 @@ class _OnFrames:
             return NotYet("This check needs Spark: write `check(answer, spark=spark)`.")
         if misuse := not_callable_so(answer, (None,)):
             return misuse
-        with waiting_aloud(), without_new_queries(spark):
+        with without_new_queries(spark):
             table = self._table(spark, [row for _, rows in self.cases for row in rows])
-            warm_up(table)
             found = self._on_tables(answer, table)
             return found or (self._on_a_stream(answer, table) if self.streams else None)
 
@@ -104,6 +101,7 @@ class _OnFrames:
 
     def _on_tables(self, answer: Answer, table: DataFrame) -> NotYet | None:
         """Compare the rows of the whole table; where they differ, look for the cause."""
+        self._rows(self.reference, table)  # a session's first query is slow: that is not judged
         types = {name: kind.upper() for name, kind in self.reference(table).dtypes}
         found = collect_rows(answer, table, list(types))
         if isinstance(found, NotYet):

@@ -1,28 +1,33 @@
-"""Runs answers from DataFrame to DataFrame, and shows how two frames differ."""
+"""Runs answers from DataFrame to DataFrame: on a table, and on a stream by micro-batches.
+
+To interrupt Python while it waits for Java leaves the job running, and the connection broken. So
+the job itself is cancelled, from a thread beside; Python then gets an ordinary error. Spark kills
+a Python worker whose task was cancelled and that hangs, two seconds later.
+"""
 
 from __future__ import annotations
 
-import sys
+import json
+import os
+import tempfile
 import threading
+import uuid
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbook.classroom.calls import Attempt
-from workbook.classroom.frame_causes import (
-    broken,
-    cause_of_no_frame,
-    other_columns,
-)
-from workbook.classroom.jobs import attempt_on_spark
+from workbook.classroom.calls import Attempt, attempt
 from workbook.classroom.judging import NotYet
 from workbook.classroom.render import Rows
+from workbook.classroom.spark_causes import broken, cause_of_no_frame, other_columns
 from workbook.classroom.streams import stream_like
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 LIMIT_SECONDS = 30.0
 """How long the rows of an answer may take, in a session that has run a query before."""
@@ -33,11 +38,16 @@ CALLING_SECONDS = 15.0
 DESCRIBING_SECONDS = 10.0
 """How long an answer may take to describe its result on a stream, which runs nothing."""
 
-PATIENCE_SECONDS = 2.0
-"""After this a check that still runs says what it waits for."""
+STREAMING_SECONDS = 60.0
+"""How long all micro-batches may take together."""
+
+ENDING_SECONDS = 3.0
+"""How long a call may go on once its jobs are cancelled; a loop of Python does."""
 
 MOST_ROWS = 12
 """How many rows of each kind a difference shows."""
+
+_GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
 
 Row = tuple[Any, ...]
 
@@ -46,15 +56,14 @@ def difference(columns: Sequence[str], found: Sequence[Row], expected: Sequence[
     """Show two frames as one table, each row marked by where it stands (after chispa)."""
     yours, asked = Counter(found), Counter(expected)
     parts = {"in both": yours & asked, "missing": asked - yours, "only in yours": yours - asked}
-    return (("row", *columns), *(line for part in parts.items() for line in _lines(*part, columns)))
-
-
-def _lines(where: str, counted: Counter[Row], columns: Sequence[str]) -> list[tuple[str, ...]]:
-    rows = sorted(counted.elements(), key=repr)
-    shown = [(where, *map(str, row)) for row in rows[:MOST_ROWS]]
-    if len(rows) <= MOST_ROWS:
-        return shown
-    return [*shown, (where, f"… {len(rows) - MOST_ROWS:,} more", *[""] * (len(columns) - 1))]
+    lines: list[tuple[str, ...]] = [("row", *columns)]
+    for where, counted in parts.items():
+        rows = sorted(counted.elements(), key=repr)
+        lines += [(where, *map(str, row)) for row in rows[:MOST_ROWS]]
+        if len(rows) > MOST_ROWS:
+            more = f"… {len(rows) - MOST_ROWS:,} more"
+            lines.append((where, more, *[""] * (len(columns) - 1)))
+    return tuple(lines)
 
 
 def described(answer: Callable[..., Any], frame: DataFrame) -> Attempt:
@@ -63,17 +72,6 @@ def described(answer: Callable[..., Any], frame: DataFrame) -> Attempt:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is said of a stream would only confuse
         return attempt_on_spark(spark, answer, stream_like(frame), seconds=DESCRIBING_SECONDS)
-
-
-_warm: set[str] = set()
-
-
-def warm_up(frame: DataFrame) -> None:
-    """Run the first query of a session, which is slow, outside the time of an answer."""
-    session = frame.sparkSession.sparkContext.applicationId
-    if session not in _warm:
-        frame.groupBy(*frame.columns[:1]).count().collect()
-        _warm.add(session)
 
 
 def collect_rows(
@@ -101,19 +99,107 @@ def _hashable(value: Any) -> Any:
     return tuple(map(_hashable, value)) if isinstance(value, (list, tuple)) else value
 
 
-@contextmanager
-def waiting_aloud() -> Iterator[None]:
-    """Say what a check waits for, once it takes longer than somebody likes to wait in silence."""
-    out = sys.stdout  # an answer's own output is caught elsewhere meanwhile
+def run_batches(
+    spark: SparkSession,
+    answer: Callable[..., Any],
+    schema: str,
+    batches: Sequence[Sequence[Row]],
+    columns: Sequence[str],
+) -> Attempt:
+    """Run an answer in update mode; the value is a list of the rows that each micro-batch emits.
 
-    def say() -> None:
-        first = "" if _warm else " The first time in a session takes some seconds."
-        print(f"Spark works on your answer ...{first}", file=out, flush=True)
+    Each micro-batch is a file of rows, and the query ends with the last of them. A watermark, which
+    moves from one micro-batch to the next, shows nowhere else. ``columns`` are those to keep of the
+    rows, which are sorted.
+    """
 
-    timer = threading.Timer(PATIENCE_SECONDS, say)
-    timer.daemon = True
-    timer.start()
+    def run() -> list[list[Row]]:
+        with tempfile.TemporaryDirectory(prefix="check-", ignore_cleanup_errors=True) as folder:
+            rows, checkpoint = Path(folder, "rows"), Path(folder, "checkpoint")
+            _write(rows, [column.split()[0] for column in schema.split(", ")], batches)
+            source = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
+            emitted = _emitted(answer(source.json(str(rows))).select(*columns), checkpoint)
+            return [emitted[number] for number in range(len(batches))]
+
+    return attempt_on_spark(spark, run, seconds=STREAMING_SECONDS)
+
+
+def _write(folder: Path, names: Sequence[str], batches: Sequence[Sequence[Row]]) -> None:
+    folder.mkdir()
+    for number, rows in enumerate(batches):
+        file = folder / f"{number}.json"
+        lines = (json.dumps(dict(zip(names, row, strict=True)), default=str) for row in rows)
+        file.write_text("\n".join(lines))
+        os.utime(file, (number, number))  # Spark reads the oldest file first
+
+
+def _emitted(frame: DataFrame, checkpoint: Path) -> list[list[Row]]:
+    emitted: list[list[Row]] = []
+
+    def keep(batch: DataFrame, _: int) -> None:
+        emitted.append(sorted(map(tuple, batch.collect()), key=repr))  # None has no order
+
+    writer = frame.writeStream.outputMode("update").foreachBatch(keep)
+    writer = writer.option("checkpointLocation", str(checkpoint)).trigger(availableNow=True)
+    query = writer.start()
     try:
-        yield
+        query.awaitTermination(int(STREAMING_SECONDS))
     finally:
-        timer.cancel()
+        query.stop()
+    return emitted
+
+
+def attempt_on_spark(
+    spark: SparkSession, function: Callable[..., Any], *args: Any, seconds: float
+) -> Attempt:
+    """Call what may run jobs of Spark, which are cancelled after so many seconds."""
+    with _in_a_group(spark) as group:
+        late = threading.Event()
+
+        def cancel() -> None:
+            late.set()
+            spark.sparkContext.cancelJobGroup(group)
+
+        timer = threading.Timer(seconds, cancel)
+        timer.daemon = True
+        timer.start()
+        try:
+            tried = attempt(function, *args, seconds=seconds + ENDING_SECONDS)
+        finally:
+            timer.cancel()
+        stopped = late.is_set() and tried.error is not None
+        return replace(tried, error=None, timed_out=True) if stopped else tried
+
+
+@contextmanager
+def _in_a_group(spark: SparkSession) -> Iterator[str]:
+    """Have this thread's jobs in a group of their own, whose tasks may be interrupted."""
+    context, group = spark.sparkContext, f"check-{uuid.uuid4()}"
+    before = {name: context.getLocalProperty(name) for name in _GROUP}
+    context.setJobGroup(group, "a check of an answer", interruptOnCancel=True)
+    try:
+        yield group
+    finally:
+        context.cancelJobGroup(group)  # after an interrupt jobs may be left
+        for name, value in before.items():
+            context.setLocalProperty(name, value)  # type: ignore[arg-type]  # None takes it away
+
+
+@dataclass
+class Started:
+    """Counts the streaming queries that an answer has started."""
+
+    queries: int = 0
+
+
+@contextmanager
+def without_new_queries(spark: SparkSession) -> Iterator[Started]:
+    """Stop at the end each streaming query that was not active at the beginning."""
+    before, started = {query.runId for query in spark.streams.active}, Started()
+    try:
+        yield started
+    finally:
+        for query in spark.streams.active:
+            if query.runId not in before:
+                started.queries += 1
+                query.stop()

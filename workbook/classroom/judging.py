@@ -1,22 +1,18 @@
-"""Judges answers: compares them case by case, and names the likely cause.
-
-If the answer gives what the model of a mistake gives in every case, it gets that mistake's cause,
-however it is written.
-"""
+"""Judges answers: compares them case by case, and names the likely cause."""
 
 from __future__ import annotations
 
+import copy
 import inspect
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from workbook.classroom.apart import Say, apart
-from workbook.classroom.calls import Attempt, attempt_twice, same
+from workbook.classroom.calls import Attempt, alike, attempt, attempt_twice, same
 from workbook.classroom.causes import LEFT_BEHIND, NO_RETURN, other_numbers, other_type, usual_cause
-from workbook.classroom.mistakes import Mistake, find_mistake
 from workbook.classroom.render import Part, Rows
+from workbook.classroom.sandbox import Say, sandbox
 from workbook.classroom.showing import arguments, place, show, show_both
 
 WHOLE_SECONDS = 5.0
@@ -61,25 +57,12 @@ class Case:
     cause: str
 
 
-def by_cases(
-    cases: Sequence[Case], mistakes: Sequence[Mistake] = ()
-) -> Callable[[Any], NotYet | None]:
-    """Build a check that calls a function with each case's arguments, twice, on copies."""
+@dataclass(frozen=True)
+class Mistake:
+    """A wrong answer, as a model of all that give the same in every case, and the cause to name."""
 
-    def diagnose(answer: Any) -> NotYet | None:
-        if misuse := not_callable_so(answer, cases[0].args):
-            return misuse
-        failed = _judged_apart(answer, cases, mistakes)
-        if failed is None:
-            return None
-        if failed.case == 0 or failed.explained:
-            return failed.found
-        alone = _judged_apart(answer, [cases[failed.case]], mistakes)
-        if alone is None or alone.found.value != failed.found.value:
-            return replace(failed.found, cause=LEFT_BEHIND)
-        return failed.found
-
-    return diagnose
+    model: Callable[..., Any]
+    cause: str
 
 
 @dataclass(frozen=True)
@@ -94,16 +77,34 @@ class _Failed:
     explained: bool = True
 
 
-def _judged_apart(
-    answer: Any, cases: Sequence[Case], mistakes: Sequence[Mistake]
-) -> _Failed | None:
-    """Judge in a process of its own, where the answer finds all as it was, and can do no harm."""
+def by_cases(
+    cases: Sequence[Case], mistakes: Sequence[Mistake] = ()
+) -> Callable[[Any], NotYet | None]:
+    """Build a check that calls a function with each case's arguments, twice, on copies."""
+
+    def diagnose(answer: Any) -> NotYet | None:
+        if misuse := not_callable_so(answer, cases[0].args):
+            return misuse
+        failed = _in_sandbox(answer, cases, mistakes)
+        if failed is None:
+            return None
+        if failed.case > 0 and not failed.explained:
+            alone = _in_sandbox(answer, [cases[failed.case]], mistakes)
+            if alone is None or alone.found.value != failed.found.value:
+                return replace(failed.found, cause=LEFT_BEHIND)
+        return failed.found
+
+    return diagnose
+
+
+def _in_sandbox(answer: Any, cases: Sequence[Case], mistakes: Sequence[Mistake]) -> _Failed | None:
+    """Judge an answer in a process of its own, where it finds all as it was and does no harm."""
 
     def work(say: Say) -> dict[str, Any] | None:
         failed = _judged(answer, cases, mistakes, say)
         return asdict(failed) if failed else None
 
-    ended = apart(work)
+    ended = sandbox(work)
     case = cases[min(ended.at, len(cases) - 1)]
     if ended.hung:
         return _Failed(ended.at, _not_yet(answer, case, Attempt(timed_out=True)))
@@ -118,15 +119,7 @@ def _judged_apart(
 def _judged(
     answer: Any, cases: Sequence[Case], mistakes: Sequence[Mistake], say: Say
 ) -> _Failed | None:
-    began, attempts = time.monotonic(), list[Attempt]()
-    for number, case in enumerate(cases):
-        say(number)
-        slow = time.monotonic() - began > WHOLE_SECONDS
-        if slow and not all(map(_passes, cases, attempts)):  # what is wrong shows already
-            break
-        attempts.append(Attempt(timed_out=True) if slow else attempt_twice(answer, case.args))
-        if attempts[-1].too_much:
-            break
+    attempts = _attempts(answer, cases, say)
     judged = list(zip(cases, attempts, strict=False))
     failed = [number for number, (case, tried) in enumerate(judged) if not _passes(case, tried)]
     if not failed:
@@ -138,13 +131,32 @@ def _judged(
         case, tried = judged[number]
         if tried.second and same(tried.value, case.expected):  # right at first: no idea is that
             return _Failed(number, _not_yet(answer, case, tried))
-    shown = judged[failed[0]]
-    inputs, results = [c.args for c, _ in judged], [a.result for a in attempts]
-    if mistake := find_mistake(mistakes, inputs, results):
-        return _Failed(failed[0], _not_yet(answer, *shown, mistake.cause), explained=False)
-    if all(a.error is None and a.value is None and not a.printed for a in attempts):
-        return _Failed(failed[0], _not_yet(answer, *shown, NO_RETURN))
-    return _Failed(failed[0], _not_yet(answer, *shown), explained=False)
+    explained = False
+    cause = next((m.cause for m in mistakes if _gives_the_same(m, judged)), "")
+    if not cause and all(a.error is None and a.value is None and not a.printed for a in attempts):
+        cause, explained = NO_RETURN, True
+    return _Failed(failed[0], _not_yet(answer, *judged[failed[0]], cause), explained)
+
+
+def _attempts(answer: Any, cases: Sequence[Case], say: Say) -> list[Attempt]:
+    """Call an answer with one case after the other, up to the first that is too much."""
+    began, attempts = time.monotonic(), list[Attempt]()
+    for number, case in enumerate(cases):
+        say(number)
+        slow = time.monotonic() - began > WHOLE_SECONDS
+        if slow and not all(map(_passes, cases, attempts)):  # what is wrong shows already
+            break
+        attempts.append(Attempt(timed_out=True) if slow else attempt_twice(answer, case.args))
+        if attempts[-1].too_much:
+            break
+    return attempts
+
+
+def _gives_the_same(mistake: Mistake, judged: Sequence[tuple[Case, Attempt]]) -> bool:
+    return all(
+        alike(attempt(mistake.model, *copy.deepcopy(case.args)).result, tried.result)
+        for case, tried in judged
+    )
 
 
 def not_callable_so(answer: Any, args: tuple[Any, ...]) -> NotYet | None:
@@ -171,6 +183,8 @@ def not_callable_so(answer: Any, args: tuple[Any, ...]) -> NotYet | None:
 
 def _not_yet(answer: Any, case: Case, tried: Attempt, known: str = "") -> NotYet:
     cause = known or usual_cause(tried)
+    if tried.error is not None and not known:
+        cause = f"{cause} {case.cause}"
     if tried.afterwards is not None and same(tried.value, case.expected):
         cause = (
             "The value is right here, but it changes the input it was given. Build a new value and "

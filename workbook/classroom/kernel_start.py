@@ -1,20 +1,27 @@
-"""Prepares a kernel of the lab before its first cell; JupyterLab's ``PYTHONSTARTUP`` runs it.
+"""Prepares a kernel of the lab before its first cell, and opens a chapter anew: ``recover``.
 
-After a restart the cells in the middle of a chapter miss every name: the error says what to do, and
-``recover()`` opens the chapter anew. What the first cell imports is imported meanwhile.
+JupyterLab's ``PYTHONSTARTUP`` runs ``prepare``. After a restart the cells in the middle of a
+chapter miss every name: the error says what to do, and ``recover()`` opens the chapter anew. What
+the first cell imports is imported meanwhile.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import threading
+import time
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from IPython import get_ipython
 
+from workbook.classroom.errors import NOTEBOOKS
+from workbook.errors import WorkbookError
 from workbook.views.cell_clock import time_cells
 
 NEW_KERNEL = (
@@ -23,6 +30,10 @@ NEW_KERNEL = (
     "All Above Selected Cell”), or `recover()` in a cell of its own: it takes you back to the "
     "chapter's start."
 )
+SETUP = "recover"
+"""The tag of the cells that a session in steps needs at the start of any of them."""
+
+Cells = list[dict[str, Any]]
 
 
 def notebook() -> str:
@@ -30,31 +41,16 @@ def notebook() -> str:
     return Path(os.environ.get("JPY_SESSION_NAME", "")).stem.removeprefix("newer_")
 
 
-def is_chapter(name: str) -> bool:
-    """Return True for the name of one of the workbook's notebooks."""
-    return bool(name) and (Path(__file__).parents[2] / "notebooks" / f"{name}.ipynb").is_file()
-
-
 def prepare() -> None:
     """Explain names that are gone, offer ``recover``, and import what a first cell needs."""
     shell = get_ipython()
     if shell is None or not notebook():
         return
-    if is_chapter(notebook()):
+    if (NOTEBOOKS / f"{notebook()}.ipynb").is_file():
         shell.set_custom_exc((NameError,), _shown)
     shell.push({"recover": recover}, interactive=False)
     time_cells()
     threading.Thread(target=_import_early, daemon=True).start()
-
-
-def recover(step: int = 1) -> None:
-    """Open the chapter anew, as its first cells do: new topics, and nothing of before.
-
-    A session in steps opens at the start of one of them.
-    """
-    from workbook.classroom.reopen import reopen
-
-    reopen(notebook(), step)
 
 
 def _import_early() -> None:
@@ -72,3 +68,71 @@ def _shown(
     lines = shell.InteractiveTB.structured_traceback(kind, error, trace, tb_offset=tb_offset)
     step = "" if notebook()[:2].isdigit() else " `recover(3)` opens its third step."
     shell._showtraceback(kind, error, [*lines, f"\n{NEW_KERNEL}{step}"])
+
+
+def recover(step: int = 1, chapter: str = "") -> None:
+    """Run the cells that open a chapter, by default this kernel's, and say where to go on.
+
+    A session in steps opens at the start of one of them, with our answer to the step before.
+    There are new topics; what this kernel has opened ends, and nothing is deleted. Raises
+    WorkbookError outside a chapter, and for a step that it doesn't have.
+    """
+    chapter, shell, began = chapter or notebook(), get_ipython(), time.monotonic()
+    path = NOTEBOOKS / f"{chapter}.ipynb"
+    if shell is None or not path.is_file():
+        raise WorkbookError(
+            f"Expected a chapter's notebook, but this one is {chapter or 'unknown'!r}. Run its "
+            "cells from the top: menu Run, “Run All Above Selected Cell”."
+        )
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    steps = _steps(cells)
+    if step not in (steps or [1]):
+        there = f"the steps 1 to {max(steps)}" if steps else "no steps: `recover()` takes no number"
+        raise WorkbookError(f"Expected a step of this notebook, but got {step!r}. It has {there}.")
+    opening, heading = (_setup(cells), steps[step]) if steps else _opening(cells)
+    for source in opening:
+        exec(compile(source, "<recover>", "exec"), shell.user_ns)
+    so_far = _answer_so_far(chapter, step, shell.user_ns) if steps else ""
+    took = time.monotonic() - began
+    print(f"The chapter is open again, after {took:.1f} s. {so_far}Go on under “{heading}”.")
+
+
+def _setup(cells: Cells) -> list[str]:
+    """Return the code cells that all steps of a session rest on; none in another chapter."""
+    return ["".join(cell["source"]) for cell in cells if SETUP in cell["metadata"].get("tags", ())]
+
+
+def _steps(cells: Cells) -> dict[int, str]:
+    """Return the headings of a session in steps by their numbers; none in another chapter."""
+    texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+    headings = re.findall(r"^## ((\d+)\. .*)$", "\n".join(texts), re.MULTILINE)
+    return {int(number): heading for heading, number in headings} if _setup(cells) else {}
+
+
+def _opening(cells: Cells) -> tuple[list[str], str]:
+    """Return the code cells up to the one that opens the chapter, and the heading to go on at."""
+    opening, headings = list[str](), list[str]()
+    for cell in cells:
+        is_open = bool(opening) and "Chapter(" in opening[-1]
+        if is_open and headings:
+            break
+        text = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            headings += re.findall(r"^## (.*)", text, re.MULTILINE)
+        elif not is_open:
+            opening.append(text)
+    return opening, headings[-1]
+
+
+def _answer_so_far(chapter: str, step: int, names: dict[str, Any]) -> str:
+    """Take our answers to all steps before this one, and say so; hand out the exercises."""
+    from workbook.classroom.texts import stub_name
+
+    module = import_module(f"workbook.lessons.{chapter}")
+    before = module.problems[: step - 1]
+    for problem in before:
+        problem.skip()
+        names[stub_name(problem.stub)] = problem.reference
+    there = [id(problem) for problem in module.problems[:step]]
+    names |= {name: thing for name, thing in vars(module).items() if id(thing) in there}
+    return f"Our program of step {step - 1} stands in. " if before else ""

@@ -12,7 +12,7 @@ import msgspec
 import pandas as pd
 from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 
-from workbook.classroom.advice import headline
+from workbook.classroom.errors import headline
 from workbook.errors import WorkbookError
 from workbook.kafka.readers import FAST_PLAIN, read_messages
 from workbook.kafka.require import require_topic

@@ -80,9 +80,9 @@ class Card:
 def _part_as_text(part: Part) -> str:
     text = _table_as_text(part.table) if part.table else part.text
     if not part.label:
-        return _indent(text)
+        return textwrap.indent(text, "  ")
     if part.table or part.code or "\n" in text:
-        return f"  {part.label}:\n{_indent(text, 4)}"
+        return f"  {part.label}:\n{textwrap.indent(text, '    ')}"
     return f"  {part.label}: {text}"
 
 
@@ -98,16 +98,11 @@ def _part_as_html(part: Part) -> str:
 
 
 def _paragraph(text: str) -> str:
-    """Render as code where all of its lines are indented, else as prose."""
+    """Render as code where all of its lines are indented, else as prose with `code` in it."""
     if all(line.startswith("    ") for line in text.split("\n")):
         return f"<pre>{html.escape(textwrap.dedent(text))}</pre>"
-    return f"<p>{_prose(text)}</p>"
-
-
-def _prose(text: str) -> str:
-    """Escape text, set `code` between backticks as code, and keep its lines."""
     marked = re.sub(r"`([^`\n]+)`", r"<code>\1</code>", html.escape(text))
-    return marked.replace("\n", "<br>")
+    return f"<p>{marked}</p>".replace("\n", "<br>")
 
 
 def _table_as_text(table: Rows) -> str:
@@ -121,7 +116,3 @@ def _table_as_html(table: Rows) -> str:
     lines = ("".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in table[1:])
     body = "".join(f"<tr>{line}</tr>" for line in lines)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _indent(text: str, by: int = 2) -> str:
-    return "\n".join(" " * by + line if line else line for line in text.split("\n"))

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import linecache
 import pprint
 import re
 import traceback
+from collections.abc import Callable
 from dataclasses import fields
-from itertools import islice
 from typing import Any
 
-from workbook.classroom.bounds import bounded, length
-from workbook.classroom.guard import guarded
+from workbook.classroom.guard import bounded, guarded, length
 from workbook.streams.events.clicks import Click
 
 LONGEST = 2_000
@@ -23,18 +21,14 @@ WIDTH = 88
 MOST_LINES = 10
 """How many lines of a value a card shows, and twice as many of an argument."""
 
-_FIRST = 60
-"""How many elements of a list, a set or a dictionary are written out before lines are counted."""
 
+class _Text(str):
+    """Text in place of a value that pprint would write at length."""
 
-class _Text:
-    """Text in place of a value that pprint would write otherwise, or at length."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
+    __slots__ = ()
 
     def __repr__(self) -> str:
-        return self.text
+        return str(self)
 
 
 def show(value: Any, most_lines: int = MOST_LINES) -> str:
@@ -55,15 +49,18 @@ def show_both(value: Any, expected: Any) -> tuple[str, str]:
 
 
 def _formatted(value: Any) -> str:
-    shown = guarded(lambda: pprint.pformat(_first(bounded(value)), width=WIDTH, sort_dicts=False))
-    if shown.error is not None or shown.timed_out:
-        return f"<a {type(value).__name__} that cannot be shown>"
-    return str(shown.value)
+    return _said(
+        lambda: pprint.pformat(_with_clicks(bounded(value)), width=WIDTH, sort_dicts=False), value
+    )
 
 
 def in_full(value: Any) -> str:
     """Format a value with all that belongs to it, except its address in memory."""
-    said = guarded(repr, bounded(value))
+    return _said(lambda: repr(bounded(value)), value)
+
+
+def _said(text: Callable[[], str], value: Any) -> str:
+    said = guarded(text)
     if said.error is not None or said.timed_out:
         return f"<a {type(value).__name__} that cannot be shown>"
     return _without_address(said.value)
@@ -90,7 +87,7 @@ def error_line(error: BaseException | None) -> str:
     """Return an error's type and the first line of its message."""
     said = guarded(str, error).value
     lines = said.strip().splitlines() if isinstance(said, str) else []
-    return type(error).__name__ + (f": {_without_address(lines[0][:300])}" if lines else "")
+    return type_name(error) + (f": {_without_address(lines[0][:300])}" if lines else "")
 
 
 def place(error: BaseException | None, answer: Any) -> str:
@@ -98,9 +95,10 @@ def place(error: BaseException | None, answer: Any) -> str:
 
     It is the innermost one there: what a library did further in is not the learner's to read.
     """
-    own = _file(answer)
-    if error is None or own is None:
+    code = getattr(inspect.unwrap(answer), "__code__", None)
+    if error is None or code is None:
         return ""
+    own = code.co_filename  # a notebook's cell has one of its own, see ``linecache``
     frames = traceback.walk_tb(error.__traceback__)
     numbers = [line for frame, line in frames if frame.f_code.co_filename == own and line]
     if not numbers:
@@ -109,41 +107,20 @@ def place(error: BaseException | None, answer: Any) -> str:
     return f"line {numbers[-1]}: {line}".removesuffix(": ")
 
 
-def _file(answer: Any) -> str | None:
-    """Return the file of a function; a notebook's cell has one of its own, see ``linecache``."""
-    function = inspect.unwrap(answer)
-    while isinstance(function, functools.partial):
-        function = function.func
-    code = getattr(function, "__code__", None)
-    return code.co_filename if code is not None else None
-
-
-def _first(value: Any, room: int = _FIRST) -> Any:
-    """Return the beginning of a value, made of what can be written at once."""
+def _with_clicks(value: Any) -> Any:
+    """Replace the clicks in a value by text."""
     if isinstance(value, Click):
         return _click(value)
-    if isinstance(value, (str, bytes, bytearray)):
-        long = length(value) > WIDTH * MOST_LINES
-        return _Text(f"{value[: 3 * WIDTH]!r} … {_count(value)}") if long else value
-    if type(value) in (list, tuple, dict) and not room and value:
-        return _Text("…")
-    less = min(room // 2, room - 1)
-    more = [_Text(f"… ({length(value):,} elements)")] if length(value) > room else []
     if type(value) in (list, tuple):
-        return type(value)([*(_first(item, less) for item in islice(value, room)), *more])
-    if type(value) is dict:
-        shown = {_first(k, less): _first(v, less) for k, v in islice(value.items(), room)}
-        return shown | dict.fromkeys(more, _Text("…"))
-    if type(value) in (set, frozenset) and more:
-        return _Text(repr({*islice(value, room)})[:-1] + f", {more[0]!r}}}")
-    return value if type(value) in (set, frozenset) else _Text(_without_address(repr(value)))
+        return type(value)(map(_with_clicks, value))
+    return {k: _with_clicks(v) for k, v in value.items()} if type(value) is dict else value
 
 
 def _click(click: Click) -> _Text:
     """Format a click on one line, in place of one that pprint would spread over six."""
     named = {f.name: getattr(click, f.name) for f in fields(click) if f.name != "browser"}
     named["click_type"] = str(click.click_type)
-    shown = ", ".join(f"{n}={_first(v)!r}" for n, v in named.items() if v is not None)
+    shown = ", ".join(f"{n}={v!r}" for n, v in named.items() if v is not None)
     return _Text(f"Click({shown})")
 
 

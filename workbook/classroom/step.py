@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import inspect
-import textwrap
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -13,7 +11,7 @@ from IPython import get_ipython
 
 from workbook.classroom.core import Problem
 from workbook.classroom.render import Card, Part, State
-from workbook.classroom.solution import stub_name
+from workbook.classroom.texts import stub_name, text_of
 
 UNTOUCHED = (State.NOT_ATTEMPTED, State.SOLVED_BEFORE)
 TAKEN_OVER = (
@@ -48,9 +46,7 @@ class Step(Problem):
         before = self.before
         if before is None or not before.stands:
             return ""
-        try:
-            text = textwrap.dedent(inspect.getsource(before.answer)).rstrip()
-        except (OSError, TypeError):  # its text is not known
+        if not (text := text_of(before.answer)):
             return ""
         text = _with_the_head_of(text, before.stub, self.stub)
         return f"{text}\n\n\n{self.called}.check({stub_name(self.stub)})"

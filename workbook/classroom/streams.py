@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from workbook.classroom.calls import Attempt
-from workbook.classroom.spark_errors import spark_cause
+from workbook.classroom.spark_causes import spark_cause
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -69,19 +69,14 @@ def stream_like(table: DataFrame) -> DataFrame:
 
 def cause_on_a_stream(described: Attempt) -> str:
     """Return why an answer's query, called with ``stream_like``, would not start; or ''."""
-    cause = _cause(described)
-    return f"{RIGHT}{cause}" if cause else ""
-
-
-def _cause(described: Attempt) -> str:
     if described.error is not None:
-        return _refusal(described.error)
+        return RIGHT + _refusal(described.error)
     if not getattr(described.value, "isStreaming", False):
-        return _TABLE
+        return RIGHT + _TABLE
     if refused := _refused(described.value, "Update"):
-        return _refusal(refused)
+        return RIGHT + _refusal(refused)
     steps = _plan(described.value).toString()
-    return next((cause for piece, cause in _PLANNED.items() if re.search(piece, steps)), "")
+    return next((RIGHT + cause for piece, cause in _PLANNED.items() if re.search(piece, steps)), "")
 
 
 def cause_of_luck(frame: DataFrame) -> str:

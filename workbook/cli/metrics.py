@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from argparse import Namespace
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
 
@@ -30,11 +31,12 @@ def follow(options: Namespace) -> None:
     with waiting_for("Looking for Kafka"):
         broker = kafka("metrics")
     reader = consumer(broker.client_config(), options.topic)
-    ending, known, unreadable = Ending(options.seconds), Known(), 0
+    ending, unreadable = Ending(options.seconds), 0
+    known: defaultdict[int, dict[int | None, int]] = defaultdict(dict)
     try:
         while not ending.has_come():
             metrics, others = _burst(reader, ending)
-            for line in known.lines(metrics):
+            for line in changed(metrics, known):
                 print(line, flush=True)
             for text in others[: max(0, LINES - unreadable)]:
                 print(f"{options.topic}, {text}", file=sys.stderr, flush=True)
@@ -60,21 +62,18 @@ def _burst(reader: PatientConsumer, ending: Ending) -> tuple[list[Metric], list[
     return metrics, others
 
 
-class Known:
-    """The last value of each key of the metrics topic, added up per second."""
+def changed(
+    metrics: Iterable[Metric], known: defaultdict[int, dict[int | None, int]]
+) -> Iterator[str]:
+    """Yield ``1700000000 22:13:20 42`` for each metric that changes its second's page views.
 
-    def __init__(self) -> None:
-        self._seconds: dict[int, dict[int | None, int]] = {}
-
-    def lines(self, metrics: Iterable[Metric]) -> Iterator[str]:
-        """Yield ``1700000000 22:13:20 42`` for each metric that changes its second's page views.
-
-        That's the second, its time of day (UTC), its page views: in order, since a micro-batch
-        writes its seconds in any order. Those of one second keep theirs.
-        """
-        for metric in sorted(metrics, key=attrgetter("second")):
-            views = self._seconds.setdefault(metric.second, {})
-            if views.get(metric.partition) != metric.views:  # else it's in the topic twice
-                views[metric.partition] = metric.views
-                time_of_day = time.strftime("%H:%M:%S", time.gmtime(metric.second % 86_400))
-                yield f"{metric.second} {time_of_day} {sum(views.values())}"
+    That's the second, its time of day (UTC) and its page views: the last value of each key, added
+    up. ``known`` has these values by second and partition, and is updated. The lines are in the
+    order of their seconds, which a micro-batch writes in any order.
+    """
+    for metric in sorted(metrics, key=attrgetter("second")):
+        views = known[metric.second]
+        if views.get(metric.partition) != metric.views:  # else it's in the topic twice
+            views[metric.partition] = metric.views
+            time_of_day = time.strftime("%H:%M:%S", time.gmtime(metric.second % 86_400))
+            yield f"{metric.second} {time_of_day} {sum(views.values())}"

@@ -108,14 +108,14 @@ class EndSamples:
         """Return whether the broker has ever answered about a partition."""
         return place in self._of or place in self._lost
 
-    def is_lost(self, place: Place) -> bool:
-        """Return whether a partition doesn't exist, or we have no right to describe it."""
-        return place in self._lost
-
-    def is_beyond(self, place: Place, committed: int) -> bool:
-        """Return whether a committed offset is beyond the end of its partition."""
-        samples = self._of.get(place)
-        return samples is not None and samples.numbers[-1] < committed <= self._committed[place]
+    def unknown(self, commits: Commits) -> set[str]:
+        """Return the topics whose lag is unknown, though the broker has answered about them."""
+        places = [((commit["topic"], commit["partition"]), commit["offset"]) for commit in commits]
+        return {
+            place[0]
+            for place, committed in places
+            if place in self._lost or self._is_beyond(place, committed)
+        }
 
     def lag(self, commits: Commits, now: int) -> Lag | None:
         """Return what is left behind all of these commits together; None if that's unknown."""
@@ -124,7 +124,7 @@ class EndSamples:
             place, committed = (commit["topic"], commit["partition"]), commit["offset"]
             samples = None if place in self._lost else self._of.get(place)
             left = 0 if samples is None else samples.numbers[-1] - committed
-            if samples is None or (left < 0 and self.is_beyond(place, committed)):
+            if samples is None or (left < 0 and self._is_beyond(place, committed)):
                 unknown += 1
             elif left > 0:  # else it may have committed after the last sample
                 written = samples.when(committed)
@@ -134,3 +134,7 @@ class EndSamples:
         if unknown == len(commits):
             return None
         return Lag(messages, (now - oldest) / 1000, at_least, unknown > 0)
+
+    def _is_beyond(self, place: Place, committed: int) -> bool:
+        samples = self._of.get(place)
+        return samples is not None and samples.numbers[-1] < committed <= self._committed[place]

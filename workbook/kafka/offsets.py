@@ -20,7 +20,6 @@ from confluent_kafka import (
 )
 from confluent_kafka.admin import OffsetSpec
 
-from workbook.errors import WorkbookError
 from workbook.kafka.require import ANSWER_S, UNKNOWN, admin, require_topic, unreachable
 
 T = TypeVar("T")
@@ -237,23 +236,3 @@ class EndOffsets:
 
     def _renew(self) -> None:
         self._admin, self._made, self._is_new = admin(self._config), self._clock(), True
-
-
-@dataclass(frozen=True, slots=True)
-class Unread:
-    """How many records wait on a partition of the topic; more than any if that is unknown."""
-
-    config: dict[str, str]
-    topic: str
-
-    def __call__(self, partition: int, offset: int) -> int:
-        """Ask the broker now."""
-        level, place = (
-            {"isolation.level": "read_uncommitted"},
-            TopicPartition(self.topic, partition),
-        )
-        try:
-            ends = _listed({**self.config, **level}, [place], OffsetSpec.latest())
-        except (KafkaException, WorkbookError):
-            return 2**62
-        return max(ends[partition] - offset, 0)

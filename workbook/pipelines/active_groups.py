@@ -7,11 +7,9 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
 
-import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.sources.consumer_offsets import COMMIT, METADATA
@@ -20,17 +18,6 @@ from workbook.tables.ktable import KTable, ktable
 
 VERSION = 2
 """Of what its checkpoints hold and count; tests/test_versions.py says when to raise it."""
-
-SCHEMA = (
-    "group STRING, details BINARY, "
-    "offsets ARRAY<STRUCT<topic: STRING, partition: INT, offset: BIGINT, committed_at: BIGINT>>, "
-    "changed_at BIGINT, deleted BOOLEAN"
-)
-"""``changed_at`` (ms) is the time of the record, or tombstone, that changed the group last.
-
-A ``deleted`` row has it too, and nothing else. So it never goes back while the broker's clock
-doesn't, and a row that a tombstone has corrected belongs to the window of that tombstone.
-"""
 
 Serialise = Callable[[ClientDetails], bytes]
 
@@ -63,44 +50,31 @@ def active_groups(decoded: DataFrame, serialise: Serialise = to_json) -> DataFra
 
     In: the rows of ``consumer_offsets.decode``. Out: ``group``; ``details``, its ``ClientDetails``
     as ``serialise`` writes them, null where no record describes it; ``offsets``, its latest commit
-    per topic and partition (``offset`` is the one to read next); ``changed_at``, the time (ms) of
-    its newest record, a tombstone too; ``deleted``, true where nothing is left of it.
+    per topic and partition (topic, partition, ``offset``, the one to read next, committed_at in
+    ms); ``changed_at``, the time (ms) of its newest record, a tombstone too; ``deleted``, true
+    where nothing is left of it: then details and offsets are null. ``changed_at`` never goes back
+    while the broker's clock doesn't, so a row that a tombstone has corrected belongs to the window
+    of that tombstone.
     """
     rows = decoded.withColumn("recorded_at", F.unix_millis("timestamp"))
     joined = commits(rows).join(metadata(rows), "group", "offsets", "parts", newest="recorded_at")
 
-    def actives(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            rows = [_active(row, serialise) for row in batch.to_pylist()]
-            yield pa.RecordBatch.from_pylist(rows, schema=_ARROW)
+    @F.udf("BINARY")
+    def details(group: str, parts: list[Row] | None) -> bytes | None:
+        found = ClientDetails.of(group, [part.asDict() for part in parts or ()])
+        return None if found is None else serialise(found)
 
-    return joined.mapInArrow(actives, SCHEMA)
+    return joined.select(
+        "group",
+        details("group", "parts").alias("details"),
+        F.when(~F.col("deleted"), F.expr(_OFFSETS)).alias("offsets"),
+        F.expr(_NEWEST).alias("changed_at"),
+        "deleted",
+    )
 
 
-_OFFSET = {"topic": pa.string(), "partition": pa.int32()}
-_OFFSET |= {"offset": pa.int64(), "committed_at": pa.int64()}
-
-_ARROW = pa.schema(
-    {
-        "group": pa.string(),
-        "details": pa.binary(),
-        "offsets": pa.list_(pa.struct(_OFFSET)),
-        "changed_at": pa.int64(),
-        "deleted": pa.bool_(),
-    }
+_OFFSETS = (
+    "transform(offsets, each -> named_struct('topic', each.topic, 'partition', each.partition, "
+    "'offset', each.committed, 'committed_at', each.committed_at))"
 )
-
-
-def _active(row: dict[str, Any], serialise: Serialise) -> dict[str, Any]:
-    if row["deleted"]:
-        return {"group": row["group"], "changed_at": row["recorded_at"], "deleted": True}
-    details = ClientDetails.of(row["group"], row["parts"])
-    offsets = [{**each, "offset": each["committed"]} for each in row["offsets"]]
-    recorded = (each["recorded_at"] for each in (*row["parts"], *offsets))
-    return {
-        "group": row["group"],
-        "details": None if details is None else serialise(details),
-        "offsets": offsets,
-        "changed_at": max(row["recorded_at"], *recorded),
-        "deleted": False,
-    }
+_NEWEST = "greatest(recorded_at, array_max(offsets.recorded_at), array_max(parts.recorded_at))"

@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 import polars as pl
 from pyspark.sql import DataFrame
+from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import (
     DateType,
     IntegerType,
@@ -169,17 +170,9 @@ def count(state: State, batch: pl.DataFrame) -> pl.DataFrame:
         rejected.group_by("reason").agg(number).with_columns(kind=pl.lit(Fate.REJECTED.value)),
         pl.DataFrame({"kind": [Fate.DUPLICATE.value, CLOCK], "count": [duplicates, clock]}),
     ]
-    rows = pl.concat([_EMPTY, *parts], how="diagonal_relaxed")
+    nothing = pl.DataFrame(pl.from_arrow(to_arrow_schema(RESULT).empty_table()))
+    rows = pl.concat([nothing, *parts], how="diagonal_relaxed")
     return rows.with_columns(pl.lit(partition, pl.Int32).alias("partition"))
-
-
-_EMPTY = pl.DataFrame(
-    schema={
-        "kind": pl.String, "ad": pl.String, "day": pl.Date, "type": pl.String,
-        "source": pl.String, "reason": pl.String, "partition": pl.Int32,
-        "count": pl.Int64,
-    }
-)  # fmt: skip
 
 
 def _is_first(state: State, good: pl.DataFrame) -> pl.Series:

@@ -20,8 +20,9 @@ from psycopg.rows import dict_row
 
 from workbook.errors import CannotGoOn, DatabaseUnreachable
 from workbook.sinks.once import OnceSink
+from workbook.sinks.table_topic import TableTopic
 from workbook.spark.checkpoint_files import planned_ends
-from workbook.spark.runner import Batch
+from workbook.spark.runner import Batch, Sink
 
 KEY = ("ad", "day", "type", "source")
 PATIENCE_S = 60.0
@@ -198,19 +199,22 @@ class CountsTable(OnceSink):
 
     def _note(self, connection: psycopg.Connection[Any], batch: Batch) -> None:
         ends = planned_ends(self._checkpoint / "0", batch.number, self._name)
+        offsets, born = json.dumps(ends), json.dumps(self._fence.counted)
         connection.execute(
             "UPDATE fence SET query = %s, batch = %s, offsets = %s, born = %s "
             "WHERE (pipeline, topic) = (%s, %s)",
-            (
-                *(batch.query, batch.number, json.dumps(ends), json.dumps(self._fence.counted)),
-                *self._mine,
-            ),
+            (batch.query, batch.number, offsets, born, *self._mine),
         )
         connection.execute("DELETE FROM batches WHERE written < now() - interval '1 hour'")
         connection.execute(
             "INSERT INTO batches VALUES (%s, %s, %s, %s, %s)",
             (*self._mine, batch.query, batch.number, self._records),
         )
+        self._note_reached(connection, ends)
+        self._at("before-commit")
+
+    def _note_reached(self, connection: psycopg.Connection[Any], ends: Mapping[int, int]) -> None:
+        """Note the arrival that each partition has reached, and forget what no start needs."""
         connection.cursor().executemany(
             "INSERT INTO reached SELECT %s, %s, %s, %s, %s WHERE NOT EXISTS (SELECT FROM reached "
             "WHERE (pipeline, topic, partition) = (%s, %s, %s) AND arrival > %s - 60000)",
@@ -226,7 +230,6 @@ class CountsTable(OnceSink):
                 "AND next_offset < %s",
                 (*self._mine, partition, start),
             )
-        self._at("before-commit")
 
     def _all_fates(self, connection: psycopg.Connection[Any]) -> dict[str, int]:
         rows = connection.execute(
@@ -301,6 +304,40 @@ class CountsTable(OnceSink):
             "DATABASE_URL; then start again: nothing is lost, and with the same --checkpoint "
             "nothing is counted twice."
         )
+
+
+class CountsTopic(Sink):
+    """Sends the total of each key that a micro-batch has counted, as the database has it.
+
+    At least once: for a micro-batch that was in the database before a crash, it sends the present
+    totals of its keys. A record's key is the JSON array of ad, day, type and source; its value has
+    these and ``count``.
+    """
+
+    kind = "topic"
+
+    def __init__(self, counts: CountsTable, topic: TableTopic) -> None:
+        self._counts, self._topic = counts, topic
+
+    def write(self, rows: pa.Table, batch: Batch) -> None:
+        """Send the totals; all of them are delivered on return."""
+        keys = rows.filter(pc.equal(rows["kind"], "count")).group_by(list(KEY)).aggregate([])
+        if not len(keys):
+            return
+        totals = self._counts.totals(keys)
+        for row in totals:
+            row["day"] = str(row["day"])
+        table = pa.Table.from_pylist(
+            [
+                {"key": json.dumps([row[name] for name in KEY]), **row, "deleted": False}
+                for row in totals
+            ]
+        )
+        self._topic.write(table, batch)
+
+    def line(self) -> str:
+        """Count the records that the broker has taken, for a status line."""
+        return self._topic.line()
 
 
 def _create(connection: psycopg.Connection[Any], schema: str) -> None:

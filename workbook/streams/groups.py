@@ -97,7 +97,7 @@ class Dashboard:
         topics = tuple({commit["topic"]: None for commit in offsets})
         about, lag = _about(group, row["details"], topics), self._samples.lag(offsets, now)
         committed_at = max((commit["committed_at"] for commit in offsets), default=None)
-        unknown = self._unknown(offsets) if lag is None or lag.partly else []
+        unknown = self._samples.unknown(offsets) if lag is None or lag.partly else ()
         return {
             "group": group,
             "state": group_health.state(about.members, committed_at, now, row["changed_at"]),
@@ -109,23 +109,8 @@ class Dashboard:
             "at_least": lag is not None and lag.at_least,
             "commit_age": None if committed_at is None else max(now - committed_at, 0) / 1000,
             "changed_at": row["changed_at"],
-            "remarks": [*about.findings, *unknown],
+            "remarks": [*about.findings, *_unknown(sorted(unknown))],
         }
-
-    def _unknown(self, offsets: Iterable[Row]) -> list[str]:
-        """Say why a lag is unknown, unless the broker has merely not answered yet."""
-        places = {((c["topic"], c["partition"]), c["offset"]) for c in offsets}
-        lost = sorted({place[0] for place, _ in places if self._samples.is_lost(place)})
-        beyond = sorted({place[0] for place, at in places if self._samples.is_beyond(place, at)})
-        found = []
-        if lost:
-            found.append(f"No end of {named(lost)}: deleted, or the right to DESCRIBE is missing.")
-        if beyond:
-            found.append(
-                f"Its commits of {named(beyond)} are beyond the end: probably recreated or "
-                "truncated. auto.offset.reset will decide where a consumer goes on."
-            )
-        return found
 
 
 class About(NamedTuple):
@@ -147,6 +132,11 @@ def _about(group: str, details: str | None, topics: tuple[str, ...]) -> About:
         group_health.topics(read, topics),
         group_health.findings(group, read),
     )
+
+
+def _unknown(topics: list[str]) -> list[str]:
+    why = "deleted, recreated or truncated, or the right to DESCRIBE is missing"
+    return [f"The lag on {named(topics)} is unknown: {why}."] if topics else []
 
 
 def _highest(rows: Iterable[Row]) -> Offsets:

@@ -1,7 +1,9 @@
-"""Sends whole streams to Kafka, on a virtual clock, paced or as fast as possible."""
+"""Sends whole streams to Kafka, on a virtual clock: paced, as fast as possible, or meanwhile."""
 
 from __future__ import annotations
 
+import re
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -18,6 +20,10 @@ GIVE_UP_S = 15
 
 BLOCK = 20_000
 TICK_S = 0.02
+ENDLESS = 2**40
+
+RANDOM_END = re.compile(r"\.[0-9a-f]{4}$")
+"""The suffix by which ``topics.new_topic`` distinguishes the topics of two runs."""
 
 BULK = {
     "compression.type": "lz4",  # measured: it doubles the rate
@@ -144,3 +150,48 @@ def _check(block: pa.Table, known: int, topic: str, now_ms: float) -> None:
             f"the stream's clock is {newest - now_ms:,.0f} ms ahead of the real one, and a broker "
             "may refuse such records: start the stream by `stream.ending_by(now, count, speed)`."
         )
+
+
+class BackgroundStream:
+    """A stream whose events arrive in real time, from a thread of its own, until ``stop``.
+
+    Where a cell is run again they would be twice as many: new visitors end those that still come
+    to a topic of the same stream and notebook, which only differs in its random end.
+    ``sent`` says how many events and messages are in the topic; a stream of now starts by
+    ``stream.ending_by(now, count, speed=1)``. Raises as ``generate``, from ``stop``.
+    """
+
+    def __init__(self, config: Mapping[str, Any], topic: str, stream: Stream) -> None:
+        self.sent = Sent(0, 0, 0.0)
+        self._over = threading.Event()
+        self._error: list[Exception] = []
+        self._work = (config, topic, stream)
+        self._thread = threading.Thread(target=self._send, daemon=True)
+        stem = RANDOM_END.sub("", topic)
+        if stem in _coming:
+            _coming[stem]._over.set()
+        _coming[stem] = self
+        self._thread.start()
+
+    def stop(self) -> Sent:
+        """Stop the stream; on return all its events have been delivered."""
+        self._over.set()
+        self._thread.join()
+        if self._error:
+            raise self._error[0]
+        return self.sent
+
+    def _send(self) -> None:
+        try:
+            self.sent = generate(
+                *self._work, ENDLESS, speed=1, progress=self._hear, until=self._over.is_set
+            )
+        except Exception as error:
+            self._error.append(error)
+
+    def _hear(self, sent: Sent) -> None:
+        self.sent = sent
+
+
+_coming: dict[str, BackgroundStream] = {}
+"""Topic without its random end to the latest visitors."""

@@ -130,21 +130,15 @@ def groups_table(rows: Sequence[Mapping[str, Any]]) -> Shown:
 
 
 def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    from workbook.views.groups import ago
+
     seconds = f"{'≥ ' if row['at_least'] else ''}{row['seconds']:,.1f}" if row["seconds"] else "0.0"
     return (
         *(row["group"], row["state"], f"{row['members']:,}", ", ".join(row["topics"])),
         _lag(row["lag"]),
         "?" if row["lag"] is None else seconds,
-        "never" if row["commit_age"] is None else f"{_age(row['commit_age'])} ago",
+        "never" if row["commit_age"] is None else ago(row["commit_age"]),
     )
-
-
-def _age(seconds: float) -> str:
-    """Return a length of time in its largest unit: "5 s", "3 min", "2 h", "4 d"."""
-    for name, size in (("d", 86_400), ("h", 3600), ("min", 60)):
-        if seconds >= size:
-            return f"{seconds / size:,.0f} {name}"
-    return f"{seconds:,.0f} s"
 
 
 def _lag(messages: int | None) -> str:

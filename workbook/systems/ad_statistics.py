@@ -66,8 +66,7 @@ class AdStatistics(System):
         from workbook.kafka.registry import versions
         from workbook.kafka.require import require_topic, topic_ids
         from workbook.pipelines.ad_statistics import KEPT, ad_statistics
-        from workbook.sinks.counts_table import CountsTable
-        from workbook.sinks.counts_topic import CountsTopic
+        from workbook.sinks.counts_table import CountsTable, CountsTopic
         from workbook.sinks.table_topic import TableTopic
         from workbook.sources.kafka import kafka_stream
         from workbook.spark import checkpoints

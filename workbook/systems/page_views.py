@@ -139,11 +139,9 @@ class PageViews(System):
 
 def _start_seconds(job: Job, raw: DataFrame) -> Started:
     """Write completed seconds to the topic."""
-    from workbook.kafka.offsets import Unread
     from workbook.pipelines.page_views.completed import completed_views
     from workbook.pipelines.page_views.metrics import metric_records
-    from workbook.sinks.late_letters import LateLetters
-    from workbook.sinks.spark_topic import SparkTopic
+    from workbook.sinks.page_views import LateLetters, SparkTopic
     from workbook.streams.events.metrics import COMPLETE
     from workbook.systems.view_sums import Sums
 
@@ -152,7 +150,6 @@ def _start_seconds(job: Job, raw: DataFrame) -> Started:
         raw,
         letters,
         options.lateness or LATENESS,
-        unread=Unread(config, options.source),
         by_partition=options.by_partition,
         with_events=options.with_events,
     )

@@ -86,9 +86,8 @@ class ShareHolders(System):
         if options.no_store and (options.store or not options.out):
             came = "with --store" if options.store else "without --out"
             raise WorkbookError(
-                f"Expected --no-store with --out alone, but got it {came}: the table must be "
-                "kept somewhere. Name a topic by --out, or leave "
-                "--no-store out."
+                f"Expected --no-store with --out alone, but got it {came}: the table must be kept "
+                "somewhere. Name a topic by --out, or leave --no-store out."
             )
         if options.store:
             require_store(Path(options.store))
@@ -135,7 +134,6 @@ def _shown(store: Store) -> Shown:
 
 
 def _summary(store: Store) -> list[str]:
-    lines = [f"  {row['client']}: {', '.join(row['tickers'])}" for row in store.some(SHOWN)]
+    lines = [f"  {client}: {tickers}" for client, tickers in _shown(store).rows]
     more = ["  ..."] if len(store) > SHOWN else []
-    end = ":" if lines else "."
-    return [f"{len(store):,} clients hold US shares{end}", *lines, *more]
+    return [f"{len(store):,} clients hold US shares{':' if lines else '.'}", *lines, *more]

@@ -17,7 +17,7 @@ import polars as pl
 from pyspark import cloudpickle
 from pyspark.sql.types import ArrayType, DataType, IntegralType, LongType, StructType
 
-from workbook.errors import CannotSubtract, SumTooLarge
+from workbook.errors import CannotSubtract
 from workbook.tables.segments import Keyed, Segments
 
 GROUP, OP, RESULT = "__group", "__op", "__result"
@@ -54,11 +54,9 @@ class Count(Aggregate):
     """The number of rows."""
 
     def returns(self, schema: StructType) -> DataType:
-        """Return bigint."""
         return LongType()
 
     def merge(self, table: Segments, changes: pl.DataFrame) -> pl.DataFrame:
-        """Merge as ``Aggregate`` says."""
         fresh = changes.group_by(GROUP).agg(pl.col(OP).cast(pl.Int64).sum().alias(RESULT))
         after = pl.concat([_old(table, fresh), fresh]).group_by(GROUP).agg(pl.col(RESULT).sum())
         table.write(after)
@@ -82,27 +80,16 @@ class Total(Aggregate):
         return LongType()
 
     def merge(self, table: Segments, changes: pl.DataFrame) -> pl.DataFrame:
-        """Merge as ``Aggregate`` says; raise ``SumTooLarge`` for what no bigint holds any more."""
         amount = pl.col(self.column).cast(pl.Int128).fill_null(0) * pl.col(OP)
         known = pl.col(self.column).is_not_null() * pl.col(OP).cast(pl.Int64)
         fresh = changes.group_by(GROUP).agg(amount.sum().alias(RESULT), known.sum().alias(_TIMES))
         both = pl.concat([_old(table, fresh).cast({RESULT: pl.Int128}), fresh])
         after = both.group_by(GROUP).agg(pl.col(RESULT, _TIMES).sum())
         gone = after.filter(pl.col(_TIMES) == 0)
-        after = self._as_bigint(after.filter(pl.col(_TIMES) != 0))
+        # This cast fails for a sum that no bigint holds any more.
+        after = after.filter(pl.col(_TIMES) != 0).cast({RESULT: pl.Int64})
         table.write(after, gone)
         return after.drop(_TIMES)
-
-    def _as_bigint(self, sums: pl.DataFrame) -> pl.DataFrame:
-        beyond = sums.filter(pl.col(RESULT).cast(pl.Int64, strict=False).is_null())
-        if len(beyond):
-            group, found = beyond.select(GROUP, RESULT).row(0)
-            raise SumTooLarge(
-                f"Expected sums between -2^63 and 2^63 - 1, but sum_of({self.column!r}) of group "
-                f"{group!r} is {found}. Add up a larger unit (thousands), or use fold(...) with a "
-                "result like 'decimal(38,0)'."
-            )
-        return sums.cast({RESULT: pl.Int64})
 
 
 # --- everything that is there -----------------------------------------------------------------
@@ -117,11 +104,9 @@ class Elements(Aggregate):
     keyed: ClassVar[Keyed] = Keyed((GROUP,), also=(_ELEMENT,))
 
     def returns(self, schema: StructType) -> DataType:
-        """Return an array of the column's type."""
         return ArrayType(schema[self.column].dataType)
 
     def merge(self, table: Segments, changes: pl.DataFrame) -> pl.DataFrame:
-        """Merge as ``Aggregate`` says."""
         named = changes.select(
             GROUP, pl.col(self.column).alias(_ELEMENT), pl.col(OP).cast(pl.Int64).alias(_TIMES)
         )
@@ -154,7 +139,6 @@ class Fold(Aggregate):
     column: str = "*"
 
     def returns(self, schema: StructType) -> DataType:
-        """Return the type given as ``returns``."""
         return DataType.fromDDL(self.kind)
 
     def merge(self, table: Segments, changes: pl.DataFrame) -> pl.DataFrame:
@@ -209,3 +193,43 @@ def _old(table: Segments, changes: pl.DataFrame) -> pl.DataFrame:
     """Return the table's rows of the groups that the changes touch."""
     held = table.of(changes.select(GROUP))
     return changes.clear() if held is None else held.select(changes.columns)
+
+
+# --- their names ------------------------------------------------------------------------------
+
+
+def count() -> Aggregate:
+    """Count the group's rows."""
+    return Count()
+
+
+def sum_of(column: str) -> Aggregate:
+    """Add up whole numbers; null where all of them are. A sum beyond 2^63 - 1 ends the query."""
+    return Total(column)
+
+
+def collect_set(column: str) -> Aggregate:
+    """Collect the different values of a column, sorted: add by union, subtract by difference.
+
+    A value that two rows of the group share stays until both have gone.
+    """
+    return Elements(column)
+
+
+def fold(
+    adder: Callable[[Any, Mapping[str, Any]], Any],
+    subtractor: Callable[[Any, Mapping[str, Any]], Any],
+    start: Any,
+    returns: str,
+) -> Aggregate:
+    """Aggregate by any two functions ``(value, row) -> value`` from ``start``; slow: plain Python.
+
+    Both are called for every update of the changelog, in the order of its offsets, an update's old
+    row first; so the value is the same whether results are asked ``per_update`` or not. As in Kafka
+    Streams, None means that there is nothing: the adder begins anew from ``start``, and the
+    subtractor is not called. A group without rows begins anew, too.
+
+    ``returns`` is Spark's type of the value; a set is shown as a sorted list, None last. A group
+    whose value is None or holds nothing is emitted as deleted. NaN can't be stored: JSON lacks it.
+    """
+    return Fold(adder, subtractor, start, returns)

@@ -87,7 +87,7 @@ def every_difference(
         pl.lit(False).alias(DELETED), pl.lit(None, pl.Int64).alias(ORDER)
     )
     both = pl.concat([before, rows])
-    former = both.with_columns(pl.col(*kept, DELETED).shift(1).over(keys))
+    former = both.with_columns(pl.col(name).shift(1).over(keys) for name in (*kept, DELETED))
     of_the_batch = pl.col(ORDER).is_not_null() & ~pl.col(DELETED)
     emitted = _signed(former.filter(of_the_batch), both.filter(of_the_batch))
     compared(state["rows"], last(batch, keys), keys, kept)

@@ -11,9 +11,8 @@ Lebrero showed it for US share holders. Here:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
@@ -22,18 +21,21 @@ from pyspark.sql.types import (
     BooleanType,
     DoubleType,
     FloatType,
+    LongType,
     MapType,
+    StringType,
     StructField,
     StructType,
 )
 
 from workbook.tables import changes
-from workbook.tables.aggregates import Aggregate, Count, Elements, Fold, Total
+from workbook.tables.aggregates import Aggregate, Fold, collect_set, count, fold, sum_of
 from workbook.tables.changes import DELETED, GROUP_BUCKET, ORDER
-from workbook.tables.grouped import GroupedTable
 from workbook.tables.join import joined
 from workbook.tables.packing import pack, stateful, unpack
 from workbook.tables.state import BUCKET
+
+__all__ = ["GroupedTable", "KTable", "collect_set", "count", "fold", "ktable", "sum_of"]
 
 BUCKETS = 8
 """Buckets of keys: at least as many as the cluster's cores, and fixed for a checkpoint."""
@@ -41,51 +43,8 @@ BUCKETS = 8
 NO_GROUP = (FloatType, DoubleType, ArrayType, StructType, MapType)
 """Types of a column by which rows can't be grouped."""
 
-
-# --- aggregates ------------------------------------------------------------------------------
-
-
-def count() -> Aggregate:
-    """Count the group's rows."""
-    return Count()
-
-
-def sum_of(column: str) -> Aggregate:
-    """Add up a column of whole numbers, up to 2^63 - 1; null where all of them are.
-
-    The query ends with ``SumTooLarge`` where a sum is beyond that.
-    """
-    return Total(column)
-
-
-def collect_set(column: str) -> Aggregate:
-    """Collect the different values of a column, sorted: add by union, subtract by difference.
-
-    A value that two rows of the group share stays until both have gone.
-    """
-    return Elements(column)
-
-
-def fold(
-    adder: Callable[[Any, Mapping[str, Any]], Any],
-    subtractor: Callable[[Any, Mapping[str, Any]], Any],
-    start: Any,
-    returns: str,
-) -> Aggregate:
-    """Aggregate by any two functions ``(value, row) -> value`` from ``start``; slow: plain Python.
-
-    Both are called for every update of the changelog, in the order of its offsets, an update's old
-    row first; so the value is the same whether results are asked ``per_update`` or not. As in Kafka
-    Streams, None means that there is nothing: the adder begins anew from ``start``, and the
-    subtractor is not called. A group without rows begins anew, too.
-
-    ``returns`` is Spark's type of the value; a set is shown as a sorted list, None last. A group
-    whose value is None or holds nothing is emitted as deleted.
-    """
-    return Fold(adder, subtractor, start, returns)
-
-
-# --- the table --------------------------------------------------------------------------------
+RESERVED = ("deleted", "change", "step", "rows")
+"""No names for aggregates: columns of the result, and a table of the state."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,3 +180,84 @@ def ktable(
     held = F.coalesce(branch, F.lit(False)) & F.concat(*keys).isNotNull()
     gone = F.coalesce(F.col(deleted), F.lit(False))
     return KTable(changelog, keys, named, order, buckets, held, gone)
+
+
+# --- its groups -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class GroupedTable:
+    """The rows of a table by one of its columns; made by ``KTable.group_by``."""
+
+    table: KTable
+    column: str
+
+    def aggregate(self, *, per_update: bool = False, **aggregates: Aggregate) -> DataFrame:
+        """Reduce each group: an update takes the old row out before the new one goes in.
+
+        A row per group that changed in a micro-batch: the group's column, one per aggregate by
+        its name, ``deleted`` (boolean): true, and nulls, where the group has nothing left, no
+        row or in its rows nothing but nulls for any of the aggregates. The updates of a key within
+        a micro-batch collapse to its old row and its new one.
+
+        With ``per_update`` none collapses, and there is a row for every single step, in order:
+        also ``change`` ("remove" or "add"), the keys of the row, and ``step`` (bigint, from 0
+        within group and micro-batch). Its last row of a group is what there is without it.
+        """
+        keys, buckets = self.table.keys, self.table.buckets
+        columns = self._columns(aggregates)
+        folds = [name for name, how in aggregates.items() if isinstance(how, Fold)]
+        every = per_update or bool(folds)  # a fold may look at the order, and at each update
+        compare = changes.every_difference if every else changes.differences
+        changed = stateful(
+            self._packed(columns, squeeze=not every),
+            lambda state, batch: compare(state, batch, keys, columns),
+            changes.table_of(keys),
+            buckets,
+        )
+        reduce = changes.reducer(self.column, aggregates, keys, per_update=per_update)
+        reduced = stateful(changed, reduce, changes.groups_of(aggregates), buckets)
+        return unpack(reduced, self._schema(aggregates, per_update), pickled=folds)
+
+    def _packed(self, columns: Sequence[str], *, squeeze: bool) -> DataFrame:
+        group = F.col(self.column)
+        hashed = F.crc32(group.cast("string").cast("binary"))
+        return self.table._packed(
+            columns, F.coalesce(hashed, F.lit(0)), self.table.gone | group.isNull(), squeeze=squeeze
+        )
+
+    def _columns(self, aggregates: Mapping[str, Aggregate]) -> list[str]:
+        """Return the columns that are needed: keys, group, what the aggregates look at."""
+        wrong = [how for how in aggregates.values() if not isinstance(how, Aggregate)]
+        if wrong or not aggregates:
+            raise ValueError(
+                "Expected something to aggregate, such as number=count() or "
+                f"tickers=collect_set('ticker'), but got {wrong[0] if wrong else 'nothing'!r}."
+            )
+        taken = {self.column, *RESERVED, *self.table.keys} & set(aggregates)
+        if taken:
+            raise ValueError(
+                f"Expected other names than {sorted(taken)}: result or state have them already."
+            )
+        wanted = [how.column for how in aggregates.values() if how.column]
+        known = self.table.columns
+        if "*" in wanted:
+            return list(known)
+        if not {*wanted} <= {*known}:
+            raise ValueError(f"Expected columns of the table, {list(known)}, but got {wanted}.")
+        return list(dict.fromkeys([*self.table.keys, self.column, *wanted]))
+
+    def _schema(self, aggregates: Mapping[str, Aggregate], per_update: bool) -> StructType:
+        of = self.table.changelog.schema
+        fields = [
+            of[self.column],
+            *(StructField(name, how.returns(of)) for name, how in aggregates.items()),
+            StructField("deleted", BooleanType()),
+        ]
+        if per_update:
+            fields += [
+                StructField("change", StringType()),
+                *(of[key] for key in self.table.keys if key != self.column),
+                StructField("step", LongType()),
+            ]
+        return StructType(fields)

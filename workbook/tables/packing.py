@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
-from workbook.tables.processor import Bucket, Came, Left, Work
+from workbook.tables.processor import Bucket, Left, Read, Work
 from workbook.tables.segments import Keyed
 from workbook.tables.state import BUCKET, State, Step, closed, opened, packed, unpacked
 
@@ -113,14 +113,14 @@ def whole(
 def _worker(step: Step, idle: Idle | None, tables: Mapping[str, Keyed], buckets: int) -> Work:
     """Wrap the steps to work on bytes, as a ``Bucket`` calls them."""
 
-    def work(came: Came) -> Left:
-        state = opened(came.tables, tables, came.read)
-        if came.packs or idle is None:
-            emitted = step(state, pl.concat([unpacked(data) for data in came.packs]))
+    def work(kept: bytes | None, read: Read, packs: Sequence[bytes], now: int) -> Left:
+        state = opened(kept, tables, read)
+        if packs or idle is None:
+            emitted = step(state, pl.concat([unpacked(data) for data in packs]))
         else:
-            emitted = idle(state, came.now)
+            emitted = idle(state, now)
         rows = _in_buckets(emitted, buckets).to_pylist() if len(emitted) else []
-        return Left(*closed(state), [(row["bucket"], row["rows"]) for row in rows])
+        return *closed(state), [(row["bucket"], row["rows"]) for row in rows]
 
     return work
 

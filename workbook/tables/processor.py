@@ -8,8 +8,7 @@ all that it needs is unpickled where it's used.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -21,31 +20,15 @@ from pyspark.sql.types import BinaryType, StringType, StructField, StructType
 TABLES, SEGMENTS = "tables", "segments"
 """The state variables: a list of tables with their segments, and the larger segments by name."""
 
+Read = Callable[[str], bytes]
+"""Reads a segment from the state store by its name."""
 
-@dataclass(frozen=True)
-class Came:
-    """What comes to a bucket: its list of tables, a way to read its segments, and the packs.
+Left = tuple[bytes | None, Mapping[str, bytes], Iterable[str], Iterable[tuple[int, bytes]]]
+"""The list of tables, segments to store and to remove, and what is emitted: packs by bucket."""
 
-    Without packs the bucket was woken, at the time ``now`` (ms).
-    """
-
-    tables: bytes | None
-    read: Callable[[str], bytes]
-    packs: Sequence[bytes]
-    now: int
-
-
-@dataclass(frozen=True)
-class Left:
-    """What a bucket leaves: the list, segments to store and to remove, and packs by bucket."""
-
-    tables: bytes | None
-    stored: Mapping[str, bytes]
-    removed: Sequence[str]
-    emitted: Sequence[tuple[int, bytes]]
-
-
-Work = Callable[[Came], Left]
+Work = Callable[[bytes | None, Read, Sequence[bytes], int], Left]
+"""From the list of tables, its segments and the packs that came; without packs the bucket was
+woken at the time in ms."""
 
 WAKE_MS = 5_000
 """So often an idle bucket is woken."""
@@ -96,22 +79,21 @@ class Bucket(StatefulProcessor):
     def _worked(self, packs: list[bytes], now: int) -> Iterator[Row]:
         kept = self._tables.get()
         before = None if kept is None else bytes(kept[0])
-        left = self._work(Came(before, self._read, packs, now))
-        for name in left.removed:
+        after, stored, removed, emitted = self._work(before, self._read, packs, now)
+        for name in removed:
             self._segments.removeKey((name,))
-        for name, data in left.stored.items():
+        for name, data in stored.items():
             self._segments.updateValue((name,), (data,))
-        if left.tables is None:
+        if after is None:
             self._tables.clear()
-        elif left.tables != before:
-            self._tables.update((left.tables,))
-        for bucket, rows in left.emitted:
+        elif after != before:
+            self._tables.update((after,))
+        for bucket, rows in emitted:
             yield Row(bucket=bucket, rows=rows)
 
     def _read(self, name: str) -> bytes:
         kept = self._segments.getValue((name,))
-        if kept is None:
-            raise KeyError(f"Expected segment {name} in the state, but it is not there.")
+        assert kept is not None, f"expected segment {name} in the state, but it is not there"
         return bytes(kept[0])
 
     def close(self) -> None:

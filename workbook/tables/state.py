@@ -20,6 +20,7 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
+from workbook.tables.processor import Read
 from workbook.tables.segments import HASH, YOUNG_ROWS, Keyed, Segment, Segments, hashed
 
 BUCKET = "__bucket"
@@ -30,9 +31,6 @@ State = Mapping[str, Segments]
 
 Step = Callable[[State, pl.DataFrame], pl.DataFrame]
 """Changes the state by a batch, and returns what is emitted."""
-
-Read = Callable[[str], bytes]
-"""Reads a segment from the state store by its name."""
 
 LARGE_ROWS = 4096
 """A smaller segment stays in this process's memory instead of a copy on the disk."""

@@ -116,7 +116,7 @@ def _cells(row: Row) -> dict[str, Any]:
         "topics": _names(row["topics"]),
         "lag": "unknown" if row["lag"] is None else row["lag"],
         "seconds behind": "unknown" if row["lag"] is None else f"{bound}{row['seconds']:,.1f}",
-        "last commit": "never" if row["commit_age"] is None else _ago(row["commit_age"]),
+        "last commit": "never" if row["commit_age"] is None else ago(row["commit_age"]),
         "remarks": " ".join(row["remarks"]) or "–",
     }
 
@@ -125,7 +125,7 @@ def _gone(row: Row) -> dict[str, Any]:
     return {
         "group": row["group"],
         "what": f"✕ {row['how']}",
-        "when": _ago(row["ago"]),
+        "when": ago(row["ago"]),
         "client ids": _names(row["client_ids"]),
         "lag then": "unknown" if row["lag"] is None else row["lag"],
     }
@@ -135,7 +135,8 @@ def _names(names: Sequence[str]) -> str:
     return named([cut(name, NAME) for name in names]) if names else "–"
 
 
-def _ago(seconds: float) -> str:
+def ago(seconds: float) -> str:
+    """Write how long ago something was: "33 seconds ago", "4 days ago"."""
     for name, size in (("days", 86_400), ("hours", 3600), ("minutes", 60)):
         if seconds >= 2 * size:
             return f"{seconds / size:,.0f} {name} ago"

@@ -85,7 +85,7 @@ class AdStatisticsCrashes(Crashes):
 
     def fill(self, config: dict[str, Any], topic: str, seed: int, *, clean: bool = False) -> Filled:
         """Send the actions as the replicator would, one after the other."""
-        from workbook.streams.replicated import send_replicated
+        from workbook.streams.records import send_replicated
 
         stream = _stream(seed)
         block = stream.block(0, ACTIONS)

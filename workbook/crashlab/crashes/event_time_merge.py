@@ -131,7 +131,7 @@ class EventTimeMergeCrashes(TopicCrashes):
         """Judge what the topic and the dead letters hold."""
         from workbook.streams.events.reasons import Reason
         from workbook.streams.ledgers.merges import MergeLedger
-        from workbook.streams.merged_reader import read_merged, read_no_visits
+        from workbook.streams.records import read_merged, read_no_visits
 
         letters = outputs.dead_letters()
         merged = read_merged(outputs.config, outputs.options.out)

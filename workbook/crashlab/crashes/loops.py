@@ -14,7 +14,7 @@ from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.readers import FAST_PLAIN, PatientConsumer
 from workbook.pipelines.page_views import metrics as loops
 from workbook.spark.runner import OnPoint
-from workbook.streams.metrics_producer import MetricsProducer, record
+from workbook.streams.metrics import MetricsProducer, record
 
 LOOPS = {
     "auto-commit": loops.auto_commit,

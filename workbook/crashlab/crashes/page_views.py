@@ -33,7 +33,7 @@ _ON_SPARK = {
     "before-checkpoint": "a micro-batch has been written, but not committed",
     AFTER_COMMIT: "a micro-batch has been committed to the checkpoint",
 }
-"""All in the second half of 20 micro-batches: a clock moves by 1,000 records (see ``clocks``)."""
+"""All in the second half of 20 micro-batches, when many seconds have been written."""
 
 _BY_HAND = {
     "after-poll": "a record has been handed out",
@@ -158,14 +158,14 @@ class PageViewCrashes(TopicCrashes):
     def judge(self, filled: Filled, outputs: Outputs) -> Verdict:
         """Judge each second by the event ids in its metrics."""
         from workbook.streams.ledgers.seconds import judge
-        from workbook.streams.metrics_reader import read_metrics
+        from workbook.streams.metrics import read_metrics
 
         return judge(filled.expected, read_metrics(outputs.config, outputs.options.out))
 
     def traced(self, filled: Filled, outputs: Outputs) -> Traced:
         """Follow each page view to the first metric that names it."""
         from workbook.kafka.readers import read_messages
-        from workbook.streams.metrics_reader import read_metrics
+        from workbook.streams.metrics import read_metrics
 
         config, options = outputs.config, outputs.options
         messages = read_messages(config, options.source)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from workbook.classroom.choice import Option
-from workbook.classroom.recall import Question, Recall
+from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.active_groups.two_tables import two_tables
 from workbook.lessons.active_groups.windows_on_spark import windows_on_spark
 from workbook.views import pipeline as draw

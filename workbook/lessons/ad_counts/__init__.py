@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from workbook.classroom.choice import Option
-from workbook.classroom.recall import Question, Recall
+from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.ad_counts.once import fenced
 from workbook.lessons.ad_counts.per_day import per_day
 from workbook.views import pipeline as draw

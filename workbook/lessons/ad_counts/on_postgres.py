@@ -39,7 +39,7 @@ DAY, NEXT = "2026-01-14", "2026-01-15"
 BIKE, MORE = [("bike", DAY, "view", 2)], [("bike", DAY, "view", 3), ("boat", NEXT, "click", 1)]
 
 
-def drawn(chance):
+def random_runs(chance):
     runs, query = [], ""
     for number in range(1 + chance.randrange(4)):
         if not number or chance.random() < 0.3:

@@ -8,7 +8,15 @@ import psycopg
 from workbook.classroom.core import Problem
 from workbook.classroom.exercise import BY_CHANCE, stub_of, wrong
 from workbook.classroom.judging import NotYet, by_cases, not_callable_so
-from workbook.lessons.ad_counts.on_postgres import BIKE, MORE, Run, drawn, rehearsed, schema, told
+from workbook.lessons.ad_counts.on_postgres import (
+    BIKE,
+    MORE,
+    Run,
+    random_runs,
+    rehearsed,
+    schema,
+    told,
+)
 
 ADD = (
     "INSERT INTO counts VALUES (%s, %s, %s, %s) ON CONFLICT (ad, day, type) "
@@ -132,7 +140,7 @@ CASES = [
          Run(BIKE, "a", 0), Run(MORE, "a", 1, "boat")),
     told("It dies before the caller commits.", Run(MORE, "a", 0, "commit")),
     told("A micro-batch may have no counts.", Run([], "a", 0), Run(BIKE, "a", 1)),
-    *(told(BY_CHANCE, *drawn(random.Random(seed))) for seed in range(12)),
+    *(told(BY_CHANCE, *random_runs(random.Random(seed))) for seed in range(12)),
 ]  # fmt: skip
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from workbook.classroom.choice import Option
-from workbook.classroom.recall import Question, Recall
+from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.at_least_once.after_the_kill import after_the_kill
 from workbook.lessons.at_least_once.offset_to_commit import Send, offset_to_commit
 from workbook.views import pipeline as draw

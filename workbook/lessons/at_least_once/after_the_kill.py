@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbook.classroom.choice import Option, choice
+from workbook.classroom.questions import Option, choice
 
 _LOG = (10, 10, 10, 10, 11, 11, 11, 11, 12, 12)
 """The second of the page view at each offset."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from workbook.classroom.choice import Option
-from workbook.classroom.recall import Question, Recall
+from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.clamp.four_cases import four_cases
 from workbook.lessons.clamp.pause_and_resume import pause_and_resume
 from workbook.views import pipeline as draw

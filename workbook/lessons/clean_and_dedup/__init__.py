@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from workbook.classroom.choice import Option
-from workbook.classroom.recall import Question, Recall
+from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.clean_and_dedup.fate import fate_of_a_value
 from workbook.lessons.clean_and_dedup.ten_minutes import ten_minutes
 from workbook.views import pipeline as draw

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from workbook.classroom.choice import Option
-from workbook.classroom.recall import Question, Recall
+from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.event_time_timeout.both_clocks import both_clocks
 from workbook.lessons.event_time_timeout.timed_out import timed_out
 from workbook.views import pipeline as draw

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from workbook.classroom.choice import Option
-from workbook.classroom.recall import Question, Recall
+from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.many_partitions.slow_partition import slow_partition
 from workbook.lessons.many_partitions.slowest_clock import slowest_clock
 from workbook.views import pipeline as draw

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbook.classroom.choice import Option, choice
+from workbook.classroom.questions import Option, choice
 
 slow_partition = choice(
     name="A slow partition",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from workbook.classroom.choice import Option
-from workbook.classroom.recall import Question, Recall
+from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.merge_by_key.combine_parts import combine_parts
 from workbook.lessons.merge_by_key.totals_on_spark import totals_on_spark
 from workbook.views import pipeline as draw

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from workbook.classroom.choice import Option
-from workbook.classroom.recall import Question, Recall
+from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.metrics_topic.publish_a_count import publish_a_count
 from workbook.lessons.metrics_topic.records_on_spark import records_on_spark
 from workbook.views import pipeline as draw

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from workbook.classroom.choice import Option
-from workbook.classroom.recall import Question, Recall
+from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.positions_table.filtered_table import filtered_table
 from workbook.lessons.positions_table.latest_on_spark import latest_on_spark
 from workbook.lessons.positions_table.one_record import one_record

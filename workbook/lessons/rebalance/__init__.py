@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from workbook.classroom.choice import Option
-from workbook.classroom.recall import Question, Recall
+from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.rebalance.add_up import add_up
 from workbook.lessons.rebalance.open_seconds import open_seconds
 from workbook.views import pipeline as draw

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from workbook.classroom.choice import Option
-from workbook.classroom.recall import Question, Recall
+from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.restart_from_the_sink.what_to_carry import what_to_carry
 from workbook.lessons.restart_from_the_sink.where_to_start import where_to_start
 from workbook.views import pipeline as draw

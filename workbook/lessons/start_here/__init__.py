@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbook.classroom.choice import Option, choice
+from workbook.classroom.questions import Option, choice
 from workbook.lessons.start_here.tab_as_key import tab_as_key
 from workbook.views import pipeline as draw
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from workbook.classroom.choice import Option
-from workbook.classroom.recall import Question, Recall
+from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.stores_and_instances.ask_the_right_one import ask_the_right_one
 from workbook.lessons.stores_and_instances.one_letter import one_letter
 from workbook.views import pipeline as draw

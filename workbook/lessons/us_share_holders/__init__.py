@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from workbook.classroom.choice import Option
-from workbook.classroom.recall import Question, Recall
+from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.us_share_holders.changes_of_an_update import changes_of_an_update
 from workbook.lessons.us_share_holders.set_with_counts import set_with_counts
 from workbook.views import pipeline as draw

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from workbook.classroom.choice import Option
-from workbook.classroom.recall import Question, Recall
+from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.views_per_second.by_rule import by_rule
 from workbook.lessons.views_per_second.per_second_on_spark import per_second_on_spark
 from workbook.views import pipeline as draw

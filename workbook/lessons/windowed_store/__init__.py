@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from workbook.classroom.choice import Option
-from workbook.classroom.recall import Question, Recall
+from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.windowed_store.compare_windows import compare_windows
 from workbook.lessons.windowed_store.who_has_it import partition_of, who_has_it
 from workbook.views import pipeline as draw

@@ -18,17 +18,8 @@ def page_views(parsed: DataFrame) -> DataFrame:
     return seen.groupBy("name").agg(F.count("*").alias("views"))
 
 
-def views_per_second(
-    parsed: DataFrame,
-    lateness: str = "5 seconds",
-    *,
-    by_partition: bool = False,
-    with_events: bool = False,
-) -> DataFrame:
+def views_per_second(parsed: DataFrame, lateness: str = "5 seconds") -> DataFrame:
     """Count views per second of event time: ``second`` (bigint, since 1970), ``views`` (bigint).
-
-    ``by_partition`` adds the ``partition`` of the clicks (int) and counts each for itself,
-    ``with_events`` the ``event_ids`` (array of bigint) of what was counted.
 
     The watermark follows the newest accepted event time of all partitions at a distance of
     ``lateness``. A second behind it is final and leaves the state. A click that comes even later is
@@ -38,15 +29,10 @@ def views_per_second(
     slowest partition, and names what came too late.
     """
     seen = parsed.where(F.col("reason").isNull() & (F.col("click_type") == ClickType.PAGE.value))
-    places = ["partition"] if by_partition else []
-    events = ["event_id"] if with_events else []
-    time = F.timestamp_millis("timestamp").alias("event_time")
-    windows = (
-        seen.select(time, *places, *events)
+    counts = (
+        seen.select(F.timestamp_millis("timestamp").alias("event_time"))
         .withWatermark("event_time", lateness)
-        .groupBy(F.window("event_time", "1 second"), *places)
+        .groupBy(F.window("event_time", "1 second"))
+        .agg(F.count("*").alias("views"))
     )
-    found = [F.collect_list("event_id").alias("event_ids")] if with_events else []
-    counts = windows.agg(F.count("*").alias("views"), *found)
-    second = F.unix_seconds("window.start").alias("second")
-    return counts.select(second, *places, "views", *(["event_ids"] if with_events else []))
+    return counts.select(F.unix_seconds("window.start").alias("second"), "views")

@@ -3,11 +3,10 @@
 The loops differ in one thing: when they say to Kafka how far they have come. ``at`` is called at
 the named points in which a crash may come; the crash lab puts one there.
 
-Offsets keep the order of appending. All four loops rest on producers that append a partition's
-clicks in the order of event time: a second ends where a later one begins. A page view behind that
-goes to the dead letters, and so does one that is so far ahead that it would put all others behind.
-Where the clicks have more than one partition, each is counted for itself, and the metrics' key is
-second and partition.
+All four loops need producers that append a partition's clicks in the order of event time: a second
+ends where a later one begins. A page view of an earlier second goes to the dead letters, and so
+does a page view so far ahead that it would make all others late. Where the clicks have more than
+one partition, each is counted separately, and the metrics' key is second and partition.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from confluent_kafka import KafkaException, Message, Producer, TopicPartition
 from pyspark.sql import DataFrame
@@ -26,6 +25,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from workbook.errors import Rejected, SeveralPartitions
 from workbook.streams.events.clicks import Click, ClickType
 from workbook.streams.events.metrics import EVENTS, Metric
+from workbook.streams.metrics import MetricsProducer
 
 LATE = "a later second had begun on its partition"
 """Why a page view is rejected that comes after one of a later second."""
@@ -43,7 +43,7 @@ Reject = Callable[[Any, Rejected], None]
 class Completed:
     """A completed second of one partition of the clicks, with its page views.
 
-    ``next_offset`` is the first record of the second after it: who starts there counts every
+    ``next_offset`` is the first record of the second after it: a restart there counts every
     second from its beginning. ``event_ids`` are what was counted, for the ledger.
     """
 
@@ -53,16 +53,8 @@ class Completed:
     next_offset: int
     event_ids: tuple[int, ...]
 
-    @property
-    def views(self) -> int:
-        """Return the number of page views."""
-        return len(self.event_ids)
-
     def metric(self, *, by_partition: bool = False) -> Metric:
-        """Return the metric to publish; by partition where the clicks have more than one.
-
-        Raises ``SeveralPartitions`` where that is needed and was not asked for.
-        """
+        """Return the metric; ``SeveralPartitions`` where it must be by partition, and isn't."""
         if self.partition and not by_partition:
             raise SeveralPartitions(
                 f"Expected clicks on partition 0 alone, but some came on partition "
@@ -70,7 +62,7 @@ class Completed:
                 "of two partitions would replace each other. Ask for them by_partition=True, and "
                 "let readers add them up."
             )
-        return Metric(self.second, self.views, self.partition if by_partition else None)
+        return Metric(self.second, len(self.event_ids), self.partition if by_partition else None)
 
     def restart(self) -> TopicPartition:
         """Return where to go on once this second has been delivered, as Kafka commits it."""
@@ -119,16 +111,15 @@ def completed(
     at: At,
     *,
     polled: Callable[[Message | None], None] = lambda message: None,
-    seconds: Seconds | None = None,
 ) -> Iterator[Completed]:
     """Poll until ``until()`` holds, and yield each second once a later one begins.
 
     ``polled`` is called after every poll, with None after an idle one. ``reject`` gets what is no
     click, what comes too late and what is too far ahead. Errors of the reader pass through.
     """
-    seconds = Seconds() if seconds is None else seconds
-    # Another reader counts their open second from its first record on. Once they come back, what
-    # we remember of it would be emitted as if it were the whole.
+    seconds = Seconds()
+    # The next reader of a partition counts its open second from the first record on. If the
+    # partition comes back, what we remember of that second would be emitted as if it were all.
     reader.when_gone(seconds.forget)
     while not until():
         message = reader.poll(0.05)
@@ -157,37 +148,19 @@ def _require_near(click: Click, arrival: int) -> None:
 # --- the loops --------------------------------------------------------------------------------
 
 
-class Sends(Protocol):
-    """A producer of metrics, as the loops use it."""
-
-    def send(
-        self, metric: Metric, event_ids: Sequence[int], then: Callable[[], None] = ...
-    ) -> None:
-        """Produce; ``then`` is called once this metric and all before it have been delivered."""
-
-    def serve(self) -> None:
-        """Let callbacks of deliveries run."""
-
-    def close(self) -> None:
-        """Wait until everything has been delivered, and each ``then`` called."""
-
-
 def nothing(point: str) -> None:
     """Do nothing: no crash at any point."""
 
 
 def auto_commit(
-    reader: Any, metrics: Sends, until: Until, reject: Reject, at: At = nothing
+    reader: Any, metrics: MetricsProducer, until: Until, reject: Reject, at: At = nothing
 ) -> None:
     """Let Kafka's client commit now and then what it handed out. Loses, and duplicates."""
-    for done in completed(reader, until, reject, at):
-        at("before-send")
-        metrics.send(done.metric(), done.event_ids)
-        at("after-send")
+    _publish(completed(reader, until, reject, at), metrics, at)
 
 
 def commit_after_poll(
-    reader: Any, metrics: Sends, until: Until, reject: Reject, at: At = nothing
+    reader: Any, metrics: MetricsProducer, until: Until, reject: Reject, at: At = nothing
 ) -> None:
     """Commit each record before counting it: at most once. Loses what is in memory."""
 
@@ -197,7 +170,11 @@ def commit_after_poll(
             reader.commit(message, asynchronous=False)
             at("after-commit")
 
-    for done in completed(reader, until, reject, at, polled=commit):
+    _publish(completed(reader, until, reject, at, polled=commit), metrics, at)
+
+
+def _publish(seconds: Iterator[Completed], metrics: MetricsProducer, at: At) -> None:
+    for done in seconds:
         at("before-send")
         metrics.send(done.metric(), done.event_ids)
         at("after-send")
@@ -205,14 +182,12 @@ def commit_after_poll(
 
 def commit_on_delivery(
     reader: Any,
-    metrics: Sends,
+    metrics: MetricsProducer,
     until: Until,
     reject: Reject,
     at: At = nothing,
     *,
     by_partition: bool = False,
-    seconds: Seconds | None = None,
-    settle: Callable[[], None] | None = None,
 ) -> None:
     """Commit a second when its metric has been delivered: at least once.
 
@@ -221,11 +196,9 @@ def commit_on_delivery(
 
     The offset is fixed when the metric is sent: the first record of the next second. A restart
     begins there, and counts whole seconds only. A commit that fails is made good by the next one.
-    ``settle`` is called before each commit and waits for what else must be safe by then: by
-    default the ``close`` of ``reject``, if it has one, as dead letters have.
+    Before each commit the dead letters of ``reject`` are delivered (``close``).
     """
-
-    settle = settle or _delivered(reject)
+    settle = _delivered(reject)
 
     def commit(done: Completed) -> None:
         settle()
@@ -234,10 +207,7 @@ def commit_on_delivery(
             reader.commit(offsets=[done.restart()], asynchronous=False)
         at("after-commit")
 
-    def serve(_: Message | None) -> None:
-        metrics.serve()
-
-    for done in completed(reader, until, reject, at, polled=serve, seconds=seconds):
+    for done in completed(reader, until, reject, at, polled=lambda _: metrics.serve()):
         at("before-send")
         metric = done.metric(by_partition=by_partition)
         metrics.send(metric, done.event_ids, then=partial(commit, done))
@@ -251,20 +221,18 @@ def _delivered(reject: Reject) -> Callable[[], None]:
     return close
 
 
-def share(reader: Any, topic: str, metrics: Sends, seconds: Seconds) -> None:
-    """Let the reader take some of the topic's partitions, and give them away in good order.
+def share(reader: Any, topic: str, metrics: MetricsProducer) -> None:
+    """Let the reader take some of the topic's partitions; make the metrics by partition.
 
-    Before another reader of the group gets them, what was sent is delivered and committed, and
-    the open second is forgotten: the other one counts it from its first record on. Hand
-    ``seconds`` to the loop too, and make the metrics by partition.
+    Before another reader of the group gets a partition, what was sent is delivered and committed.
+    Then the loop forgets the open second: the other reader counts it from its first record on.
     """
 
     def give(_: Any, places: list[TopicPartition]) -> None:
         metrics.close()
-        seconds.forget(places)
 
     def lost(_: Any, places: list[TopicPartition]) -> None:
-        seconds.forget(places)  # another reader has them already: nothing here is ours to commit
+        """Commit nothing: another reader has them already."""
 
     reader.subscribe([topic], on_revoke=give, on_lost=lost)
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +14,19 @@ import pyarrow.compute as pc
 
 from workbook.kafka.murmur2 import partition_of
 from workbook.streams.events.clicks import MAX_AHEAD_MS, ClickType
-from workbook.streams.events.fields import compact_json
 from workbook.streams.events.reasons import Reason
-from workbook.streams.generators.rates import RateCurve
-from workbook.streams.generators.streams import Ints, PacedStream, hashed, require_ids
+from workbook.streams.generators.streams import (
+    Ints,
+    PacedStream,
+    RateCurve,
+    Spoil,
+    changed,
+    encode,
+    hashed,
+    require_ids,
+    spoiled,
+    without,
+)
 
 MAX_BEHIND = 100
 """A duplicate follows its original within this number of events."""
@@ -39,26 +46,22 @@ _TYPES = np.array([kind.value for kind, _ in NAMES], dtype=object)
 KEYLESS = -1
 """The partition of a visitor without a key: chosen anew for each event."""
 
-Fields = dict[str, Any]
-
-
-def _encode(fields: Fields) -> bytes:
-    return compact_json(fields).encode()
-
-
-SPOILED: tuple[tuple[Reason, Callable[[Fields], bytes | None]], ...] = (
-    (Reason.EMPTY, lambda click: None),
-    (Reason.EMPTY, lambda click: b""),
-    (Reason.MALFORMED, lambda click: _encode(click)[:-20]),
-    (Reason.MALFORMED, lambda click: _encode(click) + b"}"),
-    (Reason.MALFORMED, lambda click: b"[" + _encode(click) + b"]"),
-    (Reason.MISSING, lambda click: _encode({f: click[f] for f in click if f != "name"})),
-    (Reason.MISSING, lambda click: _encode(click | {"timestamp": str(click["timestamp"])})),
-    (Reason.UNKNOWN_TYPE, lambda click: _encode(click | {"click_type": "Scroll"})),
-    (Reason.NEGATIVE, _encode),
-    (Reason.FUTURE, _encode),
+SPOILED: tuple[tuple[Reason, Spoil], ...] = (
+    (Reason.EMPTY, lambda key, click: (key, None)),
+    (Reason.EMPTY, lambda key, click: (key, b"")),
+    (Reason.MALFORMED, lambda key, click: (key, encode(click)[:-20])),
+    (Reason.MALFORMED, lambda key, click: (key, encode(click) + b"}")),
+    (Reason.MALFORMED, lambda key, click: (key, b"[" + encode(click) + b"]")),
+    (Reason.MISSING, without("name")),
+    (
+        Reason.MISSING,
+        lambda key, click: (key, encode(click | {"timestamp": str(click["timestamp"])})),
+    ),
+    (Reason.UNKNOWN_TYPE, changed(click_type="Scroll")),
+    (Reason.NEGATIVE, changed()),
+    (Reason.FUTURE, changed()),
 )
-"""The kinds of bad messages: the reason to expect, and how a click's fields become the value.
+"""The kinds of bad messages: the reason to expect, and how key and fields become the record.
 
 The last two are spoiled by their timestamp alone.
 """
@@ -131,8 +134,11 @@ class ClickStream(PacedStream):
         for text in ("reason", "click_type"):  # of no type where there is none to look at
             column = table.column_names.index(text)
             table = table.set_column(column, text, table[text].cast(pa.string()))
-        table = table.append_column("key", keys.take(pa.array(visitors)))
-        return table.append_column("value", self._values(facts, visitors))
+        good, kinds = self._values(facts, visitors), self._spoiled(facts.event_id.to_numpy())
+        keys, values = spoiled(
+            keys.take(pa.array(visitors)), good, kinds, [how for _, how in SPOILED]
+        )
+        return table.append_column("key", keys).append_column("value", values)
 
     def _messages(self, first: int, last: int) -> tuple[Ints, Ints]:
         """Return each message's place (the id at whose arrival it is sent) and its event id."""
@@ -159,15 +165,14 @@ class ClickStream(PacedStream):
 
     def _spoiled(self, ids: Ints) -> Ints:
         """Return the index into SPOILED, or -1 for a good event."""
-        kinds = self._hash("kind", ids) % len(SPOILED)
-        return np.where(self._draw("bad", ids) < self.bad_share, kinds, -1)
+        return self._kind_of_bad(ids, len(SPOILED), self.bad_share)
 
     def _values(self, facts: pd.DataFrame, visitors: Ints) -> pa.Array:
-        """Join the JSON of Click.to_json from whole columns, and spoil the bad events after."""
+        """Join the JSON of Click.to_json from whole columns."""
         ids = facts.event_id.to_numpy()
         tails, _ = _visitors(self.seed, self.visitors)
         names = self._hash("name", ids) % len(NAMES)
-        good = pc.binary_join_element_wise(
+        return pc.binary_join_element_wise(
             '{"event_id":',
             pa.array(ids).cast(pa.string()),
             _names().take(pa.array(names)),
@@ -175,13 +180,6 @@ class ClickStream(PacedStream):
             tails.take(pa.array(visitors)),
             "",
         ).cast(pa.binary())
-        kinds = self._spoiled(ids)
-        bad = np.flatnonzero(kinds >= 0)
-        if not len(bad):
-            return good
-        clicks = [json.loads(value) for value in good.take(pa.array(bad)).to_pylist()]
-        spoiled = [SPOILED[kind][1](click) for kind, click in zip(kinds[bad], clicks, strict=True)]
-        return pc.replace_with_mask(good, pa.array(kinds >= 0), pa.array(spoiled, pa.binary()))
 
     def _partitions(self, ids: Ints) -> npt.NDArray[np.int32]:
         of_key = _partitions(self.seed, self.visitors, self.partitions)[self._visitor(ids)]

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +12,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbook.kafka.murmur2 import partition_of
-from workbook.streams.events.fields import compact_json
 from workbook.streams.events.positions import MAX_AMOUNT, MAX_POSITION_BYTES, Exchange
 from workbook.streams.events.reasons import Reason
-from workbook.streams.generators.streams import Ints, PacedStream, require_ids
+from workbook.streams.generators.streams import (
+    Ints,
+    PacedStream,
+    Spoil,
+    changed,
+    encode,
+    require_ids,
+    spoiled,
+    without,
+)
 
 LISTED = {
     Exchange.NASDAQ: "AAPL AMZN GOOG INTC META MSFT NFLX NVDA TSLA",
@@ -37,33 +42,21 @@ _TICKERS, _EXCHANGES = (pa.array(column) for column in zip(*SHARES, strict=True)
 _ENDS = pa.array(f',"exchange":"{exchange}"}}' for _, exchange in SHARES)
 _MIDDLES = pa.array(f'","ticker":"{ticker}","amount":' for ticker, _ in SHARES)
 
-Fields = dict[str, Any]
-Record = tuple[bytes, bytes]
-
-
-def _encode(fields: Fields) -> bytes:
-    return compact_json(fields).encode()
-
-
-def _with(**changed: Any) -> Callable[[bytes, Fields], Record]:
-    return lambda key, position: (key, _encode(position | changed))
-
-
-SPOILED: tuple[tuple[Reason, Callable[[bytes, Fields], Record]], ...] = (
-    (Reason.NO_KEY, lambda key, position: (b"", _encode(position))),
-    (Reason.NO_KEY, lambda key, position: (b"\xff" + key, _encode(position))),
-    (Reason.TOO_LARGE, _with(note="." * MAX_POSITION_BYTES)),
+SPOILED: tuple[tuple[Reason, Spoil], ...] = (
+    (Reason.NO_KEY, lambda key, position: (b"", encode(position))),
+    (Reason.NO_KEY, lambda key, position: (b"\xff" + (key or b""), encode(position))),
+    (Reason.TOO_LARGE, changed(note="." * MAX_POSITION_BYTES)),
     (Reason.EMPTY, lambda key, position: (key, b"")),
-    (Reason.MALFORMED, lambda key, position: (key, _encode(position)[:-15])),
-    (Reason.MALFORMED, lambda key, position: (key, _encode(position) + b"}")),
-    (Reason.MISSING, lambda key, p: (key, _encode({f: p[f] for f in p if f != "client"}))),
-    (Reason.MISSING, _with(client="")),
-    (Reason.MISSING, _with(ticker=7)),
-    (Reason.NOT_AN_AMOUNT, _with(amount="many")),
-    (Reason.NOT_AN_AMOUNT, _with(amount=12.5)),
-    (Reason.NOT_AN_AMOUNT, _with(amount=0)),
-    (Reason.NOT_AN_AMOUNT, _with(amount=MAX_AMOUNT + 1)),
-    (Reason.UNKNOWN_EXCHANGE, _with(exchange="MOON")),
+    (Reason.MALFORMED, lambda key, position: (key, encode(position)[:-15])),
+    (Reason.MALFORMED, lambda key, position: (key, encode(position) + b"}")),
+    (Reason.MISSING, without("client")),
+    (Reason.MISSING, changed(client="")),
+    (Reason.MISSING, changed(ticker=7)),
+    (Reason.NOT_AN_AMOUNT, changed(amount="many")),
+    (Reason.NOT_AN_AMOUNT, changed(amount=12.5)),
+    (Reason.NOT_AN_AMOUNT, changed(amount=0)),
+    (Reason.NOT_AN_AMOUNT, changed(amount=MAX_AMOUNT + 1)),
+    (Reason.UNKNOWN_EXCHANGE, changed(exchange="MOON")),
 )
 """The kinds of bad records: the reason to expect, and how key and fields become the record.
 
@@ -125,14 +118,8 @@ class PositionStream(PacedStream):
         ids = self._sent(first, last)
         facts = self._facts(ids)
         keys = _keys(self.positions).take(pa.array(self._index(ids))).cast(pa.binary())
-        values, kinds = self._values(ids), self._spoiled(ids)
-        spoilt = pa.array(kinds >= 0)
-        if pc.any(spoilt).as_py():
-            bad = _spoil(keys.filter(spoilt), values.filter(spoilt), kinds[kinds >= 0])
-            keys, values = (
-                pc.replace_with_mask(good, spoilt, pa.array(column, pa.binary()))
-                for good, column in zip((keys, values), zip(*bad, strict=True), strict=True)
-            )
+        kinds, how = self._spoiled(ids), [how for _, how in SPOILED]
+        keys, values = spoiled(keys, self._values(ids), kinds, how)
         tombstone = pa.array(self._closed(ids) & (kinds < 0))
         values = pc.if_else(tombstone, pa.scalar(None, pa.binary()), values)
         return facts.append_column("key", keys).append_column("value", values)
@@ -206,8 +193,7 @@ class PositionStream(PacedStream):
 
     def _spoiled(self, ids: Ints) -> Ints:
         """Return the index into SPOILED, or -1 for a good event."""
-        kinds = self._hash("kind", ids) % len(SPOILED)
-        return np.where(self._draw("bad", ids) < self.bad_share, kinds, -1)
+        return self._kind_of_bad(ids, len(SPOILED), self.bad_share)
 
 
 _REASONS = pa.array([*(reason.value for reason, _ in SPOILED), None], pa.string())
@@ -216,11 +202,6 @@ _REASONS = pa.array([*(reason.value for reason, _ in SPOILED), None], pa.string(
 def _only(mask: pa.Array, column: pa.Array) -> pa.Array:
     """Return the column, null where the mask is false."""
     return pc.if_else(mask, column, pa.scalar(None, column.type))
-
-
-def _spoil(keys: pa.Array, values: pa.Array, kinds: Ints) -> list[Record]:
-    good = zip(kinds.tolist(), keys.to_pylist(), values.to_pylist(), strict=True)
-    return [SPOILED[kind][1](key, json.loads(value)) for kind, key, value in good]
 
 
 @lru_cache(maxsize=4)

@@ -1,20 +1,101 @@
-"""The base of generated streams: a seed, a virtual clock, and numbers drawn from an id."""
+"""The base of generated streams: a rate over time, a virtual clock, numbers drawn from an id."""
 
 from __future__ import annotations
 
+import json
 import math
 import zlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from functools import lru_cache
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from workbook.errors import NoSuchStream
-from workbook.streams.generators.rates import RateCurve
+from workbook.streams.events.fields import compact_json
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.floating]
+
+STEPS_PER_DAY = 1440
+
+Fields = dict[str, Any]
+Record = tuple[bytes | None, bytes | None]
+Spoil = Callable[[bytes | None, Fields], Record]
+"""How a key and the fields of a good value become a bad record."""
+
+
+@dataclass(frozen=True, slots=True)
+class RateCurve:
+    """Events per virtual second over time: ``rate`` on average, outside gaps.
+
+    The curve starts at its mean, rises to ``rate * (1 + daily)`` after a quarter of ``day_s``
+    seconds and falls to ``rate * (1 - daily)`` after three quarters. With ``gap_s`` > 0 the last
+    ``gap_s`` of every ``gap_every_s`` seconds are silent. Raises NoSuchStream for values that
+    describe no stream.
+    """
+
+    rate: float
+    daily: float = 0.0
+    day_s: float = 86_400.0
+    gap_every_s: float = 0.0
+    gap_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("rate", "day_s"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise NoSuchStream(f"{name} must be above 0, got {getattr(self, name)}")
+        if not 0 <= self.daily <= 1:
+            raise NoSuchStream(f"daily lies between 0 and 1, got {self.daily}")
+        if self.gap_s < 0 or (self.gap_s > 0 and self.gap_s >= self.gap_every_s):
+            raise NoSuchStream(
+                f"gap_s lies between 0 and gap_every_s ({self.gap_every_s}), got {self.gap_s}"
+            )
+
+    def arrived_by(self, seconds: float) -> float:
+        """Return how many events the curve has let in from its start to ``seconds``."""
+        days = 1
+        while days * self.day_s < seconds:
+            days *= 2
+        times, counts = _knots(self, days)
+        return float(np.interp(seconds, times, counts))
+
+    def time_of(self, counts: Floats) -> Floats:
+        """Return the seconds after the start at which so many events had arrived (the inverse)."""
+        highest, days = float(counts.max(initial=0.0)), 1
+        while _knots(self, days)[1][-1] <= highest:
+            days *= 2
+        times, known = _knots(self, days)
+        return np.interp(counts, known, times)
+
+
+@lru_cache(maxsize=32)
+def _knots(curve: RateCurve, days: int) -> tuple[Floats, Floats]:
+    """Return times (s) and events so far at the ends of the pieces with a constant rate.
+
+    More days only append: what the first knots say never depends on how far we look, which is
+    what lets an event's arrival depend on its id alone.
+    """
+    step, end = curve.day_s / STEPS_PER_DAY, days * curve.day_s
+    times = np.arange(days * STEPS_PER_DAY + 1) * step
+    if curve.gap_s > 0:
+        gap_ends = np.arange(1, int(end // curve.gap_every_s) + 1) * curve.gap_every_s
+        times = np.unique(np.concatenate([times, gap_ends, gap_ends - curve.gap_s]))
+    middles = (times[1:] + times[:-1]) / 2
+    of_day = np.floor(middles / step).astype(np.int64) % STEPS_PER_DAY
+    rates = curve.rate * _day(curve.daily)[of_day]
+    if curve.gap_s > 0:
+        rates[middles % curve.gap_every_s >= curve.gap_every_s - curve.gap_s] = 0.0
+    return times, np.concatenate([[0.0], np.cumsum(rates * np.diff(times))])
+
+
+def _day(daily: float) -> Floats:
+    phases = 2 * np.pi * (np.arange(STEPS_PER_DAY) + 0.5) / STEPS_PER_DAY
+    return 1 + daily * np.sin(phases)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +151,10 @@ class PacedStream:
         """Draw numbers evenly spread between 0 and 1 (exclusive)."""
         return (hashed(self.seed, what, ids) >> 10) * 2.0**-53
 
+    def _kind_of_bad(self, ids: Ints, kinds: int, share: float) -> Ints:
+        """Return the number of its kind for each event of the share that is bad, else -1."""
+        return np.where(self._draw("bad", ids) < share, self._hash("kind", ids) % kinds, -1)
+
     def _need_shares(self, *names: str) -> None:
         for name in names:
             if not 0 <= getattr(self, name) <= 1:
@@ -101,3 +186,39 @@ def _mix(x: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
+
+
+# --- bad records --------------------------------------------------------------------------------
+
+
+def encode(fields: Fields) -> bytes:
+    """Encode fields as a record's value."""
+    return compact_json(fields).encode()
+
+
+def changed(**values: Any) -> Spoil:
+    """Return how a record is spoiled by other values of some fields."""
+    return lambda key, fields: (key, encode(fields | values))
+
+
+def without(field: str) -> Spoil:
+    """Return how a record is spoiled by a field that is missing."""
+    return lambda key, fields: (
+        key,
+        encode({name: fields[name] for name in fields if name != field}),
+    )
+
+
+def spoiled(keys: pa.Array, values: pa.Array, kinds: Ints, how: Sequence[Spoil]) -> list[pa.Array]:
+    """Return keys and values where each record with a kind (not -1) is spoiled by ``how[kind]``."""
+    bad = pa.array(kinds >= 0)
+    if not (kinds >= 0).any():
+        return [keys, values]
+    good = zip(
+        kinds[kinds >= 0], keys.filter(bad).to_pylist(), values.filter(bad).to_pylist(), strict=True
+    )
+    records = [how[kind](key, json.loads(value)) for kind, key, value in good]
+    return [
+        pc.replace_with_mask(column, bad, pa.array(replaced, pa.binary()))
+        for column, replaced in zip((keys, values), zip(*records, strict=True), strict=True)
+    ]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -16,17 +14,22 @@ import pyarrow.compute as pc
 
 from workbook.errors import NoSuchStream
 from workbook.kafka.murmur2 import partition_of
-from workbook.streams.events.fields import compact_json
 from workbook.streams.events.reasons import Reason
 from workbook.streams.events.visits import MAX_CENTS, MAX_MESSAGE_BYTES, Heartbeat
-from workbook.streams.generators.rates import RateCurve
-from workbook.streams.generators.streams import Ints, PacedStream, require_ids
+from workbook.streams.generators.streams import (
+    Ints,
+    PacedStream,
+    RateCurve,
+    Spoil,
+    changed,
+    encode,
+    require_ids,
+    spoiled,
+    without,
+)
 
 PAGES = ("/", "/shoes", "/shirts", "/hats", "/cart")
 FIVE_MINUTES_MS = 300_000
-
-Fields = dict[str, Any]
-Record = tuple[bytes | None, bytes]
 
 
 class Kind(StrEnum):
@@ -36,33 +39,21 @@ class Kind(StrEnum):
     ORDERS = "orders"
 
 
-def _encode(fields: Fields) -> bytes:
-    return compact_json(fields).encode()
-
-
-def _with(**changed: Any) -> Callable[[bytes, Fields], Record]:
-    return lambda key, message: (key, _encode(message | changed))
-
-
-def _without(field: str) -> Callable[[bytes, Fields], Record]:
-    return lambda key, m: (key, _encode({name: m[name] for name in m if name != field}))
-
-
-SPOILED: tuple[tuple[Reason, Callable[[bytes, Fields], Record]], ...] = (
-    (Reason.NO_KEY, lambda key, message: (None, _encode(message))),
-    (Reason.NO_KEY, lambda key, message: (b"\xff" + key, _encode(message))),
-    (Reason.OTHER_KEY, lambda key, message: (key + b"x", _encode(message))),
-    (Reason.TOO_LARGE, _with(note="." * MAX_MESSAGE_BYTES)),
+SPOILED: tuple[tuple[Reason, Spoil], ...] = (
+    (Reason.NO_KEY, lambda key, message: (None, encode(message))),
+    (Reason.NO_KEY, lambda key, message: (b"\xff" + (key or b""), encode(message))),
+    (Reason.OTHER_KEY, lambda key, message: ((key or b"") + b"x", encode(message))),
+    (Reason.TOO_LARGE, changed(note="." * MAX_MESSAGE_BYTES)),
     (Reason.EMPTY, lambda key, message: (key, b"")),
-    (Reason.MALFORMED, lambda key, message: (key, _encode(message)[:-9])),
-    (Reason.MISSING, _without("timestamp")),
-    (Reason.MISSING, _without("ssid")),
-    (Reason.MISSING, _with(event_id="seven")),
-    (Reason.NEGATIVE, _with(timestamp=-1)),
-    (Reason.FUTURE, _with(timestamp=4_070_908_800_000)),  # 2099
-    (Reason.UNKNOWN_MESSAGE, _with(type="return")),
-    (Reason.NOT_CENTS, _with(type="order", order_id="o", cents=-1)),
-    (Reason.NOT_CENTS, _with(type="order", order_id="o", cents=MAX_CENTS + 1)),
+    (Reason.MALFORMED, lambda key, message: (key, encode(message)[:-9])),
+    (Reason.MISSING, without("timestamp")),
+    (Reason.MISSING, without("ssid")),
+    (Reason.MISSING, changed(event_id="seven")),
+    (Reason.NEGATIVE, changed(timestamp=-1)),
+    (Reason.FUTURE, changed(timestamp=4_070_908_800_000)),  # 2099
+    (Reason.UNKNOWN_MESSAGE, changed(type="return")),
+    (Reason.NOT_CENTS, changed(type="order", order_id="o", cents=-1)),
+    (Reason.NOT_CENTS, changed(type="order", order_id="o", cents=MAX_CENTS + 1)),
 )
 """The kinds of bad records: the reason to expect, and how key and fields become the record."""
 
@@ -124,15 +115,9 @@ class VisitStream(PacedStream):
     def block(self, first: int, last: int) -> pa.Table:
         """Return the messages and heartbeats: event_id, partition, arrival (ms), key and value."""
         ids = self._sent(first, last)
-        facts, spoiled = self._facts(ids), self._spoiled(ids)
-        keys, values = facts["ssid"].combine_chunks().cast(pa.binary()), self._values(facts)
-        bad = pa.array(spoiled >= 0)
-        if pc.any(bad).as_py():
-            records = _spoil(keys.filter(bad), values.filter(bad), spoiled[spoiled >= 0])
-            keys, values = (
-                pc.replace_with_mask(good, bad, pa.array(column, pa.binary()))
-                for good, column in zip((keys, values), zip(*records, strict=True), strict=True)
-            )
+        facts, how = self._facts(ids), [how for _, how in SPOILED]
+        ssids = facts["ssid"].combine_chunks().cast(pa.binary())
+        keys, values = spoiled(ssids, self._values(facts), self._spoiled(ids), how)
         messages = pa.table(
             {
                 "event_id": facts["event_id"],
@@ -222,8 +207,7 @@ class VisitStream(PacedStream):
 
     def _spoiled(self, ids: Ints) -> Ints:
         """Return the index into SPOILED, or -1 for a good message."""
-        kinds = self._hash("kind", ids) % len(SPOILED)
-        return np.where(self._draw("bad", ids) < self.bad_share, kinds, -1)
+        return self._kind_of_bad(ids, len(SPOILED), self.bad_share)
 
     # --- heartbeats -------------------------------------------------------------------------
 
@@ -247,8 +231,3 @@ class VisitStream(PacedStream):
                 "sent": pa.array(beats),
             }
         )
-
-
-def _spoil(keys: pa.Array, values: pa.Array, kinds: Ints) -> list[Record]:
-    good = zip(kinds.tolist(), keys.to_pylist(), values.to_pylist(), strict=True)
-    return [SPOILED[kind][1](key, json.loads(value)) for kind, key, value in good]

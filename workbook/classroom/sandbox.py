@@ -52,7 +52,7 @@ class Ended:
     died: str = ""
 
 
-def apart(work: Work) -> Ended:
+def sandbox(work: Work) -> Ended:
     """Do a piece of work in a child; it calls what it is given with the number of each step.
 
     Its result must fit into JSON. An error of the work itself comes back as ``CheckBroke``.
@@ -92,44 +92,35 @@ def _as_child(work: Work, to_parent: int) -> None:
 
     try:
         _become_harmless()
-        lift = _limit_memory()
         try:
-            result = work(lambda step: say(at=step))
+            say(result=work(lambda step: say(at=step)))
         except Exception as error:
             say(broke=f"{type(error).__name__}: {error}")
-        else:
-            lift()
-            say(result=result)
     finally:
         os._exit(1)
 
 
 def _become_harmless() -> None:
-    """Leave Ctrl-C to the parent; write to, ask for and destroy nothing of the parent's."""
+    """Leave Ctrl-C to the parent; write to, ask for and destroy nothing of the parent's.
+
+    The child grows by ``ROOM`` at most, and ends by itself should its parent be killed.
+    """
+    import resource
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.freeze()
     sys.stdout, sys.stderr = io.StringIO(), io.StringIO()
     builtins.input = _no_input
+    with open("/proc/self/statm", encoding="ascii") as sizes:
+        most = int(sizes.read().split()[0]) * resource.getpagesize() + ROOM
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+    resource.setrlimit(resource.RLIMIT_CPU, (_MOST_CPU, _MOST_CPU))
 
 
 def _no_input(*_: Any) -> str:
     raise EOFError("an answer can't ask for input")
-
-
-def _limit_memory() -> Callable[[], None]:
-    """Let the child grow by ``ROOM`` at most, and end by itself should its parent be killed.
-
-    Returns what lifts the limit, so that a memory that is full does not hinder the report.
-    """
-    import resource
-
-    before = resource.getrlimit(resource.RLIMIT_AS)
-    with open("/proc/self/statm", encoding="ascii") as sizes:
-        most = int(sizes.read().split()[0]) * resource.getpagesize() + ROOM
-    if before[1] == resource.RLIM_INFINITY or before[1] > most:
-        resource.setrlimit(resource.RLIMIT_AS, (most, before[1]))
-    resource.setrlimit(resource.RLIMIT_CPU, (_MOST_CPU, _MOST_CPU))
-    return lambda: resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 def _listen(from_child: int) -> Ended | None:

@@ -1,15 +1,26 @@
-"""Writes a reference as the text of a cell: with the imports and definitions that it needs."""
+"""The text of answers: a reference as a cell, solved exercises beyond a kernel, replaced built-ins.
+
+Solved exercises are kept in the folder of the copies, where the lab names a file for them.
+"""
 
 from __future__ import annotations
 
 import ast
+import builtins
 import inspect
+import json
+import os
 import sys
+import textwrap
 from collections.abc import Iterator
+from pathlib import Path
 from types import CodeType
 from typing import Any
 
+from workbook.classroom.render import Part
 from workbook.classroom.showing import show
+
+SPARKS = "pyspark.sql.functions"
 
 
 def as_a_cell(reference: Any, stub: str) -> str:
@@ -53,9 +64,8 @@ def _definitions(source: str) -> dict[str, str]:
         elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             defined[node.name] = text
         elif isinstance(node, ast.Assign):
-            names = (n.id for target in node.targets for n in ast.walk(target)
-                     if isinstance(n, ast.Name))  # fmt: skip
-            defined |= dict.fromkeys(names, text)
+            targets = [n for target in node.targets for n in ast.walk(target)]
+            defined |= {n.id: text for n in targets if isinstance(n, ast.Name)}
     return defined
 
 
@@ -65,3 +75,60 @@ def _names(code: CodeType) -> Iterator[str]:
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _names(constant)
+
+
+def text_of(answer: Any) -> str:
+    """Return the text of an answer: its source, or its value; '' where the source isn't known."""
+    if not inspect.isfunction(answer):
+        return repr(answer)
+    try:
+        return textwrap.dedent(inspect.getsource(answer)).rstrip()
+    except OSError:
+        return ""
+
+
+def remember(name: str, answer: Any) -> None:
+    """Keep the text of an answer that has passed; only where the lab names a file for it."""
+    file = _file()
+    if file is None:
+        return
+    kept = _read(file) | {name: text_of(answer)}
+    unfinished = file.with_suffix(".unfinished")
+    unfinished.write_text(json.dumps(kept, indent=1, ensure_ascii=False), encoding="utf-8")
+    unfinished.replace(file)
+
+
+def recall(name: str) -> str | None:
+    """Return the text of the answer that passed last, or None."""
+    file = _file()
+    return _read(file).get(name) if file else None
+
+
+def _file() -> Path | None:
+    named = os.environ.get("WORKBOOK_SOLVED")
+    return Path(named) if named else None
+
+
+def _read(file: Path) -> dict[str, str]:
+    try:
+        return dict(json.loads(file.read_text(encoding="utf-8")))
+    except (OSError, ValueError):  # none yet, or cut off: solving again writes it anew
+        return {}
+
+
+def warning(answer: Any) -> tuple[Part, ...]:
+    """Warn now if `import *` has replaced built-ins by Spark's, because cells far below break."""
+    names = sorted(
+        name
+        for name, value in getattr(answer, "__globals__", {}).items()
+        if hasattr(builtins, name) and str(getattr(value, "__module__", "")).startswith(SPARKS)
+    )
+    if not names:
+        return ()
+    shown = ", ".join(f"`{name}`" for name in names)
+    text = (
+        f"`from {SPARKS} import *` has replaced Python's own {shown} in this notebook, and cells "
+        f"below need them. Write `F.{names[0]}` for Spark's instead of that import, and run "
+        f"`del {', '.join(names)}` to get Python's back."
+    )
+    return (Part("Mind", text),)

@@ -1,0 +1,192 @@
+"""Asks by buttons: a choice (an exercise), recall questions, and predictions before a run."""
+
+from __future__ import annotations
+
+import html
+import re
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from string import ascii_lowercase
+from typing import Any
+
+import ipywidgets as widgets
+from IPython.display import HTML, display
+
+from workbook.classroom.core import Problem
+from workbook.classroom.judging import NotYet
+from workbook.classroom.render import Card, Part, State
+from workbook.classroom.showing import show
+
+NO_LETTER = "Answer with a letter in quotes"
+NO_OPTION = "There is no such option"
+
+
+@dataclass(frozen=True)
+class Option:
+    """One of the answers; ``cause`` names why it is wrong, and is empty for the right one."""
+
+    text: str
+    cause: str = ""
+
+
+def _buttons(
+    options: Iterable[tuple[str, str]], choose: Callable[[str], None]
+) -> widgets.ToggleButtons:
+    """Return a button per option (label, value), none of them chosen yet."""
+    made = widgets.ToggleButtons(
+        options=[(label.replace("`", ""), value) for label, value in options],
+        value=None,
+        style={"button_width": "auto"},
+    )
+    made.observe(lambda change: choose(change["new"]), names="value")
+    return made
+
+
+@dataclass(repr=False)
+class ChoiceProblem(Problem):
+    """An exercise whose options are buttons; ``check("b")`` answers from code, as a click does."""
+
+    options: dict[str, Option] = field(default_factory=dict)
+
+    def _ipython_display_(self) -> None:
+        said = widgets.HTML()
+
+        def answer(letter: str) -> None:
+            said.value = self.check(letter)._repr_html_()
+
+        labels = ((f"{at}) {option.text}", at) for at, option in self.options.items())
+        question, _, _ = self.task.rpartition("\n\n")
+        asked = Card(State.TASK, self.name, (Part("", question),))
+        display(HTML(asked._repr_html_()), widgets.VBox([_buttons(labels, answer), said]))
+
+
+def choice(
+    name: str,
+    task: str,
+    options: Sequence[Option],
+    hints: tuple[str, ...],
+    discussion: str,
+    *,
+    variable: str = "prediction",
+) -> ChoiceProblem:
+    """Return an exercise whose answer is a letter; exactly one option has no cause.
+
+    The stub assigns to ``variable``, and the task ends with the list of the options.
+    """
+    by_letter = dict(zip(ascii_lowercase, options, strict=False))
+    letters = ", ".join(by_letter)
+    [right] = [letter for letter, option in by_letter.items() if not option.cause]
+    *first, last = [f'"{letter}"' for letter in by_letter]
+
+    def diagnose(answer: Any) -> NotYet | None:
+        if not isinstance(answer, str):
+            asked = f"one of {letters}"
+            return NotYet(f'{NO_LETTER}, such as "a".', value=show(answer), expected=asked)
+        chosen = answer.strip().lower()
+        if chosen not in by_letter:
+            return NotYet(f"{NO_OPTION}: choose one of {letters}.", value=show(answer))
+        cause = by_letter[chosen].cause
+        return NotYet(cause, value=f"{chosen}: {by_letter[chosen].text}") if cause else None
+
+    return ChoiceProblem(
+        name=name,
+        task=f"{task}\n\n" + "\n".join(f"{at}) {option.text}" for at, option in by_letter.items()),
+        stub=f"{variable} = ...  # {', '.join(first)} or {last}\n",
+        diagnose=diagnose,
+        hints=hints,
+        reference=right,
+        discussion=discussion,
+        options=by_letter,
+    )
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question with its options, of which one has no cause; ``chapter`` is which taught it."""
+
+    chapter: str
+    text: str
+    options: tuple[Option, ...]
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """Return the options' texts in an order that gives nothing away, the same each time."""
+        texts = (option.text for option in self.options)
+        return tuple(sorted(texts, key=lambda text: zlib.crc32(text.encode())))
+
+    def answer(self, text: str) -> str:
+        """Return what to say to a choice."""
+        chosen = next(option for option in self.options if option.text == text)
+        return f"✗ {chosen.cause} (Chapter {self.chapter}.)" if chosen.cause else "✓ Right."
+
+
+class Recall(widgets.VBox):
+    """Recall questions on earlier chapters, each with buttons and a word about the choice."""
+
+    def __init__(self, *questions: Question) -> None:
+        self.questions = questions
+        super().__init__([part for question in questions for part in _asked(question)])
+
+    def __repr__(self) -> str:
+        return "\n".join(
+            line for each in self.questions for line in (each.text, *map("  {}".format, each.shown))
+        )
+
+
+def _asked(question: Question) -> list[widgets.Widget]:
+    said = widgets.HTML()
+
+    def say(text: str) -> None:
+        said.value = html.escape(question.answer(text))
+
+    asked = re.sub("`([^`]+)`", r"<code>\1</code>", html.escape(question.text))
+    buttons = _buttons(((text, text) for text in question.shown), say)
+    return [widgets.HTML(f"<b>{asked}</b>"), buttons, said]
+
+
+class Prediction(widgets.VBox):
+    """A question with buttons for its options or, without options, a field for a number or a word.
+
+    ``say`` chooses from code, as a click does; ``value`` is what was said last, or None. Nothing
+    has to be said: ``against`` answers either way, folded where nothing was said. ``why`` explains
+    the answer.
+    """
+
+    def __init__(self, question: str, options: Sequence[str] = (), why: str = "") -> None:
+        self.question, self.options, self.why = question, tuple(options), why
+        self.value: str | None = None
+        self._said = widgets.HTML()
+        if options:
+            self._input = _buttons(((text, text) for text in options), self._note)
+        else:
+            self._input = widgets.Text(
+                placeholder="your guess, then Enter", continuous_update=False
+            )
+            self._input.observe(lambda change: self._note(change["new"]), names="value")
+        super().__init__([widgets.HTML(f"<b>{html.escape(question)}</b>"), self._input, self._said])
+
+    def say(self, guess: object) -> None:
+        """Choose an option, or fill the field, as a click would."""
+        self._input.value = str(guess)
+
+    def against(self, actual: object, why: str = "") -> Card:
+        """Return a card: what you said, and what the run says; ``why`` explains it."""
+        why = why or self.why
+        said = Part("You said", self.value or "nothing yet")
+        state = State.AS_PREDICTED if _plain(self.value) == _plain(actual) else State.SURPRISE
+        state = State.UNANSWERED if self.value is None else state
+        because = [Part("", why)] if why else []
+        return Card(state, self.question, (said, Part("The run says", str(actual)), *because))
+
+    def __repr__(self) -> str:
+        return "\n".join([self.question, *(f"  {option}" for option in self.options)])
+
+    def _note(self, guess: str | None) -> None:
+        self.value = guess or None
+        self._said.value = "" if self.value is None else f"<i>Noted: {html.escape(self.value)}</i>"
+
+
+def _plain(value: object) -> str:
+    """Reduce an answer to what counts: no case, no thousands separators, no blanks."""
+    return "".join(str(value).split()).replace(",", "").casefold()

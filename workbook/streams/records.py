@@ -1,0 +1,69 @@
+"""Sends and reads single records of streams: clicks, replicated actions, merged visits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from hashlib import sha1
+from json import JSONDecodeError
+from typing import Any
+
+from workbook.kafka.producer import DeliveringProducer, Landed, RecordProducer
+from workbook.kafka.readers import read_dead_letters, read_messages
+from workbook.streams.events.ad_actions import ARRIVAL
+from workbook.streams.events.clicks import Click
+from workbook.streams.events.merged import Merged
+from workbook.streams.events.reasons import Reason
+
+Placed = tuple[int, Merged]
+"""A partition, and a merged visit that lies in it or came from it."""
+
+
+class ClickProducer(RecordProducer):
+    """Sends the shop's single clicks, each delivered before ``send`` returns."""
+
+    def send(self, click: Click) -> Landed:
+        """Send one click, keyed by its tab id; says where it landed.
+
+        Raises BrokerUnreachable when the broker does not take it within ten seconds.
+        """
+        key = click.tab_id.encode() if click.tab_id is not None else None
+        return self.send_bytes(click.to_json(), key)
+
+
+def send_replicated(
+    config: Mapping[str, Any], topic: str, records: Iterable[tuple[bytes | None, int]]
+) -> None:
+    """Send values with their arrivals (ms) as ``pipelines.replicate`` does, without Spark.
+
+    All are delivered on return. Raises BrokerUnreachable.
+    """
+    with DeliveringProducer(config, topic, {"linger.ms": 20, "compression.type": "lz4"}) as sender:
+        for value, arrival in records:
+            key = None if value is None else sha1(value).digest()
+            sender.produce(value, key, headers={ARRIVAL: str(arrival)})
+            sender.poll()
+
+
+def read_merged(config: dict[str, str], topic: str) -> list[Placed]:
+    """Read every merged visit of a topic, each with its partition; raise as ``read_messages``.
+
+    Records of somebody else are skipped. Raises ValueError for a visit with a wrong timestamp
+    (``Merged.from_json``).
+    """
+    found = []
+    for message in read_messages(config, topic):
+        with suppress(JSONDecodeError, UnicodeDecodeError, KeyError, TypeError):
+            visit = Merged.from_json(message.value() or b"")
+            found.append((int(message.partition() or 0), visit))
+    return found
+
+
+def read_no_visits(config: dict[str, str], dead_letters: str) -> list[Placed]:
+    """Read the orders whose visit never came, each with the partition that it came from."""
+    letters = read_dead_letters(config, dead_letters)
+    lone = letters[letters["reason"] == str(Reason.NO_VISIT)]
+    return [
+        (int(partition), Merged.from_json(value))
+        for partition, value in zip(lone["partition"], lone["value"], strict=True)
+    ]
