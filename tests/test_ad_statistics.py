@@ -268,7 +268,7 @@ def test_a_replicator_without_its_checkpoint_is_refused(broker: Broker, topic) -
 def test_of_two_runs_the_later_goes_on(run) -> None:
     system = run(1)
     send_replicated(system.config, system.topic.name, [(encode(action(), 1, system.ids[1]), NOW)])
-    first, second = session.checkpoint("one"), session.checkpoint("two", fresh=True)
+    first, second = session.checkpoint("one"), session.checkpoint("two")
     running = system.start(first)
     running.process_all()
     with system.start(second) as later:
