@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,13 +11,14 @@ from typing import Any
 import pytest
 from brokers import OwnBroker, commit
 from compacting import roll, wait_until_compacted
-from confluent_kafka import Producer, TopicPartition
+from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewPartitions
 from labs import DEADLINE, until
 from pyspark.errors import AnalysisException, PySparkException, StreamingQueryException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
+from source_queries import Queries
 
 from workbook.errors import TopicMissing
 from workbook.kafka.broker import Broker
@@ -44,40 +44,19 @@ ALL = ReadAllAvailable()
 # --- what it reads ----------------------------------------------------------------------------
 
 
-class Assigned:
+class Assigned(Queries):
     """A topic, queries on it, and what their micro-batches gave."""
 
-    def __init__(self, spark: SparkSession, broker: Broker, name: str, place: Path) -> None:
-        self.spark, self.broker, self.name, self.place = spark, broker, name, place
-        self.batches: list[list[Any]] = []
-        self.queries: list[StreamingQuery] = []
-        self.readers: list[Reader] = []
+    source = "kafka-assigned"
+
+    @property
+    def name(self) -> str:
+        return self.topics[0]
 
     def write(self, *values: str, partition: int = 0) -> None:
         with DeliveringProducer(self.broker.client_config(), self.name) as producer:
             for value in values:
                 producer.produce(value.encode(), b"key", partition)
-
-    def options(self, **options: str) -> dict[str, str]:
-        return {
-            "kafka.bootstrap.servers": self.broker.bootstrap,
-            "subscribe": self.name,
-            "startingOffsets": "earliest",
-            **options,
-        }
-
-    def rows(self, source: str = "kafka-assigned", **options: str) -> DataFrame:
-        return self.spark.readStream.format(source).options(**self.options(**options)).load()
-
-    def start(self, rows: DataFrame, name: str = "own", *, once: bool = False) -> StreamingQuery:
-        def keep(batch: DataFrame, number: int) -> None:
-            self.batches.append(batch.collect())
-
-        writer = rows.writeStream.option("checkpointLocation", str(self.place / name))
-        if once:
-            writer = writer.trigger(availableNow=True)
-        self.queries.append(writer.foreachBatch(keep).start())
-        return self.queries[-1]
 
     def read(self, query: StreamingQuery) -> list[str]:
         """Return the values read so far, sorted; a tombstone has none."""
@@ -86,8 +65,9 @@ class Assigned:
 
     def reader(self, **options: str) -> Reader:
         """Return what plans the micro-batches, without Spark."""
-        self.readers.append(Reader(AssignedSettings(self.options(**options))))
-        return self.readers[-1]
+        reader = Reader(AssignedSettings(self.options(**options)))
+        self.ends.append(reader.stop)
+        return reader
 
 
 @pytest.fixture
@@ -95,28 +75,15 @@ def assigned(
     spark: SparkSession, broker: Broker, topic: Callable[..., Topic], tmp_path: Path
 ) -> Iterator[Assigned]:
     register(spark)
-    made = Assigned(spark, broker, topic("clicks", partitions=3).name, tmp_path)
+    made = Assigned(spark, broker, [topic("clicks", partitions=3).name], tmp_path)
     yield made
-    for query in made.queries:
-        query.stop()
-    for reader in made.readers:
-        reader.stop()
+    made.close()
 
 
 def test_it_gives_the_columns_and_values_of_the_native_source(assigned: Assigned) -> None:
     for partition in range(3):
         assigned.write(*"abcdefgh", partition=partition)
-    own, native = assigned.rows(maxOffsetsPerTrigger="10"), assigned.rows("kafka")
-    assert [(f.name, f.dataType) for f in own.schema] == [
-        (f.name, f.dataType) for f in native.schema
-    ]
-    assigned.start(own, once=True).awaitTermination(DEADLINE)
-    found, assigned.batches = assigned.batches, []
-    assert max(map(len, found)) <= 10
-    assigned.start(native, "native", once=True).awaitTermination(DEADLINE)
-    rows = [Counter(row for batch in each for row in batch) for each in (found, assigned.batches)]
-    assert rows[0] == rows[1]
-    assert sum(rows[0].values()) == 24
+    assigned.require_as_native(24, most=10)
 
 
 def test_a_restart_goes_on_where_it_was(assigned: Assigned) -> None:
@@ -204,7 +171,7 @@ def test_what_comes_later_is_not_available_now(assigned: Assigned) -> None:
 def test_what_compaction_has_left_is_read(assigned: Assigned) -> None:
     kept = new_compacted_topic("positions", "assigned", 2, soon=True)
     assigned.broker.create(kept)
-    assigned.name = kept.name
+    assigned.topics = [kept.name]
     assigned.write(*map(str, range(20)))  # all of one key
     config = assigned.broker.client_config()
     wait_until_compacted(config, kept.name, roll(config, kept.name))
@@ -215,19 +182,13 @@ def test_what_compaction_has_left_is_read(assigned: Assigned) -> None:
     assert time.monotonic() - began < 60  # it doesn't wait for the records that are gone
 
 
-def _delete_before(assigned: Assigned, offset: int) -> None:
-    admin = AdminClient(assigned.broker.client_config())
-    where = TopicPartition(assigned.name, 0, offset)
-    admin.delete_records([where])[where].result(30)
-
-
 def test_records_that_are_gone_end_the_query_or_are_left_out(assigned: Assigned) -> None:
     assigned.write(*"abc")
     query = assigned.start(assigned.rows())
     assigned.read(query)
     query.stop()
     assigned.write(*"defg")
-    _delete_before(assigned, 5)
+    assigned.delete_before(5)
     strict = assigned.start(assigned.rows())
     with pytest.raises(StreamingQueryException, match=r"from offset 3, but they begin at 5"):
         strict.awaitTermination(DEADLINE)
@@ -241,7 +202,7 @@ def test_records_deleted_between_plan_and_read_are_left_out(assigned: Assigned) 
     reader = assigned.reader(failOnDataLoss="false")
     start = _begin(reader)
     [task] = reader.partitions(start, reader.latestOffset(start, ALL))
-    _delete_before(assigned, 4)
+    assigned.delete_before(4)
     found = [value for batch in reader.read(task) for value in batch["value"].to_pylist()]
     assert sorted(found) == [b"e", b"f", b"g"]
 

@@ -8,18 +8,17 @@ import subprocess
 import sys
 import sysconfig
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Producer, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka import Producer
 from labs import until
 from pyspark.errors import AnalysisException, PySparkException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
+from source_queries import Queries
 
 from workbook.kafka.broker import Broker
 from workbook.kafka.producer import DeliveringProducer
@@ -30,73 +29,35 @@ from workbook.sources.kafka_log import ClampSettings, KafkaLog
 from workbook.topics import Topic
 
 ROOT = Path(__file__).parents[1]
-Two = tuple[Topic, Topic]
 
 
-class Clamped:
+class Clamped(Queries):
     """Two topics, written at times in seconds after an hour ago, and queries on them."""
 
-    def __init__(self, spark: SparkSession, broker: Broker, topics: Two, place: Path) -> None:
-        self.spark, self.broker, self.topics, self.place = spark, broker, topics, place
-        self.hour_ago = int(time.time() * 1000) - 3_600_000
-        self.batches: list[list[Any]] = []
-        self.queries: list[StreamingQuery] = []
-        self.logs: list[KafkaLog] = []
+    source, more = "kafka-clamped", {"maxLead": "10 seconds"}
+    hour_ago = int(time.time() * 1000) - 3_600_000
 
     def write(self, side: int, *seconds: float, partition: int = 0) -> None:
-        topic = self.topics[side].name
-        with DeliveringProducer(self.broker.client_config(), topic) as producer:
+        with DeliveringProducer(self.broker.client_config(), self.topics[side]) as producer:
             for second in seconds:
                 at = self.hour_ago + round(second * 1000)
                 producer.produce(b"%g" % second, b"key", partition, timestamp=at)
-
-    def options(self, **options: str) -> dict[str, str]:
-        return {
-            "kafka.bootstrap.servers": self.broker.bootstrap,
-            "subscribe": ",".join(topic.name for topic in self.topics),
-            "startingOffsets": "earliest",
-            **options,
-        }
-
-    def rows(self, source: str = "kafka-clamped", **options: str) -> DataFrame:
-        given = self.options(**options)
-        if source == "kafka-clamped":
-            given = {"maxLead": "10 seconds", **given}
-        return self.spark.readStream.format(source).options(**given).load()
-
-    def start(self, rows: DataFrame, name: str = "own", *, once: bool = False) -> StreamingQuery:
-        def keep(batch: DataFrame, number: int) -> None:
-            self.batches.append(batch.collect())
-
-        writer = rows.writeStream.option("checkpointLocation", str(self.place / name))
-        if once:
-            writer = writer.trigger(availableNow=True)
-        self.queries.append(writer.foreachBatch(keep).start())
-        return self.queries[-1]
 
     def read(self, query: StreamingQuery) -> tuple[list[float], list[float]]:
         """Return the seconds read so far, of both topics, sorted."""
         query.processAllAvailable()
         rows = [row for batch in self.batches for row in batch]
         first, second = (
-            sorted(float(row.value) for row in rows if row.topic == topic.name and row.value)
+            sorted(float(row.value) for row in rows if row.topic == topic and row.value)
             for topic in self.topics
         )
         return first, second
 
     def log(self, **options: str) -> KafkaLog:
         """Return what plans the micro-batches, without Spark."""
-        given = {**self.options(**options), "maxLead": "10 seconds"}
-        self.logs.append(KafkaLog(ClampSettings(given), goes_on))
-        return self.logs[-1]
-
-    def have_read(self, records: int) -> None:
-        """Write so many records of both topics, read them, and end the query."""
-        for side in (0, 1):
-            self.write(side, *range(records))
-        query = self.start(self.rows())
-        self.read(query)
-        query.stop()
+        log = KafkaLog(ClampSettings({**self.options(**options), **self.more}), goes_on)
+        self.ends.append(log.close)
+        return log
 
 
 @pytest.fixture
@@ -104,29 +65,17 @@ def clamped(
     spark: SparkSession, broker: Broker, topic: Callable[..., Topic], tmp_path: Path
 ) -> Iterator[Clamped]:
     register(spark)
-    both = (topic("tracking", partitions=2), topic("orders", partitions=2))
+    both = [topic("tracking", partitions=2).name, topic("orders", partitions=2).name]
     made = Clamped(spark, broker, both, tmp_path)
     yield made
-    for query in made.queries:
-        query.stop()
-    for log in made.logs:
-        log.close()
+    made.close()
 
 
 def test_it_gives_the_columns_and_values_of_the_native_source(clamped: Clamped) -> None:
     for side in (0, 1):
         for partition in (0, 1):
-            clamped.write(side, *range(20), partition=partition)
-    own, native = clamped.rows(), clamped.rows("kafka")
-    assert [(f.name, f.dataType) for f in own.schema] == [
-        (f.name, f.dataType) for f in native.schema
-    ]
-    clamped.start(own, once=True).awaitTermination(60)
-    found, clamped.batches = clamped.batches, []
-    clamped.start(native, "native", once=True).awaitTermination(60)
-    rows = [Counter(row for batch in each for row in batch) for each in (found, clamped.batches)]
-    assert rows[0] == rows[1]
-    assert sum(rows[0].values()) == 80
+            clamped.write(side, *range(10), partition=partition)
+    clamped.require_as_native(40, most=8)
 
 
 def test_a_leader_waits_across_a_restart_too_and_heartbeats_release_it(clamped: Clamped) -> None:
@@ -189,16 +138,14 @@ def test_what_is_available_now_is_read_and_then_it_ends(clamped: Clamped) -> Non
     assert max(map(len, clamped.batches)) <= 8
 
 
-def _delete_before(clamped: Clamped, offset: int) -> None:
-    admin = AdminClient(clamped.broker.client_config())
-    where = TopicPartition(clamped.topics[0].name, 0, offset)
-    admin.delete_records([where])[where].result(30)
-
-
 def test_records_that_are_gone_end_the_query_or_are_left_out(clamped: Clamped) -> None:
-    clamped.have_read(5)
+    for side in (0, 1):
+        clamped.write(side, *range(5))
+    query = clamped.start(clamped.rows())
+    clamped.read(query)
+    query.stop()
     clamped.write(0, 5, 6, 7)
-    _delete_before(clamped, 7)
+    clamped.delete_before(7)
     strict = clamped.start(clamped.rows())
     with pytest.raises(StreamingQueryException, match=r"from offset 5, but they begin at 7"):
         strict.awaitTermination(60)
@@ -215,7 +162,7 @@ def test_records_that_are_deleted_while_it_looks(clamped: Clamped, strict: bool)
 
     def ask_before() -> Any:
         found = ask()
-        _delete_before(clamped, 5)
+        clamped.delete_before(5)
         return found
 
     log._bounds.ask = ask_before  # type: ignore[method-assign]
@@ -230,7 +177,7 @@ def test_records_that_are_deleted_while_it_looks(clamped: Clamped, strict: bool)
 def test_while_the_broker_is_away_nobody_becomes_idle(
     clamped: Clamped, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    later, name = Shifted(), clamped.topics[0].name
+    later, name = Shifted(), clamped.topics[0]
     monkeypatch.setattr("workbook.sources.kafka_log.time", later)
     log = clamped.log(idleTimeout="10 minutes")
     clamped.write(0, 0)
@@ -284,7 +231,7 @@ def test_options_that_make_no_sense(clamped: Clamped, options: dict[str, str], s
 def test_topics_of_unequal_partitions_are_refused(
     clamped: Clamped, topic: Callable[..., Topic]
 ) -> None:
-    clamped.topics = (clamped.topics[0], topic("single"))
+    clamped.topics = [clamped.topics[0], topic("single").name]
     query = clamped.start(clamped.rows())
     with pytest.raises(StreamingQueryException, match=r"same number of partitions.*2 and 1"):
         query.awaitTermination(60)
@@ -307,7 +254,7 @@ def test_a_rule_of_your_own_decides(clamped: Clamped) -> None:
 def test_the_first_batch_that_failed_is_read_again_from_where_it_began(clamped: Clamped) -> None:
     for side in (0, 1):
         clamped.write(side, *range(10))
-    names = [topic.name for topic in clamped.topics]
+    names = clamped.topics
     chosen = f'{{"{names[0]}":{{"0":7,"1":-2}},"{names[1]}":{{"0":7,"1":-2}}}}'
 
     def fail(batch: DataFrame, number: int) -> None:
@@ -331,14 +278,14 @@ def test_the_first_batch_that_failed_is_read_again_from_where_it_began(clamped: 
     ],
 )
 def test_offsets_that_make_no_sense(clamped: Clamped, offsets: str) -> None:
-    names = [f'"{topic.name}"' for topic in clamped.topics]
+    names = [f'"{topic}"' for topic in clamped.topics]
     text = offsets.replace('"A"', names[0]).replace('"B"', names[1])
     with pytest.raises(ValueError, match=r"Expected .*startingOffsets"):
         clamped.log(startingOffsets=text).first()
 
 
 def test_a_topic_that_is_missing_is_named_at_once(clamped: Clamped) -> None:
-    log = clamped.log(subscribe=f"nowhere,{clamped.topics[1].name}")
+    log = clamped.log(subscribe=f"nowhere,{clamped.topics[1]}")
     began = time.monotonic()
     with pytest.raises(RecordsLost, match=r"Expected the topic nowhere.*Check its name"):
         log.first()
@@ -349,7 +296,7 @@ def test_a_partition_that_was_full_is_read_on_from_another_place_too(clamped: Cl
     """More records wait than are kept: the reader pauses there. A pause outlives an assignment."""
     clamped.write(0, *[n / 1000 for n in range(50_000)])
     clamped.write(1, 0)
-    log, name = clamped.log(), clamped.topics[0].name
+    log, name = clamped.log(), clamped.topics[0]
     first = log.first()
     at = log.next(first, 800, None)
     until(lambda: log.next(at, 800, None) and log._paused, "a pause")
@@ -366,14 +313,14 @@ def test_a_partition_that_was_full_is_read_on_from_another_place_too(clamped: Cl
 
 def _transaction(clamped: Clamped, *seconds: float, commit: bool) -> None:
     """Write tracking messages in a transaction: behind them lies an offset that has no record."""
-    settings = {"transactional.id": f"of-{clamped.topics[0].name}"}
+    settings = {"transactional.id": f"of-{clamped.topics[0]}"}
     producer = Producer({**clamped.broker.client_config(), **settings})
     producer.init_transactions(60)
     producer.begin_transaction()
     for second in seconds:
         at = clamped.hour_ago + round(second * 1000)
         value = b"%g" % second
-        producer.produce(clamped.topics[0].name, value, b"key", 0, timestamp=at)
+        producer.produce(clamped.topics[0], value, b"key", 0, timestamp=at)
     producer.flush()  # or an abort would throw them away
     (producer.commit_transaction if commit else producer.abort_transaction)(60)
 
@@ -415,7 +362,7 @@ def test_the_example_of_its_page_runs_from_another_folder(clamped: Clamped, tmp_
     python.chmod(0o700)
     script.write_text(
         example.replace("localhost:9092", clamped.broker.bootstrap)
-        .replace("tracking,orders", ",".join(topic.name for topic in clamped.topics))
+        .replace("tracking,orders", ",".join(clamped.topics))
         .replace("/tmp/clamped", str(tmp_path / "checkpoint"))
     )
     kept = {n: v for n, v in os.environ.items() if not n.startswith(("WORKBOOK", "SPARK", "PY"))}

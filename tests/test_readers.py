@@ -24,7 +24,7 @@ from workbook.kafka.readers import (
     read_messages,
     records,
 )
-from workbook.sources.kafka import kafka_stream, kafka_table
+from workbook.sources.kafka import kafka_stream
 from workbook.spark.runner import start_query
 from workbook.topics import Topic, new_topic
 
@@ -72,14 +72,11 @@ def test_read_all_sees_committed_transactions_to_their_end(broker: Any, topic: T
     assert [message.offset() for message in found] == [0]
 
 
-def test_spark_reads_the_topic_as_table_and_stream_an_empty_one_too(
+def test_spark_reads_the_topic_as_a_stream(
     broker: Any, spark: SparkSession, topic: Topic, tmp_path: Path
 ) -> None:
     assert read_all(broker.client_config(), topic.name).empty
-    assert kafka_table(spark, broker, topic.name).count() == 0
     send(broker, topic, 10)
-    rows = kafka_table(spark, broker, topic.name).collect()
-    assert sorted(int(row.value) for row in rows) == list(range(10))
     collected = Collected("partition", "offset")
     stream = kafka_stream(spark, broker, topic.name, max_per_batch=4)
     with start_query(stream, [collected], tmp_path / "1") as running:

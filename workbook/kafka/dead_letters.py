@@ -1,7 +1,7 @@
 """Sends rejected records to ``<topic>.dead-letters``, from Spark and from a loop by hand.
 
 A dead letter keeps key and value of the record byte for byte, null and empty told apart. What we
-know about it stands in the Kafka headers, as text: ``reason``, ``topic``, ``partition``,
+know about it is in the Kafka headers, as text: ``reason``, ``topic``, ``partition``,
 ``offset``, ``arrival`` (ms since 1970). So a repaired reader can take the value as it is.
 
 One that is larger than a record of its topic may be is cut. Then ``value-length`` and
@@ -96,7 +96,7 @@ class DeadLetters:
             return
         waiting = self._producer.flush()
         lost, why = self._lost, self._why
-        self._lost, self._why = 0, ""  # raised once: who goes on starts anew
+        self._lost, self._why = 0, ""  # raised once
         server = self._config.get("bootstrap.servers")
         if why:
             raise RecordRefused(

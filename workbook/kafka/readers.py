@@ -127,8 +127,8 @@ def consumer(
 ) -> PatientConsumer:
     """Return a consumer of the topic from its first record on; close it when you are done.
 
-    With a ``group`` it goes on where the group committed last, without one it starts anew each
-    time. Raises ``TopicMissing`` and ``BrokerUnreachable`` within ten seconds.
+    With a ``group`` it continues where the group committed last, without one at the first record
+    each time. Raises ``TopicMissing`` and ``BrokerUnreachable`` within ten seconds.
     """
     require_topic(config, topic)
     settings = {

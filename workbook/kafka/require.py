@@ -85,7 +85,7 @@ def topic_ids(
     """Return the topics' ids, by one question: offsets mean nothing in a topic that was recreated.
 
     Raises ``BrokerUnreachable``, and ``TopicMissing`` for a topic that isn't there, unless
-    ``missing`` says what stands for its id.
+    ``missing`` is given in place of its id.
     """
     if not topics:
         return {}

@@ -6,6 +6,7 @@ partition: the newest time among its records so far.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -94,25 +95,8 @@ def _taken(unread: Unread, taken: int, other: int | None, rule: Rule, max_lead: 
         return taken
     if own is None:
         taken = min(int(np.searchsorted(tops, NO_TOP, "right")) + 1, len(tops))
-    return _allowed(tops, taken, lambda top: rule(top, other, max_lead))
-
-
-def _allowed(tops: npt.NDArray[np.int64], taken: int, fine: Callable[[int], bool]) -> int:
-    """Return how many records may be read, by their tops: all up to the first that isn't fine.
-
-    It looks in steps of 1, 2, 4, ... and halves the last one: often few may be read.
-    """
-    low, step, end = taken, 1, len(tops)
-    while low < end and fine(int(tops[min(low + step, end) - 1])):
-        low, step = min(low + step, end), 2 * step
-    high = min(low + step, end) - 1
-    while low < high:
-        middle = (low + high) // 2
-        if fine(int(tops[middle])):
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    # Tops rise: all up to the first that the rule forbids may be read.
+    return bisect_left(tops, True, lo=taken, key=lambda top: not rule(int(top), other, max_lead))
 
 
 def _earlier(both: Sequence[Unread], taken: list[int], rule: Rule, max_lead: int) -> int | None:

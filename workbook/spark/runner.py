@@ -23,10 +23,7 @@ from workbook.spark.settings import in_rocksdb
 
 # What Kafka's Java client says when nobody answers, and what our dead letters say.
 _SILENCE = (
-    "BrokerUnreachable",
-    "TimeoutException",
-    "DisconnectException",
-    "NetworkException",
+    *("BrokerUnreachable", "TimeoutException", "DisconnectException", "NetworkException"),
     "Timeout expired",
 )
 
@@ -179,8 +176,7 @@ def start_copy(
 
 
 def _start(stream: DataStreamWriter, checkpoint: Path, **trigger: str) -> StreamingQuery:
-    stream = stream.option("checkpointLocation", str(checkpoint / "0"))
-    return stream.trigger(**trigger).start()
+    return stream.trigger(**trigger).start(checkpointLocation=str(checkpoint / "0"))
 
 
 def _running(

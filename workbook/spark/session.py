@@ -108,17 +108,13 @@ def stop_spark(spark: SparkSession, within: float = END_S) -> None:
     end_now(processes)
 
 
-def checkpoint(name: str, *, fresh: bool = True) -> Path:
-    """Return a checkpoint folder of this process: a ``fresh`` one, or the query's last again.
-
-    Fresh means another folder: a query that still runs keeps its own.
-    """
+def checkpoint(name: str) -> Path:
+    """Return a new checkpoint folder of this process; a query that still runs keeps its own."""
     own = scratch_dir() if cluster.is_local() else cluster.own_folder()
     folder = own / "checkpoints" / name
     folder.mkdir(parents=True, exist_ok=True)
-    made = len(list(folder.iterdir()))
-    chosen = folder / str(made + 1 if fresh else max(made, 1))
-    chosen.mkdir(exist_ok=True)
+    chosen = folder / str(len(list(folder.iterdir())) + 1)
+    chosen.mkdir()
     return chosen
 
 

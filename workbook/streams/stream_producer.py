@@ -23,7 +23,7 @@ TICK_S = 0.02
 ENDLESS = 2**40
 
 RANDOM_END = re.compile(r"\.[0-9a-f]{4}$")
-"""The suffix by which ``topics.new_topic`` distinguishes the topics of two runs."""
+"""The suffix that ``topics.new_topic`` gives to the topics of a run."""
 
 BULK = {
     "compression.type": "lz4",  # measured: it doubles the rate

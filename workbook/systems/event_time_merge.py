@@ -56,7 +56,7 @@ _SHARED = (
         "heartbeat_s", float, "SECONDS", "time between two heartbeats; default: 1, 0 for none"
     ),
     share("late", "share of the messages that come late; default: 0"),
-    StreamOption("late_by_ms", whole, "MS", "the most by which one is late; default: 30000"),
+    StreamOption("late_by_ms", whole, "MS", "how late a late message is at most; default: 30000"),
     StreamOption(
         "gap_every_s",
         float,
