@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 from labs import until
 
 from workbook.errors import ServerFailed
 from workbook.kafka.application import Application, stop_all
 from workbook.kafka.broker import Broker
+from workbook.kafka.offsets import committed_offset
 from workbook.kafka.producer import DeliveringProducer
 from workbook.stack import kafka_tools
 from workbook.stack.kafka_tools import consumer_groups
@@ -37,15 +37,6 @@ def filled(broker: Broker, name: str, records: int = 10) -> str:
     return name
 
 
-def committed(admin: AdminClient, group: str, topic: str) -> int:
-    asked = [ConsumerGroupTopicPartitions(group, [TopicPartition(topic, 0)])]
-    (answer,) = admin.list_consumer_group_offsets(asked).values()
-    try:
-        return int(answer.result(30).topic_partitions[0].offset)
-    except KafkaException:  # its coordinator isn't ready yet
-        return -1
-
-
 def members(admin: AdminClient, group: str) -> list[str]:
     (answer,) = admin.describe_consumer_groups([group]).values()
     return [member.client_id for member in answer.result(30).members]
@@ -58,7 +49,7 @@ def test_it_joins_reads_and_commits_then_leaves(
     topic = filled(broker, f"read-by-{protocol}")
     group = f"readers-{protocol}"
     with Application(broker.client_config(), group, topic, client_id="shop", protocol=protocol):
-        until(lambda: committed(admin, group, topic) == 10, "its commit")
+        until(lambda: committed_offset(broker.client_config(), topic, group) == 10, "its commit")
         assert members(admin, group) == ["shop"]
     assert members(admin, group) == []
 
@@ -68,7 +59,7 @@ def test_one_that_is_killed_stays_a_member_until_its_session_times_out(
 ) -> None:
     topic = filled(broker, "read-by-a-victim")
     victim = Application(broker.client_config(), "victims", topic)
-    until(lambda: committed(admin, "victims", topic) == 10, "its commit")
+    until(lambda: committed_offset(broker.client_config(), topic, "victims") == 10, "its commit")
     victim.kill()
     assert members(admin, "victims") == ["rdkafka"]
     until(lambda: members(admin, "victims") == [], "the session time-out")

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import pandas as pd
 from confluent_kafka import (
     OFFSET_INVALID,
+    Consumer,
     ConsumerGroupTopicPartitions,
     IsolationLevel,
     KafkaError,
@@ -103,11 +104,15 @@ def committed_by(config: Mapping[str, Any], groups: Iterable[str]) -> pd.DataFra
 
     A group that doesn't exist has no row. Raises ``KafkaException`` where the broker refuses.
     """
-    rows = [
-        (group, topic, partition, offset)
-        for group in groups  # the client takes one group a request
-        for (topic, partition), offset in _committed(config, group, None).items()
-    ]
+    client, rows = admin(config), []
+    for group in groups:  # the client takes one group a request
+        asked = [ConsumerGroupTopicPartitions(group)]
+        [answer] = client.list_consumer_group_offsets(asked, request_timeout=ANSWER_S).values()
+        rows += [
+            (group, place.topic, place.partition, place.offset)
+            for place in answer.result().topic_partitions
+            if place.offset >= 0
+        ]
     return pd.DataFrame(rows, columns=["group", "topic", "partition", "offset"])
 
 
@@ -127,17 +132,20 @@ def _listed(
     return _patiently(config, ask)
 
 
-def _committed(
-    config: Mapping[str, Any], group: str, places: list[TopicPartition] | None
-) -> Offsets:
+def _committed(config: Mapping[str, Any], group: str, places: list[TopicPartition]) -> Offsets:
+    # By a consumer: while the coordinator is starting, librdkafka crashes the process of an admin
+    # client. Uncommitted: otherwise the answer waits for the end of a transaction.
+    settings = {"group.id": group, "isolation.level": "read_uncommitted", "log_level": 0}
+    reader = Consumer({**config, **settings})
+
     def ask() -> Offsets:
-        asked = [ConsumerGroupTopicPartitions(group, places)]
-        client = admin(config)
-        [answer] = client.list_consumer_group_offsets(asked, request_timeout=ANSWER_S).values()
-        found = answer.result().topic_partitions
+        found = reader.committed(places, timeout=ANSWER_S)
         return {(p.topic, p.partition): int(p.offset) for p in found if p.offset != OFFSET_INVALID}
 
-    return _patiently(config, ask)
+    try:
+        return _patiently(config, ask)
+    finally:
+        reader.close()
 
 
 def _patiently(config: Mapping[str, Any], ask: Callable[[], T]) -> T:
