@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbook.kafka.murmur2 import partition_of
+from workbook.kafka.partitioning import partition_of
 from workbook.streams.events.clicks import MAX_AHEAD_MS, ClickType
 from workbook.streams.events.reasons import Reason
 from workbook.streams.generators.streams import (
