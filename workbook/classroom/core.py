@@ -82,7 +82,7 @@ class Problem:
         """Return the learner's answer if it has passed its check, else the reference.
 
         Unless that answer has passed, one printed line says that the reference stands in, and why.
-        So what comes after an exercise runs whatever was written in it.
+        So the cells behind an exercise run whatever was written in it.
         """
         if line := self._doubt(answer):
             print(f"{self.name}: {line}")

@@ -20,7 +20,7 @@ NEXT_STEPS: tuple[tuple[str, str], ...] = (
     ),
     (
         r"an assert without a text",
-        "The cell compares what came with what should come, and they differ. Has a cell above it "
+        "The cell compares a result with the expected one, and they differ. Has a cell above it "
         f"run twice, in another order, or with something of yours in it? {AGAIN}",
     ),
     (

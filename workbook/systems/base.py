@@ -113,7 +113,7 @@ class Job:
 class Started:
     """A running system: its query with its ``sinks``, and a table to show meanwhile.
 
-    ``summary`` says at the end what came out, once ``settle`` has waited a few seconds at most for
+    ``summary`` names the results at the end, once ``settle`` has waited a few seconds at most for
     what is yet to be known. ``store`` is the file in which its table can be asked for. With
     ``full_screen`` the table takes the whole terminal.
     """

@@ -32,7 +32,7 @@ FIELDS = ("click_type", "timestamp", "partition", "offset", "reason", "now")
 
 TOO_LATE = Reason.TOO_LATE.value
 SUMS = ("read", "counted", "open", TOO_LATE, "rejected", "others")
-"""Of all records so far: those read are page views that were counted in a complete second, lie in
+"""Of all records so far: those read are page views that were counted in a complete second, are in
 one that is still open, or came too late; those rejected; and others, which are no page views."""
 
 RESULT = """
