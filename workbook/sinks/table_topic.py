@@ -28,8 +28,8 @@ class TableTopic(Sink):
     wrong now: a tombstone takes its place, with the header ``reason``, and the row goes to
     ``dead_letters``, if there are any. The next change of the row is written as ever.
 
-    At least once: a micro-batch may be written twice. The last record of a key counts, so that does no
-    harm. Raises ``TopicMissing`` now, ``BrokerUnreachable`` when the broker does not take a batch
+    At least once: a micro-batch may be written twice. The last record of a key counts, so that does
+    no harm. Raises ``TopicMissing`` now, ``BrokerUnreachable`` when the broker does not take a batch
     within ``patience`` seconds.
     """
 
