@@ -10,6 +10,7 @@ import sysconfig
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -178,8 +179,9 @@ def test_records_that_are_deleted_while_it_looks(clamped: Clamped, strict: bool)
 def test_while_the_broker_is_away_nobody_becomes_idle(
     clamped: Clamped, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    later, name = Shifted(), clamped.topics[0]
-    monkeypatch.setattr("workbook.sources.clamped.time", later)
+    later, name = [0.0], clamped.topics[0]
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + later[0], time=time.time)
+    monkeypatch.setattr("workbook.sources.clamped.time", clock)
     log = clamped.log(idleTimeout="10 minutes")
     clamped.write(0, 0)
     clamped.write(1, 0)
@@ -187,28 +189,15 @@ def test_while_the_broker_is_away_nobody_becomes_idle(
     clamped.write(0, 5, 99)
 
     def ask_late() -> Any:
-        later.by += 3600
+        later[0] += 3600
         return ask()
 
     log.ask = ask_late  # type: ignore[method-assign]
     found = log.latestOffset(found, ALL)
     assert found["offsets"][name]["0"] == 2
     log.ask = ask  # type: ignore[method-assign]
-    later.by += 3600
+    later[0] += 3600
     assert log.latestOffset(found, ALL)["offsets"][name]["0"] == 3, "it's idle now"
-
-
-class Shifted:
-    """The module time, whose monotonic clock may be put forward by so many seconds."""
-
-    def __init__(self) -> None:
-        self.by = 0.0
-
-    def monotonic(self) -> float:
-        return time.monotonic() + self.by
-
-    def time(self) -> float:
-        return time.time()
 
 
 @pytest.mark.parametrize(
