@@ -38,7 +38,13 @@ RIGHT = (2, [5, 6])
         ([(1, [3, 4])], [1, 2], [], "2", "emitted in part: 2 lost"),
         ([(1, [1, 2, 3, 4])] * 2, [], [1, 2, 3, 4], "4, 4", "the last value is right"),
         ([(1, [1, 2]), (1, [3, 4])], [1, 2], [], "2, 2", "2 lost; the parts add up"),
-        ([(1, [1, 2, 3, 4]), (1, [4])], [1, 2, 3], [4], "4, 1", "3 lost; who adds up counts 1"),
+        (
+            [(1, [1, 2, 3, 4]), (1, [4])],
+            [1, 2, 3],
+            [4],
+            "4, 1",
+            "3 lost; a reader that adds up counts 1",
+        ),
     ],
 )
 def test_the_verdict(emitted, lost, duplicated, told, meaning) -> None:
@@ -70,8 +76,8 @@ def test_the_verdict(emitted, lost, duplicated, told, meaning) -> None:
 def test_each_reader_is_judged(emitted, keeps_last, adds_up) -> None:
     verdict = verdict_of(*((1, ids) for ids in emitted), RIGHT)
     assert (verdict.keeps_last, verdict.adds_up) == (keeps_last, adds_up)
-    assert ("One who adds up" in str(verdict)) == (len(emitted) > 1 or keeps_last == "lost")
-    assert ("One who adds up" in verdict._repr_html_()) == ("One who adds up" in str(verdict))
+    assert ("One that adds up" in str(verdict)) == (len(emitted) > 1 or keeps_last == "lost")
+    assert ("One that adds up" in verdict._repr_html_()) == ("One that adds up" in str(verdict))
 
 
 def test_neither_is_told_in_one_sentence() -> None:

@@ -84,7 +84,7 @@ def assert_letters(config: dict[str, str], topic: Topic) -> None:
     }
     large = got[0, 6][-1]
     assert VALUES[12].startswith(large)  # type: ignore[union-attr]
-    assert most - 100 < len(large) <= most
+    assert len(large) == most // 2
     assert got == expected
     assert len(letters) == len(REJECTED)
 

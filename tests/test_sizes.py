@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
@@ -16,7 +17,6 @@ from confluent_kafka import Message
 from workbook.errors import RecordRefused
 from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import HEADERS, DeadLetters
-from workbook.kafka.loops import within
 from workbook.kafka.offsets import partition_offsets
 from workbook.kafka.producer import RecordProducer
 from workbook.kafka.readers import consumer, read_dead_letters, read_messages
@@ -124,9 +124,14 @@ def test_a_loop_passes_records_of_any_size(broker: Broker, topic: Callable[..., 
             producer.send_bytes(page.to_json())
     reader = consumer({**config, "enable.auto.commit": "false"}, clicks.name, "counter")
     told = MetricsProducer(config, metrics.name)
-    over = within(60, lambda _: told.delivered > 0)
+    deadline = time.monotonic() + 60
+
+    def over() -> bool:
+        assert time.monotonic() < deadline
+        return told.delivered > 0
+
     with DeadLetters(config, clicks.dead_letters.name) as letters:
-        commit_on_delivery(reader, told, lambda: over("nothing"), letters)
+        commit_on_delivery(reader, told, over, letters)
     reader.close()
     assert partition_offsets(config, clicks.name, "counter")[0].committed == 3
     rows = read_dead_letters(config, clicks.dead_letters.name)

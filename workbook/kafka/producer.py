@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from types import MappingProxyType, TracebackType
+from types import MappingProxyType
 from typing import Any, Self
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
@@ -45,7 +45,7 @@ class DeliveringProducer:
 
     A record that the broker has not taken within ``patience`` seconds is lost, and reported so.
     ``config`` is a client configuration of librdkafka; it wins over ``settings``, and these over
-    ``SETTINGS``. ``on_full`` is called again and again while the queue is full; it may raise.
+    ``SETTINGS``.
     """
 
     def __init__(
@@ -56,10 +56,9 @@ class DeliveringProducer:
         *,
         patience: float = PATIENCE_S,
         connect: Callable[[dict[str, Any]], Any] = Producer,
-        on_full: Callable[[], None] = lambda: None,
     ) -> None:
         self.topic, self.failed, self.first_failure = topic, 0, ""
-        self._patience, self._on_full = patience, on_full
+        self._patience = patience
         given_up = {"message.timeout.ms": int(patience * 1000)}
         self._producer = connect({**SETTINGS, **given_up, **settings, **config})
         # What an idempotent producer is given before it knows a broker waits for half a second.
@@ -100,7 +99,6 @@ class DeliveringProducer:
                     break
                 except BufferError:
                     self.poll(0.1)  # let the broker catch up
-                    self._on_full()
                 except KafkaException as refused:
                     report(refused.args[0], None)
                     break
@@ -137,12 +135,7 @@ class DeliveringProducer:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 

@@ -34,7 +34,7 @@ SET lock_timeout = '10s';
 SET statement_timeout = '60s';
 SET idle_in_transaction_session_timeout = '30s';
 """
-"""Nobody waits for ever: not for a lock of another program, nor another run for a frozen one."""
+"""No run waits for ever, neither for the lock of another program nor for a frozen run."""
 
 T = TypeVar("T")
 

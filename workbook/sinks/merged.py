@@ -12,7 +12,8 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
 from workbook.kafka.dead_letters import DeadLetters
-from workbook.kafka.require import PATIENCE_S, require_partitions, require_topic, topic_ids
+from workbook.kafka.partitioning import require_partitions
+from workbook.kafka.require import PATIENCE_S, require_topic, topic_ids
 from workbook.kafka.start_offsets import headers
 from workbook.sinks.delivery import Delivery, Record
 from workbook.spark.runner import ExecutorSink

@@ -16,7 +16,7 @@ from workbook.streams.events.merged import Merged
 from workbook.streams.events.reasons import Reason
 
 Placed = tuple[int, Merged]
-"""A partition, and a merged visit that lies in it or came from it."""
+"""A partition, and a merged visit that is in it, or that came from it."""
 
 
 class ClickProducer(RecordProducer):

@@ -35,7 +35,7 @@ emitted ssids; the newest event time of each topic, and sums."""
 
 SUMS = ("messages", "open", "emitted", "fragments", "no_visit")
 """Messages taken, visits open now, visits emitted, those of them that are further parts, and orders
-whose visit never came. A message that comes again counts again."""
+whose visit never came. A message that arrives twice counts twice."""
 _NEXT = ("next_0", "next_1")
 _CAME = ("came_0", "came_1")
 _RUN = ("run", "began")
@@ -135,7 +135,7 @@ def merge(
 def _clock(
     state: State, batch: pl.DataFrame, topics: Sequence[str], idle: Idle | None
 ) -> dict[str, Any]:
-    """Return the clock's row, moved by what came."""
+    """Return the clock's row, moved by the new messages."""
     known = state["clock"].all()
     if known is None:
         clock: dict[str, Any] = {**dict.fromkeys(_CLOCK), **dict.fromkeys(SUMS, 0)}
@@ -242,7 +242,7 @@ def _remembered(done: pl.DataFrame, until: int) -> pl.DataFrame:
     return done.select("ssid", pl.col("fragment") + 1, pl.lit(until, pl.Int64).alias("until"))
 
 
-# --- what comes out ---------------------------------------------------------------------------
+# --- the output ----------------------------------------------------------------------------
 
 
 def _emitted(

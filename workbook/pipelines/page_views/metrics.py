@@ -83,8 +83,8 @@ class Seconds:
         a count of one must not replace it.
         """
         if offset < self._next.get(partition, 0):
-            # Its group was made anew, as after an outage: we are back at the last commit, which is
-            # where a second begins. What we had counted behind it comes again.
+            # Its group was recreated, as after an outage: we are back at the last commit, which is
+            # where a second begins. We read again what we had counted after it.
             self.open.pop(partition, None)
         self._next[partition] = offset + 1
         if click.click_type is not ClickType.PAGE:
@@ -115,7 +115,7 @@ def completed(
     """Poll until ``until()`` holds, and yield each second once a later one begins.
 
     ``polled`` is called after every poll, with None after an idle one. ``reject`` gets what is no
-    click, what comes too late and what is too far ahead. Errors of the reader pass through.
+    click, late clicks and those too far ahead. Errors of the reader pass through.
     """
     seconds = Seconds()
     # The next reader of a partition counts its open second from the first record on. If the
@@ -203,7 +203,7 @@ def commit_on_delivery(
     def commit(done: Completed) -> None:
         settle()
         at("before-commit")
-        with suppress(KafkaException):  # else the seconds since the last commit come again
+        with suppress(KafkaException):  # else the seconds since the last commit are read again
             reader.commit(offsets=[done.restart()], asynchronous=False)
         at("after-commit")
 

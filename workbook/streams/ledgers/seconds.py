@@ -23,9 +23,9 @@ class SecondsVerdict:
     ``seconds`` has a row per second of the input: second, expected (page views), emitted (the
     count of every emission in its order, as text), last (0 where there is none), lost, duplicated,
     miscounted, meaning. ``miscounted`` has a row per metric (second, views, offset) whose views are
-    not the number of its events, or whose events don't all lie in its second. ``lost`` has a row
-    per event (event_id, timestamp in ms, second) that is missing for a reader who keeps the last
-    value of each key; ``duplicated`` a row per event counted once more by a reader who adds up,
+    not the number of its events, or whose events aren't all of its second. ``lost`` has a row
+    per event (event_id, timestamp in ms, second) that is missing for a reader that keeps the last
+    value of each key; ``duplicated`` a row per event counted once more by a reader that adds up,
     with the offset of that emission; ``missing`` a row per event that is missing for this one too.
     """
 
@@ -42,14 +42,14 @@ class SecondsVerdict:
 
     @property
     def keeps_last(self) -> str:
-        """Return what a reader has who keeps the last value: all right, lost or wrong numbers."""
+        """Return what a reader that keeps the last value has: all right, lost or wrong numbers."""
         if len(self.miscounted):
             return WRONG
         return "lost" if len(self.lost) else "all right"
 
     @property
     def adds_up(self) -> str:
-        """Return what a reader has who adds up: all right, lost, duplicated, both or wrong."""
+        """Return what a reader that adds up has: all right, lost, duplicated, both or wrong."""
         if len(self.miscounted):
             return WRONG
         found = {"lost": self.missing, "duplicated": self.duplicated}
@@ -112,8 +112,8 @@ class SecondsVerdict:
             return ""
         last, summed = len(self.lost), len(self.missing)
         return (
-            f" A reader who keeps the last value: {last:,} lost. One who adds up: {summed:,} lost, "
-            f"{len(self.duplicated):,} duplicated."
+            f" A reader that keeps the last value: {last:,} lost. One that adds up: "
+            f"{summed:,} lost, {len(self.duplicated):,} duplicated."
         )
 
 
@@ -134,8 +134,8 @@ def _clock(frame: pd.DataFrame) -> pd.DataFrame:
 def judge(expected: pd.DataFrame, metrics: pd.DataFrame) -> SecondsVerdict:
     """Compare the metrics with the page views that count: event_id, timestamp (ms), second.
 
-    ``metrics`` are those of ``read_metrics``, in their order. What lies behind the last second in
-    which something is expected isn't judged: there is the click that completes that second.
+    ``metrics`` are those of ``read_metrics``, in their order. Later seconds than the last expected
+    one aren't judged: there is the click that completes that second.
     """
     judged = metrics[metrics["second"] <= expected["second"].max()]
     ledger = Ledger(expected[["event_id", "timestamp", "second"]])
@@ -197,10 +197,10 @@ def meaning(expected: int, emitted: list[int], lost: int, duplicated: int, misco
     if emitted == [expected] and not lost:
         return "right"
     if not lost:
-        return f"the last value is right; who adds up counts {duplicated} twice"
+        return f"the last value is right; a reader that adds up counts {duplicated} twice"
     if len(emitted) == 1:
         return f"emitted in part: {lost} lost"
     words = f"a part replaced what was emitted before: {lost} lost"
     return words + (
-        f"; who adds up counts {duplicated} twice" if duplicated else "; the parts add up"
+        f"; a reader that adds up counts {duplicated} twice" if duplicated else "; the parts add up"
     )
