@@ -191,12 +191,14 @@ def test_the_error_of_a_query_is_not_printed_as_json_above_it(spark: SparkSessio
         ("spark://127.0.0.1:7077", None), ("spark://far:7077", None), ("yarn", None),
     ],
 )  # fmt: skip
-def test_spark_keeps_to_loopback_only_with_a_local_master(
+def test_only_a_local_spark_keeps_to_loopback_and_to_this_python(
     monkeypatch: pytest.MonkeyPatch, master: str, address: str | None
 ) -> None:
-    monkeypatch.setattr(os, "environ", {"SPARK_MASTER": master})
+    given = {"SPARK_MASTER": master, "PYSPARK_PYTHON": "/opt/python"}
+    monkeypatch.setattr(os, "environ", given)
     settings.settle_environment()
     assert os.environ.get("SPARK_LOCAL_IP") == address
+    assert os.environ["PYSPARK_PYTHON"] == (sys.executable if address else "/opt/python")
     os.environ["SPARK_LOCAL_IP"] = "192.0.2.7"
     settings.settle_environment()
     assert os.environ["SPARK_LOCAL_IP"] == "192.0.2.7", "the user's own choice holds"
