@@ -29,8 +29,8 @@ from workbook.topics import Topic
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from workbook.kafka.broker import Broker
     from workbook.pipelines.event_time_merge.columns import Limits
-    from workbook.sources.kafka import Kafka
     from workbook.spark.runner import ExecutorSink, Sink
     from workbook.streams.stream_producer import Stream
 
@@ -183,7 +183,7 @@ class EventTimeMerge(System):
                 f"{' and '.join(given) or 'none'}."
             )
 
-    def check_topics(self, broker: Kafka, options: Namespace) -> None:
+    def check_topics(self, broker: Broker, options: Namespace) -> None:
         """Refuse topics that aren't partitioned alike, the results' among them."""
         from workbook.errors import TopicMissing
         from workbook.kafka.partitioning import require_alike, require_partitions
