@@ -29,8 +29,8 @@ class TableTopic(Sink):
     ``dead_letters``, if there are any. The next change of the row is written as ever.
 
     At least once: a micro-batch may be written twice. The last record of a key counts, so that does
-    no harm. Raises ``TopicMissing`` now, ``BrokerUnreachable`` when the broker does not take a batch
-    within ``patience`` seconds.
+    no harm. Raises ``TopicMissing`` now, ``BrokerUnreachable`` when the broker does not take a
+    batch within ``patience`` seconds.
     """
 
     kind = "topic"
