@@ -25,7 +25,7 @@ NEXT_STEPS: tuple[tuple[str, str], ...] = (
     ),
     (
         r"UnknownTopicOrPartition|UNKNOWN_TOPIC|_UNKNOWN_PARTITION",
-        "The topic isn't there. Look at its name; a broker that was started anew has lost the old "
+        "The topic isn't there. Look at its name; a broker that was started again has lost the old "
         f"topics, too. {AGAIN}",
     ),
     (

@@ -137,7 +137,7 @@ def merge(
 def _clock(
     known: dict[str, Any], batch: pl.DataFrame, topics: Sequence[str], idle: Idle | None
 ) -> dict[str, Any]:
-    """Return the clock's row, moved by what came."""
+    """Return the clock's row, moved by the new messages."""
     clock: dict[str, Any] = {**dict.fromkeys(_CLOCK), **dict.fromkeys(SUMS, 0), **known}
     for number, topic in enumerate(topics):
         of_topic = batch.filter(pl.col("topic") == topic)

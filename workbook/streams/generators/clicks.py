@@ -44,7 +44,7 @@ NAMES = [(ClickType.PAGE, page) for page in PAGES] + [(ClickType.ACTION, a) for 
 _TYPES = np.array([kind.value for kind, _ in NAMES], dtype=object)
 
 KEYLESS = -1
-"""The partition of a visitor without a key: chosen anew for each event."""
+"""The partition of a visitor without a key: chosen for each event."""
 
 SPOILED: tuple[tuple[Reason, Spoil], ...] = (
     (Reason.EMPTY, lambda key, click: (key, None)),
