@@ -1,4 +1,4 @@
-"""Words that a reader stumbles over don't come back: of VOICE's seven habits those that can be found.
+"""Words that a reader stumbles over don't come back: of seven habits, those that can be found.
 
 The chapters' own prose, and the exercises', is not looked at here.
 """

@@ -74,7 +74,7 @@ class Problem:
         return Card(State.SOLUTION, self.name, (Part("", text, code=True),))
 
     def skip(self) -> Card:
-        """Take the reference for this exercise; ``check`` an answer later to continue with yours."""
+        """Take the reference for this exercise; ``check`` yours later to continue with it."""
         self._skipped = True
         return Card(State.SKIPPED, self.name, (Part("", _SKIPPED),))
 
