@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbook.views.drawing import BLUE, GREEN, GREY, INK_ON_PAPER, ORANGE, RED
+from workbook.views.colours import BLUE, GREEN, GREY, INK_ON_PAPER, ORANGE, RED
 from workbook.views.picture import Picture, moment, number
 from workbook.views.plane import Plane, moments
 from workbook.views.runs import EARLIER, WAITING, MicroBatch, Run, dropped, newest

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from workbook.streams.events.group_fields import KINDS, Field, key_fields, value_fields
-from workbook.views.drawing import BLUE, ORANGE
+from workbook.views.colours import BLUE, ORANGE
 from workbook.views.picture import Picture, cut, number
 from workbook.views.rewind import Stepper
 from workbook.views.strip import Look, Strip
@@ -62,7 +62,7 @@ def _line(strip: Strip, data: bytes, fields: Sequence[Field], first: int, end: i
         low, high = max(field.first, first), min(field.first + field.size, end)
         if low < high:
             words = f"{field.name}: {field.value}" if low == _widest(field) else "…"
-            words = cut(words, max(30 * (high - low), 90))
+            words = cut(words, max(5 * (high - low), 14))
             strip.bracket(low - first, high - first, words, (BLUE, ORANGE)[count % 2], below=True)
 
 
