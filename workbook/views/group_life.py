@@ -120,8 +120,8 @@ def _draw(
     if life:
         beside = axes.get_yaxis_transform()
         axes.text(1.01, lane, life[-1].state, transform=beside, va="center", weight="bold")
-    ticks = {"color": INK_ON_PAPER, "markersize": 7, "label": "a commit"}
-    axes.plot(commits, [lane + 0.32] * len(commits), "|", **ticks)
+    places = [lane + 0.32] * len(commits)
+    axes.plot(commits, places, "|", color=INK_ON_PAPER, ms=7, label="a commit")
     for at, words in done:
         axes.vlines(at, lane - 0.28, lane + 0.2, color=RED, lw=2)
         axes.plot(at, lane - 0.34, "x", color=RED)
