@@ -85,7 +85,7 @@ def _who_writes() -> Callable[[], object]:
 def _table_changes() -> Callable[[], object]:
     changes = [Change("Ada", -1, "p1", ""), Change("Bo", 1, "", "p1")]
     updates = [Update(f"p{n}", "Ada", "Bo", changes) for n in range(RECORDS)]
-    return lambda: table_changes(updates)._repr_html_()
+    return lambda: table_changes(updates).picture._repr_html_()
 
 
 def _tape() -> Callable[[], object]:

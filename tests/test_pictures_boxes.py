@@ -109,9 +109,7 @@ def test_an_update_is_a_row_that_goes_and_one_that_comes() -> None:
 
 def test_of_many_updates_the_last_ones_are_steps() -> None:
     drawn = table_changes([Update(f"p{n}", None, "x") for n in range(UPDATES + 3)])
-    assert len(drawn.steps) == UPDATES
-    assert drawn.words == f"27 updates, 0 changes. The last {UPDATES} updates are drawn."
-    assert drawn.rows[0]["update"] == 4
-    page = drawn._repr_html_()
-    assert page.count('type="radio"') == UPDATES
-    assert "<p>" in table_changes([])._repr_html_()
+    assert len(drawn.slider.options) == UPDATES
+    assert drawn.slider.options[0] == ("4 of 27: p3", 0)
+    drawn.on.click()
+    assert drawn.picture.words.startswith("p4 is new: x")

@@ -78,9 +78,9 @@ def test_a_click_is_dropped_if_its_window_had_ended_by_the_watermark_of_the_batc
     assert dropped(run).tolist() == [False] * 5 + [True, False, True, False]
     drawn = event_time(run)
     assert drawn.words == (
-        "In micro-batches 0 to 6: 9 page views in 5 windows, 3 closed and 2 open; the watermark is "
-        "12:00:04. 2 were dropped: their windows had ended by the watermark of the micro-batch "
-        "before."
+        "Micro-batches 0 to 6: 9 page views in 5 windows, 3 closed and 2 open; watermark: "
+        "12:00:04. Dropped: 2, whose windows had ended by the watermark of the micro-batch before "
+        "(2 of partition 0)."
     )
     assert [row["dropped"] for row in drawn.rows] == [0, 0, 0, 1, 0, 0, 1]
     assert "earlier: 2023-11-15 11:59:00" in drawn_words(drawn)
@@ -112,7 +112,7 @@ def test_an_empty_topic_a_query_without_progress_and_one_that_failed() -> None:
     assert event_time(Run()).words == "No page view has come yet."
     drawn = event_time(joined(clicks((0, 0, 0)), {}))
     assert drawn.words == (
-        "The query has reported no micro-batch yet. 1 page view waits to be read."
+        "The query has reported no micro-batch yet. Waiting to be read: 1 page view."
     )
     assert "not read yet" in drawn_words(drawn)
     assert event_time(Run(failed="no such topic.")).words.startswith(
@@ -169,7 +169,7 @@ def test_of_many_clicks_a_sample_is_drawn_that_keeps_what_is_rare(count: int) ->
     assert shown is not None
     assert shown[1] == f"{count:,}"
     assert int(shown[2].replace(",", "")) <= MOST + 1
-    assert "1 was dropped" in drawn.words
+    assert "Dropped: 1," in drawn.words
     assert "earlier: 2023-11-15 11:50:00" in drawn_words(drawn)
 
 

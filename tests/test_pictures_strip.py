@@ -128,8 +128,9 @@ def test_the_fields_cover_all_bytes_whatever_they_are() -> None:
 
 def test_it_steps_through_keys_and_values_and_a_tombstone_has_a_key_only() -> None:
     steps = record_steps({1: (KEY, COMMIT), 2: (bytes.fromhex("0002 0000"), None)})
-    assert steps.names == ["a commit: key", "a commit: value", "a classic group: key"]
-    assert {row["record"] for row in steps.rows} == set(steps.names)
+    assert [name for name, _ in steps.slider.options] == [
+        "a commit: key", "a commit: value", "a classic group: key",
+    ]  # fmt: skip
 
 
 # --- compaction -------------------------------------------------------------------------------
@@ -378,10 +379,6 @@ def test_a_group_s_life_says_each_state_and_what_was_done() -> None:
     assert "active 0 to 6 s, idle 6 to 9 s, empty 9 to 20 s" in drawn.rows[0]["its life"]
     assert drawn.rows[0]["commits seen"] == "2 commits"
     assert group_life([], [], 5, 10).words == "No group yet."
-    looks = [Seen(0, "a", 1, [0]), Seen(1_000, "a", 1, [1_000]), Seen(1_100, "a", 0, [1_000])]
-    old = group_life(looks, [(1, "a", "long ago"), (1_050, "a", "stop")], 1_110, 10).figure
-    assert ">stop<" in old
-    assert ">long ago<" not in old
 
 
 # --- the checkpoint ---------------------------------------------------------------------------
@@ -412,7 +409,7 @@ STOPPED = "When the kill fell, micro-batch 11 was in offsets and state, and not 
          "last one in commits was 4.", []),
         (batch(4, 92), [90], "When the kill fell, no micro-batch was planned.", []),
         ([file for n in range(30) for file in batch(n, n * 2)], [], "The last micro-batch in "
-         "offsets: 29, in state: 29, in commits: 29. 30 micro-batches have files here, 5 are "
+         "offsets: 29, in state: 29, in commits: 29. 30 micro-batches have files here, 4 are "
          "drawn.", []),
     ],
 )  # fmt: skip
@@ -421,7 +418,7 @@ def test_a_checkpoint_says_what_a_kill_found(
 ) -> None:
     drawn = checkpoint(files, kills=kills)
     assert drawn.words == words
-    assert re.findall(r"<title>(\w+/\d+) is missing", drawn.figure) == missing
+    assert re.findall(r'title="(\w+/\d+) is missing', drawn.figure) == missing
 
 
 def test_a_checkpoint_says_when_each_file_was_written_and_what_a_micro_batch_reads() -> None:
@@ -432,7 +429,9 @@ def test_a_checkpoint_says_when_each_file_was_written_and_what_a_micro_batch_rea
         "state": "-0.70 s, +30.00 s", "commits": "+30.50 s",
     }  # fmt: skip
     assert "▶ started again" in drawn.figure
-    assert "// 25 s" in drawn.figure, "a long pause is cut short"
+    assert [title for title in titles(drawn) if "commits" in title] == [
+        "commits/9", "commits/10", "commits/11 is missing", "commits/11", "commits/12",
+    ]  # fmt: skip
 
 
 def test_other_writes_than_files_have_their_own_order_and_kill() -> None:

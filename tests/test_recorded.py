@@ -110,7 +110,7 @@ def test_the_crosses_are_exactly_the_clicks_that_spark_has_not_counted(
     crossed = run.clicks[dropped(run)]
     assert set(zip(crossed["partition"], crossed["offset"], strict=True)) == lost
     assert run.unreadable == 1
-    assert f"{len(lost)} were dropped" in event_time(run).words
+    assert f"Dropped: {len(lost)}," in event_time(run).words
     assert "2098-12-31 23:59:55" in event_time(run).words
     known = len(by_log_alone.batches)
     assert 8 <= known < len(run.batches), "the log keeps about ten"
@@ -149,7 +149,7 @@ def test_a_query_that_has_failed_says_so_and_what_it_had_read(
     shown = rewind(recorded(broker.client_config(), query, clicks.topic))
     assert "The query has failed: " in shown.picture.words
     assert "the sink is full" in shown.picture.words
-    assert "2 page views wait to be read." in shown.picture.words
+    assert "Waiting to be read: 2 page views." in shown.picture.words
 
 
 def test_an_offset_log_says_how_far_and_by_which_watermark(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from workbook.views.filter_square import Met, filter_square
 from workbook.views.group_steps import Step, group_steps
 from workbook.views.live import Live
 from workbook.views.picture import Picture
-from workbook.views.rewind import Stepper
+from workbook.views.rewind import Rewind
 from workbook.views.table_change import Change, Update, table_changes
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def in_words(row: object) -> str | None:
     return " ".join(str(row[name]) for name in names)
 
 
-def step_through(updates: Iterable[Emitted]) -> Stepper:
+def step_through(updates: Iterable[Emitted]) -> Rewind:
     """Step through updates and the changes that each emitted; a group's result is its rows."""
     groups: dict[str, dict[str, str]] = {}
     drawn = []

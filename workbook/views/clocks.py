@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from workbook.views.drawing import BLUE, GREEN, GREY, INK_ON_PAPER, ORANGE
+from workbook.views.colours import BLUE, GREEN, GREY, INK_ON_PAPER, ORANGE
 from workbook.views.picture import Picture, duration, moment, number
 from workbook.views.plane import Plane, moments
 

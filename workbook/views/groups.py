@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from workbook.streams.events.group_health import named
-from workbook.views.drawing import INK
+from workbook.views.colours import INK
 from workbook.views.picture import Picture, cut, number
 from workbook.views.plane import LINES, Plane
 from workbook.views.tables import table
@@ -25,8 +25,8 @@ LAG_CAPTION = (
     "rises is a group that's slower than what it reads; a steady one keeps its distance."
 )
 MARKS = {"active": "●", "idle": "◐", "empty": "○", "unknown": "?"}
-SHOWN, NAME = 20, 110
-"""Rows of the table; the width of a name in it, in pixels."""
+SHOWN, NAME = 20, 17
+"""Rows of the table; the letters of a name in it."""
 
 WHOLE = (
     "<style>.wb-groups {overflow-x:auto} "

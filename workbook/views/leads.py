@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from workbook.views.drawing import GREEN, GREY, INK_ON_PAPER
+from workbook.views.colours import GREEN, GREY, INK_ON_PAPER
 from workbook.views.picture import Picture, number
 from workbook.views.plane import LINES, Plane
 

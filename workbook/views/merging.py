@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from workbook.views.drawing import GREEN, GREY, INK_ON_PAPER, RED
+from workbook.views.colours import GREEN, GREY, INK_ON_PAPER, RED
 from workbook.views.picture import Picture, moment, number
 from workbook.views.plane import LINES, Plane, moments
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
-from workbook.views.drawing import wide
 from workbook.views.tables import table
 
 SAME = "The same as a table"
@@ -21,7 +20,7 @@ MINUS, ARROW = "\N{MINUS SIGN}", "\N{RIGHTWARDS ARROW}"
 
 
 class Drawn(Protocol):
-    """A drawing: a ``Drawing`` of boxes, or a ``Plane`` with axes."""
+    """A drawing: a ``Strip`` of records, a ``Plane`` with axes, rows of boxes, a grid."""
 
     def svg(self, words: str) -> str:
         """Return it as HTML; ``words`` are for who can't see it."""
@@ -67,9 +66,8 @@ def number(count: int, thing: str) -> str:
     return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
 
 
-def cut(text: str, width: float, size: float = 11) -> str:
-    """Shorten a text to what fits into ``width`` units."""
-    most = max(1, int(width / wide("x", size)))
+def cut(text: str, most: int) -> str:
+    """Shorten a text to ``most`` characters."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 

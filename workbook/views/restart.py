@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from workbook.views.drawing import BLUE, GREEN, RED
+from workbook.views.colours import BLUE, GREEN, RED
 from workbook.views.picture import Picture, number
 from workbook.views.strip import Look, Strip
 from workbook.views.tape import written

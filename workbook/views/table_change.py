@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from workbook.views.boxes import Arrow, Box, Line, Rows
-from workbook.views.picture import ARROW, MINUS, Picture, number, signed
-from workbook.views.rewind import Stepper
+from workbook.views.picture import ARROW, MINUS, Picture, signed
+from workbook.views.rewind import Rewind
 
 CAPTION = "One update: what goes out of a group, what comes in, and the group before and after"
 NOTHING = "nothing"
@@ -39,25 +38,20 @@ class Update:
     changes: Sequence[Change] = ()
 
 
-def table_change(update: Update, caption: str = CAPTION) -> Picture:
+def table_change(update: Update) -> Picture:
     """Draw one update: a row for the old and the new row, each with its change of a group."""
     left = list(update.changes)
     lines = [_line("old row", update.old, [c for c in left if c.sign < 0])]
     lines.append(_line("new row", update.new, [c for c in left if c.sign > 0]))
-    return Picture(Rows(lines), caption, words(update), list(rows([update])))
+    return Picture(Rows(lines), CAPTION, words(update), rows(update))
 
 
-def table_changes(updates: Sequence[Update], caption: str = CAPTION) -> Stepper:
+def table_changes(updates: Sequence[Update]) -> Rewind:
     """Return a picture for each of the last 24 updates, to step through."""
-    first = max(0, len(updates) - LAST)
-    shown = updates[first:]
-    names = [f"{place}: {update.key}" for place, update in enumerate(shown, first + 1)]
-    emitted = sum(len(update.changes) for update in updates)
-    said = f"{number(len(updates), 'update')}, {number(emitted, 'change')}."
-    if first:
-        said += f" The last {LAST} updates are drawn."
-    pictures = [table_change(update, caption) for update in shown]
-    return Stepper(pictures, names, said, list(rows(shown, first + 1)))
+    count = len(updates)
+    shown = range(max(0, count - LAST), count)
+    steps = [(f"{place + 1} of {count:,}: {updates[place].key}", place) for place in shown]
+    return Rewind(lambda place: table_change(updates[place]), steps, at=0, says="Update:")
 
 
 def _line(name: str, row: str | None, changes: Sequence[Change]) -> Line:
@@ -94,19 +88,21 @@ def words(update: Update) -> str:
     return text
 
 
-def rows(updates: Sequence[Update], first: int = 1) -> Iterator[dict[str, Any]]:
-    """Yield a row for each change, and one for an update without any."""
-    for place, update in enumerate(updates, first):
-        head = {"update": place, "key": update.key, "old row": update.old or "no row"}
-        head["new row"] = update.new or "no row"
-        changes: Sequence[Change | None] = update.changes or [None]
-        for change in changes:
-            yield head | {
-                "change": signed(change.sign) if change else "none",
-                "group": change.group if change else "",
-                "before": _result(change.before) if change else "",
-                "after": _result(change.after) if change else "",
-            }
+def rows(update: Update) -> list[dict[str, str]]:
+    """Return a row for each change; one for an update without any."""
+    head = {"key": update.key, "old row": update.old or "no row", "new row": update.new or "no row"}
+    if not update.changes:
+        return [head | {"change": "none", "group": "", "before": "", "after": ""}]
+    return [
+        head
+        | {
+            "change": signed(change.sign),
+            "group": change.group,
+            "before": _result(change.before),
+            "after": _result(change.after),
+        }
+        for change in update.changes
+    ]
 
 
 def _became(update: Update) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from workbook.kafka.tail import Seen, Tail
-from workbook.views.drawing import BLUE, GREEN, ORANGE
+from workbook.views.colours import BLUE, GREEN, ORANGE
 from workbook.views.picture import Picture, number
 from workbook.views.strip import Look, Strip
 
