@@ -116,7 +116,7 @@ timed_out = exercise(
               *where(lambda time, clock, timeout: time + timeout >= clock)),
         wrong("The visits are right, and their order isn't. Sort them by the time of their newest "
               "message, the oldest first, and by ssid where that is equal.",
-              varied(order=as_opened), varied(order=lambda ssid, times: ssid),
+              *(varied(order=order) for order in (as_opened, by(min), by(first), by(last))),
               varied(order=lambda ssid, times: max(times)), lambda *args: complete(*args)[::-1]),
         wrong("0 is taken for nothing. A clock or a time-out of 0 is one like any other. Does an "
               "`if` or an `or` ask whether a number is true?",

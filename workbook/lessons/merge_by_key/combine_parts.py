@@ -106,7 +106,7 @@ combine_parts = exercise(
               "have no order between them.", changed(order=None)),
         wrong("Messages of the same millisecond are in the order of the parts, so `combine(a, b)` "
               "and `combine(b, a)` differ. Sort by `event_id`, too.",
-              changed(order=time)),
+              changed(order=time), changed(order=time, of=lambda a, b: b + a)),
         wrong("It sorts by `event_id`, which says what was numbered first, not what happened "
               "first.", changed(order=number)),
         wrong("It takes two messages of the same millisecond for one. The `event_id` says which "
@@ -115,7 +115,7 @@ combine_parts = exercise(
               "their own.", lambda one, other: other, lambda one, other: one,
               changed(of=lambda a, b: b or a)),
         wrong("It combines the tracking messages, but not the orders. Do the same for both lists.",
-              changed(orders=lambda a, b: a), changed(orders=lambda a, b: [])),
+              changed(orders=lambda a, b: a), changed(orders=lambda a, b: b)),
     ],
     hints=(
         "Do the same for both lists. What must become of a message that both parts have, and how "

@@ -84,18 +84,20 @@ on_spark = frame_exercise(
               counted("click_type = 'Page' AND name LIKE '/%'")),
         wrong("A type is written `Page`, with a capital letter; `page` is another one.",
               counted("click_type = 'page'"), counted("lower(click_type) = 'page'")),
-        wrong("It returns no row at all. Is a filter never true? A comparison with null never is.",
+        wrong("It returns no row at all. Is a filter never true? A comparison with null is never "
+              "true.",
               counted("click_type = NULL"), counted("false")),
         wrong("It drops duplicates or counts distinct values. That has a price on a stream, and "
               "here every row counts, also of an event that was delivered twice.",
-              counted(of=lambda pages: pages.dropDuplicates(["event_id"])), counted(views="count(DISTINCT event_id)")),
+              counted(of=lambda pages: pages.dropDuplicates(["event_id"])),
+              counted(views="count(DISTINCT event_id)")),
         wrong("Names without a page view appear with 0. Filter before you group: on a stream each "
               "name that is kept costs state.",
               counted("true", views="count_if(click_type = 'Page')"),
               counted("true", views="sum(int(click_type = 'Page'))")),
         wrong("A name has several rows, because you group by more than the name.",
               counted(by=["event_id"]),
-              counted(by=["window(timestamp_millis(timestamp), '1 second')"])),
+              counted(by=["window(timestamp_millis(timestamp), '1 day')"])),
     ],
     hints=(
         "It takes three steps: which rows stay, what belongs together, what is counted.",
