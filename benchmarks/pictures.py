@@ -89,8 +89,8 @@ def _table_changes() -> Callable[[], object]:
 
 
 def _tape() -> Callable[[], object]:
-    labels, places = ["/home"] * RECORDS, [Place("read", RECORDS // 2), Place("committed", 100)]
-    return lambda: tape(labels, places, spans=[Span("held", 100, 500)])._repr_html_()
+    places = [Place("read", RECORDS // 2), Place("committed", 100)]
+    return lambda: tape(places, RECORDS, spans=[Span("held", 100, 500)])._repr_html_()
 
 
 PICTURES = {

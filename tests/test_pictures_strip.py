@@ -49,32 +49,30 @@ def looks(picture: Picture, look: Look) -> list[str]:
 # --- the tape ---------------------------------------------------------------------------------
 
 
-def test_the_tape_says_who_is_where_and_what_lies_between() -> None:
-    drawn = tape(["a", "<b>", "c", "d", "e"], [Place("read", 4), Place("committed", 2)], crash=3)
+def test_the_tape_says_who_is_where() -> None:
+    labels = dict(enumerate(["a", "<b>", "c", "d", "e"]))
+    drawn = tape([Place("read", 4), Place("committed", 2)], 5, labels=labels, crash=3)
     assert drawn.words == (
-        "5 records, end at 5; committed at 2; read at 4; 2 records between committed and read; "
-        "kill -9 before offset 3."
+        "5 records; committed at 2; read at 4; kill -9 before offset 3; end at 5."
     )
     assert [tuple(row.values()) for row in drawn.rows] == [
-        ("read", "4"), ("committed", "2"), ("kill -9 before", "3"), ("end", "5"),
+        ("committed", "2"), ("read", "4"), ("kill -9 before", "3"), ("end", "5"),
     ]  # fmt: skip
     for words in ("read: 4", "committed: 2", "✂ kill -9 here, before 3", "&lt;b&gt;", "end 5"):
         assert words in drawn.figure
 
 
 def test_places_that_nobody_has_and_records_that_are_gone() -> None:
-    drawn = tape({}, [Place("committed", None), Place("read", 3)], first=10, end=12)
-    assert drawn.words == (
-        "2 records, end at 12; read at 3 (the first record left is 10); committed: nothing yet."
-    )
+    drawn = tape([Place("committed", None), Place("read", 3)], 12, first=10)
+    assert drawn.words == "2 records from offset 10; read at 3; committed: nothing yet; end at 12."
     assert drawn.rows[0] == {"place": "committed", "offset": "none yet"}
-    assert "The partition is empty" in tape([], [Place("committed", 0)]).words
+    assert "The partition is empty" in tape([Place("committed", 0)], 0).words
 
 
 @pytest.mark.parametrize("look", [Look.PLAIN, Look.HATCHED, Look.CROSSED, Look.DOUBLE])
 def test_the_records_of_a_span_share_its_look(look: Look) -> None:
-    drawn = tape(["x"] * 9, [], spans=[Span("three: lost", 2, 5, look), Span("none", 7, 7)])
-    its = ["offset 2: x", "offset 3: x", "offset 4: x"]
+    drawn = tape([], 9, spans=[Span("three: lost", 2, 5, look), Span("none", 7, 7)])
+    its = ["offset 2: ", "offset 3: ", "offset 4: "]
     assert look is Look.PLAIN or looks(drawn, look) == its
     assert drawn.rows[0] == {"place": "three: lost", "offset": "2 to 4"}
     assert "none" not in drawn.words
@@ -83,13 +81,13 @@ def test_the_records_of_a_span_share_its_look(look: Look) -> None:
 
 @pytest.mark.parametrize("committed", [0, 3, 500_000, 999_999, 1_000_000])
 def test_of_a_million_records_those_around_the_places_are_drawn(committed: int) -> None:
-    drawn = tape(["r"] * 1_000_000, [Place("committed", committed)])
+    drawn = tape([Place("committed", committed)], 1_000_000)
     ones = [int(n) for n in re.findall(r'"offset (\d+):', drawn.figure)]
     runs = [(int(a), int(b)) for a, b in re.findall(r'"offsets (\d+) to (\d+)"', drawn.figure)]
     assert len(ones) + len(runs) <= DRAWN
     assert committed in ones or committed - 1 in ones
     assert len(ones) + sum(last - first + 1 for first, last in runs) == 1_000_000
-    assert f"1,000,000 records, of which {len(ones)} are drawn, end at 1,000,000" in drawn.words
+    assert f"1,000,000 records, {len(ones)} drawn; " in drawn.words
     assert all(f">{last - first + 1:,} more<" in drawn.figure for first, last in runs)
 
 

@@ -154,9 +154,8 @@ def clicks(count: int, committed: int | None, first: int = 0) -> Seen:
 def test_before_the_restart_all_that_was_read_is_in_the_count() -> None:
     picture = drawn(clicks(8, 6), "counter", began=0, place=8)
     assert picture.words == (
-        "8 records, end at 8; committed by counter at 6; the loop's next offset at 8; 2 records "
-        "between committed by counter and the loop's next offset; 8 records read, their "
-        "count in memory alone."
+        "8 records; committed by counter at 6; the loop's next offset at 8; 8 records read, their "
+        "count in memory alone; end at 8."
     )
     assert "forgotten" not in picture.figure
 
@@ -170,7 +169,7 @@ def test_a_loop_that_has_read_nothing_yet_has_no_place() -> None:
     picture = drawn(clicks(9, 8), "g", began=None, place=8)
     assert (
         picture.words
-        == "9 records, end at 9; committed by g at 8; the loop's next offset: nothing yet."
+        == "9 records; committed by g at 8; the loop's next offset: nothing yet; end at 9."
     )
     assert "The partition is empty" in drawn(Seen(), "g", began=None, place=0).words
 

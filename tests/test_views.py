@@ -142,12 +142,14 @@ def test_an_error_keeps_the_last_frame_and_gives_its_type(
 
 def test_a_live_picture_shows_its_table_apart_so_that_it_stays_open() -> None:
     labels: list[str] = []
-    live = Live(lambda: tape(labels, []) if len(labels) < 3 else "<p>no picture</p>", every=0.01)
+    live = Live(
+        lambda: tape([], len(labels)) if len(labels) < 3 else "<p>no picture</p>", every=0.01
+    )
     assert "The partition is empty" in live._frame.value
     assert "<td" in live._twin.value
     live._folded.selected_index = 0  # somebody opens it
     labels.append("a")
-    until(lambda: "1 record, end at 1" in live._frame.value, "the record")
+    until(lambda: "1 record; end at 1" in live._frame.value, "the record")
     assert live._folded.selected_index == 0
     labels += ["b", "c"]
     live.stop()
