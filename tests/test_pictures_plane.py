@@ -23,7 +23,6 @@ from workbook.views.picture import Picture, duration, moment
 from workbook.views.runs import (
     EARLIER,
     LAST_MS,
-    WAITING,
     MicroBatch,
     Read,
     Run,
@@ -336,8 +335,3 @@ def test_times_in_words(ms: int, words: str) -> None:
         *("0.25 seconds", "1 second", "55 seconds", "1 minute", "90 seconds", "2 hours", "1 day"),
         "73 years",
     ]
-
-
-def test_nothing_waits_that_was_read() -> None:
-    run = joined(clicks((0, 0, 0), (0, 1, 10)), {0: Read({0: 1}, None)})
-    assert run.clicks["batch"].tolist() == [0, WAITING]

@@ -27,7 +27,7 @@ class Step:
     after: str | None
 
 
-def group_steps(steps: Sequence[Step], caption: str = CAPTION) -> Picture:
+def group_steps(steps: Sequence[Step]) -> Picture:
     """Draw the latest changes of the groups that changed last, each group on its own line.
 
     ``steps`` are in the order in which they were emitted; only the order within a group counts.
@@ -36,7 +36,7 @@ def group_steps(steps: Sequence[Step], caption: str = CAPTION) -> Picture:
     shown = sorted(list(of_group)[-GROUPS:])
     lines = [(group, _line(of_group[group])) for group in shown]
     rows = [row for group in shown for row in _rows(group, of_group[group])]
-    return Picture(Rows(lines), caption, _words(steps, of_group, shown), rows)
+    return Picture(Rows(lines), CAPTION, _words(steps, of_group, shown), rows)
 
 
 def _by_group(steps: Sequence[Step]) -> dict[str, list[Step]]:

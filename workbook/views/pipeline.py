@@ -39,7 +39,7 @@ def sink(name: str, what: str = "dictionary") -> Box:
     return Box(name, what, look="sink")
 
 
-def pipeline(*paths: Sequence[Box], caption: str = CAPTION) -> Picture:
+def pipeline(*paths: Sequence[Box]) -> Picture:
     """Draw a row per path; a path may begin or end with a box of an earlier one, the same object.
 
     Such a box is drawn once: the later path only names it.
@@ -54,4 +54,4 @@ def pipeline(*paths: Sequence[Box], caption: str = CAPTION) -> Picture:
         }
         for box in dict.fromkeys(box for path in paths for box in path)
     ]
-    return Picture(flow(paths), caption, words, rows)
+    return Picture(flow(paths), CAPTION, words, rows)

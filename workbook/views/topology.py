@@ -17,7 +17,7 @@ CAPTION = (
 )
 
 
-def topology_picture(nodes: Sequence[Node], caption: str = CAPTION) -> Picture:
+def topology_picture(nodes: Sequence[Node]) -> Picture:
     """Draw a query: a row per source, from it to the sink or to a box of an earlier row."""
     boxes = [_box(node) for node in nodes]
     after = {source: n for n, node in enumerate(nodes) for source in node.before}
@@ -34,7 +34,7 @@ def topology_picture(nodes: Sequence[Node], caption: str = CAPTION) -> Picture:
     counted = f"{shuffles}; {number(len(kept), 'state store')}{': ' if kept else ''}"
     words = f"{said(paths)}. {counted}{'; '.join(kept)}." if nodes else "It has no parts."
     rows = [_row(node, box, onward(paths, box)) for node, box in zip(nodes, boxes, strict=True)]
-    return Picture(flow(paths), caption, words, rows)
+    return Picture(flow(paths), CAPTION, words, rows)
 
 
 def _box(node: Node) -> Box:
