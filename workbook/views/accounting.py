@@ -20,7 +20,9 @@ LOOKS = {
 """The colour of each part, and what tells it from the others without its colour."""
 
 
-def accounting(expected: Mapping[str, int], found: Mapping[str, int]) -> Picture:
+def accounting(
+    expected: Mapping[str, int], found: Mapping[str, int], caption: str = CAPTION
+) -> Picture:
     """Draw how many records have each fate: ``expected``, as a ledger knows it, and ``found``."""
     plane = Plane("records", "", height=190, right=0.05)
     plane.lanes(["expected", "found"])
@@ -43,7 +45,7 @@ def accounting(expected: Mapping[str, int], found: Mapping[str, int]) -> Picture
             ("together", sum(expected.values()), sum(found.values())),
         ]
     ]
-    return Picture(plane, CAPTION, _words(expected, found), rows)
+    return Picture(plane, caption, _words(expected, found), rows)
 
 
 def _counts(expected: Mapping[str, int], found: Mapping[str, int]) -> list[tuple[Fate, int, int]]:

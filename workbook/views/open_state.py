@@ -34,7 +34,7 @@ class Curve:
         return max(self.points, key=lambda point: point[1], default=(0, 0))
 
 
-def open_state(curves: Sequence[Curve]) -> Picture:
+def open_state(curves: Sequence[Curve], caption: str = CAPTION) -> Picture:
     """Draw runs as lines. Points are pairs of counts: messages read, and visits open."""
     plane = Plane("messages read", "visits open")
     for curve, (colour, dashes, mark) in zip(curves, LINES, strict=False):
@@ -50,7 +50,7 @@ def open_state(curves: Sequence[Curve]) -> Picture:
     plane.axes.set(xlim=(0, None), ylim=(0, None))
     plane.counts(x=True, y=True)
     plane.legend(2)
-    return Picture(plane, CAPTION, _words(curves), _rows(curves))
+    return Picture(plane, caption, _words(curves), _rows(curves))
 
 
 def _words(curves: Sequence[Curve]) -> str:
