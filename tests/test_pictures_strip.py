@@ -146,12 +146,12 @@ def test_compaction_says_what_went_what_stayed_and_why() -> None:
     assert [*why(drawn).values()] == [
         GONE, GONE, GONE, LATEST, GONE, NEWER, LATEST, LATEST, LATEST, ACTIVE, LATEST,
     ]  # fmt: skip
-    assert drawn.words.startswith("11 records before, 7 now. Overwritten and gone: 4; the last")
+    assert drawn.words.startswith("11 records before, 7 now; overwritten and gone: 4; the last")
     assert drawn.rows[7] == {
         "offset": 7, "key": "5 (tombstone)", "segment": "closed", "now": LATEST,
     }  # fmt: skip
     assert looks(drawn, Look.HATCHED) == ["offset 7: key 5 (tombstone)"] * 2
-    assert looks(drawn, Look.FAINT) == [f"offset {n} is gone" for n in (0, 1, 2, 4)]
+    assert looks(drawn, Look.FAINT) == [f"offset {n}: is gone" for n in (0, 1, 2, 4)]
 
 
 @pytest.mark.parametrize(
@@ -177,8 +177,8 @@ def test_of_many_records_the_last_are_drawn_and_all_are_counted() -> None:
     records = [Stored(n, f"k{n % 1000}") for n in range(100_000)]
     drawn = compaction(records, range(99_000, 100_000), [0, 50_000])
     assert drawn.words == (
-        "100,000 records before, 1,000 now. Overwritten and gone: 99,000; "
-        f"the last record of its key: 1,000. The last {SHOWN} are drawn."
+        "100,000 records before, 1,000 now; overwritten and gone: 99,000; "
+        f"the last record of its key: 1,000; drawn: the last {SHOWN}."
     )
     assert len(drawn.rows) == SHOWN
     assert "The partition is empty" in compaction([], []).words
