@@ -155,15 +155,15 @@ def pair(encode=as_json, before=lambda data: data, decode=json.loads):
     return lambda: (encode, lambda data: msgspec.convert(decode(before(data)), ClientDetails))
 
 
-seen: dict[str, ClientDetails] = {}
+seen: dict[bytes, ClientDetails] = {}
 
 
 def in_a_global():
     def serialise(details):
-        seen[details.group] = details
+        seen[details.group.encode()] = details
         return details.group.encode()
 
-    return serialise, lambda data: seen[data.decode()]
+    return serialise, seen.__getitem__
 
 
 def forgiving(data):
