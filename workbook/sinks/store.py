@@ -16,8 +16,8 @@ from workbook.sinks.row_json import keyed_json, rows_of_json
 class Store(BatchFile):
     """The last row per key in a file; any process may ``get`` and ``all`` while one writes.
 
-    A reader sees whole micro-batches only. A micro-batch that comes again, as after a crash, is
-    left out: in the same transaction as its rows the store notes the query and the batch. ``key``
+    A reader sees whole micro-batches only. One that Spark repeats, as after a crash, is left out:
+    in the same transaction as its rows the store notes the query and the batch. ``key``
     is the column by which rows are asked for; BINARY columns are bytes. With ``reading``, creates
     and writes nothing, and raises ``NoSuchState`` where there is no file.
     """

@@ -9,28 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from workbook.errors import WorkbookError
 from workbook.sources.options import milliseconds
-from workbook.systems.base import (
-    GeneratedStream,
-    Job,
-    Started,
-    StreamOption,
-    System,
-    share,
-)
-from workbook.systems.options import (
-    offsets_in_json,
-    span,
-    span_above_zero,
-    topic,
-    whole,
-)
+from workbook.systems.base import GeneratedStream, Job, Started, StreamOption, System, share
+from workbook.systems.options import offsets_in_json, span, span_above_zero, topic, whole
 from workbook.topics import Topic
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from workbook.kafka.broker import Broker
     from workbook.pipelines.event_time_merge.columns import Limits
-    from workbook.sources.kafka import Kafka
     from workbook.spark.runner import ExecutorSink, Sink
     from workbook.streams.stream_producer import Stream
 
@@ -183,7 +170,7 @@ class EventTimeMerge(System):
                 f"{' and '.join(given) or 'none'}."
             )
 
-    def check_topics(self, broker: Kafka, options: Namespace) -> None:
+    def check_topics(self, broker: Broker, options: Namespace) -> None:
         """Refuse topics that aren't partitioned alike, the results' among them."""
         from workbook.errors import TopicMissing
         from workbook.kafka.partitioning import require_alike, require_partitions
