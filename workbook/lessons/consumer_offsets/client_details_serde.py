@@ -155,15 +155,15 @@ def pair(encode=as_json, before=lambda data: data, decode=json.loads):
     return lambda: (encode, lambda data: msgspec.convert(decode(before(data)), ClientDetails))
 
 
-seen: dict[bytes, ClientDetails] = {}
+seen: dict[str, ClientDetails] = {}
 
 
 def in_a_global():
     def serialise(details):
-        seen[details.group.encode()] = details
+        seen[details.group] = details
         return details.group.encode()
 
-    return serialise, seen.__getitem__
+    return serialise, lambda data: seen[data.decode()]
 
 
 def forgiving(data):
