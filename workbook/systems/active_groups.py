@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbook.systems.base import Job, Shown, Started, System
-from workbook.systems.options import path, topic
+from workbook.systems.options import Option, path, topic
 from workbook.topics import CONSUMER_OFFSETS, Topic, compacted
 
 if TYPE_CHECKING:
@@ -36,22 +36,10 @@ class ActiveGroups(System):
     examples = ("run active_groups",)
     rejects = False
 
-    def add_options(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--out",
-            type=topic,
-            metavar="TOPIC",
-            help="a compacted topic for the groups, created if missing. Default: none; nothing is "
-            "written to the cluster",
-        )
-        parser.add_argument(
-            "--store",
-            type=path,
-            metavar="FILE",
-            help="the file with the groups as they are now, for `workbook store`; default: "
-            "groups.db in the checkpoint. The windows are beside it, in windows.db, or in the "
-            "file's name with .windows.db",
-        )
+    own = (
+        Option("--out", topic, "a compacted topic for the groups", "none; nothing is written"),
+        Option("--store", path, "a file for the groups; windows beside it", "in the checkpoint"),
+    )
 
     def check(self, options: Namespace) -> None:
         from workbook.systems.preflight import require_store

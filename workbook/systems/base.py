@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from workbook.systems.options import MAX_PER_BATCH, add_run_options
+from workbook.systems.options import DEAD_LETTERS, MAX_PER_BATCH, RUN_OPTIONS, Option, topic, whole
 from workbook.topics import Topic
 
 if TYPE_CHECKING:
@@ -24,19 +24,6 @@ if TYPE_CHECKING:
     from workbook.kafka.dead_letters import DeadLetters
     from workbook.spark.runner import ExecutorSink, OnPoint, Running, Sink
     from workbook.streams.stream_producer import Stream
-
-
-@dataclass(frozen=True)
-class StreamOption:
-    """An option of `workbook generate` for one of a stream's parameters.
-
-    ``name`` is the parameter's; ``says`` has the meaning and the default.
-    """
-
-    name: str
-    takes: Callable[[str], Any]
-    shown_as: str
-    says: str
 
 
 @dataclass(frozen=True)
@@ -51,14 +38,9 @@ class GeneratedStream:
     does: str
     example: str
     make: Callable[..., Stream]
-    options: tuple[StreamOption, ...]
+    options: tuple[Option, ...]
     compacted: bool = False
     prepare: Callable[[str, str], Mapping[str, Any]] | None = None
-
-
-def share(name: str, says: str) -> StreamOption:
-    """Return an option that is a share of all, from 0 to 1."""
-    return StreamOption(f"{name}_share", float, "0..1", says)
 
 
 @dataclass(frozen=True)
@@ -147,19 +129,22 @@ class System(ABC):
     rejects: ClassVar[bool] = True
     """Whether it sends what it can't read to dead letters."""
 
+    own: ClassVar[tuple[Option, ...]]
+    """The options that only this system has."""
+
     def fill(self, parser: ArgumentParser) -> ArgumentParser:
         """Add all options of ``workbook run NAME``, the common ones and its own."""
-        add_run_options(parser, self.reads, rejects=self.rejects, most=self.most)
-        self.add_options(parser)
+        Option("--in", topic, "the topic to read", default=self.reads).add_to(parser, dest="source")
+        most = Option(
+            "--max-per-batch", whole, "the most records per micro-batch", default=self.most
+        )
+        for option in (*([DEAD_LETTERS] if self.rejects else []), most, *RUN_OPTIONS, *self.own):
+            option.add_to(parser)
         return parser
 
     def options(self, words: Sequence[str]) -> Namespace:
         """Parse the words behind ``workbook run NAME``."""
         return fill_in(self.fill(ArgumentParser(prog=self.name)).parse_args(words))
-
-    @abstractmethod
-    def add_options(self, parser: ArgumentParser) -> None:
-        """Add the options that only this system has."""
 
     def begins(self, options: Namespace) -> str:
         """Say where it begins without a checkpoint."""
