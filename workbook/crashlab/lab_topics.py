@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from workbook.crashlab.crashes.base import Crashes, Outputs, Traced, Variant, Ve
 from workbook.errors import NoSuchCrash
 from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import PartitionOffsets, committed_offset, partition_offsets
+from workbook.spark.checkpoint_files import last_read
 from workbook.systems import STREAMS, SYSTEMS
 from workbook.systems.base import letters_of
 from workbook.topics import new_compacted_topic, new_topic
@@ -83,7 +83,8 @@ class LabTopics:
 
     def offsets_in(self, checkpoint: Path) -> PartitionOffsets:
         """Return the same, committed as a query's folder in a checkpoint says."""
-        found, committed = self.offsets("workbook-offsets"), _committed(checkpoint, self.source)
+        found, read = self.offsets("workbook-offsets"), last_read(checkpoint, self.source)
+        committed = read[0][0] if read else None
         lag = found.end - (found.begin if committed is None else committed)
         return replace(found, committed=committed, lag=lag)
 
@@ -102,12 +103,3 @@ class LabTopics:
         if self._broker.ours:
             with suppress(KafkaException):
                 self._broker.delete(self._topics)
-
-
-def _committed(checkpoint: Path, topic: str) -> int | None:
-    """Return the offset behind the last micro-batch that a checkpoint calls committed, or None."""
-    done = [int(file.name) for file in (checkpoint / "commits").glob("[0-9]*")]
-    if not done:
-        return None
-    lines = (checkpoint / "offsets" / str(max(done))).read_text().splitlines()
-    return int(json.loads(lines[-1])[topic]["0"])

@@ -145,6 +145,40 @@ class Verdict(Protocol):
     def _repr_html_(self) -> str: ...
 
 
+LETTERS = "dead letters lost"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The verdicts of ledgers by what they judge, and the number of rows that are ``wrong``.
+
+    ``letters`` are the rejected records found in the dead letters, of ``rejected``: at least once.
+    """
+
+    wrong: Mapping[str, int]
+    ledgers: Mapping[str, Any]
+    rejected: int
+    letters: int
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return the number of each anomaly."""
+        return {**self.wrong, LETTERS: self.rejected - self.letters}
+
+    @property
+    def headline(self) -> str:
+        """Return what is wrong, in words."""
+        return ", ".join(f"{n:,} {name}" for name, n in self.counts.items() if n) or "nothing wrong"
+
+    def __str__(self) -> str:
+        lines = [f"Its {name}: {ledger}" for name, ledger in self.ledgers.items()]
+        letters = f"Dead letters: {self.letters} of {self.rejected} rejected records."
+        return "\n".join([*lines, letters])
+
+    def _repr_html_(self) -> str:
+        return "".join(ledger._repr_html_() for ledger in self.ledgers.values())
+
+
 class Crashes(ABC):
     """How a system is crashed: it's run with these ``words``, and with those of ``out``."""
 
