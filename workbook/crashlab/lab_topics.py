@@ -48,6 +48,7 @@ class LabTopics:
         self, broker: Broker, system: str, seed: int, folder: Path, *, clean: bool = False
     ) -> None:
         self._broker, self._crashes, declared = broker, crashes_of(system), SYSTEMS[system]
+        self._config = broker.client_config()
         stream = STREAMS.get(declared.reads)
         make = new_compacted_topic if stream and stream.compacted else new_topic
         name = stream.name if stream else system
@@ -61,13 +62,9 @@ class LabTopics:
         results = declared.results(self._options, source.partitions)
         topics = [source, *more.values(), *letters_of(self._options), *results]
         broker.create(*topics)
-        self._outputs = Outputs(broker.client_config(), self._options, folder / "checkpoint")
+        self._outputs = Outputs(self._config, self._options, folder / "checkpoint")
         self._topics = [topic.name for topic in topics]
         self.filled = self._crashes.fill(self._config, source.name, seed, clean=clean)
-
-    @property
-    def _config(self) -> dict[str, str]:
-        return self._broker.client_config()
 
     def judge(self) -> Verdict:
         """Compare the results with the expected ones."""
