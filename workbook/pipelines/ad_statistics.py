@@ -32,7 +32,7 @@ from workbook.tables.packing import pack, stateful, unpack
 from workbook.tables.segments import Keyed
 from workbook.tables.state import BUCKET, State
 
-VERSION = 1
+VERSION = 2
 
 RECENT, PASSED = 1_000, 0.9
 """A partition's clock is the arrival that nine in ten of its last 1,000 records have passed."""
