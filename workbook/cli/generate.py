@@ -44,7 +44,7 @@ def generate(options: Namespace) -> int:
             "topics are never resized. "
             f"Use --partitions {found}, or another --topic."
         )
-    if kind.prepare:
+    if kind.registers:
         with waiting_for("Looking for the schema registry"):
             stream = stream_of(options, kind.prepare(name, registry("generate")))
     stream = stream.ending_by(int(time.time() * 1000), count, options.speed)

@@ -7,14 +7,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbook.systems.base import Job, Shown, Started, System
+from workbook.systems.base import Job, Shown, Started, TableSystem
 from workbook.systems.options import Option, path, topic
 from workbook.topics import CONSUMER_OFFSETS, Topic, compacted
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-    from workbook.kafka.broker import Broker
     from workbook.sinks.store import Store
     from workbook.sinks.windowed_store import WindowedStore
     from workbook.streams.groups import Dashboard
@@ -24,7 +23,7 @@ MOST, SHOWN = 200, 10
 """Rows of the table, which is drawn four times a second, and of the summary at the end."""
 
 
-class ActiveGroups(System):
+class ActiveGroups(TableSystem):
     """The broker's own records of groups in; who reads what out, in two stores.
 
     It joins no group and writes nothing to the cluster, but for ``--out``.
@@ -46,15 +45,6 @@ class ActiveGroups(System):
 
         if options.store:
             require_store(Path(options.store))
-
-    def check_topics(self, broker: Broker, options: Namespace) -> None:
-        """Refuse a checkpoint or a result topic that would make more or less than the table."""
-        from workbook.systems.preflight import require_tombstones, require_whole
-
-        config = broker.client_config()
-        require_tombstones(config, options.source, options.checkpoint)
-        if options.out:
-            require_whole(config, options.out, options.checkpoint)
 
     def results(self, options: Namespace, partitions: int) -> list[Topic]:
         return [compacted(options.out)] if options.out else []

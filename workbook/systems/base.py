@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from workbook.systems.options import DEAD_LETTERS, MAX_PER_BATCH, RUN_OPTIONS, Option, topic, whole
@@ -26,21 +27,35 @@ if TYPE_CHECKING:
     from workbook.streams.stream_producer import Stream
 
 
+GENERATORS = "workbook.streams.generators"
+
+
 @dataclass(frozen=True)
 class GeneratedStream:
-    """A stream of events that `workbook generate` sends; ``make`` takes its options by name.
+    """A stream of events that `workbook generate` sends.
 
-    If there is a ``prepare``, it registers the schemas, given the topic and a registry's URL, and
-    returns further arguments for ``make``.
+    ``maker`` takes its options by name: ``module:name`` among the generators. With ``registers``
+    that module's ``prepare`` first registers the schemas.
     """
 
     name: str
     does: str
     example: str
-    make: Callable[..., Stream]
+    maker: str
     options: tuple[Option, ...]
     compacted: bool = False
-    prepare: Callable[[str, str], Mapping[str, Any]] | None = None
+    registers: bool = False
+
+    def make(self, **options: Any) -> Stream:
+        """Return the stream that the options describe."""
+        made: Stream = resolve_name(f"{GENERATORS}.{self.maker}")(**options)
+        return made
+
+    def prepare(self, topic: str, registry: str) -> dict[str, Any]:
+        """Register the schemas, given a registry's URL; return further arguments for ``make``."""
+        module = self.maker.partition(":")[0]
+        more: dict[str, Any] = resolve_name(f"{GENERATORS}.{module}:prepare")(topic, registry)
+        return more
 
 
 @dataclass(frozen=True)
@@ -176,6 +191,19 @@ class System(ABC):
     @abstractmethod
     def start(self, job: Job) -> Started:
         """Start the query of a run."""
+
+
+class TableSystem(System):
+    """A system that keeps a table, and may write it to a compacted topic."""
+
+    def check_topics(self, broker: Broker, options: Namespace) -> None:
+        """Refuse a checkpoint or a result topic that would make more or less than the table."""
+        from workbook.systems.preflight import require_tombstones, require_whole
+
+        config = broker.client_config()
+        require_tombstones(config, options.source, options.checkpoint)
+        if options.out:
+            require_whole(config, options.out, options.checkpoint)
 
 
 def fill_in(options: Namespace) -> Namespace:

@@ -19,21 +19,8 @@ if TYPE_CHECKING:
     from workbook.kafka.broker import Broker
     from workbook.pipelines.event_time_merge.columns import Limits
     from workbook.spark.runner import ExecutorSink, Sink
-    from workbook.streams.stream_producer import Stream
 
 TIMEOUT, MAX_AGE, HORIZON = "2 minutes", "1 hour", "1 hour"
-
-
-def _tracking(**options: Any) -> Stream:
-    from workbook.streams.generators.visits import Kind, VisitStream
-
-    return VisitStream(kind=Kind.TRACKING, **options)
-
-
-def _orders(**options: Any) -> Stream:
-    from workbook.streams.generators.visits import Kind, VisitStream
-
-    return VisitStream(kind=Kind.ORDERS, **options)
 
 
 _SHARED = (
@@ -51,14 +38,14 @@ STREAMS = (
         name="tracking",
         does="the pages that visitors look at, and heartbeats, to a topic",
         example="generate tracking --rate 500 --partitions 4",
-        make=_tracking,
+        maker="visits:VisitStream",
         options=_SHARED,
     ),
     GeneratedStream(
         name="orders",
         does="the orders of the same visits, and heartbeats, to a topic",
         example="generate orders --rate 50 --tracking-rate 500 --partitions 4",
-        make=_orders,
+        maker="visits:orders",
         options=(
             Option("--tracking-rate", float, "the --rate of their tracking", "the same --rate"),
             Option("--orphan-share", float, "of orders: they belong to no visit", default=0.0),

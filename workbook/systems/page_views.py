@@ -14,25 +14,17 @@ from workbook.topics import Topic
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from workbook.streams.stream_producer import Stream
-
 LATENESS = "5 seconds"
 PAGES = "views of each page instead"
 EVERY_S = 2
 """Seconds between two micro-batches with --out."""
 
 
-def _click_stream(**options: Any) -> Stream:
-    from workbook.streams.generators.clicks import ClickStream
-
-    return ClickStream(**options)
-
-
 CLICKS = GeneratedStream(
     name="clicks",
     does="the clicks of a shop's visitors to a topic",
     example="generate clicks --rate 500 --seconds 600 --speed 1",
-    make=_click_stream,
+    maker="clicks:ClickStream",
     options=(
         Option("--late-share", float, "share of the good clicks that arrive late", default=0.0),
         Option("--late-by-ms", whole, "how late a late click is at most", default=30_000),

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbook.errors import WorkbookError
 from workbook.systems.base import GeneratedStream, Job, Shown, Started, System
@@ -14,30 +13,17 @@ from workbook.topics import Topic
 
 if TYPE_CHECKING:
     from workbook.kafka.broker import Broker
-    from workbook.streams.stream_producer import Stream
 
 EVERY_S = 0.5
 COMMIT_EVERY = "5 seconds"
 """In real-time mode: what a kill sends again arrived within this time."""
 
 
-def _ad_actions(**options: Any) -> Stream:
-    from workbook.streams.generators.ad_actions import AdActionStream
-
-    return AdActionStream(**options)
-
-
-def _registered(topic: str, registry: str) -> Mapping[str, Any]:
-    from workbook.streams.generators.ad_actions import prepare
-
-    return prepare(topic, registry)
-
-
 AD_ACTIONS = GeneratedStream(
     name="ad_actions",
     does="actions on ads in Avro, in two versions of a schema, some repeated, late or bad",
     example="generate ad_actions --seconds 600 --ads 1000",
-    make=_ad_actions,
+    maker="ad_actions:AdActionStream",
     options=(
         Option("--ads", whole, "number of ads, drawn by Zipf's law", default=20_000),
         Option("--users", whole, "number of users", default=500_000),
@@ -47,7 +33,7 @@ AD_ACTIONS = GeneratedStream(
         Option("--no-ad-share", float, "of events: without an ad", default=0.01),
         Option("--old-version-share", float, "of events: in version 1", default=0.1),
     ),
-    prepare=_registered,
+    registers=True,
 )
 
 

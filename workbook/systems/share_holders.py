@@ -4,33 +4,25 @@ from __future__ import annotations
 
 from argparse import Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbook.errors import WorkbookError
-from workbook.systems.base import GeneratedStream, Job, Shown, Started, System
+from workbook.systems.base import GeneratedStream, Job, Shown, Started, TableSystem
 from workbook.systems.options import Option, path, topic, whole
 from workbook.topics import Topic, compacted
 
 if TYPE_CHECKING:
-    from workbook.kafka.broker import Broker
     from workbook.sinks.store import Store
-    from workbook.streams.stream_producer import Stream
 
 SHOWN = 10
 """The number of rows shown at the end."""
-
-
-def _position_stream(**options: Any) -> Stream:
-    from workbook.streams.generators.positions import PositionStream
-
-    return PositionStream(**options)
 
 
 POSITIONS = GeneratedStream(
     name="positions",
     does="a changelog of who holds which shares to a compacted topic",
     example="generate positions --positions 5000 --clients 1000",
-    make=_position_stream,
+    maker="positions:PositionStream",
     options=(
         Option("--positions", whole, "number of positions", default=1000),
         Option("--clients", whole, "number of clients who hold them", default=200),
@@ -42,7 +34,7 @@ POSITIONS = GeneratedStream(
 )
 
 
-class ShareHolders(System):
+class ShareHolders(TableSystem):
     """Positions in; a table of clients with their US shares out, in a store and a topic."""
 
     name = "share_holders"
@@ -70,15 +62,6 @@ class ShareHolders(System):
             )
         if options.store:
             require_store(Path(options.store))
-
-    def check_topics(self, broker: Broker, options: Namespace) -> None:
-        """Refuse a checkpoint or a result topic that would make more or less than the table."""
-        from workbook.systems.preflight import require_tombstones, require_whole
-
-        config = broker.client_config()
-        require_tombstones(config, options.source, options.checkpoint)
-        if options.out:
-            require_whole(config, options.out, options.checkpoint)
 
     def results(self, options: Namespace, partitions: int) -> list[Topic]:
         return [compacted(options.out, partitions)] if options.out else []
