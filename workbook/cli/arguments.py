@@ -19,13 +19,8 @@ GENERATE_OPTIONS = (
     Option("--speed", positive, "1 is real time, 10 ten times as fast", "as fast as possible"),
     Option("--partitions", whole, "partitions of a new topic", default=1),
     Option("--seed", int, "the same seed gives the same events", default=1),
-    *(
-        Option(f"--{name}-share", float, says, told, argparse.SUPPRESS)
-        for name, says, told in (
-            ("duplicate", "share of the good events sent twice", "0, ad_actions 0.02"),
-            ("bad", "share of all events that can't be read", "0, ad_actions 0.005"),
-        )
-    ),
+    Option("--duplicate-share", float, "share sent twice", "0, ad_actions 0.02", argparse.SUPPRESS),
+    Option("--bad-share", float, "share unreadable", "0, ad_actions 0.005", argparse.SUPPRESS),
 )
 """The options of every stream, besides --topic."""
 

@@ -36,8 +36,7 @@ def kafka_answers() -> Iterator[Finding]:
     """Check that the broker in use answers and lets us in."""
     named = external()
     if not named:
-        own = _own("broker", "kafka", lambda a: Broker(a, ours=True).check(ANSWER_WITHIN))
-        yield own
+        yield _own("broker", "kafka", lambda a: Broker(a, ours=True).check(ANSWER_WITHIN))
         return
     protocol.reach(named.bootstrap, ANSWER_WITHIN / 2)[0].close()
     named.check(ANSWER_WITHIN)

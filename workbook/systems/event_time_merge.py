@@ -70,11 +70,13 @@ class EventTimeMerge(System):
     own = (
         Option("--orders", topic, "the orders, partitioned as --in", default="orders"),
         Option("--out", topic, "the topic for merged visits", default="visits"),
-        Option("--timeout", span, "a visit ends so long after its newest part", default=TIMEOUT),
-        Option("--max-age", span, "and this long after its oldest one", default=MAX_AGE),
-        Option("--horizon", span, "then its ssid is remembered so long", default=HORIZON),
-        Option("--max-lead", span_above_zero, "let no topic lead by more", "no limit"),
-        Option("--idle-timeout", span_above_zero, "with --max-lead: skip silent topics", "never"),
+        Option(
+            "--timeout", span, "how long after its newest message a visit ends", default=TIMEOUT
+        ),
+        Option("--max-age", span, "and how long after its oldest one", default=MAX_AGE),
+        Option("--horizon", span, "how long its ssid is remembered then", default=HORIZON),
+        Option("--max-lead", span_above_zero, "how far one topic may lead", "no limit"),
+        Option("--idle-timeout", span_above_zero, "silence that frees the other topic", "never"),
         Option("--from-offsets", offsets_in_json, "begin at these offsets", "where --out says"),
     )
 

@@ -128,22 +128,12 @@ class Option:
 SECONDS = Option("--seconds", positive, "end after this time", "until Ctrl-C or SIGTERM")
 
 DEAD_LETTERS = Option(
-    "--dead-letters", topic, "for records that can't be read", "TOPIC.dead-letters, of --in"
+    "--dead-letters", topic, "for what can't be read", "TOPIC.dead-letters, of --in"
 )
 
 RUN_OPTIONS = (
-    Option(
-        "--checkpoint",
-        path,
-        "a folder for offsets and state, to continue from",
-        "a temporary folder: each start begins from nothing",
-    ),
-    Option(
-        "--every",
-        positive,
-        "the least seconds between micro-batches",
-        "0; page_views --out 2, active_groups 1, replicate 0.5",
-    ),
+    Option("--checkpoint", path, "keep offsets and state here", "a new temporary folder each time"),
+    Option("--every", positive, "least seconds between micro-batches", "0, or as docs/cli.md says"),
     SECONDS,
 )
 """The options that every system has, besides --in and --max-per-batch."""

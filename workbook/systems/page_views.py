@@ -50,7 +50,7 @@ class PageViews(System):
 
     own = (
         Option("--out", topic, "a topic for the page views of each second", f"none; {PAGES}"),
-        Option("--lateness", span, "with --out: a second waits for late clicks so long", LATENESS),
+        Option("--lateness", span, "with --out: how long a second waits", LATENESS),
         Option(
             "--by-partition", None, "with --out: count each partition by itself", "all together"
         ),
