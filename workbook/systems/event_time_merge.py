@@ -70,9 +70,7 @@ class EventTimeMerge(System):
     own = (
         Option("--orders", topic, "the orders, partitioned as --in", default="orders"),
         Option("--out", topic, "the topic for merged visits", default="visits"),
-        Option(
-            "--timeout", span, "how long after its newest message a visit ends", default=TIMEOUT
-        ),
+        Option("--timeout", span, "how long after its newest part a visit ends", default=TIMEOUT),
         Option("--max-age", span, "and how long after its oldest one", default=MAX_AGE),
         Option("--horizon", span, "how long its ssid is remembered then", default=HORIZON),
         Option("--max-lead", span_above_zero, "how far one topic may lead", "no limit"),
