@@ -37,6 +37,24 @@ class Point:
 AFTER_COMMIT = "after-commit"
 """Of every query on Spark: a micro-batch was committed; the crash lab watches the checkpoint."""
 
+ON_SPARK = {
+    "before-compute": "a micro-batch has been planned, nothing of it computed",
+    "mid-batch": "a part of a micro-batch has been computed",
+    "mid-write": "some records of a micro-batch have been written, others not",
+    "before-database": "a micro-batch has been counted, and isn't written",
+    "before-commit": "its counts are written, and the transaction isn't committed",
+    "before-topic": "a micro-batch has been computed, and isn't in the topic",
+    "before-store": "a micro-batch is in the topic, not in the store",
+    "before-windows": "a micro-batch is in the store, not in its windows",
+    "before-checkpoint": "a micro-batch has been written, but not committed",
+    AFTER_COMMIT: "a micro-batch has been committed to the checkpoint",
+}
+
+
+def on_spark(*names: str, first: int = 2, last: int = 14) -> tuple[Point, ...]:
+    """Return points of a query on Spark by their names."""
+    return tuple(Point(name, ON_SPARK[name], first, last) for name in names)
+
 
 @dataclass(frozen=True)
 class OwnLoop:

@@ -11,10 +11,10 @@ from workbook.crashlab.crashes.base import (
     Filled,
     Judged,
     Outputs,
-    Point,
     TopicCrashes,
     Variant,
     Verdict,
+    on_spark,
 )
 from workbook.topics import Topic
 
@@ -24,12 +24,7 @@ BEHIND_MS = 200_000
 
 FAULTS = ("lost", "unexpected", "foreign", "changed", "misrouted", "disordered", "misjudged")
 
-POINTS = (
-    Point("before-compute", "a micro-batch has been planned, nothing of it computed"),
-    Point("mid-batch", "one task of a micro-batch has written its visits"),
-    Point("before-checkpoint", "a micro-batch is in the topic, not committed"),
-    Point(AFTER_COMMIT, "a micro-batch has been committed to the checkpoint"),
-)
+POINTS = on_spark("before-compute", "mid-batch", "before-checkpoint", AFTER_COMMIT)
 
 
 class EventTimeMergeCrashes(TopicCrashes):

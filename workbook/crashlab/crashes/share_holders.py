@@ -11,10 +11,10 @@ from workbook.crashlab.crashes.base import (
     Filled,
     Judged,
     Outputs,
-    Point,
     TopicCrashes,
     Variant,
     Verdict,
+    on_spark,
 )
 
 if TYPE_CHECKING:
@@ -46,13 +46,9 @@ class ShareHolderCrashes(TopicCrashes):
         Variant(
             "spark",
             "Spark, its checkpoint, a store and a compacted topic",
-            (
-                Point("before-compute", "a micro-batch has been planned, nothing of it computed"),
-                Point("mid-batch", "a micro-batch has changed some of its state"),
-                Point("before-topic", "a micro-batch has changed its state, and isn't written"),
-                Point("before-store", "a micro-batch is in the topic, not in the store"),
-                Point("before-checkpoint", "a micro-batch is in topic and store, not committed"),
-                Point(AFTER_COMMIT, "a micro-batch has been committed to the checkpoint"),
+            on_spark(
+                *("before-compute", "mid-batch", "before-topic", "before-store"),
+                *("before-checkpoint", AFTER_COMMIT),
             ),
             promises=("wrong in the store", "wrong in the topic", LETTERS),
         ),
