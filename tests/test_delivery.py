@@ -8,8 +8,8 @@ import pytest
 from confluent_kafka import KafkaError
 
 from workbook.errors import BrokerUnreachable
-from workbook.sinks import delivery
-from workbook.sinks.delivery import Delivery, Record
+from workbook.kafka import producer
+from workbook.kafka.producer import Delivery, Record
 
 
 class Scripted:
@@ -40,6 +40,6 @@ def test_what_is_not_delivered_ends_the_batch(
     monkeypatch: pytest.MonkeyPatch, codes: list[int | None], why: str
 ) -> None:
     records = [Record(b"1", b"a"), Record(b"2", b"b")]
-    monkeypatch.setattr(delivery, "_connected", lambda *of: (1000, Scripted(*codes)))
+    monkeypatch.setattr(producer, "_connected", lambda *of: (1000, Scripted(*codes)))
     with pytest.raises(BrokerUnreachable, match=rf"b:9 .*'visits'.* 2 s \(.*{why}"):
         Delivery({"bootstrap.servers": "b:9"}, "visits", patience=2).send(records)

@@ -11,9 +11,8 @@ from pyspark.accumulators import Accumulator
 from pyspark.sql import DataFrame
 
 from workbook.kafka.dead_letters import DeadLetters
-from workbook.kafka.producer import PATIENCE_S
+from workbook.kafka.producer import PATIENCE_S, Delivery, Record
 from workbook.kafka.require import require_topic
-from workbook.sinks.delivery import Delivery, Record
 from workbook.sinks.row_json import keyed_json
 from workbook.spark.runner import Batch, ExecutorSink, Sink
 
