@@ -11,7 +11,7 @@ from pyspark.accumulators import Accumulator
 from pyspark.sql import DataFrame
 
 from workbook.kafka.dead_letters import DeadLetters
-from workbook.kafka.producer import PATIENCE_S, Delivery, Record
+from workbook.kafka.producer import Delivery, Record
 from workbook.kafka.require import require_topic
 from workbook.sinks.row_json import keyed_json
 from workbook.spark.runner import Batch, ExecutorSink, Sink
@@ -29,7 +29,7 @@ class TableTopic(Sink):
 
     At least once: a micro-batch may be written twice. The last record of a key counts, so that does
     no harm. Raises ``TopicMissing`` now, ``BrokerUnreachable`` when the broker does not take a
-    batch within ``patience`` seconds.
+    batch in time.
     """
 
     kind = "topic"
@@ -39,13 +39,11 @@ class TableTopic(Sink):
         config: Mapping[str, Any],
         topic: str,
         key: str,
-        *,
-        patience: float = PATIENCE_S,
         dead_letters: DeadLetters | None = None,
     ) -> None:
         require_topic(config, topic)
         self.written = 0
-        self._rows = _Rows(Delivery(dict(config), topic, patience), key, dead_letters)
+        self._rows = _Rows(Delivery(dict(config), topic), key, dead_letters)
 
     def write(self, rows: pa.Table, batch: Batch) -> None:
         """Send a micro-batch from this process; all of it is delivered on return."""

@@ -131,18 +131,14 @@ def completed(
         try:
             arrival = message.timestamp()[1]
             click = Click.from_json(message.value(), arrival, int(time.time() * 1000))
-            _require_near(click, arrival)
+            if click.click_type is ClickType.PAGE and click.timestamp > arrival + AHEAD_MS:
+                raise Rejected(AHEAD)
             done = seconds.step(click, message.topic(), message.partition(), message.offset())
         except Rejected as why:
             reject(message, why)
             continue
         if done is not None:
             yield done
-
-
-def _require_near(click: Click, arrival: int) -> None:
-    if click.click_type is ClickType.PAGE and click.timestamp > arrival + AHEAD_MS:
-        raise Rejected(AHEAD)
 
 
 # --- the loops --------------------------------------------------------------------------------
