@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,10 +106,8 @@ class _Rows:
 
     def send(self, changes: pa.Table) -> int:
         """Send changed rows, a key's in their order; return how many."""
-        sent = self.delivery.send(self._records(changes))
-        if self.dead_letters is not None:
-            self.dead_letters.close()
-        return sent
+        with self.dead_letters or nullcontext():
+            return self.delivery.send(self._records(changes))
 
     def _records(self, changes: pa.Table) -> Iterator[Record]:
         for key, value in keyed_json(changes, self.key):

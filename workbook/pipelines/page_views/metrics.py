@@ -194,7 +194,7 @@ def commit_on_delivery(
     begins there, and counts whole seconds only. A commit that fails is made good by the next one.
     Before each commit the dead letters of ``reject`` are delivered (``close``).
     """
-    settle = _delivered(reject)
+    settle = getattr(reject, "close", lambda: None)
 
     def commit(done: Completed) -> None:
         settle()
@@ -209,12 +209,6 @@ def commit_on_delivery(
         metrics.send(metric, done.event_ids, then=partial(commit, done))
         at("after-send")
     metrics.close()
-
-
-def _delivered(reject: Reject) -> Callable[[], None]:
-    """Return the ``close`` of dead letters, which waits until all rejected records are safe."""
-    close: Callable[[], None] = getattr(reject, "close", lambda: None)
-    return close
 
 
 def share(reader: Any, topic: str, metrics: MetricsProducer) -> None:
@@ -247,7 +241,7 @@ def in_transactions(
     holds while each partition has one reader, with a ``transactional.id`` of its own, and, on more
     than one partition, with second and partition as key. Dead letters come at least once.
     """
-    settle = _delivered(reject)
+    settle = getattr(reject, "close", lambda: None)
     producer.init_transactions()  # ends what a former life of this program has left open
     for done in completed(reader, until, reject, at):
         at("before-send")
