@@ -15,7 +15,7 @@ SAYS = {
     "Chapters 00 and 06": r"3 hand-overs of partitions: 6 taken away, 3 given to another",
     "Chapters 20 and 21": r"−1 in Bob: AAPL, GOOG → AAPL; \+1 in Alice: AAPL, BP → AAPL, BP, GOOG",
     "Chapters 02 and 05": r"Dropped: 3,",
-    "Chapter 05": r"By the minimum, 4 of 12 windows are closed\. By the maximum less 5 sec",
+    "Chapter 05": r"Closed by the minimum: 4 of 12 windows\. Closed by the maximum less 5 sec",
 }
 
 

@@ -40,9 +40,9 @@ from workbook.topics import new_compacted_topic, new_topic
 from workbook.views import charts, live, tables
 from workbook.views.cell_clock import time_cells
 from workbook.views.picture import Picture
+from workbook.views.pipeline import topology_picture
 from workbook.views.shop import Shop
 from workbook.views.tape import LoopAt, Tape, click_name
-from workbook.views.topology import topology_picture
 
 if TYPE_CHECKING:
     from ipywidgets import Widget

@@ -39,7 +39,7 @@ class Met:
     emitted: str
 
 
-def filter_square(updates: Sequence[Met], caption: str = CAPTION) -> Picture:
+def filter_square(updates: Sequence[Met]) -> Picture:
     """Draw the four corners, in each its first three updates and what the filter emitted."""
     inside: dict[tuple[bool, bool], list[Met]] = {corner: [] for corner in PLACES}
     for update in updates:
@@ -49,7 +49,7 @@ def filter_square(updates: Sequence[Met], caption: str = CAPTION) -> Picture:
         for before, name in ((False, "didn't match before"), (True, "matched before"))
     ]
     grid = Grid(["", "doesn't match now", "matches now"], lines)
-    return Picture(grid, caption, _words(inside), _rows(inside))
+    return Picture(grid, CAPTION, _words(inside), _rows(inside))
 
 
 def _corner(met: Sequence[Met]) -> str:

@@ -30,21 +30,25 @@ class Drawn(Protocol):
 class Picture:
     """A drawing, its ``caption`` (what to look for), and ``words`` (what it shows just now).
 
-    ``rows`` are the same as a table, folded below it; none where the words say all.
+    ``rows`` are the same as a table, folded below it; none where the words say all. ``above`` and
+    ``below`` are HTML around the drawing.
     """
 
     drawing: Drawn
     caption: str
     words: str
     rows: Sequence[Mapping[str, Any]] = ()
+    above: str = ""
+    below: str = ""
 
     @property
     def figure(self) -> str:
         """Return drawing, caption and words as HTML."""
         caption = f"<b>{html.escape(self.caption)}</b><br>{html.escape(self.words)}"
         return (
-            '<figure style="margin:0.4em 0"><div style="overflow-x:auto">'
+            f'{self.above}<figure style="margin:0.4em 0"><div style="overflow-x:auto">'
             f"{self.drawing.svg(self.words)}</div><figcaption>{caption}</figcaption></figure>"
+            f"{self.below}"
         )
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workbook.views.boxes import Arrow, Box, Line, Rows
-from workbook.views.picture import ARROW, MINUS, Picture, signed
+from workbook.views.picture import ARROW, MINUS, Picture, number, signed
 from workbook.views.rewind import Rewind
 
 CAPTION = "One update: the row that leaves a group, the one that enters, the group before and after"
@@ -119,3 +119,66 @@ def _became(update: Update) -> str:
 
 def _result(result: str) -> str:
     return result or NOTHING
+
+
+# --- groups, change by change ---------------------------------------------------------------
+
+GROUP_CAPTION = (
+    "The groups, change by change: where does a result shrink, and where is a group deleted?"
+)
+GROUPS, CHANGES = 8, 5
+"""Groups that are drawn, those that changed last, and changes of each."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A change of a group: a row of ``key`` came (+1) or went (-1); ``after`` is its result.
+
+    ``after`` is None where the group is deleted.
+    """
+
+    group: str
+    sign: int
+    key: str
+    after: str | None
+
+
+def group_steps(steps: Sequence[Step]) -> Picture:
+    """Draw the latest changes of the groups that changed last, each group on its own line.
+
+    ``steps`` are in the order in which they were emitted; only the order within a group counts.
+    """
+    of_group: dict[str, list[Step]] = {}
+    for step in steps:
+        its = of_group.pop(step.group, [])
+        its.append(step)
+        of_group[step.group] = its  # the group that changed last comes last
+    said = [f"{number(len(steps), 'change')} in {number(len(of_group), 'group')}"]
+    lines: list[Line] = []
+    lists = []
+    for group in sorted(list(of_group)[-GROUPS:]):
+        its = of_group[group]
+        first = max(0, len(its) - CHANGES)
+        before = its[first - 1].after if first else None
+        parts: list[Box | Arrow] = [_box(before) if first else Box("not there", look="none")]
+        for place, step in enumerate(its[first:], first + 1):
+            parts.append(Arrow(signed(step.sign), step.key, step.sign < 0))
+            parts.append(_box(step.after, "now" if place == len(its) else ""))
+            lists.append({
+                "group": group,
+                "change": place,
+                "row": f"{signed(step.sign)} {step.key}",
+                "result": f"{before or 'not there'} {ARROW} {step.after or 'deleted'}",
+            })  # fmt: skip
+            before = step.after
+        lines.append((group, parts))
+        now = "deleted" if before is None else f"now {before}"
+        said.append(f"{group}: {number(len(its), 'change')}, {now}")
+    if len(of_group) > GROUPS or len(lists) < len(steps):
+        said.append(f"drawn: the last {CHANGES} changes of the {len(lines)} groups changed last")
+    words = "; ".join(said) + "." if steps else "No change has been emitted yet."
+    return Picture(Rows(lines), GROUP_CAPTION, words, lists)
+
+
+def _box(result: str | None, kind: str = "") -> Box:
+    return Box(result, kind, look=kind) if result else Box("✗ deleted", kind, look="gone")
