@@ -218,13 +218,11 @@ def share(reader: Any, topic: str, metrics: MetricsProducer) -> None:
     Then the loop forgets the open second: the other reader counts it from its first record on.
     """
 
-    def give(_: Any, places: list[TopicPartition]) -> None:
-        metrics.close()
-
-    def lost(_: Any, places: list[TopicPartition]) -> None:
-        """Commit nothing: another reader has them already."""
-
-    reader.subscribe([topic], on_revoke=give, on_lost=lost)
+    reader.subscribe(
+        [topic],
+        on_revoke=lambda reader, places: metrics.close(),
+        on_lost=lambda reader, places: None,  # commit nothing: another reader has them already
+    )
 
 
 def in_transactions(
