@@ -10,8 +10,8 @@ from confluent_kafka import Producer
 from labs import until
 
 from workbook.classroom.groups_board import GroupsBoard
+from workbook.kafka.application import Loop
 from workbook.kafka.broker import Broker
-from workbook.kafka.loops import Loop
 from workbook.topics import new_topic
 
 

@@ -26,7 +26,7 @@ from workbook.classroom import diagram
 from workbook.classroom.errors import FailureWatch, Watched, follow_errors
 from workbook.classroom.progress import Waiting, keep_the_current_cell
 from workbook.classroom.questions import Prediction
-from workbook.kafka.loops import Closes, Loop
+from workbook.kafka.application import Closes, Loop
 from workbook.kafka.readers import read_dead_letters
 from workbook.kafka.require import require_broker, require_topic
 from workbook.kafka.tail import Tail

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,7 +44,14 @@ def require_alike(
         )
     places: dict[bytes, tuple[str, int | None]] = {}
     for topic in topics:
-        for key, partition in _newest(config, topic, counts):
+        ranges = {
+            place.partition: (max(place.begin, place.end - LOOKS_AT), place.end)
+            for place in partition_offsets(config, topic)
+        }
+        for message in records(config, topic, ranges):
+            key, partition = message.key(), message.partition()
+            if not key or not counts(message):
+                continue
             other, former = places.setdefault(key, (topic, partition))
             if other != topic and former != partition:
                 raise PartitionedApart(
@@ -71,19 +78,6 @@ def require_partitions(
                 "move to other partitions when some are added, and a visit would be split "
                 "silently. Write both streams into new topics of the same size, and start there."
             )
-
-
-def _newest(
-    config: Mapping[str, Any], topic: str, counts: Counts
-) -> Iterator[tuple[bytes, int | None]]:
-    """Yield key and partition of those of a topic's newest records that count."""
-    wanted = {
-        place.partition: (max(place.begin, place.end - LOOKS_AT), place.end)
-        for place in partition_offsets(config, topic)
-    }
-    for message in records(config, topic, wanted):
-        if (key := message.key()) and counts(message):
-            yield key, message.partition()
 
 
 # --- the hash of Kafka's Java client -------------------------------------------------------------

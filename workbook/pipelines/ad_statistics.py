@@ -51,12 +51,8 @@ COUNT, CLOCK = "count", "clock"
 
 RESULT = StructType(
     [
-        StructField("kind", StringType()),
-        StructField("ad", StringType()),
+        *(StructField(name, StringType()) for name in ("kind", "ad", "type", "source", "reason")),
         StructField("day", DateType()),
-        StructField("type", StringType()),
-        StructField("source", StringType()),
-        StructField("reason", StringType()),
         StructField("partition", IntegerType()),
         StructField("count", LongType()),
     ]

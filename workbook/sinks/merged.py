@@ -13,9 +13,9 @@ from pyspark.sql import DataFrame
 
 from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.partitioning import require_partitions
+from workbook.kafka.producer import Delivery, Record
 from workbook.kafka.require import PATIENCE_S, require_topic, topic_ids
 from workbook.kafka.start_offsets import headers
-from workbook.sinks.delivery import Delivery, Record
 from workbook.spark.runner import ExecutorSink
 from workbook.streams.events.merged import MERGED, STARTS
 from workbook.streams.events.reasons import Reason

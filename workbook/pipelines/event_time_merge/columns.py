@@ -55,10 +55,6 @@ class Limits:
     horizon: int = 3_600_000
 
 
-def _now() -> int:
-    return time.time_ns() // 1_000_000
-
-
 @dataclass(frozen=True)
 class Idle:
     """When a topic without new records holds nobody back: ``timeout`` ms after its last good one.
@@ -69,7 +65,7 @@ class Idle:
 
     timeout: int
     run: int = field(default_factory=lambda: secrets.randbits(62))
-    now: Callable[[], int] = _now
+    now: Callable[[], int] = lambda: time.time_ns() // 1_000_000
 
     def past(self, came: int | None, began: int) -> bool:
         """Return whether a topic is idle whose last record came at ``came``, None if none has."""
@@ -120,7 +116,8 @@ def merge(
         expired = state["open"].expire(now)
         done = at_once if expired is None else pl.concat([at_once, expired.select(done.columns)])
         state["emitted"].expire(now)
-        state["emitted"].write(_remembered(done, now + limits.horizon))
+        until = pl.lit(now + limits.horizon, pl.Int64).alias("until")
+        state["emitted"].write(done.select("ssid", pl.col("fragment") + 1, until))
     clock["messages"] += len(messages)
     lone = len(done.filter((pl.col("fragment") == 0) & (pl.col("tracking").list.len() == 0)))
     clock["no_visit"] += lone
@@ -233,10 +230,6 @@ def _united(parts: pl.DataFrame, side: str, kind: pl.Struct) -> pl.DataFrame:
     each = parts.select("ssid", side).explode(side).drop_nulls(side).unnest(side)
     each = each.unique().sort("timestamp", *fields)
     return each.group_by("ssid", maintain_order=True).agg(pl.struct(fields).alias(side))
-
-
-def _remembered(done: pl.DataFrame, until: int) -> pl.DataFrame:
-    return done.select("ssid", pl.col("fragment") + 1, pl.lit(until, pl.Int64).alias("until"))
 
 
 # --- the output ----------------------------------------------------------------------------
