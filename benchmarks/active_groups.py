@@ -32,7 +32,7 @@ from workbook.sources.consumer_offsets import decode
 from workbook.sources.kafka import assigned_stream
 from workbook.spark import session
 from workbook.spark.runner import OnPoint
-from workbook.spark.state_store import in_rocksdb
+from workbook.spark.settings import in_rocksdb
 from workbook.stack.addresses import kafka
 from workbook.streams.generators.groups import GroupWorkload
 from workbook.systems.active_groups import ActiveGroups

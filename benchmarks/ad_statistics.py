@@ -48,7 +48,6 @@ from workbook.kafka.offsets import partition_offsets
 from workbook.kafka.producer import SETTINGS
 from workbook.kafka.readers import latest_rows, read_messages
 from workbook.sinks.counts_table import KEY, CountsTable
-from workbook.sources.kafka import kafka_table
 from workbook.spark import session
 from workbook.spark.runner import OnPoint
 from workbook.stack.addresses import database, kafka, registry
@@ -250,8 +249,8 @@ def peer(
 
 def bytes_only(spark: Any, broker: Broker, topic: str) -> None:
     """Let Spark read the values into nothing."""
-    rows = kafka_table(spark, broker, topic).select("value")
-    rows.write.format("noop").mode("overwrite").save()
+    rows = spark.read.format("kafka").options(**broker.spark_options(), subscribe=topic).load()
+    rows.select("value").write.format("noop").mode("overwrite").save()
 
 
 def throughput(broker: Broker, options: argparse.Namespace) -> None:

@@ -34,7 +34,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.pipelines.event_time_merge.fast import merged_visits
 from workbook.spark import session
-from workbook.spark.state_store import in_rocksdb
+from workbook.spark.settings import in_rocksdb
 from workbook.tables.ktable import count, ktable
 
 LARGE, SMALL = 100_000, 100

@@ -38,7 +38,7 @@ from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.readers import FAST_PLAIN, read_dead_letters
 from workbook.pipelines.page_views.completed import completed_views
 from workbook.pipelines.page_views.counts import views_per_second
-from workbook.sinks.late_letters import LateLetters
+from workbook.sinks.page_views import LateLetters
 from workbook.sources.clicks import parse
 from workbook.sources.kafka import kafka_stream
 from workbook.spark import session

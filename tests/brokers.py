@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import struct
 import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -201,17 +200,6 @@ def commit(config: Mapping[str, str], group: str, topic: str, offset: int) -> No
 
     until(done, f"the commit of {group}")
     member.close()
-
-
-def api_versions(fetch: tuple[int, int]) -> Callable[[bytes], bytes]:
-    """The answer of a broker that knows these versions of the fetch request, and no other."""
-    known = struct.pack(">hi3h", 0, 1, 1, *fetch)
-
-    def answer(request: bytes) -> bytes:
-        body = request[8:12] + known
-        return struct.pack(">i", len(body)) + body
-
-    return answer
 
 
 @contextmanager

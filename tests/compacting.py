@@ -11,7 +11,7 @@ from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 from labs import until
 
-from workbook.kafka.producer import RecordProducer
+from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.readers import read_all
 from workbook.topics import SOON
 
@@ -33,8 +33,8 @@ def roll(
     asked = {TopicPartition(topic, p): OffsetSpec.max_timestamp() for p in partitions}
     newest = max(found.result().timestamp for found in admin.list_offsets(asked).values())
     time.sleep(max(0.0, (newest + int(SOON["segment.ms"])) / 1000 + 0.002 - time.time()))
-    with RecordProducer(config, topic) as producer:
-        return {p: producer.send_bytes(value, key, p).offset for p in partitions}
+    with DeliveringProducer(config, topic) as producer:
+        return {p: producer.send_now(value, key, p).offset for p in partitions}
 
 
 def wait_until_compacted(

@@ -62,13 +62,21 @@ def kill(lab: OwnLab, user: Lease, name: str) -> None:
     until(lambda: name in user.ask("status")["ended"], f"the end of {name}")
 
 
-ENDS = pytest.mark.parametrize("end", [stop_and_start, kill])
 End = Callable[[OwnLab, Lease, str], None]
 
 
-@ENDS
-def test_schemas_their_ids_and_their_rules_outlive_the_registry(lab: OwnLab, end: End) -> None:
+@pytest.mark.parametrize("end", [stop_and_start, kill])
+def test_schemas_their_ids_their_rules_and_tables_outlive_their_servers(
+    lab: OwnLab, end: End
+) -> None:
     user = Lease("user")
+    address = user.ask("server", name="postgres")
+    waiting = psycopg.connect(address, autocommit=True)
+    waiting.execute("CREATE TABLE counted AS SELECT 7 AS clicks")
+    end(lab, user, "postgres")
+    assert user.ask("server", name="postgres") == address
+    with psycopg.connect(address) as again:
+        assert again.execute("SELECT clicks FROM counted").fetchone() == (7,)
     client = SchemaRegistryClient({"url": user.ask("server", name="registry")})
     assert client.get_subjects() == [], "a new lab's registry is empty"
     client.set_compatibility(level="FULL")
@@ -81,20 +89,6 @@ def test_schemas_their_ids_and_their_rules_outlive_the_registry(lab: OwnLab, end
     with pytest.raises(SchemaRegistryError, match="Incompatible"):
         again.register_schema("views", record("id"))
     assert again.register_schema("messages", record("id", "messages")) not in ids
-    user.close()
-    lab.assert_nothing_is_left(set())
-
-
-@ENDS
-def test_tables_outlive_the_database(lab: OwnLab, end: End) -> None:
-    user = Lease("user")
-    address = user.ask("server", name="postgres")
-    waiting = psycopg.connect(address, autocommit=True)
-    waiting.execute("CREATE TABLE counted AS SELECT 7 AS clicks")
-    end(lab, user, "postgres")
-    assert user.ask("server", name="postgres") == address
-    with psycopg.connect(address) as client:
-        assert client.execute("SELECT clicks FROM counted").fetchone() == (7,)
     user.close()
     lab.assert_nothing_is_left(set())
 
@@ -161,9 +155,7 @@ def refused(asked: Callable[[], str], kind: type[WorkbookError]) -> str:
     ("place", "why"),
     [
         ("http://me:secret@127.0.0.1:{free}/x", "at http://127.0.0.1:.*Connection refused"),
-        ("http://lost.invalid:8081", "Name or service not known|not known"),
         ("http://{web}/apis", "HTTP status 401"),
-        ("127.0.0.1:8081", "no URL of the form http://host:port/path"),
         ("http://me:se/secret@b:9", "no URL of the form"),
     ],
 )

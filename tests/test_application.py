@@ -1,17 +1,20 @@
-"""A real application in a group: it joins, commits, leaves, or is killed."""
+"""A real application in a group: it joins, commits, leaves, or is killed; Kafka's tool sees it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 from labs import until
 
+from workbook.errors import ServerFailed
 from workbook.kafka.application import Application, stop_all
 from workbook.kafka.broker import Broker
+from workbook.kafka.offsets import committed_offset
 from workbook.kafka.producer import DeliveringProducer
+from workbook.stack import kafka_tools
+from workbook.stack.kafka_tools import consumer_groups
 from workbook.topics import Topic
 
 
@@ -34,15 +37,6 @@ def filled(broker: Broker, name: str, records: int = 10) -> str:
     return name
 
 
-def committed(admin: AdminClient, group: str, topic: str) -> int:
-    asked = [ConsumerGroupTopicPartitions(group, [TopicPartition(topic, 0)])]
-    (answer,) = admin.list_consumer_group_offsets(asked).values()
-    try:
-        return int(answer.result(30).topic_partitions[0].offset)
-    except KafkaException:  # its coordinator isn't ready yet
-        return -1
-
-
 def members(admin: AdminClient, group: str) -> list[str]:
     (answer,) = admin.describe_consumer_groups([group]).values()
     return [member.client_id for member in answer.result(30).members]
@@ -55,7 +49,7 @@ def test_it_joins_reads_and_commits_then_leaves(
     topic = filled(broker, f"read-by-{protocol}")
     group = f"readers-{protocol}"
     with Application(broker.client_config(), group, topic, client_id="shop", protocol=protocol):
-        until(lambda: committed(admin, group, topic) == 10, "its commit")
+        until(lambda: committed_offset(broker.client_config(), topic, group) == 10, "its commit")
         assert members(admin, group) == ["shop"]
     assert members(admin, group) == []
 
@@ -65,7 +59,7 @@ def test_one_that_is_killed_stays_a_member_until_its_session_times_out(
 ) -> None:
     topic = filled(broker, "read-by-a-victim")
     victim = Application(broker.client_config(), "victims", topic)
-    until(lambda: committed(admin, "victims", topic) == 10, "its commit")
+    until(lambda: committed_offset(broker.client_config(), topic, "victims") == 10, "its commit")
     victim.kill()
     assert members(admin, "victims") == ["rdkafka"]
     until(lambda: members(admin, "victims") == [], "the session time-out")
@@ -77,3 +71,26 @@ def test_a_second_one_of_the_same_name_ends_the_first(broker: Broker) -> None:
     second = Application(broker.client_config(), "twins", topic)
     assert second.runs
     assert not first.runs
+
+
+def test_a_group_is_described_with_its_lag_and_its_client(broker: Broker) -> None:
+    config, topic = broker.client_config(), filled(broker, "described", records=1)
+    Application(config, "café", topic, client_id="till-1")
+    row = ["café", "described", "0", "1", "1", "0"]
+
+    def said() -> list[list[str]]:
+        lines = consumer_groups(broker, "--describe", "--group", "café").splitlines()
+        return [line.split() for line in lines if "till-1" in line]
+
+    until(lambda: [found[:6] for found in said()] == [row], "the tool's row")
+
+
+def test_a_tool_that_fails_says_why(broker: Broker) -> None:
+    with pytest.raises(ServerFailed, match=r"ConsumerGroupCommand failed: .*nonsense"):
+        consumer_groups(broker, "--nonsense")
+
+
+def test_a_login_reaches_the_tool_in_javas_words() -> None:
+    security = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "SCRAM-SHA-256"}
+    properties = kafka_tools._properties(Broker("there:9092", security))
+    assert "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=SCRAM-SHA-256\n" in properties

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,21 +11,30 @@ from typing import Any
 import pytest
 from brokers import OwnBroker, commit
 from compacting import roll, wait_until_compacted
-from confluent_kafka import Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewPartitions
 from labs import DEADLINE, until
 from pyspark.errors import AnalysisException, PySparkException, StreamingQueryException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
+from source_queries import Queries
 
 from workbook.errors import TopicMissing
 from workbook.kafka.broker import Broker
 from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.require import require_readable
-from workbook.sources.assigned import AssignedKafka, Settings, _Reader, register
+from workbook.sources.assigned import (
+    PER_TASK,
+    AssignedKafka,
+    AssignedReader,
+    AssignedSettings,
+    in_tasks,
+    register,
+    shared,
+)
 from workbook.sources.kafka import assigned_stream
-from workbook.sources.kafka_records import RecordsLost
+from workbook.sources.kafka_reader import Range
 from workbook.spark.progress import _offsets
 from workbook.stack import kafka
 from workbook.topics import CONSUMER_OFFSETS, Topic, new_compacted_topic
@@ -36,50 +44,30 @@ ALL = ReadAllAvailable()
 # --- what it reads ----------------------------------------------------------------------------
 
 
-class Assigned:
+class Assigned(Queries):
     """A topic, queries on it, and what their micro-batches gave."""
 
-    def __init__(self, spark: SparkSession, broker: Broker, name: str, place: Path) -> None:
-        self.spark, self.broker, self.name, self.place = spark, broker, name, place
-        self.batches: list[list[Any]] = []
-        self.queries: list[StreamingQuery] = []
-        self.readers: list[_Reader] = []
+    source = "kafka-assigned"
+
+    @property
+    def name(self) -> str:
+        return self.topics[0]
 
     def write(self, *values: str, partition: int = 0) -> None:
         with DeliveringProducer(self.broker.client_config(), self.name) as producer:
             for value in values:
                 producer.produce(value.encode(), b"key", partition)
 
-    def options(self, **options: str) -> dict[str, str]:
-        return {
-            "kafka.bootstrap.servers": self.broker.bootstrap,
-            "subscribe": self.name,
-            "startingOffsets": "earliest",
-            **options,
-        }
-
-    def rows(self, source: str = "kafka-assigned", **options: str) -> DataFrame:
-        return self.spark.readStream.format(source).options(**self.options(**options)).load()
-
-    def start(self, rows: DataFrame, name: str = "own", *, once: bool = False) -> StreamingQuery:
-        def keep(batch: DataFrame, number: int) -> None:
-            self.batches.append(batch.collect())
-
-        writer = rows.writeStream.option("checkpointLocation", str(self.place / name))
-        if once:
-            writer = writer.trigger(availableNow=True)
-        self.queries.append(writer.foreachBatch(keep).start())
-        return self.queries[-1]
-
     def read(self, query: StreamingQuery) -> list[str]:
         """Return the values read so far, sorted; a tombstone has none."""
         query.processAllAvailable()
         return sorted(row.value.decode() for batch in self.batches for row in batch if row.value)
 
-    def reader(self, **options: str) -> _Reader:
+    def reader(self, **options: str) -> AssignedReader:
         """Return what plans the micro-batches, without Spark."""
-        self.readers.append(_Reader(Settings.of(self.options(**options))))
-        return self.readers[-1]
+        reader = AssignedReader(AssignedSettings(self.options(**options)))
+        self.ends.append(reader.stop)
+        return reader
 
 
 @pytest.fixture
@@ -87,28 +75,15 @@ def assigned(
     spark: SparkSession, broker: Broker, topic: Callable[..., Topic], tmp_path: Path
 ) -> Iterator[Assigned]:
     register(spark)
-    made = Assigned(spark, broker, topic("clicks", partitions=3).name, tmp_path)
+    made = Assigned(spark, broker, [topic("clicks", partitions=3).name], tmp_path)
     yield made
-    for query in made.queries:
-        query.stop()
-    for reader in made.readers:
-        reader.stop()
+    made.close()
 
 
 def test_it_gives_the_columns_and_values_of_the_native_source(assigned: Assigned) -> None:
     for partition in range(3):
         assigned.write(*"abcdefgh", partition=partition)
-    own, native = assigned.rows(maxOffsetsPerTrigger="10"), assigned.rows("kafka")
-    assert [(f.name, f.dataType) for f in own.schema] == [
-        (f.name, f.dataType) for f in native.schema
-    ]
-    assigned.start(own, once=True).awaitTermination(DEADLINE)
-    found, assigned.batches = assigned.batches, []
-    assert max(map(len, found)) <= 10
-    assigned.start(native, "native", once=True).awaitTermination(DEADLINE)
-    rows = [Counter(row for batch in each for row in batch) for each in (found, assigned.batches)]
-    assert rows[0] == rows[1]
-    assert sum(rows[0].values()) == 24
+    assigned.require_as_native(24, most=10)
 
 
 def test_a_restart_goes_on_where_it_was(assigned: Assigned) -> None:
@@ -138,12 +113,14 @@ def test_a_partition_that_is_added_while_it_runs_is_read_from_its_first_record(
     until(lambda: assigned.read(query) == ["a", "b"], "the new partition's record")
 
 
-def _begin(reader: _Reader) -> Any:
+def _begin(reader: AssignedReader) -> Any:
     """Return where the second micro-batch begins: the first one is empty."""
     return reader.latestOffset(reader.initialOffset(), ALL)
 
 
-def _plan(reader: _Reader, start: Any, most: int | None = None) -> tuple[Any, dict[int, int]]:
+def _plan(
+    reader: AssignedReader, start: Any, most: int | None = None
+) -> tuple[Any, dict[int, int]]:
     """Return where a micro-batch ends, and how many offsets it reads of each partition."""
     end = reader.latestOffset(start, ALL if most is None else ReadMaxRows(most))
     tasks = reader.partitions(start, end)
@@ -164,14 +141,6 @@ def test_where_it_begins_is_kept_before_a_record_is_read(
     again = assigned.reader(startingOffsets="latest")
     assert again.partitions(again.initialOffset(), kept) == []
     assert _plan(again, kept)[1] == read
-
-
-def test_from_the_latest_on_spark_reads_what_comes_later(assigned: Assigned) -> None:
-    assigned.write("a")
-    query = assigned.start(assigned.rows(startingOffsets="latest"))
-    assert assigned.read(query) == []
-    assigned.write("b")
-    assert assigned.read(query) == ["b"]
 
 
 def test_offsets_to_start_from(assigned: Assigned) -> None:
@@ -198,25 +167,13 @@ def test_what_comes_later_is_not_available_now(assigned: Assigned) -> None:
     assert _plan(reader, end) == (end, {})
 
 
-def test_many_partitions_are_few_tasks(assigned: Assigned, topic: Callable[..., Topic]) -> None:
-    assigned.name = topic("orders", partitions=50).name
-    for partition in range(50):
-        assigned.write("a", "b", partition=partition)
-    query = assigned.start(assigned.rows(), once=True)
-    query.awaitTermination(DEADLINE)
-    assert len(assigned.read(query)) == 100
-    reader = assigned.reader()
-    start = _begin(reader)
-    assert len(reader.partitions(start, reader.latestOffset(start, ALL))) == 1
-
-
 # --- what is missing in between, or hidden ----------------------------------------------------
 
 
 def test_what_compaction_has_left_is_read(assigned: Assigned) -> None:
     kept = new_compacted_topic("positions", "assigned", 2, soon=True)
     assigned.broker.create(kept)
-    assigned.name = kept.name
+    assigned.topics = [kept.name]
     assigned.write(*map(str, range(20)))  # all of one key
     config = assigned.broker.client_config()
     wait_until_compacted(config, kept.name, roll(config, kept.name))
@@ -227,37 +184,18 @@ def test_what_compaction_has_left_is_read(assigned: Assigned) -> None:
     assert time.monotonic() - began < 60  # it doesn't wait for the records that are gone
 
 
-def _delete_before(assigned: Assigned, offset: int) -> None:
-    admin = AdminClient(assigned.broker.client_config())
-    where = TopicPartition(assigned.name, 0, offset)
-    admin.delete_records([where])[where].result(30)
-
-
 def test_records_that_are_gone_end_the_query_or_are_left_out(assigned: Assigned) -> None:
     assigned.write(*"abc")
     query = assigned.start(assigned.rows())
     assigned.read(query)
     query.stop()
     assigned.write(*"defg")
-    _delete_before(assigned, 5)
+    assigned.delete_before(5)
     strict = assigned.start(assigned.rows())
     with pytest.raises(StreamingQueryException, match=r"from offset 3, but they begin at 5"):
         strict.awaitTermination(DEADLINE)
     relaxed = assigned.start(assigned.rows(failOnDataLoss="false"))
     assert assigned.read(relaxed) == [*"abcfg"]
-
-
-def test_a_topic_that_was_made_anew_is_read_from_its_begin_if_loss_is_allowed(
-    assigned: Assigned,
-) -> None:
-    assigned.write("a", "b")
-    far = {assigned.name: {"0": 7, "1": 0, "2": 0}}
-    with pytest.raises(RecordsLost, match="they end at 2: the topic was made anew"):
-        _plan(assigned.reader(), far)
-    reader = assigned.reader(failOnDataLoss="false")
-    end, read = _plan(reader, far)
-    assert read == {}
-    assert _plan(reader, end)[1] == {0: 2}
 
 
 def test_records_deleted_between_plan_and_read_are_left_out(assigned: Assigned) -> None:
@@ -266,7 +204,7 @@ def test_records_deleted_between_plan_and_read_are_left_out(assigned: Assigned) 
     reader = assigned.reader(failOnDataLoss="false")
     start = _begin(reader)
     [task] = reader.partitions(start, reader.latestOffset(start, ALL))
-    _delete_before(assigned, 4)
+    assigned.delete_before(4)
     found = [value for batch in reader.read(task) for value in batch["value"].to_pylist()]
     assert sorted(found) == [b"e", b"f", b"g"]
 
@@ -340,41 +278,11 @@ def test_a_broker_without_groups_is_named_and_gets_no_topic_by_it(tmp_path: Path
         assert CONSUMER_OFFSETS not in AdminClient(config).list_topics(timeout=30).topics
 
 
-def test_a_broker_that_restarts_ends_nothing(tmp_path: Path) -> None:
-    with OwnBroker(tmp_path) as broker:
-        config = {"bootstrap.servers": broker.bootstrap}
-        admin = AdminClient(config)
-        admin.create_topics([NewTopic("a", 2)])["a"].result(DEADLINE)
-        reader = _Reader(
-            Settings.of(
-                {
-                    "kafka.bootstrap.servers": broker.bootstrap,
-                    "subscribe": "a",
-                    "startingOffsets": "earliest",
-                }
-            )
-        )
-        start = _begin(reader)
-        broker.restart()
-        with DeliveringProducer(config, "a") as producer:
-            producer.produce(b"x", None, 1)
-        end, read = _plan(reader, start)
-        assert read == {1: 1}
-        [task] = reader.partitions(start, end)
-        assert sum(batch.num_rows for batch in reader.read(task)) == 1
-        reader.stop()
-
-
 @pytest.mark.parametrize(
     ("options", "says"),
     [
         ({"subscribe": "one,two"}, "one topic.*'one,two'"),
-        ({"subscribe": " "}, "one topic"),
-        ({"maxOffsetsPerTrigger": "0"}, "maxOffsetsPerTrigger as a whole number"),
         ({"tasks": "many"}, "tasks as a whole number"),
-        ({"failOnDataLoss": "maybe"}, "failOnDataLoss as true or false"),
-        ({"minPartitions": "4"}, "one of the options.*minpartitions"),
-        ({"kafka.sasl.jaas.config": "x"}, "kafka.sasl.username"),
         ({"kafka.ssl.truststore.location": "x"}, "kafka.ssl.ca.location"),
         ({"kafka.auto.offset.reset": "latest"}, "startingOffsets"),
     ],
@@ -383,3 +291,33 @@ def test_options_that_make_no_sense(options: dict[str, str], says: str) -> None:
     given = {"kafka.bootstrap.servers": "a:1", "subscribe": "t", **options}
     with pytest.raises((ValueError, AnalysisException, PySparkException), match=says):
         AssignedKafka(given)
+
+
+# --- shares -----------------------------------------------------------------------------------
+
+
+def test_a_partition_that_has_less_leaves_its_share_to_the_others() -> None:
+    assert shared({"0": 3, "1": 0}, {"0": 9, "1": 0}, None) == {"0": 9, "1": 0}
+    assert shared({"0": 3, "1": 0}, {"0": 9, "1": 4}, 10) == {"0": 9, "1": 4}
+    ends = shared({"0": 0, "1": 50, "2": 0}, {"0": 1000, "1": 60, "2": 500}, 300)
+    assert ends == {"0": 145, "1": 60, "2": 145}
+
+
+def test_with_fewer_offsets_than_partitions_none_starves() -> None:
+    begins = {str(number): 0 for number in range(5)}
+    assert shared(begins, dict.fromkeys(begins, 7), 2) == dict.fromkeys(begins, 1)
+
+
+def _ranges(*sizes: int) -> list[Range]:
+    return [Range("t", number, 100, 100 + size) for number, size in enumerate(sizes)]
+
+
+def test_small_ranges_are_one_task_however_many_they_are() -> None:
+    [only] = in_tasks(_ranges(*[3] * 50), 8)
+    assert len(only) == 50
+    assert in_tasks([], 8) == []
+
+
+def test_large_ranges_are_spread_evenly() -> None:
+    parts = in_tasks(_ranges(*(n * PER_TASK for n in (1, 5, 1, 1, 2))), 2)
+    assert [sum(each.end - each.begin for each in part) for part in parts] == [50_000, 50_000]

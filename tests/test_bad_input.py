@@ -24,7 +24,6 @@ from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.readers import read_dead_letters
 from workbook.sources import ad_actions, clicks, positions, visits
-from workbook.sources.kafka import kafka_table
 from workbook.sources.records import Format, _read
 from workbook.streams.events.ad_actions import (
     MAX_AGE_MS,
@@ -211,7 +210,8 @@ def test_each_bad_record_is_a_dead_letter_with_its_reason(stream, broker, spark,
         for key, value in records:
             producer.produce(value, key, 0, timestamp=AHEAD if key == b"ahead" else NOW)
     letters = DeadLetters(config, made.dead_letters.name)
-    rows = table.parse(kafka_table(spark, broker, made.name), letters, ("offset", "reason"))
+    raw = spark.read.format("kafka").options(**broker.spark_options(), subscribe=made.name).load()
+    rows = table.parse(raw, letters, ("offset", "reason"))
     assert dict(rows.collect()) == dict(enumerate(expected))
     kept = read_dead_letters(config, made.dead_letters.name)
     found = {row.offset: (row.key, row.value, row.reason) for row in kept.itertuples()}

@@ -29,6 +29,7 @@ def test_each_kind_has_its_micro_batch_and_time(tmp_path: Path) -> None:
 
 
 def test_what_is_no_file_of_a_micro_batch_is_left_out(tmp_path: Path) -> None:
+    """A snapshot beside its changelog neither: a thread of its own makes it, at any time."""
     for name in (
         "offsets/.7.crc", "offsets/7.compact", "metadata", "sources/0/0", "state/0/_metadata/v2/0",
         "state/0/_stateSchema/default/0_aea1", "state/0/0/.8.delta.crc", "state/0/0/8.snapshot",
@@ -37,10 +38,6 @@ def test_what_is_no_file_of_a_micro_batch_is_left_out(tmp_path: Path) -> None:
         write(tmp_path / name, 1)
     assert checkpoint_files(tmp_path) == []
     assert checkpoint_files(tmp_path / "there is none") == []
-
-
-def test_a_snapshot_beside_its_changelog_is_left_out(tmp_path: Path) -> None:
-    """A thread of its own makes it, at any time."""
     write(tmp_path / "state/0/0/8.changelog", 1)
     write(tmp_path / "state/0/0/8.zip", 99)
     write(tmp_path / "state/0/0/9.zip", 2)

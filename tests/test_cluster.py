@@ -25,7 +25,6 @@ from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.readers import latest_rows, read_dead_letters, read_messages
 from workbook.spark.cluster import settings
 from workbook.spark.runner import start_query
-from workbook.spark.settings import settle_environment
 from workbook.stack.addresses import database, registry
 from workbook.stack.folders import ROOT
 from workbook.streams.events.clicks import ClickType
@@ -49,7 +48,14 @@ WITHIN = 420.0
 
 
 def test_the_package_is_shipped_and_no_path_with_it(tmp_path: Path) -> None:
-    shipped = settings(tmp_path)
+    before = os.umask(0o002)
+    try:
+        shipped = settings(tmp_path)
+        assert os.umask(0o002) == 0o002, "to ask for it changes nothing"
+    finally:
+        os.umask(before)
+    assert shipped["spark.hadoop.fs.permissions.umask-mode"] == "002"
+    assert (shipped["spark.executorEnv.TZ"], shipped["spark.speculation"]) == ("UTC", "false")
     archive = Path(shipped.pop("spark.submit.pyFiles"))
     assert archive.parent == tmp_path
     assert not [value for value in shipped.values() if "/" in value], "the executors see these"
@@ -58,20 +64,6 @@ def test_the_package_is_shipped_and_no_path_with_it(tmp_path: Path) -> None:
     command = [sys.executable, "-c", code]
     said = subprocess.check_output(command, env=environment, cwd=tmp_path, text=True)
     assert said.strip() == str(archive / "workbook" / "sinks" / "table_topic.py")
-
-
-def test_executors_work_on_utc_make_files_as_the_driver_does_and_never_twice(
-    tmp_path: Path,
-) -> None:
-    before = os.umask(0o002)
-    try:
-        shipped = settings(tmp_path)
-        assert os.umask(0o002) == 0o002, "to ask for it changes nothing"
-    finally:
-        os.umask(before)
-    assert shipped["spark.hadoop.fs.permissions.umask-mode"] == "002"
-    assert shipped["spark.executorEnv.TZ"] == "UTC"
-    assert shipped["spark.speculation"] == "false"
 
 
 def test_a_query_whose_checkpoint_executors_cannot_reach_is_refused(
@@ -88,27 +80,12 @@ def test_a_query_whose_checkpoint_executors_cannot_reach_is_refused(
 def test_a_fresh_checkpoint_is_in_the_shared_folder_and_goes_with_the_process(
     tmp_path: Path,
 ) -> None:
-    code = (
-        "from workbook.spark.session import checkpoint as c\n"
-        "print(c('a'), c('a'), c('a', fresh=False))"
-    )
+    code = "from workbook.spark.session import checkpoint as c\nprint(c('a'), c('a'))"
     said = fresh(code, SPARK_MASTER="spark://far:7077", WORKBOOK_SHARED=str(tmp_path))
-    one, two, again = map(Path, said.split())
+    one, two = map(Path, said.split())
     assert one.is_relative_to(tmp_path)
-    assert one != two == again
+    assert one != two
     assert not list(tmp_path.iterdir())
-
-
-def test_the_drivers_python_is_imposed_on_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "environ", {"SPARK_MASTER": "spark://far:7077"})
-    settle_environment()
-    assert "PYSPARK_PYTHON" not in os.environ
-    os.environ["PYSPARK_PYTHON"] = "/opt/python"
-    settle_environment()
-    assert os.environ["PYSPARK_PYTHON"] == "/opt/python"
-    os.environ["SPARK_MASTER"] = "local[2]"
-    settle_environment()
-    assert os.environ["PYSPARK_PYTHON"] == sys.executable
 
 
 # --- a cluster --------------------------------------------------------------------------------

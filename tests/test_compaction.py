@@ -11,7 +11,7 @@ import pytest
 from compacting import roll, wait_until_compacted
 from labs import until
 
-from workbook.kafka.producer import RecordProducer
+from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.readers import read_all
 from workbook.streams.events.positions import Position
 from workbook.streams.generators.positions import PositionStream
@@ -30,8 +30,8 @@ def topic(broker: Any) -> Topic:
 
 
 @pytest.fixture
-def producer(broker: Any, topic: Topic) -> Iterator[RecordProducer]:
-    with RecordProducer(broker.client_config(), topic.name) as opened:
+def producer(broker: Any, topic: Topic) -> Iterator[DeliveringProducer]:
+    with DeliveringProducer(broker.client_config(), topic.name) as opened:
         yield opened
 
 
@@ -46,13 +46,13 @@ def table(records: pd.DataFrame) -> dict[bytes, bytes]:
 
 
 def test_the_latest_record_stays_and_a_tombstone_takes_the_older_records_and_then_goes_itself(
-    broker: Any, topic: Topic, producer: RecordProducer
+    broker: Any, topic: Topic, producer: DeliveringProducer
 ) -> None:
-    producer.send_bytes(BOB.to_json(), b"1")
-    producer.send_bytes(BOB.to_json(), b"2")
-    producer.send_bytes(ALICE.to_json(), b"2")
-    producer.send_bytes(None, b"1")
-    producer.send_bytes(None, b"3")  # for a key that never was
+    producer.send_now(BOB.to_json(), b"1")
+    producer.send_now(BOB.to_json(), b"2")
+    producer.send_now(ALICE.to_json(), b"2")
+    producer.send_now(None, b"1")
+    producer.send_now(None, b"3")  # for a key that never was
     config = broker.client_config()
     rolled = roll(config, topic.name)
     after = wait_until_compacted(config, topic.name, rolled, tombstones=True)
@@ -81,10 +81,10 @@ def test_a_position_sent_by_hand_lands_where_the_stream_puts_it(broker: Any) -> 
     broker.create(topic)
     stream = PositionStream(partitions=5, positions=40)
     placed = stream.expected(0, 200).set_index("position")["partition"]
-    with RecordProducer(broker.client_config(), topic.name) as producer:
+    with DeliveringProducer(broker.client_config(), topic.name) as producer:
         for position in placed.index.unique():
             assert (
-                producer.send_bytes(BOB.to_json(), position.encode()).partition
+                producer.send_now(BOB.to_json(), position.encode()).partition
                 == placed.loc[[position]].iloc[0]
             )
 

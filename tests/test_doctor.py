@@ -16,7 +16,7 @@ from types import SimpleNamespace
 
 import psutil
 import pytest
-from brokers import api_versions, broker_with_login, false_broker, free_port
+from brokers import broker_with_login, false_broker, free_port
 from confluent_kafka import KafkaError
 from labs import OwnLab, own_lab, read_until, until
 from test_java import CUT_DOWN, OLD, java_home
@@ -142,14 +142,13 @@ def test_a_missing_and_a_damaged_jar_are_named(
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", "is not a Kafka broker", "port of another program"),
         (b"", "does not answer as a Kafka broker does", "Check that it is a Kafka broker"),
         (b"\x15\x03\x03\x00\x02\x02\x46", "wants TLS", "KAFKA_SECURITY_PROTOCOL to SSL"),
-        (api_versions((0, 3)), "is older than 2.1", "Use the version of docker-compose.yml"),
     ],
-    ids=["web server", "hangs up", "TLS", "too old"],
+    ids=["web server", "hangs up", "TLS"],
 )
 def test_what_is_no_broker_of_ours_is_named(
-    answer, said: str, fix: str, monkeypatch: pytest.MonkeyPatch
+    answer: bytes, said: str, fix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with false_broker(answer if callable(answer) else lambda request: answer) as address:
+    with false_broker(lambda request: answer) as address:
         monkeypatch.setenv("KAFKA_BOOTSTRAP_SERVERS", address)
         assert_named("broker", said, fix)
 

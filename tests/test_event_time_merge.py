@@ -30,9 +30,9 @@ from pyspark.sql import SparkSession
 from workbook.errors import PartitionedApart
 from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import DeadLetters
+from workbook.kafka.partitioning import require_alike
 from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.readers import read_dead_letters
-from workbook.kafka.require import require_alike
 from workbook.pipelines.event_time_merge.columns import Limits
 from workbook.pipelines.event_time_merge.fast import merged_visits
 from workbook.sinks.merged import TOO_LARGE_VISIT, MergedTopic

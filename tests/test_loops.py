@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from workbook.kafka.loops import Loop, within
+from workbook.kafka.loops import Loop
 
 
 class Reader:
@@ -25,26 +25,15 @@ def failing(reader: Reader, until: Callable[[], bool]) -> None:
     raise ValueError("a bad record")
 
 
-def test_a_stopped_loop_has_closed_its_reader() -> None:
-    reader = Reader()
-    Loop(work, reader).stop()
-    assert reader.closed
-
-
-def test_the_same_work_started_again_ends_the_first_loop() -> None:
-    first, second = Reader(), Reader()
-    Loop(work, first)
-    loop = Loop(work, second)
-    assert (first.closed, second.closed) == (True, False)
-    loop.stop()
-
-
-def test_the_same_work_under_two_names_is_two_loops() -> None:
-    readers = [Reader(), Reader(), Reader()]
-    loops = [Loop(work, reader, name) for reader, name in zip(readers, "ABA", strict=True)]
+def test_a_loop_ends_the_one_of_its_name_and_a_stopped_one_has_closed_its_reader() -> None:
+    readers, names = [Reader(), Reader(), Reader()], ["", "other", "work"]
+    loops = [Loop(work, reader, name) for reader, name in zip(readers, names, strict=True)]
     assert [reader.closed for reader in readers] == [True, False, False]
+    with pytest.raises(TimeoutError, match="still runs"):
+        loops[1].exception(timeout=0.01)
     for loop in loops:
         loop.stop()
+    assert all(reader.closed for reader in readers)
 
 
 def test_an_error_is_told_and_raised_by_stop() -> None:
@@ -54,20 +43,3 @@ def test_an_error_is_told_and_raised_by_stop() -> None:
     assert reader.closed
     with pytest.raises(ValueError, match="a bad record"):
         loop.stop()
-
-
-def test_a_loop_that_goes_on_has_no_exception_yet() -> None:
-    loop = Loop(work, Reader())
-    with pytest.raises(TimeoutError, match="still runs"):
-        loop.exception(timeout=0.01)
-    loop.stop()
-
-
-def test_a_condition_with_a_deadline_says_what_is_known() -> None:
-    now = [0.0]
-    until = within(60, lambda state: state > 1, clock=lambda: now[0])
-    assert (until(2), until(1)) == (True, False)
-    now[0] = 61
-    assert until(2)
-    with pytest.raises(TimeoutError, match="known so far: 1"):
-        until(1)

@@ -70,17 +70,6 @@ def as_merged(row: dict[str, Any]) -> Merged:
     )
 
 
-def test_of_heartbeats_a_task_keeps_the_newest_of_each_partition() -> None:
-    times = [("tracking", 50), ("tracking", 40), ("orders", 7), ("tracking", 30)]
-    one = frame([(n, (topic, Heartbeat(at))) for n, (topic, at) in enumerate(times)])
-    other = one.with_columns(pl.lit(4, pl.Int32).alias("partition"), pl.col("timestamp") + 100)
-    kept = squeeze(pl.concat([one, other])).select("partition", "topic", "timestamp")
-    assert sorted(kept.rows()) == [
-        *((3, "orders", 7), (3, "tracking", 50)),
-        *((4, "orders", 107), (4, "tracking", 150)),
-    ]
-
-
 @pytest.mark.parametrize("seed", range(60))
 def test_it_is_the_merge_by_hand(seed: int) -> None:
     draw, left = random.Random(seed), list(enumerate(history(seed)))

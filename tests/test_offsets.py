@@ -14,7 +14,7 @@ from confluent_kafka.admin import AdminClient
 from labs import until
 
 from workbook.kafka import offsets
-from workbook.kafka.offsets import PartitionOffsets, partition_offsets
+from workbook.kafka.offsets import PartitionOffsets, committed_offset, partition_offsets
 from workbook.topics import Topic
 
 
@@ -45,6 +45,24 @@ def test_the_lag_begins_at_the_first_record_or_at_the_last_commit(
         PartitionOffsets(1, begin=0, end=5, committed=4, lag=1),
     ]
     assert [place.committed for place in partition_offsets(config, made.name)] == [None, None]
+
+
+def test_a_committed_offset_does_not_wait_for_an_open_transaction(
+    broker: Any, topic: Callable[..., Topic]
+) -> None:
+    made, config = topic("clicks"), broker.client_config()
+    assert committed_offset(config, made.name, made.name) is None
+    group = Consumer({**config, "group.id": made.name})
+    group.commit(offsets=[TopicPartition(made.name, 0, 1)], asynchronous=False)
+    producer = Producer({**config, "transactional.id": made.name})
+    producer.init_transactions(60)
+    producer.begin_transaction()
+    place = TopicPartition(made.name, 0, 2)
+    producer.send_offsets_to_transaction([place], group.consumer_group_metadata(), 60)
+    assert committed_offset(config, made.name, made.name) == 1
+    producer.commit_transaction(60)  # the broker's markers come a moment later
+    until(lambda: committed_offset(config, made.name, made.name) == 2, "the commit")
+    group.close()
 
 
 class Starting:

@@ -21,8 +21,7 @@ from workbook.kafka.offsets import partition_offsets
 from workbook.kafka.readers import consumer, read_dead_letters
 from workbook.pipelines.page_views.completed import completed_views
 from workbook.pipelines.page_views.metrics import Seconds, commit_on_delivery, metric_records
-from workbook.sinks.late_letters import LateLetters
-from workbook.sinks.spark_topic import SparkTopic
+from workbook.sinks.page_views import LateLetters, SparkTopic
 from workbook.sources.kafka import kafka_stream
 from workbook.spark.runner import Running, start_query
 from workbook.stack import jars

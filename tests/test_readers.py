@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from collected import Collected
@@ -24,7 +24,7 @@ from workbook.kafka.readers import (
     read_messages,
     records,
 )
-from workbook.sources.kafka import kafka_stream, kafka_table
+from workbook.sources.kafka import kafka_stream
 from workbook.spark.runner import start_query
 from workbook.topics import Topic, new_topic
 
@@ -72,22 +72,11 @@ def test_read_all_sees_committed_transactions_to_their_end(broker: Any, topic: T
     assert [message.offset() for message in found] == [0]
 
 
-def test_an_empty_topic_is_an_empty_table(broker: Any, spark: SparkSession, topic: Topic) -> None:
-    table = read_all(broker.client_config(), topic.name)
-    assert list(table.columns) == ["partition", "offset", "timestamp", "key", "value"]
-    assert table.empty
-    assert kafka_table(spark, broker, topic.name).count() == 0
-    reader = consumer(broker.client_config(), topic.name)
-    assert reader.poll(0.5) is None
-    reader.close()
-
-
-def test_spark_reads_the_topic_as_table_and_stream(
+def test_spark_reads_the_topic_as_a_stream(
     broker: Any, spark: SparkSession, topic: Topic, tmp_path: Path
 ) -> None:
+    assert read_all(broker.client_config(), topic.name).empty
     send(broker, topic, 10)
-    rows = kafka_table(spark, broker, topic.name).collect()
-    assert sorted(int(row.value) for row in rows) == list(range(10))
     collected = Collected("partition", "offset")
     stream = kafka_stream(spark, broker, topic.name, max_per_batch=4)
     with start_query(stream, [collected], tmp_path / "1") as running:
@@ -111,7 +100,7 @@ def test_of_each_key_the_last_record_counts_until_a_tombstone_takes_it_out() -> 
         SimpleNamespace(key=lambda key=key: key, value=lambda value=value: value)
         for key, value in records
     ]
-    assert list(latest_rows(messages).items()) == [("Cy", 3), ("Bob", 4)]
+    assert latest_rows(messages) == {"Cy": 3, "Bob": 4}
 
 
 def drain(reader: PatientConsumer, number: int, seconds: float = 20) -> list[bytes | None]:
@@ -127,30 +116,20 @@ def drain(reader: PatientConsumer, number: int, seconds: float = 20) -> list[byt
 
 # --- what is missing, and what is down --------------------------------------------------------
 
-READERS: list[Callable[[SparkSession, str, str], Any]] = [
-    lambda spark, servers, topic: kafka_stream(spark, Broker(servers), topic),
-    lambda spark, servers, topic: kafka_table(spark, Broker(servers), topic),
-    lambda spark, servers, topic: consumer(Broker(servers).client_config(), topic),
-    lambda spark, servers, topic: read_all(Broker(servers).client_config(), topic),
-]
-NAMES = ["stream", "table", "consumer", "read_all"]
+READERS: dict[str, Callable[[SparkSession, str, str], Any]] = {
+    "stream": lambda spark, servers, topic: kafka_stream(spark, Broker(servers), topic),
+    "consumer": lambda spark, servers, topic: consumer(Broker(servers).client_config(), topic),
+    "read_all": lambda spark, servers, topic: read_all(Broker(servers).client_config(), topic),
+}
 
 
-@pytest.mark.parametrize("read", READERS, ids=NAMES)
-def test_a_missing_topic_is_named_within_ten_seconds(
+@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+def test_a_missing_topic_and_a_broker_that_is_down_are_named_within_ten_seconds(
     broker: Any, spark: SparkSession, read: Callable[..., Any]
 ) -> None:
     start = time.monotonic()
     with pytest.raises(TopicMissing, match=r"a topic 'no-such-topic'.*Check the name"):
         read(spark, broker.bootstrap, "no-such-topic")
-    assert time.monotonic() - start < 10
-
-
-@pytest.mark.parametrize("read", READERS, ids=NAMES)
-def test_a_broker_that_is_down_is_named_within_ten_seconds(
-    spark: SparkSession, read: Callable[..., Any]
-) -> None:
-    start = time.monotonic()
     with pytest.raises(BrokerUnreachable, match=r"127\.0\.0\.1:1, but none .*Check that it runs"):
         read(spark, "127.0.0.1:1", "clicks")
     assert time.monotonic() - start < 10
@@ -158,11 +137,7 @@ def test_a_broker_that_is_down_is_named_within_ten_seconds(
 
 def test_a_silent_broker_is_given_up_after_the_patience() -> None:
     now = [0.0]
-    reader = PatientConsumer(
-        {"bootstrap.servers": "127.0.0.1:1", "group.id": "g", "log_level": "0"},
-        patience=60,
-        clock=lambda: now[0],
-    )
+    reader = PatientConsumer(NOWHERE, patience=60, clock=lambda: now[0])
     reader.subscribe(["clicks"])
     until = time.monotonic() + 20
     while reader._down_since is None and time.monotonic() < until:
@@ -187,15 +162,10 @@ def test_a_broker_that_comes_back_is_forgiven(broker: Any, topic: Topic) -> None
     reader.close()
 
 
-# --- a client that the test decides about ------------------------------------------------------
-
-
 class Given(Consumer):
     """Librdkafka's part of a reader: ``messages`` are what it polls."""
 
-    def __init__(self, config: dict[str, Any]) -> None:
-        super().__init__({**config, "bootstrap.servers": "127.0.0.1:1", "group.id": "g"})
-        self.messages: list[Any] = []
+    messages: ClassVar[list[Any]] = []
 
     def subscribe(self, topics: list[str], *listeners: Any) -> None:  # type: ignore[override]
         self.assigned, self.revoked, self.lost = listeners
@@ -208,20 +178,7 @@ class Reader(PatientConsumer, Given):
     """A patient consumer over that part."""
 
 
-class At:
-    """A message of partition 0 at this offset."""
-
-    def __init__(self, offset: int) -> None:
-        self.number = offset
-
-    def partition(self) -> int:
-        return 0
-
-    def offset(self) -> int:
-        return self.number
-
-    def error(self) -> None:
-        return None
+NOWHERE = {"bootstrap.servers": "127.0.0.1:1", "group.id": "g", "log_level": "0"}
 
 
 @pytest.mark.parametrize(("own", "lost"), [(False, "revoked"), (True, "lost")])
@@ -229,7 +186,7 @@ def test_a_partition_is_forgotten_after_the_listener_also_where_it_is_lost(
     own: bool, lost: str
 ) -> None:
     """Lost without a listener for it is revoked, as in every client of Kafka."""
-    reader, called = Reader({}), list[str]()
+    reader, called = Reader(NOWHERE), list[str]()
     reader.when_gone(lambda places: called.append(f"forget {places[0].partition}"))
     reader.subscribe(
         ["clicks"],
@@ -243,9 +200,9 @@ def test_a_partition_is_forgotten_after_the_listener_also_where_it_is_lost(
 
 def test_patience_begins_anew_after_a_message() -> None:
     now = [0.0]
-    reader = Reader({}, patience=60, clock=lambda: now[0])
+    reader = Reader(NOWHERE, patience=60, clock=lambda: now[0])
     reader._trouble(KafkaError(KafkaError._ALL_BROKERS_DOWN))
-    reader.messages = [At(0)]
+    Given.messages.append(SimpleNamespace(error=lambda: None))
     assert reader.poll(0) is not None
     now[0] = 100
     reader._trouble(KafkaError(KafkaError._ALL_BROKERS_DOWN))

@@ -89,21 +89,17 @@ def test_a_run_folder_that_others_own_or_can_read_is_refused_at_once(lab: OwnLab
     said, _ = lab.start("-m", "workbook", "up").communicate(timeout=60)
     assert "its mode is 750, not 700" in said
     assert "set TMPDIR to a folder of your own" in said
+    if os.getuid() == 0:  # only root can give a folder away
+        lab.folder.chmod(0o700)
+        os.chown(lab.folder, 65534, -1)
+        with pytest.raises(ServerFailed, match="it is a folder and belongs to user "):
+            client.Lease("test")
     lab.folder.rmdir()
     lab.folder.write_text("")
     with pytest.raises(ServerFailed, match="it is no folder"):
         client.Lease("test")
     lab.folder.unlink()
     assert time.monotonic() - began < 30
-
-
-@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder away")
-def test_a_run_folder_of_another_user_is_refused(lab: OwnLab) -> None:
-    lab.folder.mkdir(mode=0o700)
-    os.chown(lab.folder, 65534, -1)
-    with pytest.raises(ServerFailed, match="it is a folder and belongs to user "):
-        client.Lease("test")
-    lab.folder.rmdir()
 
 
 def test_nobody_else_can_look_into_the_run_folder_whatever_the_umask(lab: OwnLab) -> None:
@@ -124,17 +120,6 @@ def test_a_supervisor_that_cannot_work_says_why_at_once(
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with pytest.raises(ServerFailed, match="ended with code 1 without a message"):
         client.Lease("test")
-
-
-def test_a_large_environment_reaches_what_the_lab_starts(lab: OwnLab, tmp_path: Path) -> None:
-    user = client.Lease("test")
-    env = {**os.environ, **{f"LARGE_{n}": "ü" * 60_000 for n in range(8)}}
-    log = tmp_path / "log"
-    command = [sys.executable, "-c", "import os; print(len(os.environ['LARGE_7']))"]
-    user.ask("spawn", command=command, env=env, cwd="/", log=str(log))
-    until(lambda: log.exists() and log.read_text() == "60000\n", "what was started to say so")
-    user.close()
-    lab.assert_nothing_is_left(set())
 
 
 OWNS = f"""

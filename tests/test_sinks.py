@@ -7,14 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 from collected import Collected
 from confluent_kafka import Producer
 from pyspark.sql import SparkSession
 
 from workbook.errors import BrokerUnreachable, Rejected
-from workbook.kafka.dead_letters import DeadLetters
+from workbook.kafka.dead_letters import DeadLetters, bounded
 from workbook.kafka.producer import SETTINGS
 from workbook.kafka.readers import read_all, read_dead_letters
 from workbook.pipelines.page_views.counts import page_views
@@ -64,16 +63,28 @@ def clicks(broker: Any) -> Topic:
     return topic
 
 
-def assert_letters(letters: pd.DataFrame, topic: Topic) -> None:
-    """Exactly the rejected records: reason, source, arrival, key and the very bytes."""
+def assert_letters(config: dict[str, str], topic: Topic) -> None:
+    """Exactly the rejected records: reason, source, arrival, key, length and the very bytes.
+
+    Of the one that is larger than a record of the topic may be, its first bytes.
+    """
+    letters = read_dead_letters(config, topic.dead_letters.name)
     got = {
-        (r.partition, r.offset): (r.reason, r.topic, r.arrival, r.key, r.value)
+        (r.partition, r.offset): (r.reason, r.topic, r.arrival, r.key, r.length, r.value)
         for r in letters.itertuples()
     }
+    most, _ = bounded(config, topic.dead_letters.name)
     expected = {
-        (n % 2, n // 2): (why.value, topic.name, ARRIVAL, b"k%d" % n, VALUES[n])
+        (n % 2, n // 2): (
+            *(why.value, topic.name, ARRIVAL, b"k%d" % n, len(value or b"")),
+            value if value is None or len(value) <= most else got[n % 2, n // 2][-1],
+        )
         for n, why in REJECTED.items()
+        for value in [VALUES[n]]
     }
+    large = got[0, 6][-1]
+    assert VALUES[12].startswith(large)  # type: ignore[union-attr]
+    assert len(large) == most // 2
     assert got == expected
     assert len(letters) == len(REJECTED)
 
@@ -93,7 +104,7 @@ def test_spark_sends_dead_letters_and_counts_on(
             running.process_all()
     assert table.of("views") == {"home": 5, "shoes": 1, "before": 1, "after": 1}
     assert not running.is_active
-    assert_letters(read_dead_letters(broker.client_config(), where), clicks)
+    assert_letters(broker.client_config(), clicks)
 
 
 class Producing:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
@@ -16,9 +17,8 @@ from confluent_kafka import Message
 from workbook.errors import RecordRefused
 from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import HEADERS, DeadLetters
-from workbook.kafka.loops import within
 from workbook.kafka.offsets import partition_offsets
-from workbook.kafka.producer import RecordProducer
+from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.readers import consumer, read_dead_letters, read_messages
 from workbook.kafka.require import MEGABYTE
 from workbook.pipelines.page_views.metrics import commit_on_delivery
@@ -116,17 +116,22 @@ def test_letters_that_a_topic_never_takes_are_an_error_that_says_why(
 def test_a_loop_passes_records_of_any_size(broker: Broker, topic: Callable[..., Topic]) -> None:
     """The second one is larger, unpacked, than a reader's default limit."""
     clicks, metrics, config = topic("clicks"), topic("metrics"), broker.client_config()
-    with RecordProducer(config, clicks.name) as producer:
+    with DeliveringProducer(config, clicks.name) as producer:
         for value in (b"x" * 5_000_000, bytes(105 << 20)):
-            producer.send_bytes(value)
+            producer.send_now(value)
         for second in (1, 2):
             page = Click(second, ClickType.PAGE, "home", second * 1000, "Firefox")
-            producer.send_bytes(page.to_json())
+            producer.send_now(page.to_json())
     reader = consumer({**config, "enable.auto.commit": "false"}, clicks.name, "counter")
     told = MetricsProducer(config, metrics.name)
-    over = within(60, lambda _: told.delivered > 0)
+    deadline = time.monotonic() + 60
+
+    def over() -> bool:
+        assert time.monotonic() < deadline
+        return told.delivered > 0
+
     with DeadLetters(config, clicks.dead_letters.name) as letters:
-        commit_on_delivery(reader, told, lambda: over("nothing"), letters)
+        commit_on_delivery(reader, told, over, letters)
     reader.close()
     assert partition_offsets(config, clicks.name, "counter")[0].committed == 3
     rows = read_dead_letters(config, clicks.dead_letters.name)
@@ -137,10 +142,10 @@ def test_a_loop_passes_records_of_any_size(broker: Broker, topic: Callable[..., 
 
 def test_a_single_record_that_no_topic_takes_is_refused(broker: Broker, limited: Limited) -> None:
     with (
-        RecordProducer(broker.client_config(), limited()) as producer,
+        DeliveringProducer(broker.client_config(), limited()) as producer,
         pytest.raises(RecordRefused, match=r"larger than the topic's max.message.bytes"),
     ):
-        producer.send_bytes(noise(2_000_000))
+        producer.send_now(noise(2_000_000))
 
 
 # --- rows -------------------------------------------------------------------------------------

@@ -109,5 +109,5 @@ def test_a_right_table_is_clean_and_an_empty_one_lacks_all() -> None:
 
 
 def test_a_client_who_stands_there_twice_is_refused() -> None:
-    with pytest.raises(ValueError, match="'Bob' stands in the table twice"):
+    with pytest.raises(ValueError, match="'Bob' is in the table twice"):
         SMALL.judge(pd.concat([table(RIGHT), table(RIGHT)]).iloc[1:])

@@ -145,8 +145,7 @@ def test_topics_are_named_whatever_reads_or_writes_them(
 ) -> None:
     one, other = topic("tracking"), topic("orders")
     both = [one.name, other.name]
-    for rows in (kafka_stream(spark, broker, both, partitions=[0]),
-                 clamped_stream(spark, broker, both, "5 seconds")):  # fmt: skip
+    for rows in (kafka_stream(spark, broker, both), clamped_stream(spark, broker, both, "5 s")):
         [source] = topology(rows).of_kind(SOURCE)
         assert sorted(source.name.split(", ")) == sorted(both)
     rows = kafka_stream(spark, broker, one.name).select("key", "value")

@@ -1,4 +1,4 @@
-"""Every exception of the package. Each message says what was expected, what came, what to do."""
+"""Every exception of the package. A message says what was expected, what it got, what to do."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class NoSuchSchema(WorkbookError):
 
 
 class PartitionedApart(WorkbookError):
-    """Two topics are partitioned differently, so that a key lies in different partitions."""
+    """Two topics are partitioned differently, so that the same key is in different partitions."""
 
 
 class JarsMissing(WorkbookError):

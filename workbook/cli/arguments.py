@@ -155,7 +155,7 @@ def add_crash(parser: argparse.ArgumentParser) -> None:
         made = systems.add_parser(
             name,
             help=SYSTEMS[name].does,
-            description=f"Kill {name}, start it again, and judge what came out.",
+            description=f"Kill {name}, start it again, and judge its results.",
             formatter_class=argparse.RawDescriptionHelpFormatter,
             epilog="\n".join(map(_points, crashes.variants)),
         )

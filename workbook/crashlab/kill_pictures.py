@@ -24,7 +24,7 @@ CAPTION = (
     "kill -9 ends a program that counts the {}s among these records: what is lost, what read again?"
 )
 SHOWN = 2
-"""So many runs of a kind are bracketed: the longest ones."""
+"""The number of runs of a kind that are bracketed: the longest ones."""
 
 LOST, KEPT, AGAIN, DONE = FATES = (
     ("counted only in memory: lost", Look.CROSSED),

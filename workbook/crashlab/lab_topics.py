@@ -70,7 +70,7 @@ class LabTopics:
         return self._broker.client_config()
 
     def judge(self) -> Verdict:
-        """Compare what came out with what was expected."""
+        """Compare the results with the expected ones."""
         return self._crashes.judge(self.filled, self._outputs)
 
     def written(self) -> list[float]:

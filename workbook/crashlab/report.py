@@ -15,7 +15,7 @@ KILL, RESTART = "the kill", "the start again"
 
 @dataclass(frozen=True)
 class Kill:
-    """One kill -9: at which pass of which point (0 for one ``by hand``), and when (since 1970)."""
+    """One kill -9: at a pass of a point (0 for one ``by hand``), and when (since 1970)."""
 
     point: str
     passes: int

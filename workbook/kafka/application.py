@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Mapping
 from threading import Thread
-from types import TracebackType
 from typing import Any, ClassVar, Self
 
 from confluent_kafka import Consumer, KafkaException
@@ -19,12 +18,11 @@ COMMIT_EVERY_S = 0.5
 class Application:
     """A consumer of topics in a process of its own: it joins a group, reads, and commits.
 
-    ``client_id`` is None for the client's own default. ``protocol`` is Kafka's ``group.protocol``:
-    "classic", or "consumer" for the new one (KIP-848). ``slow_s`` it takes for each record.
-    ``stop`` lets it leave its group; ``kill`` is kill -9, so that its group finds out by its
-    session time-out: ``session_ms``, six seconds by default; in the new protocol the broker
-    has its own. It ends with the process that made it, however that ends. An application of the
-    same ``name`` (the group's, if none is given) ends the one that runs already.
+    ``protocol`` is Kafka's ``group.protocol``: "classic", or "consumer" for the new one (KIP-848).
+    It takes ``slow_s`` for each record. ``stop`` lets it leave its group; after ``kill`` (kill -9)
+    the group notices by the session time-out: ``session_ms``, in the new protocol the broker's own.
+    It ends with the process that started it. An application of the same ``name`` (by default the
+    group's) ends the one that is running.
     """
 
     running: ClassVar[dict[str, Application]] = {}
@@ -80,12 +78,7 @@ class Application:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.stop()
 
 

@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
@@ -15,6 +15,7 @@ from confluent_kafka.cimpl import NewTopic
 
 from workbook.errors import BrokerUnreachable, NotOurServer, WorkbookError
 from workbook.kafka import protocol
+from workbook.topics import Topic
 
 CREATED_WITHIN = 15.0
 """Seconds until a new topic must be visible."""
@@ -29,17 +30,6 @@ _SECURITY = {
     "KAFKA_SASL_PASSWORD": "sasl.password",
     "KAFKA_SSL_CA_LOCATION": "ssl.ca.location",
 }
-
-
-class TopicPlan(Protocol):
-    """The name, partitions and settings of a topic to create."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def partitions(self) -> int: ...
-    @property
-    def config(self) -> dict[str, str]: ...
 
 
 @dataclass(frozen=True)
@@ -70,7 +60,7 @@ class Broker:
             options["kafka.sasl.jaas.config"] = self._jaas()
         return options
 
-    def create(self, *topics: TopicPlan) -> None:
+    def create(self, *topics: Topic) -> None:
         """Create topics and wait until the broker knows them; one that exists stays as it is."""
         plans = [NewTopic(t.name, t.partitions, config=t.config) for t in topics]
         admin = self._admin()
@@ -102,19 +92,15 @@ class Broker:
             time.sleep(0.02)
 
     def delete(self, names: Iterable[str]) -> None:
-        """Delete topics of the lab's own broker; refuses on any other."""
-        self.require_ours("delete topics")
+        """Delete topics of the lab's own broker; raise ``NotOurServer`` on any other."""
+        if not self.ours:
+            raise NotOurServer(
+                f"Will not delete topics on {self.bootstrap}: the lab did not start this broker. "
+                "Unset KAFKA_BOOTSTRAP_SERVERS to use the lab's own."
+            )
         admin = self._admin()
         for done in admin.delete_topics(list(names), request_timeout=15).values():
             done.result()
-
-    def require_ours(self, deed: str) -> None:
-        """Raise ``NotOurServer`` unless the lab started this broker."""
-        if not self.ours:
-            raise NotOurServer(
-                f"Will not {deed} on {self.bootstrap}: the lab did not start this broker. "
-                f"Unset KAFKA_BOOTSTRAP_SERVERS to use the lab's own."
-            )
 
     def check(self, within: float = ANSWER_WITHIN) -> None:
         """Raise ``BrokerUnreachable`` with the likely cause unless the broker lets us work.
@@ -122,7 +108,7 @@ class Broker:
         Takes ``within`` seconds for its answer, and a few more to look who it is.
         """
         if not self.ours and "SSL" not in self.security.get("security.protocol", "").split("_"):
-            protocol.require_new_enough(self.bootstrap, within / 2)
+            protocol.require_kafka(self.bootstrap, within / 2)
         problems: list[KafkaError] = []
         admin = self._admin(error_cb=problems.append)
         try:

@@ -1,7 +1,7 @@
 """Sends rejected records to ``<topic>.dead-letters``, from Spark and from a loop by hand.
 
 A dead letter keeps key and value of the record byte for byte, null and empty told apart. What we
-know about it stands in the Kafka headers, as text: ``reason``, ``topic``, ``partition``,
+know about it is in the Kafka headers, as text: ``reason``, ``topic``, ``partition``,
 ``offset``, ``arrival`` (ms since 1970). So a repaired reader can take the value as it is.
 
 One that is larger than a record of its topic may be is cut. Then ``value-length`` and
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from hashlib import sha256
-from types import TracebackType
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message
@@ -26,11 +25,6 @@ _PLACE = ("topic", "partition", "offset", "arrival")
 
 HEADERS = 1000
 """Bytes that are kept free for a letter's headers, and for its frame."""
-
-
-def identity(whole: bytes) -> dict[str, str]:
-    """Identify bytes of which only a part is at hand, by their length and their SHA-256."""
-    return {"length": str(len(whole)), "sha256": sha256(whole).hexdigest()}
 
 
 def bounded(config: Mapping[str, Any], topic: str) -> tuple[int, dict[str, Any]]:
@@ -89,7 +83,8 @@ class DeadLetters:
         if len(key or b"") + len(value or b"") > self._most:
             for name, whole in (("key", key), ("value", value)):
                 if len(whole or b"") > self._most // 2:
-                    headers |= {f"{name}-{what}": fact for what, fact in identity(whole).items()}
+                    headers[f"{name}-length"] = str(len(whole))
+                    headers[f"{name}-sha256"] = sha256(whole).hexdigest()
             key, value = (part and part[: self._most // 2] for part in (key, value))
         self._producer.produce(value, key, headers=headers, report=self._delivered)
         self.asked += 1
@@ -101,7 +96,7 @@ class DeadLetters:
             return
         waiting = self._producer.flush()
         lost, why = self._lost, self._why
-        self._lost, self._why = 0, ""  # raised once: who goes on starts anew
+        self._lost, self._why = 0, ""  # raised once
         server = self._config.get("bootstrap.servers")
         if why:
             raise RecordRefused(
@@ -127,9 +122,7 @@ class DeadLetters:
     def __enter__(self) -> DeadLetters:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, _: object, __: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         if kind is None:
             self.close()
         elif self._producer:  # what went wrong first is the news; still try to deliver

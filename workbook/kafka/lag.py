@@ -17,7 +17,7 @@ APART = 0.1
 
 
 class Lag(NamedTuple):
-    """What a group has yet to read: ``messages``, the oldest of which is ``seconds`` old.
+    """What a group has yet to read: ``messages``, and the oldest is ``seconds`` old.
 
     With ``at_least`` that is a lower bound: the message is older than the first sample. With
     ``partly`` the lag of some partitions is unknown.

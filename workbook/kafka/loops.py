@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
-from typing import Any, ClassVar, Protocol, TypeVar
-
-T = TypeVar("T")
+from typing import Any, ClassVar, Protocol
 
 
 class Closes(Protocol):
@@ -69,22 +66,3 @@ class Loop:
             self._error = error
         finally:
             reader.close()
-
-
-def within(
-    seconds: float, until: Callable[[T], bool], clock: Callable[[], float] = time.monotonic
-) -> Callable[[T], bool]:
-    """Give a condition a deadline: raise TimeoutError instead of waiting forever."""
-    deadline = clock() + seconds
-
-    def checked(state: T) -> bool:
-        if until(state):
-            return True
-        if clock() > deadline:
-            raise TimeoutError(
-                f"Waited {seconds:.0f} s in vain; known so far: {state}. "
-                "Is another reader in the same group? Run the cells above again, from the shop on."
-            )
-        return False
-
-    return checked

@@ -61,7 +61,7 @@ def partition_offsets(
 ) -> list[PartitionOffsets]:
     """Return the offsets of every partition; raise ``TopicMissing`` or ``BrokerUnreachable``.
 
-    Records of an open transaction lie behind the end, unless ``config`` says ``isolation.level``
+    Records of an open transaction are behind the end, unless ``config`` says ``isolation.level``
     read_uncommitted.
     """
     places = [TopicPartition(topic, number) for number in range(require_topic(config, topic))]

@@ -1,22 +1,17 @@
-"""The one producer of the package: idempotent, with back-pressure, each delivery reported.
-
-``DeliveringProducer`` sends many records; ``RecordProducer`` sends single ones, each delivered
-before the call returns.
-"""
+"""The one producer of the package: idempotent, with back-pressure, each delivery reported."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from types import MappingProxyType, TracebackType
+from types import MappingProxyType
 from typing import Any, Self
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from workbook.errors import BrokerUnreachable, RecordRefused
-from workbook.kafka.require import ANSWER_S, PATIENCE_S, require_topic
+from workbook.kafka.require import PATIENCE_S
 
 _A_LOOK_S = 1.0
 
@@ -40,12 +35,21 @@ Report = Callable[[KafkaError | None, Message | None], None]
 """Called once the broker has a record, without an error; or with the one that lost it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Landed:
+    """The partition and offset of a delivered record; arrival is its timestamp (ms)."""
+
+    partition: int
+    offset: int
+    arrival: int
+
+
 class DeliveringProducer:
     """Produces to a topic, and waits where its queue is full.
 
     A record that the broker has not taken within ``patience`` seconds is lost, and reported so.
     ``config`` is a client configuration of librdkafka; it wins over ``settings``, and these over
-    ``SETTINGS``. ``on_full`` is called again and again while the queue is full; it may raise.
+    ``SETTINGS``.
     """
 
     def __init__(
@@ -56,10 +60,9 @@ class DeliveringProducer:
         *,
         patience: float = PATIENCE_S,
         connect: Callable[[dict[str, Any]], Any] = Producer,
-        on_full: Callable[[], None] = lambda: None,
     ) -> None:
         self.topic, self.failed, self.first_failure = topic, 0, ""
-        self._patience, self._on_full = patience, on_full
+        self._patience, self._servers = patience, config.get("bootstrap.servers")
         given_up = {"message.timeout.ms": int(patience * 1000)}
         self._producer = connect({**SETTINGS, **given_up, **settings, **config})
         # What an idempotent producer is given before it knows a broker waits for half a second.
@@ -100,10 +103,36 @@ class DeliveringProducer:
                     break
                 except BufferError:
                     self.poll(0.1)  # let the broker catch up
-                    self._on_full()
                 except KafkaException as refused:
                     report(refused.args[0], None)
                     break
+
+    def send_now(
+        self, value: bytes | None, key: bytes | None = None, partition: int = -1
+    ) -> Landed:
+        """Send one record, any bytes or none; return once it's delivered, with its place.
+
+        Raises BrokerUnreachable when the broker doesn't take it within ``patience`` seconds,
+        RecordRefused when it never will, since the record is too large.
+        """
+        outcome: list[tuple[KafkaError | None, Message | None]] = []
+        self.produce(value, key, partition, report=lambda *reported: outcome.append(reported))
+        self.flush()
+        error, message = outcome[0] if outcome else (None, None)
+        if error is None and message is not None:
+            arrival = message.timestamp()[1]
+            return Landed(message.partition() or 0, message.offset() or 0, arrival)
+        if error is not None and error.code() in TOO_LARGE:
+            raise RecordRefused(
+                f"Expected {self._servers} to take the record into {self.topic!r}, but it's larger "
+                "than the topic's max.message.bytes, even compressed. Send a smaller one, or raise "
+                "that limit."
+            )
+        raise BrokerUnreachable(
+            f"Expected {self._servers} to take the record into {self.topic!r}, but it did not "
+            f"({error.str() if error else 'no answer in time'}). Check that the broker runs, then "
+            "send it again."
+        )
 
     def poll(self, seconds: float = 0) -> None:
         """Let the reports of deliveries run."""
@@ -137,72 +166,5 @@ class DeliveringProducer:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
-
-
-@dataclass(frozen=True, slots=True)
-class Landed:
-    """The partition and offset of a delivered record; arrival is its timestamp (ms)."""
-
-    partition: int
-    offset: int
-    arrival: int
-
-
-class RecordProducer(DeliveringProducer):
-    """Sends single records, each delivered before ``send_bytes`` returns.
-
-    ``clock`` gives real seconds since 1970. Raises TopicMissing, and BrokerUnreachable within ten
-    seconds.
-    """
-
-    def __init__(
-        self, config: Mapping[str, Any], topic: str, clock: Callable[[], float] = time.time
-    ) -> None:
-        require_topic(config, topic)
-        super().__init__(config, topic, {"linger.ms": 0}, patience=ANSWER_S)
-        self._config, self._clock = config, clock
-
-    def send_bytes(
-        self, value: bytes | None, key: bytes | None = None, partition: int = -1
-    ) -> Landed:
-        """Send any value at all: a poisoned one too, or none. -1: the key chooses the partition.
-
-        Raises BrokerUnreachable when the broker does not take it within ten seconds, RecordRefused
-        when it never will, since the record is too large.
-        """
-        outcome: list[tuple[KafkaError | None, Message | None]] = []
-        self.produce(
-            value,
-            key,
-            partition,
-            timestamp=int(self._clock() * 1000),
-            report=lambda error, message: outcome.append((error, message)),
-        )
-        self.flush()
-        error, message = outcome[0] if outcome else (None, None)
-        if error is not None or message is None:
-            raise self._not_delivered(error)
-        landed, offset = message.partition(), message.offset()
-        assert landed is not None  # a delivered message has both
-        assert offset is not None
-        return Landed(landed, offset, message.timestamp()[1])
-
-    def _not_delivered(self, error: KafkaError | None) -> BrokerUnreachable | RecordRefused:
-        why = error.str() if error else "no answer in time"
-        if error and error.code() in TOO_LARGE:
-            return RecordRefused(
-                f"Expected {self._config.get('bootstrap.servers')} to take the record into "
-                f"{self.topic!r}, but it's larger than the topic's max.message.bytes, even "
-                "compressed. Send a smaller one, or raise that limit."
-            )
-        return BrokerUnreachable(
-            f"the record was not delivered to {self.topic!r} ({why}). Check that the broker at "
-            f"{self._config.get('bootstrap.servers')} runs, then send it again."
-        )

@@ -1,4 +1,4 @@
-"""Speaks the first request of Kafka's protocol, to see whether a Kafka broker answers.
+"""Sends the first request of Kafka's protocol, to see whether a Kafka broker answers.
 
 A client library that meets a server of another kind may wait, or even abort its process.
 """
@@ -11,12 +11,8 @@ from contextlib import suppress
 
 from workbook.errors import BrokerUnreachable
 
-API_VERSIONS, FETCH = 18, 1
+API_VERSIONS = 18
 TLS_ALERT = b"\x15"
-OLDEST_FETCH = 10
-"""Since Kafka 2.1 a broker answers this version of a fetch."""
-
-Versions = dict[int, tuple[int, int]]
 
 NOT_KAFKA = "Check KAFKA_BOOTSTRAP_SERVERS: this is the port of another program."
 NO_SUCH_NAME = (
@@ -25,15 +21,19 @@ NO_SUCH_NAME = (
 )
 
 
-def api_versions(bootstrap: str, within: float) -> Versions:
-    """Ask the first server that answers for its API versions: key to oldest and newest version.
-
-    Raises ``BrokerUnreachable`` if nobody answers, or one that is no Kafka broker.
-    """
+def require_kafka(bootstrap: str, within: float) -> None:
+    """Raise ``BrokerUnreachable`` if nobody answers, or a server that is no Kafka broker."""
     link, address = reach(bootstrap, within / 2)
     with link:
         link.settimeout(within / 2)
-        return _ask(link, address)
+        with suppress(OSError):  # a server that hangs up already is named by `_receive`
+            link.sendall(struct.pack(">ihhih", 10, API_VERSIONS, 0, 1, -1))
+        head = _receive(link, 8, address)
+    size, echo = struct.unpack(">ii", head)
+    if echo != 1 or not 10 <= size < 100_000:
+        raise BrokerUnreachable(
+            f"What answers at {address} is not a Kafka broker (it says {head!r}). {NOT_KAFKA}"
+        )
 
 
 def reach(bootstrap: str, within: float) -> tuple[socket.socket, str]:
@@ -72,36 +72,11 @@ def host_and_port(address: str) -> tuple[str, int] | None:
     return (host, int(port)) if host and port.isdecimal() and int(port) < 2**16 else None
 
 
-def require_new_enough(bootstrap: str, within: float) -> None:
-    """Raise ``BrokerUnreachable`` if the broker is too old for Kafka's clients."""
-    _, newest = api_versions(bootstrap, within).get(FETCH, (0, 0))
-    if newest < OLDEST_FETCH:
-        raise BrokerUnreachable(
-            f"The Kafka broker at {bootstrap} is older than 2.1, and today's clients of Kafka "
-            "cannot work with it. Use the version of docker-compose.yml, or unset "
-            "KAFKA_BOOTSTRAP_SERVERS."
-        )
-
-
 def listens(host: str, port: int, within: float = 1.5) -> bool:
     """Return True if something accepts connections there."""
     with suppress(OSError), connect(host, port, within):
         return True
     return False
-
-
-def _ask(link: socket.socket, address: str) -> Versions:
-    with suppress(OSError):  # one who hangs up already is told by what is not received
-        link.sendall(struct.pack(">ihhih", 10, API_VERSIONS, 0, 1, -1))
-    head = _receive(link, 8, address)
-    size, echo = struct.unpack(">ii", head)
-    if echo != 1 or not 10 <= size < 100_000:
-        raise BrokerUnreachable(
-            f"What answers at {address} is not a Kafka broker (it says {head!r}). {NOT_KAFKA}"
-        )
-    body = _receive(link, size - 4, address)[6:]
-    entries = struct.iter_unpack(">hhh", body[: len(body) // 6 * 6])
-    return {key: (oldest, newest) for key, oldest, newest in entries}
 
 
 def _receive(link: socket.socket, size: int, address: str) -> bytes:

@@ -39,14 +39,11 @@ _RANGES = {
 }
 
 _DOWN = {KafkaError._ALL_BROKERS_DOWN, KafkaError._TRANSPORT, KafkaError._RESOLVE}
+_PASSING = {*_DOWN, KafkaError._PARTITION_EOF}
 
 Listener = Callable[[Consumer, list[TopicPartition]], None]
 Ranges = Mapping[int, tuple[int, int]]
 """Partition to its first offset and the one behind its last."""
-
-
-def _nothing(reader: Consumer, partitions: list[TopicPartition]) -> None:
-    """Ignore a change of the assignment."""
 
 
 class PatientConsumer(Consumer):
@@ -81,17 +78,16 @@ class PatientConsumer(Consumer):
     ) -> None:
         """Subscribe as ever; callbacks given to ``when_gone`` run after these listeners."""
 
-        def then_gone(listener: Listener) -> Listener:
+        def then_gone(listener: Listener | None) -> Listener:
             def called(reader: Consumer, partitions: list[TopicPartition]) -> None:
-                listener(reader, partitions)
+                if listener:
+                    listener(reader, partitions)
                 self._gone(partitions)
 
             return called
 
-        revoked = on_revoke or _nothing
-        super().subscribe(
-            topics, on_assign or _nothing, then_gone(revoked), then_gone(on_lost or revoked)
-        )
+        assigned = on_assign or (lambda reader, partitions: None)
+        super().subscribe(topics, assigned, then_gone(on_revoke), then_gone(on_lost or on_revoke))
 
     def poll(self, timeout: float = -1) -> Message | None:
         """Return the next message, or None after ``timeout`` seconds without one."""
@@ -105,7 +101,7 @@ class PatientConsumer(Consumer):
             return message
         if error.code() in UNKNOWN:
             raise missing(self._config, str(message.topic()))
-        if error.code() not in _DOWN | {KafkaError._PARTITION_EOF}:
+        if error.code() not in _PASSING:
             raise KafkaException(error)
         return None
 
@@ -131,8 +127,8 @@ def consumer(
 ) -> PatientConsumer:
     """Return a consumer of the topic from its first record on; close it when you are done.
 
-    With a ``group`` it goes on where the group committed last, without one it starts anew each
-    time. Raises ``TopicMissing`` and ``BrokerUnreachable`` within ten seconds.
+    With a ``group`` it continues where the group committed last, without one at the first record
+    each time. Raises ``TopicMissing`` and ``BrokerUnreachable`` within ten seconds.
     """
     require_topic(config, topic)
     settings = {
@@ -162,7 +158,7 @@ def records(
         while ends:
             for message in reader.consume(10_000, timeout=0.1):
                 number, error, offset = message.partition(), message.error(), message.offset() or 0
-                if error is not None and error.code() not in _DOWN | {KafkaError._PARTITION_EOF}:
+                if error is not None and error.code() not in _PASSING:
                     raise KafkaException(error)
                 if number is None or number not in ends:
                     continue

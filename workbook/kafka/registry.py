@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
 from confluent_kafka.schema_registry.error import SchemaRegistryError
@@ -31,7 +31,7 @@ def register(url: str, subject: str, schema: str, *, patience: float = PATIENCE_
         if subject not in client.get_subjects() and client.get_compatibility() == "NONE":
             with suppress(SchemaRegistryError):  # somebody else has just set it
                 client.set_compatibility(subject, "BACKWARD")
-        return int(client.register_schema(subject, _avro(schema)))
+        return int(client.register_schema(subject, Schema(schema, "AVRO")))
 
     return _ask(url, patience, send)
 
@@ -39,33 +39,28 @@ def register(url: str, subject: str, schema: str, *, patience: float = PATIENCE_
 def versions(url: str, subject: str, *, patience: float = PATIENCE_S) -> dict[int, str]:
     """Return the subject's schemas by their ids, the oldest first; {} for an unknown subject."""
 
-    def read(client: Any) -> dict[int, str]:
-        found = [client.get_version(subject, number) for number in client.get_versions(subject)]
-        return {one.schema_id: one.schema.schema_str for one in found}
+    def read(client: SchemaRegistryClient) -> dict[int, str]:
+        try:
+            numbers = client.get_versions(subject)
+        except SchemaRegistryError as error:
+            if error.error_code != NO_SUBJECT:
+                raise
+            return {}
+        found = [client.get_version(subject, number) for number in numbers]
+        return {int(one.schema_id or 0): one.schema.schema_str or "" for one in found}
 
-    return _ask(url, patience, read, {NO_SUBJECT: {}})
+    return _ask(url, patience, read)
 
 
-def _avro(text: str) -> Schema:
-    return Schema(text, "AVRO")
-
-
-def _ask(
-    url: str,
-    patience: float,
-    question: Callable[[Any], T],
-    answers: Mapping[int, T] | None = None,
-) -> T:
-    """Return the answer, or that of ``answers`` for the error code which the registry gives."""
-    deadline, answers = time.monotonic() + patience, answers or {}
+def _ask(url: str, patience: float, question: Callable[[SchemaRegistryClient], T]) -> T:
+    """Return the answer; ask again while the registry gives none, for ``patience`` seconds."""
+    deadline = time.monotonic() + patience
     shown = re.sub("//.*@", "//", url).partition("?")[0]  # without a password
     while True:
         try:
             with SchemaRegistryClient({"url": url, "timeout": 5, "max.retries": 0}) as client:
                 return question(client)
         except SchemaRegistryError as error:
-            if error.error_code in answers:
-                return answers[error.error_code]
             if "already exists" in str(error) and time.monotonic() < deadline:
                 continue  # somebody else has registered the subject's first version meanwhile
             if error.http_status_code in (409, 422):

@@ -5,20 +5,15 @@ Each question is answered within seconds, or ends in an error that names what to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from typing import Any
 
-from confluent_kafka import KafkaError, KafkaException, Message, TopicCollection
+from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import AclOperation, AdminClient, ConfigResource, ResourceType
 
-from workbook.errors import (
-    BrokerUnreachable,
-    PartitionedApart,
-    RightMissing,
-    TopicMissing,
-    WorkbookError,
-)
+from workbook.errors import BrokerUnreachable, RightMissing, TopicMissing, WorkbookError
 from workbook.topics import CONSUMER_OFFSETS
 
 ANSWER_S = 6.0
@@ -27,15 +22,9 @@ ANSWER_S = 6.0
 PATIENCE_S = 60.0
 """Seconds for which a running loop or query retries a silent broker."""
 
-LOOKING = {"log_level": "0", "allow.auto.create.topics": False}
-"""Settings of an admin client that only looks: asking for a topic must not make it."""
-
 UNKNOWN = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC}
 DAY_MS, MEGABYTE = 86_400_000, 1_048_588
 """Kafka's defaults of ``delete.retention.ms`` and ``max.message.bytes``."""
-
-LOOKS_AT = 500
-"""Newest records of each partition whose keys are compared: many may be heartbeats."""
 
 
 def admin(config: Mapping[str, Any]) -> AdminClient:
@@ -43,7 +32,8 @@ def admin(config: Mapping[str, Any]) -> AdminClient:
 
     Keep it until its answers are there: without the client none ever comes.
     """
-    return AdminClient(dict(config) | LOOKING)
+    # Asking for a topic must not create it.
+    return AdminClient({**config, "log_level": "0", "allow.auto.create.topics": False})
 
 
 def require_topic(config: Mapping[str, Any], topic: str, timeout: float = ANSWER_S) -> int:
@@ -95,7 +85,7 @@ def topic_ids(
     """Return the topics' ids, by one question: offsets mean nothing in a topic that was recreated.
 
     Raises ``BrokerUnreachable``, and ``TopicMissing`` for a topic that isn't there, unless
-    ``missing`` says what stands for its id.
+    ``missing`` is given in place of its id.
     """
     if not topics:
         return {}
@@ -166,75 +156,6 @@ def _settings(config: Mapping[str, Any], topic: str) -> dict[str, str]:
         return {}
 
 
-# --- two topics that are partitioned alike ----------------------------------------------------
-
-Counts = Callable[[Message], bool]
-"""Whether a record's key is one that chose its partition."""
-
-
-def require_alike(
-    config: Mapping[str, Any], topics: Sequence[str], counts: Counts = lambda message: True
-) -> int:
-    """Return the number of partitions, which is the same for all topics.
-
-    Only records that ``counts`` are looked at: the keys of others may be anywhere. Raises
-    ``PartitionedApart`` where the numbers differ, or where the newest records of two topics have
-    the same key in different partitions. Topics without a common key there are taken for alike.
-    """
-    numbers = {topic: require_topic(config, topic) for topic in topics}
-    if len(set(numbers.values())) > 1:
-        sizes = " and ".join(f"{topic} has {number}" for topic, number in numbers.items())
-        raise PartitionedApart(
-            f"Expected topics with the same number of partitions, but {sizes}: the same key lies "
-            "in different ones. Write both into new topics of the same size."
-        )
-    places: dict[bytes, tuple[str, int | None]] = {}
-    for topic in topics:
-        for key, partition in _newest(config, topic, counts):
-            other, former = places.setdefault(key, (topic, partition))
-            if other != topic and former != partition:
-                raise PartitionedApart(
-                    f"Expected topics that are partitioned alike, but the key {key[:60]!r} is in "
-                    f"partition {former} of {other} and in partition {partition} of {topic}. Set "
-                    "the producers' `partitioner` to the same (Java's client: murmur2; librdkafka: "
-                    "partitioner=murmur2_random), and write a new topic."
-                )
-    return next(iter(numbers.values()))
-
-
-def require_partitions(
-    config: Mapping[str, Any], topics: Sequence[str], number: int, timeout: float = ANSWER_S
-) -> None:
-    """Raise ``PartitionedApart`` where a topic no longer has this number of partitions.
-
-    A broker that is away is waited for, for ``timeout`` seconds.
-    """
-    for topic in topics:
-        found = require_topic(config, topic, timeout)
-        if found != number:
-            raise PartitionedApart(
-                f"Expected {topic} to keep its {number} partitions, but it has {found} now: keys "
-                "move to other partitions when some are added, and a visit would be split "
-                "silently. Write both streams into new topics of the same size, and start there."
-            )
-
-
-def _newest(
-    config: Mapping[str, Any], topic: str, counts: Counts
-) -> Iterator[tuple[bytes, int | None]]:
-    """Yield key and partition of those of a topic's newest records that count."""
-    from workbook.kafka.offsets import partition_offsets
-    from workbook.kafka.readers import records
-
-    wanted = {
-        place.partition: (max(place.begin, place.end - LOOKS_AT), place.end)
-        for place in partition_offsets(config, topic)
-    }
-    for message in records(config, topic, wanted):
-        if (key := message.key()) and counts(message):
-            yield key, message.partition()
-
-
 # --- errors -----------------------------------------------------------------------------------
 
 
@@ -259,43 +180,37 @@ def _not_allowed(config: Mapping[str, Any], topic: str, right: str, answer: str)
 
 def missing(config: Mapping[str, Any], topic: str) -> TopicMissing:
     """Return the error for a topic that the broker does not have, with the names it may be."""
+    server = config.get("bootstrap.servers")
     if topic == CONSUMER_OFFSETS:
         return TopicMissing(
-            f"Expected the topic {topic!r}, but the broker at {config.get('bootstrap.servers')} "
-            "has none yet: it makes it for the first consumer group, and none has joined or "
-            "committed. Start a consumer with a group.id, then run this again."
+            f"Expected the topic {topic!r}, but the broker at {server} has none yet: it creates it "
+            "for the first consumer group, and none has joined or committed. Start a consumer "
+            "with a group.id, then run this again."
         )
-    known = _known(config)
-    advice = "Check the name, and that this is the broker you mean"
-    if topic in known:
-        advice = "It has been created since: start again"
-    elif near := near_misses(topic, known):
-        advice = f"Did you mean {' or '.join(near)}"
+    known = list[str]()
+    with suppress(KafkaException):
+        listed = admin(config).list_topics(timeout=ANSWER_S).topics
+        known = [name for name in listed if not name.startswith("__")]
+    advice = "Check the name, and that this is the broker you mean."
+    if near := near_misses(topic, known):
+        advice = f"Did you mean {' or '.join(near)}?"
     elif not known:
         advice += (
-            ": it has no topic at all. Those of the lab's own broker end with it, once nobody "
-            "uses it (`python -m workbook up` keeps it)"
+            " It has no topic at all: those of the lab's own broker end with it, once nobody uses "
+            "it (`python -m workbook up` keeps it)."
         )
-    end = "?" if advice.startswith("Did") else "."
     return TopicMissing(
-        f"Expected a topic {topic!r}, but the broker at {config.get('bootstrap.servers')} has "
-        f"none of this name. {advice}{end} A topic is made in a notebook by the cell that sends "
-        "to it first, in a terminal by `python -m workbook generate`, or `run` with --out."
+        f"Expected a topic {topic!r}, but the broker at {server} has none of this name. {advice} "
+        "A topic is made in a notebook by the cell that sends to it first, in a terminal by "
+        "`python -m workbook generate`, or `run` with --out."
     )
 
 
 def near_misses(topic: str, known: Iterable[str]) -> list[str]:
     """Return up to three topics whose name, or the part before its first dot, is alike."""
-    stems = {name: name.partition(".")[0] for name in known if not name.endswith(".dead-letters")}
-    alike = get_close_matches(topic, {*stems, *stems.values()}, n=3, cutoff=0.7)
-    names = [name for name in alike if name in stems]
-    return [*names, *(n for n in stems if stems[n] in alike and n not in names)][:3]
-
-
-def _known(config: Mapping[str, Any]) -> list[str]:
-    """Return the broker's topic names except Kafka's own; none where it no longer answers."""
-    try:
-        listed = admin(config).list_topics(timeout=ANSWER_S)
-    except KafkaException:
-        return []
-    return [name for name in listed.topics if not name.startswith("__")]
+    names = [name for name in known if not name.endswith(".dead-letters")]
+    return [
+        name
+        for name in names
+        if get_close_matches(topic, (name, name.partition(".")[0]), cutoff=0.7)
+    ][:3]

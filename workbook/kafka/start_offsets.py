@@ -86,7 +86,7 @@ def look_up(
     start = Start({topic: {} for topic in topics})
     found = _all_said({**config, "isolation.level": "read_committed"}, sink, topics)
     for topic in topics:
-        # Spark's source reads what isn't committed, too: its offsets may lie behind that.
+        # Spark's source reads what isn't committed, too: its offsets may be greater.
         for at in partition_offsets({**config, "isolation.level": "read_uncommitted"}, topic):
             says = found.get(at.partition)
             said = None if says is None else says.get(topic, EARLIEST)

@@ -1,7 +1,7 @@
 """Keeps the table of who reads what on Spark (after Deliveroo's roowho).
 
 Commits and metadata are two branches of ``__consumer_offsets``; each becomes a table, and both are
-joined by group. All records of a group lie in one partition of that topic, so their offsets order
+joined by group. All records of a group are in one partition of that topic, so their offsets order
 them.
 """
 

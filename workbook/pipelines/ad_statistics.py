@@ -32,7 +32,7 @@ from workbook.tables.packing import pack, stateful, unpack
 from workbook.tables.segments import Keyed
 from workbook.tables.state import BUCKET, State
 
-VERSION = 1
+VERSION = 2
 
 RECENT, PASSED = 1_000, 0.9
 """A partition's clock is the arrival that nine in ten of its last 1,000 records have passed."""
@@ -41,7 +41,7 @@ KEPT = 100_000
 """A partition's newest hashes that are kept however old: the replicator repeats fewer at once."""
 
 MOST = 10_000_000
-"""The hashes of a partition, at most; only a clock that stands still lets it keep so many."""
+"""The hashes of a partition, at most; it keeps that many only if the clock stops."""
 
 SLICE_MS = 60_000
 """Hashes expire by whole slices of this length."""
@@ -132,15 +132,14 @@ def squeezed(
 
 
 def _require_unknown(rejected: pl.DataFrame, new: Collection[int]) -> None:
-    unknown = rejected.filter(pl.col("reason") == Reason.UNKNOWN_SCHEMA.value)
-    for value in unknown["value"]:
-        number = int.from_bytes(value[1:5])
-        if number in new:
-            raise NewSchema(
-                f"Expected records of the schemas that the query knows, but one has schema id "
-                f"{number}, which was registered later. Start the query again: it asks for all "
-                "schemas at its start."
-            )
+    unknown = rejected.filter(pl.col("reason") == Reason.UNKNOWN_SCHEMA.value)["value"]
+    later = {int.from_bytes(value[1:5]) for value in unknown} & {*new}
+    if later:
+        raise NewSchema(
+            f"Expected records of the schemas that the query knows, but one has schema id "
+            f"{min(later)}, which was registered later. Start the query again: it asks for all "
+            "schemas at its start."
+        )
 
 
 # --- the state --------------------------------------------------------------------------------

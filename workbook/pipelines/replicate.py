@@ -17,7 +17,7 @@ def replicated(raw: DataFrame) -> DataFrame:
     """Return a record per record: its SHA-1 as ``key`` (20 bytes), the same ``value``, ``headers``.
 
     In: the columns of Spark's Kafka source, headers included. So all records with the same bytes
-    lie in the same partition, where an aggregator can tell that they are the same. The last of the
+    are in the same partition, where an aggregator can tell that they are the same. The last of the
     ``headers`` has the record's arrival (its timestamp in ms, as digits): Spark's Kafka sink can't
     set a timestamp. A null value stays null, and gets no key.
     """

@@ -21,7 +21,7 @@ from psycopg.rows import dict_row
 from workbook.errors import CannotGoOn, DatabaseUnreachable
 from workbook.sinks.once import OnceSink
 from workbook.sinks.table_topic import TableTopic
-from workbook.spark.offset_log import planned_ends
+from workbook.spark.checkpoint_files import planned_ends
 from workbook.spark.runner import Batch, Sink
 
 KEY = ("ad", "day", "type", "source")
@@ -34,7 +34,7 @@ SET lock_timeout = '10s';
 SET statement_timeout = '60s';
 SET idle_in_transaction_session_timeout = '30s';
 """
-"""Nobody waits for ever: not for a lock of another program, nor another run for a frozen one."""
+"""No run waits for ever, neither for the lock of another program nor for a frozen run."""
 
 T = TypeVar("T")
 

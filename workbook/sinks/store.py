@@ -16,8 +16,8 @@ from workbook.sinks.row_json import keyed_json, rows_of_json
 class Store(BatchFile):
     """The last row per key in a file; any process may ``get`` and ``all`` while one writes.
 
-    A reader sees whole micro-batches only. A micro-batch that comes again, as after a crash, is
-    left out: in the same transaction as its rows the store notes the query and the batch. ``key``
+    A reader sees whole micro-batches only. One that Spark repeats, as after a crash, is left out:
+    in the same transaction as its rows the store notes the query and the batch. ``key``
     is the column by which rows are asked for; BINARY columns are bytes. With ``reading``, creates
     and writes nothing, and raises ``NoSuchState`` where there is no file.
     """
@@ -32,7 +32,7 @@ CREATE TABLE IF NOT EXISTS store (key TEXT PRIMARY KEY, value TEXT NOT NULL) WIT
         super().__init__(path, reading=reading)
         self.key = key
         self.says = lambda: f"{len(self):,} rows in the store" if len(self) else ""
-        """What it says of itself in a status line."""
+        """Returns the store's words for a status line."""
 
     # --- reading ------------------------------------------------------------------------------
 
@@ -50,7 +50,7 @@ CREATE TABLE IF NOT EXISTS store (key TEXT PRIMARY KEY, value TEXT NOT NULL) WIT
         return self._reader().execute("SELECT key, value FROM store ORDER BY key").fetchall()
 
     def version(self) -> tuple[int, int]:
-        """Return what is another one once somebody has written: a thread's own numbers."""
+        """Return a value that changes when somebody else has written; it differs by thread."""
         found = self._reader().execute("PRAGMA data_version").fetchone()
         return threading.get_ident(), int(found[0])
 
@@ -82,7 +82,7 @@ CREATE TABLE IF NOT EXISTS store (key TEXT PRIMARY KEY, value TEXT NOT NULL) WIT
 class CachedStore:
     """Returns a store's rows, as ``Store.all`` does, but parses only those that have changed.
 
-    One that hasn't is the same object as before: nobody may write to it.
+    A row that hasn't changed is the same object as before, so don't modify it.
     """
 
     def __init__(self, store: Store) -> None:

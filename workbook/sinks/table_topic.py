@@ -28,9 +28,9 @@ class TableTopic(Sink):
     wrong now: a tombstone takes its place, with the header ``reason``, and the row goes to
     ``dead_letters``, if there are any. The next change of the row is written as ever.
 
-    At least once: a micro-batch may come again. The last record of a key counts, so that does no
-    harm. Raises ``TopicMissing`` now, ``BrokerUnreachable`` when the broker does not take a batch
-    within ``patience`` seconds.
+    At least once: a micro-batch may be written twice. The last record of a key counts, so that does
+    no harm. Raises ``TopicMissing`` now, ``BrokerUnreachable`` when the broker does not take a
+    batch within ``patience`` seconds.
     """
 
     kind = "topic"
@@ -64,7 +64,7 @@ class TableTopic(Sink):
 class ExecutorTableTopic(ExecutorSink):
     """Writes as ``TableTopic``, by executors; all rows of a key come from one task.
 
-    A task comes again where its executor was lost. One that Spark has given up for lost isn't
+    A task is run again where its executor was lost. One that Spark has given up for lost isn't
     fenced, though: should its machine wake after more than a minute, it may still write.
     """
 
@@ -86,7 +86,7 @@ class ExecutorTableTopic(ExecutorSink):
         sent, delivered = self._rows, self._delivered
 
         def send(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            taken = list(batches)  # a key's rows may lie in several
+            taken = list(batches)  # a key's rows may be in several
             if taken:
                 delivered.add(sent.send(pa.Table.from_batches(taken)))
             yield from taken

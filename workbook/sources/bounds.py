@@ -1,10 +1,11 @@
-"""Asks where the partitions of topics begin and end: in a few requests, however many they are."""
+"""Asks where the partitions of topics begin and end, and names the errors of a broker."""
 
 from __future__ import annotations
 
 import json
 import time
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from confluent_kafka import (
     OFFSET_BEGINNING,
@@ -14,26 +15,80 @@ from confluent_kafka import (
     KafkaException,
     TopicPartition,
 )
-from confluent_kafka.admin import TopicMetadata
-
-from workbook.sources.kafka_records import (
-    ANSWER_S,
-    PATIENCE_S,
-    RETRY_S,
-    RecordsLost,
-    is_away,
-    reading,
-    refused,
-)
 
 Offsets = dict[str, dict[str, int]]
 """Topic -> partition (as text, since it travels as JSON) -> offset."""
 
-Places = dict[tuple[str, int], tuple[int, int]]
-"""Topic and partition -> its first offset, and the one that comes next."""
+Key = tuple[str, int]
+"""A topic and the number of a partition."""
+
+Places = dict[Key, tuple[int, int]]
+"""Where each partition begins, and the offset that comes next there."""
 
 EARLIEST, LATEST = -2, -1
 """As in ``startingOffsets``."""
+
+ANSWER_S, PATIENCE_S, RETRY_S = 10.0, 60.0, 0.1
+"""Seconds for an answer, for a broker that has answered before, and until it's asked again."""
+
+_DEFAULTS = {
+    "group.id": "kafka-source",  # nobody joins it: partitions are assigned, nothing is committed
+    "isolation.level": "read_uncommitted",  # as Spark's own source reads
+    "fetch.wait.max.ms": 5,
+    "fetch.queue.backoff.ms": 1,
+    "reconnect.backoff.max.ms": 1000,
+}
+_NEEDED = {
+    "enable.auto.commit": False,
+    "enable.auto.offset.store": False,
+    "enable.partition.eof": True,
+    "log_level": 0,
+}
+_AWAY = (
+    *(KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError._TIMED_OUT),
+    *(KafkaError._RESOLVE, KafkaError.LEADER_NOT_AVAILABLE, KafkaError.NOT_LEADER_FOR_PARTITION),
+    *(KafkaError.REQUEST_TIMED_OUT, KafkaError.BROKER_NOT_AVAILABLE),
+    *(KafkaError.UNKNOWN_LEADER_EPOCH, KafkaError.FENCED_LEADER_EPOCH),
+    KafkaError._DESTROY_BROKER,
+)
+_GONE = (
+    *(KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE),
+    *(KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC),
+)
+
+
+class RecordsLost(RuntimeError):
+    """Records that were to be read aren't there any more."""
+
+
+def client(config: Mapping[str, Any], fail_on_loss: bool, **more: Any) -> Consumer:
+    """Return a consumer that reads where it's told to, or else at the first record that is left.
+
+    With ``fail_on_loss`` it gives an error instead.
+    """
+    reset = "error" if fail_on_loss else "earliest"
+    return Consumer({**_DEFAULTS, **config, **_NEEDED, "auto.offset.reset": reset, **more})
+
+
+def is_away(error: KafkaError) -> bool:
+    """Return whether it's the error of a broker that may be over in a moment."""
+    return error.code() in _AWAY or bool(error.retriable())
+
+
+def refused(topic: str, error: KafkaError) -> Exception:
+    """Return the exception for an error that stays; one for a missing right names it."""
+    if error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
+        return PermissionError(
+            f"Expected the rights to READ and DESCRIBE the topic {topic}, but the broker refuses: "
+            f"{error.str()}. Ask for an ACL, or check kafka.sasl.username."
+        )
+    if error.code() in _GONE:
+        return RecordsLost(
+            f"Expected the topic {topic}, with the records where this query stands, but the broker "
+            f"has no such topic, or no such records any more ({error.str()}). Check its name; if "
+            "it was made anew, begin with another checkpoint."
+        )
+    return KafkaException(error)
 
 
 class Bounds:
@@ -42,42 +97,18 @@ class Bounds:
     With isolation.level=read_committed a partition ends where its first open transaction begins.
     """
 
-    def __init__(self, config: Mapping[str, str], topics: Sequence[str]) -> None:
-        self._topics = tuple(topics)
+    def __init__(
+        self, config: Mapping[str, str], topics: Sequence[str], fail_on_loss: bool
+    ) -> None:
+        self._topics, self._answered = tuple(topics), False
         self._said: list[KafkaError] = []
-        self._answered = False
-        self.reader = Consumer({**reading(config), "error_cb": self._said.append})
-
-    def close(self) -> None:
-        """Close the connection to the broker."""
-        self.reader.close()
-
-    def partitions(self) -> dict[str, list[int]]:
-        """Return the partitions of each topic; raise as ``refused`` for one that can't be read."""
-        found = {}
-        for topic in self._topics:
-            described = self._describe(topic)
-            if described.error is not None:
-                raise refused(topic, described.error)
-            found[topic] = sorted(described.partitions)
-        self._answered = True
-        return found
-
-    def _describe(self, topic: str) -> TopicMetadata:
-        try:
-            return self.reader.list_topics(topic, timeout=ANSWER_S).topics[topic]
-        except KafkaException as failure:
-            if self._answered:
-                raise
-            self.reader.poll(0)  # what the brokers said comes by a callback; nothing is read yet
-            why = [e for e in self._said if e.code() != KafkaError._ALL_BROKERS_DOWN]
-            said = f"{failure.args[0].str()}. {why[-1].str() if why else ''}".strip()
-            raise KafkaException(KafkaError(failure.args[0].code(), said)) from failure
+        self.reader = client(config, fail_on_loss, error_cb=self._said.append)
 
     def ask(self) -> Places:
         """Return where partitions begin and end; wait for a broker that answered before.
 
-        Raises KafkaException for a broker that doesn't answer, and as ``partitions``.
+        Raises KafkaException for a broker that doesn't answer, and as ``refused`` for a topic that
+        can't be read.
         """
         began = time.monotonic()
         while True:
@@ -99,11 +130,26 @@ class Bounds:
         return ANSWER_S if unknown else PATIENCE_S if is_away(error) else 0.0
 
     def _ask(self) -> Places:
-        keys = [(topic, n) for topic, numbers in self.partitions().items() for n in numbers]
+        keys = [(topic, number) for topic in self._topics for number in self._partitions(topic)]
+        self._answered = True
         lows, highs = (self._offsets_at(when, keys) for when in (OFFSET_BEGINNING, OFFSET_END))
         return {key: (lows[key], highs[key]) for key in keys}
 
-    def _offsets_at(self, when: int, keys: Sequence[tuple[str, int]]) -> dict[tuple[str, int], int]:
+    def _partitions(self, topic: str) -> list[int]:
+        try:
+            described = self.reader.list_topics(topic, timeout=ANSWER_S).topics[topic]
+        except KafkaException as failure:
+            if self._answered:
+                raise
+            self.reader.poll(0)  # what the brokers said comes by a callback; nothing is read yet
+            why = [e for e in self._said if e.code() != KafkaError._ALL_BROKERS_DOWN]
+            said = f"{failure.args[0].str()}. {why[-1].str() if why else ''}".strip()
+            raise KafkaException(KafkaError(failure.args[0].code(), said)) from failure
+        if described.error is not None:
+            raise refused(topic, described.error)
+        return sorted(described.partitions)
+
+    def _offsets_at(self, when: int, keys: Sequence[Key]) -> dict[Key, int]:
         """Ask for the first or the next offset of all partitions at once."""
         asked = [TopicPartition(*key, when) for key in keys]
         found = self.reader.offsets_for_times(asked, timeout=ANSWER_S)
@@ -141,7 +187,7 @@ def begins_of(starting: str, topics: Sequence[str], bounds: Places) -> Offsets:
     return begins
 
 
-def _named(text: str, topics: Sequence[str], bounds: Places) -> dict[tuple[str, int], int]:
+def _named(text: str, topics: Sequence[str], bounds: Places) -> dict[Key, int]:
     """Read offsets of each partition, no more and no less."""
     try:
         found = json.loads(text)
@@ -150,12 +196,10 @@ def _named(text: str, topics: Sequence[str], bounds: Places) -> dict[tuple[str, 
         named = {}
     numbers = all(type(o) is int and o >= EARLIEST for o in named.values())
     if not numbers or {*named} != {*bounds}:
-        of = "both topics" if len(topics) == 2 else topics[0]
-        offsets = zip(topics, (23, -2), strict=False)
-        example = ",".join(f'"{topic}":{{"0":{at}}}' for topic, at in offsets)
+        example = json.dumps({topic: {"0": 23} for topic in topics})
         raise ValueError(
             "Expected startingOffsets as earliest, latest, or an offset for each partition of "
-            f"{of} in JSON like {{{example}}}, but got {text!r}."
+            f"{' and '.join(topics)} in JSON like {example}, but got {text!r}."
         )
     return named
 
@@ -179,9 +223,7 @@ def require_same(start: Offsets, topics: Sequence[str], bounds: Places) -> None:
                 )
 
 
-def readable_from(
-    topic: str, number: int, offset: int, bounds: tuple[int, int], fail_on_loss: bool
-) -> int:
+def readable_from(key: Key, offset: int, bounds: tuple[int, int], fail_on_loss: bool) -> int:
     """Return from where to read a partition: ``offset``, or its first one if that is lost.
 
     Raises RecordsLost instead with ``fail_on_loss``.
@@ -189,11 +231,11 @@ def readable_from(
     low, high = bounds
     if low <= offset <= high:
         return offset
-    what = (
-        f"Expected records of partition {number} of {topic} from offset {offset}, but "
-        + (f"they begin at {low}: older ones are deleted." if offset < low else "")
-        + (f"they end at {high}: the topic was made anew." if offset > high else "")
-    )
+    older = f"they begin at {low}: older ones are deleted."
+    why = older if offset < low else f"they end at {high}: the topic was made anew."
     if fail_on_loss:
-        raise RecordsLost(f"{what} With failOnDataLoss=false reading goes on at {low}.")
+        raise RecordsLost(
+            f"Expected records of partition {key[1]} of {key[0]} from offset {offset}, but {why} "
+            f"With failOnDataLoss=false reading goes on at {low}."
+        )
     return low

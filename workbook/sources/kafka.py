@@ -1,19 +1,25 @@
-"""Reads a topic on Spark: as a stream, or as a table of its records now."""
+"""Reads topics on Spark as a stream."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from typing import Protocol
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming import DataStreamReader
 
+from workbook.kafka.broker import Broker
 from workbook.kafka.require import require_readable, require_topic
 from workbook.sources import assigned, clamped
 
-PATIENCE_S = 60.0
+PATIENCE_S = 60
 """How long a running query retries a silent broker before it gives up."""
 
+WAITING = {
+    "kafka.default.api.timeout.ms": str(PATIENCE_S * 1000),
+    "kafka.request.timeout.ms": str(PATIENCE_S * 1000),
+    "kafkaConsumer.pollTimeoutMs": str(PATIENCE_S * 1000),
+    "fetchOffset.numRetries": "1",
+}
 FAST = {
     # At the end of a topic a fetch ahead would keep the next one waiting for half a second.
     "kafka.fetch.max.wait.ms": "20",
@@ -25,43 +31,27 @@ FAST = {
 }
 
 
-class Kafka(Protocol):
-    """A broker as readers and sinks use it."""
-
-    def client_config(self) -> dict[str, str]:
-        """Return the settings for confluent-kafka."""
-
-    def spark_options(self) -> dict[str, str]:
-        """Return the options for Spark's Kafka source and sink."""
-
-
 def kafka_stream(
     spark: SparkSession,
-    broker: Kafka,
+    broker: Broker,
     topic: str | Sequence[str],
     starting: str = "earliest",
     max_per_batch: int | None = 2_000_000,
-    patience: float = PATIENCE_S,
-    partitions: Sequence[int] | None = None,
     *,
     headers: bool = False,
 ) -> DataFrame:
     """Read a topic as a stream with the columns of Spark's Kafka source (key, value, topic, …).
 
-    Several topics are read as one. With ``partitions`` only those of them, as one instance of
-    several reads. ``headers`` adds the column of that name. ``max_per_batch`` records
-    at most per micro-batch, so that memory stays bounded (None for real-time mode, which has none).
-    A query fails once the broker has been silent for about ``patience`` seconds. Raises
+    Several topics are read as one. ``headers`` adds the column of that name. ``max_per_batch``
+    records at most per micro-batch, so that memory stays bounded (None for real-time mode, which
+    has none). A query fails once the broker has been silent for about ``PATIENCE_S``. Raises
     ``TopicMissing`` and ``BrokerUnreachable`` now, not when the query runs.
     """
     topics = [topic] if isinstance(topic, str) else list(topic)
     for name in topics:
         require_topic(broker.client_config(), name)
-    asked = {"subscribe": ",".join(topics)}
-    if partitions is not None:
-        asked = {"assign": json.dumps({name: list(partitions) for name in topics})}
     options = {
-        **FAST, **waiting(patience), **broker.spark_options(), **asked,
+        **FAST, **WAITING, **broker.spark_options(), "subscribe": ",".join(topics),
         "startingOffsets": starting, "includeHeaders": str(headers).lower(),
     }  # fmt: skip
     if max_per_batch is not None:
@@ -71,7 +61,7 @@ def kafka_stream(
 
 def clamped_stream(
     spark: SparkSession,
-    broker: Kafka,
+    broker: Broker,
     topics: Sequence[str],
     max_lead: str,
     idle_timeout: str | None = None,
@@ -82,22 +72,17 @@ def clamped_stream(
 
     The columns are those of ``kafka_stream``; docs/clamped-source.md has the rest. Raises as that.
     """
-    config = broker.client_config()
     for name in topics:
-        require_topic(config, name)
+        require_topic(broker.client_config(), name)
     idle = {} if idle_timeout is None else {"idleTimeout": idle_timeout}
-    options = {
-        **{f"kafka.{name}": value for name, value in config.items()}, **idle, "maxLead": max_lead,
-        "subscribe": ",".join(topics), "startingOffsets": starting,
-        "maxOffsetsPerTrigger": str(max_per_batch),
-    }  # fmt: skip
     clamped.register(spark)
-    return spark.readStream.format(clamped.ClampedKafka.name()).options(**options).load()
+    source = _reading(spark, broker, ",".join(topics), starting, max_per_batch)
+    return source.format("kafka-clamped").options(maxLead=max_lead, **idle).load()
 
 
 def assigned_stream(
     spark: SparkSession,
-    broker: Kafka,
+    broker: Broker,
     topic: str,
     starting: str = "earliest",
     max_per_batch: int = 2_000_000,
@@ -109,43 +94,31 @@ def assigned_stream(
     deleted a compacted topic keeps, per key, what came later. Raises as ``kafka_stream``, and
     ``RightMissing`` without the rights to DESCRIBE and to READ the topic.
     """
-    config = broker.client_config()
-    require_readable(config, topic)
-    options = {
-        **{f"kafka.{name}": value for name, value in config.items()}, "subscribe": topic,
-        "kafka.isolation.level": "read_committed", "failOnDataLoss": "false",
-        "startingOffsets": starting, "maxOffsetsPerTrigger": str(max_per_batch),
-        "tasks": str(spark.sparkContext.defaultParallelism),
-    }  # fmt: skip
+    require_readable(broker.client_config(), topic)
     assigned.register(spark)
-    return spark.readStream.format(assigned.AssignedKafka.name()).options(**options).load()
+    source = _reading(spark, broker, topic, starting, max_per_batch).format("kafka-assigned")
+    options = {"kafka.isolation.level": "read_committed", "failOnDataLoss": "false"}
+    return source.options(tasks=spark.sparkContext.defaultParallelism, **options).load()
 
 
-def kafka_table(spark: SparkSession, broker: Kafka, topic: str) -> DataFrame:
-    """Read a topic as a table with the same columns; raise as ``kafka_stream`` does."""
-    require_topic(broker.client_config(), topic)
-    options = {**FAST, **waiting(PATIENCE_S), **broker.spark_options(), "subscribe": topic}
-    return spark.read.format("kafka").options(**options).load()
-
-
-def waiting(patience: float) -> dict[str, str]:
-    """Return options by which Spark's Kafka source gives up after about ``patience`` seconds."""
-    whole = str(int(patience * 1000))
-    return {
-        "kafka.default.api.timeout.ms": whole,
-        "kafka.request.timeout.ms": whole,
-        "kafkaConsumer.pollTimeoutMs": whole,
-        "fetchOffset.numRetries": "1",
+def _reading(
+    spark: SparkSession, broker: Broker, topics: str, starting: str, max_per_batch: int
+) -> DataStreamReader:
+    config = {f"kafka.{name}": value for name, value in broker.client_config().items()}
+    own = {
+        "subscribe": topics,
+        "startingOffsets": starting,
+        "maxOffsetsPerTrigger": str(max_per_batch),
     }
+    return spark.readStream.options(**config, **own)
 
 
-def sink_options(broker: Kafka, topic: str) -> dict[str, str]:
+def sink_options(broker: Broker, topic: str) -> dict[str, str]:
     """Return the options by which Spark's Kafka sink appends to a topic, headers included."""
-    whole = str(int(PATIENCE_S * 1000))
     return {
-        "kafka.request.timeout.ms": str(int(PATIENCE_S * 500)),
-        "kafka.max.block.ms": whole,
-        "kafka.delivery.timeout.ms": whole,
+        "kafka.request.timeout.ms": str(PATIENCE_S * 500),
+        "kafka.max.block.ms": str(PATIENCE_S * 1000),
+        "kafka.delivery.timeout.ms": str(PATIENCE_S * 1000),
         **broker.spark_options(),
         "topic": topic,
         "includeHeaders": "true",

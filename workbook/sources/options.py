@@ -1,61 +1,81 @@
-"""Reads the options of a source: settings of Kafka's clients, times, numbers and flags."""
+"""Reads the options of both sources: topics, settings of librdkafka, times, numbers, flags."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import ClassVar
 
 _UNITS = {
-    "ms": 1,
-    "millisecond": 1,
-    "s": 1000,
-    "second": 1000,
-    "minute": 60_000,
-    "hour": 3_600_000,
-    "day": 86_400_000,
+    **{"ms": 1, "millisecond": 1, "s": 1000, "second": 1000},
+    **{"minute": 60_000, "hour": 3_600_000, "day": 86_400_000},
 }
 """Of a time, in ms; in the plural too."""
 
 _LONGEST_MS = 36_525 * _UNITS["day"]
 """A time is a century at most: event times and spans in milliseconds are added up in 64 bits."""
 
-_PEM = "kafka.ssl.ca.location, a PEM file"
+_SPAN = re.compile(rf"(\d+(?:\.\d+)?)\s*({'|'.join(_UNITS)})s?\b")
+
+_SHARED = ("subscribe", "startingOffsets", "maxOffsetsPerTrigger", "failOnDataLoss")
 _JAVA_ONLY = {
     "auto.offset.reset": "the option startingOffsets",
     "key.deserializer": "a cast in the query, since keys arrive as bytes",
     "value.deserializer": "a cast in the query, since values arrive as bytes",
     "sasl.jaas.config": "kafka.sasl.username and kafka.sasl.password",
-    "ssl.keystore.type": "kafka.ssl.certificate.location and kafka.ssl.key.location, PEM files",
-    "ssl.truststore.location": _PEM,
-    "ssl.truststore.password": _PEM,
-    "ssl.truststore.type": _PEM,
+    "ssl.keystore.location": "kafka.ssl.certificate.location and kafka.ssl.key.location",
+    "ssl.truststore.location": "kafka.ssl.ca.location, a PEM file",
 }
 """Settings that users of Spark's own source have, with what to use here instead."""
 
-_SPAN = re.compile(rf"(\d+(?:\.\d+)?)\s*({'|'.join(_UNITS)})s?\b")
 
+class Settings:
+    """The options of a source of so many ``topics``; a source's own ones are read by name.
 
-def sorted_out(
-    options: Mapping[str, str], known: Sequence[str]
-) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the source's own options by their lower-case names, and settings for librdkafka.
-
-    Raises ValueError for an option that isn't ``known``, for a setting that only Kafka's Java
-    clients have, and without a broker. librdkafka itself refuses names that it doesn't know.
+    Raises ValueError for one that is missing, unknown or senseless, and for a setting that only
+    Kafka's Java clients have. librdkafka itself refuses names that it doesn't know.
     """
-    low = {name.lower(): value for name, value in options.items()}
-    kafka = {n.removeprefix("kafka."): v for n, v in low.items() if n.startswith("kafka.")}
-    own = {name: value for name, value in low.items() if not name.startswith("kafka.")}
-    if unknown := sorted(set(own) - set(known)):
-        raise ValueError(f"Expected one of the options {list(known)}, but got {unknown[0]}.")
-    if "bootstrap.servers" not in kafka:
-        raise ValueError("Expected the option kafka.bootstrap.servers, but it isn't there.")
-    for name in sorted(set(kafka) & set(_JAVA_ONLY)):
-        raise ValueError(
-            f"Expected settings of librdkafka, this source's client, but got kafka.{name}. Use "
-            f"{_JAVA_ONLY[name]} instead."
-        )
-    return own, kafka
+
+    own: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, options: Mapping[str, str], topics: int, example: str) -> None:
+        low = {name.lower(): value for name, value in options.items()}
+        kafka = {n.removeprefix("kafka."): v for n, v in low.items() if n.startswith("kafka.")}
+        self._given = {name: v for name, v in low.items() if not name.startswith("kafka.")}
+        known = [*_SHARED, *self.own]
+        if unknown := sorted(set(self._given) - {name.lower() for name in known}):
+            raise ValueError(f"Expected one of the options {known}, but got {unknown[0]}.")
+        if "bootstrap.servers" not in kafka:
+            raise ValueError("Expected the option kafka.bootstrap.servers, but it isn't there.")
+        for name in sorted(set(kafka) & set(_JAVA_ONLY)):
+            raise ValueError(
+                f"Expected settings of librdkafka, this source's client, but got kafka.{name}. Use "
+                f"{_JAVA_ONLY[name]} instead."
+            )
+        self.config = kafka
+        subscribed = self.given("subscribe", "")
+        self.topics = [name.strip() for name in subscribed.split(",") if name.strip()]
+        if len(self.topics) != topics or len(set(self.topics)) != topics:
+            raise ValueError(
+                f"Expected the option subscribe with {example}, but got {subscribed!r}."
+            )
+        self.starting = self.given("startingOffsets", "latest")
+        self.per_trigger = self.whole("maxOffsetsPerTrigger")
+        loss = self.given("failOnDataLoss", "true").lower()
+        if loss not in ("true", "false"):
+            raise ValueError(f"Expected failOnDataLoss as true or false, but got {loss!r}.")
+        self.fail_on_loss = loss == "true"
+
+    def given(self, option: str, default: str) -> str:
+        """Return an option's text."""
+        return self._given.get(option.lower(), default)
+
+    def whole(self, option: str) -> int | None:
+        """Return a number from 1, None where it isn't given."""
+        text = self.given(option, "")
+        if text and (not text.strip().isdecimal() or int(text) < 1):
+            raise ValueError(f"Expected {option} as a whole number from 1, but got {text!r}.")
+        return int(text) if text else None
 
 
 def milliseconds(option: str, text: str, least: int = 1) -> int:
@@ -72,19 +92,3 @@ def milliseconds(option: str, text: str, least: int = 1) -> int:
             f"got {text!r}."
         )
     return round(value)
-
-
-def whole(option: str, text: str | None) -> int | None:
-    """Return a number from 1, None without a text; raise ValueError for another text."""
-    if text is None:
-        return None
-    if not text.strip().isdecimal() or int(text) < 1:
-        raise ValueError(f"Expected {option} as a whole number from 1, but got {text!r}.")
-    return int(text)
-
-
-def flag(option: str, text: str) -> bool:
-    """Return what ``true`` or ``false`` says; raise ValueError for another text."""
-    if text.lower() not in ("true", "false"):
-        raise ValueError(f"Expected {option} as true or false, but got {text!r}.")
-    return text.lower() == "true"

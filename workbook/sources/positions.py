@@ -1,41 +1,24 @@
-"""Decodes positions on Spark: tombstones are deletes, and what can't be read is rejected."""
+"""Decodes positions on Spark: tombstones are deletes, and what can't be read is rejected.
+
+What a position is, ``Position.from_record`` says. A value that cannot be read takes its row out of
+a table, as a tombstone does: nobody knows any more what is true of it, and after compaction nobody
+could say what was.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame
 
-from workbook.sources.records import DeadLetterSink, Format, read_records
+from workbook.sources.records import Format
 from workbook.streams.events.positions import (
     MAX_POSITION_BYTES,
     POSITION_SCHEMA,
     PlainPosition,
     Position,
 )
-
-FIELDS = tuple(field.split()[0] for field in POSITION_SCHEMA.split(", "))
-MARKED = ("position", *FIELDS, "deleted", "reason", "offset")
-
-
-def parse(
-    raw: DataFrame, dead_letters: DeadLetterSink | None = None, fields: Sequence[str] = MARKED
-) -> DataFrame:
-    """Read records as positions; no row is dropped.
-
-    In: the columns of Spark's Kafka source. Out: ``fields``, some of ``position`` (the key as
-    text), those of ``Position`` (null where there is none), ``deleted`` (true for a tombstone, and
-    for what cannot be read), ``reason`` (null unless rejected) and of the record: ``topic``,
-    ``partition``, ``offset``, ``arrival`` (timestamp), ``key``, ``value``. What a position is,
-    ``Position.from_record`` says.
-
-    A value that cannot be read goes to ``dead_letters``, and takes its row out of a table: nobody
-    knows any more what is true of it, and after compaction nobody could say what was.
-    """
-    return read_records(raw, POSITIONS, dead_letters, fields)
 
 
 def _doubtful(batch: pa.RecordBatch, positions: list[Any]) -> pa.Array:
@@ -59,7 +42,10 @@ POSITIONS = Format(
     plain=PlainPosition,
     unread=PlainPosition("", "", 0, "LSE"),
     doubtful=_doubtful,
+    marked=("position", "deleted", "reason", "offset"),
     judge=lambda key, value, arrival, now: Position.from_record(key, value),
     looks_at=("key", "value"),
     key_field="position",
 )
+
+parse = POSITIONS.parse

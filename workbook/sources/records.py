@@ -40,6 +40,14 @@ class DeadLetterSink(AbstractContextManager[Any], Protocol):
 
 
 @dataclass(frozen=True)
+class Then:
+    """A function that each task applies to its decoded rows; it returns rows of ``schema``."""
+
+    make: Callable[[Batches], Batches]
+    schema: str
+
+
+@dataclass(frozen=True)
 class Format:
     """A format of records: its columns, and the two functions that read it.
 
@@ -49,7 +57,8 @@ class Format:
     in ``looks_at``. Those ``judge(key, value, arrival, now)`` settles: an event, None for a
     tombstone, or ``Rejected``; ``now`` is when the micro-batch was planned, so that a repeated one
     judges alike. So the rules stand in one place, and the fast way can be narrow. ``key_field``
-    is the name of a further column, which holds the key as text.
+    is the name of a further column, which holds the key as text. ``marked`` are the columns
+    that ``parse`` gives beside those of ``schema``, unless asked for others.
     """
 
     schema: str
@@ -57,6 +66,7 @@ class Format:
     unread: msgspec.Struct
     doubtful: Callable[[pa.RecordBatch, list[Any]], pa.Array]
     judge: Callable[[bytes | None, bytes | None, int, int], Any]
+    marked: tuple[str, ...]
     looks_at: tuple[str, ...] = ("value", "arrival")
     key_field: str = ""
 
@@ -67,53 +77,45 @@ class Format:
         own = [*key, self.schema, "deleted BOOLEAN", "reason STRING", RECORD_SCHEMA, PLANNED]
         return dict(column.split() for column in ", ".join(own).split(", "))
 
+    def parse(
+        self,
+        raw: DataFrame,
+        dead_letters: DeadLetterSink | None = None,
+        fields: Sequence[str] = (),
+        then: Then | None = None,
+    ) -> DataFrame:
+        """Decode Spark's Kafka source into the columns ``fields``, without dropping a row.
 
-@dataclass(frozen=True)
-class Then:
-    """A function that each task applies to its decoded rows; it returns rows of ``schema``."""
+        Fields are those of the form and its ``key_field`` (null where rejected), ``deleted`` (true
+        where there is no event: a tombstone, or rejected), ``reason`` (null where accepted), the
+        columns of the record, with the ``arrival`` for its timestamp, and ``now``: when its
+        micro-batch was planned. Name only what you need: each column costs time. With ``then`` the
+        tasks hand on what it makes of these rows, which costs less than another operator would.
 
-    make: Callable[[Batches], Batches]
-    schema: str
+        As many tasks read as Spark has cores, since one with Python costs about 50 ms; a task reads
+        several partitions, one after the other. Each rejected record also goes to ``dead_letters``,
+        at least once: a task ends, and with it a micro-batch is committed, only when all its
+        rejected records have been delivered.
+        """
+        own = (column.split()[0] for column in self.schema.split(", "))
+        fields = tuple(fields) or (*own, *self.marked)
+        key = ["key"] if self.key_field in fields else []
+        needed = {*self.looks_at, *key, *(RECORD if dead_letters else ()), *fields}
+        now = ["now"] if "now" in needed or "arrival" in self.looks_at else []
+        record = (
+            raw.withColumn("arrival", F.col("timestamp"))
+            .withColumn("now", F.current_timestamp())
+            .select(*(column for column in RECORD if column in needed), *now)
+        )
 
+        def read(batches: Batches) -> Batches:
+            with dead_letters or nullcontext():
+                marked = (_marked(batch, self, dead_letters, fields) for batch in batches)
+                yield from then.make(marked) if then else marked
 
-def read_records(
-    raw: DataFrame,
-    form: Format,
-    dead_letters: DeadLetterSink | None,
-    fields: Sequence[str],
-    then: Then | None = None,
-) -> DataFrame:
-    """Decode Spark's Kafka source into the columns ``fields``, without dropping a row.
-
-    Fields are those of the form and its ``key_field`` (null where rejected), ``deleted`` (true
-    where there is no event: a tombstone, or rejected), ``reason`` (null where accepted), the
-    columns of the record, with the ``arrival`` for its timestamp, and ``now``: when its micro-batch
-    was planned. With ``then`` the tasks hand on what it makes of these rows, which costs less than
-    another operator would.
-
-    As many tasks read as Spark has cores, since one with Python costs about 50 ms; a task reads
-    several partitions, one after the other. Each rejected record also goes to ``dead_letters``, at
-    least once: a task ends, and with it a micro-batch is committed, only when all its rejected
-    records have been delivered.
-    """
-    key = ["key"] if form.key_field in fields else []
-    needed = {*form.looks_at, *key, *(RECORD if dead_letters else ()), *fields}
-    now = ["now"] if "now" in needed or "arrival" in form.looks_at else []
-    record = (
-        raw.withColumn("arrival", F.col("timestamp"))
-        .withColumn("now", F.current_timestamp())
-        .select(*(column for column in RECORD if column in needed), *now)
-    )
-
-    def read(batches: Batches) -> Batches:
-        with dead_letters or nullcontext():
-            marked = (_marked(batch, form, dead_letters, fields) for batch in batches)
-            yield from then.make(marked) if then else marked
-
-    schema = ", ".join(f"{field} {form.types[field]}" for field in fields)
-    schema = then.schema if then else schema
-    cores = raw.sparkSession.sparkContext.defaultParallelism
-    return record.coalesce(cores).mapInArrow(read, schema)
+        schema = then.schema if then else ", ".join(f"{f} {self.types[f]}" for f in fields)
+        cores = raw.sparkSession.sparkContext.defaultParallelism
+        return record.coalesce(cores).mapInArrow(read, schema)
 
 
 def arrivals(batch: pa.RecordBatch) -> pa.Array:

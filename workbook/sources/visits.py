@@ -1,15 +1,16 @@
-"""Decodes tracking and order messages on Spark, heartbeats among them."""
+"""Decodes tracking and order messages on Spark, heartbeats among them.
+
+What a message is, ``visits.read_message`` says. ``type`` is "tracking", "order" or "heartbeat".
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame
 
-from workbook.sources.records import DeadLetterSink, Format, Then, arrivals, planned, read_records
+from workbook.sources.records import Format, arrivals, planned
 from workbook.streams.events.clicks import MAX_AHEAD_MS
 from workbook.streams.events.visits import (
     MAX_MESSAGE_BYTES,
@@ -18,25 +19,6 @@ from workbook.streams.events.visits import (
     plain,
     read_message,
 )
-
-FIELDS = tuple(field.split()[0] for field in VISIT_SCHEMA.split(", "))
-MARKED = (*FIELDS, "topic", "partition", "offset", "reason")
-
-
-def parse(
-    raw: DataFrame,
-    dead_letters: DeadLetterSink | None = None,
-    fields: Sequence[str] = MARKED,
-    then: Then | None = None,
-) -> DataFrame:
-    """Read records of both topics; no row is dropped.
-
-    In: the columns of Spark's Kafka source. Out: ``fields``, some of ``type`` ("tracking",
-    "order", "heartbeat"), those of the message (null where it has none, or is rejected),
-    ``reason`` (null unless rejected) and the columns of the record. What a message is,
-    ``visits.read_message`` says. ``dead_letters`` and ``then`` are as in ``read_records``.
-    """
-    return read_records(raw, VISITS, dead_letters, fields, then)
 
 
 def _doubtful(batch: pa.RecordBatch, messages: list[Any]) -> pa.Array:
@@ -71,6 +53,9 @@ VISITS = Format(
     plain=PlainVisit,
     unread=PlainVisit("heartbeat", -1),
     doubtful=_doubtful,
+    marked=("topic", "partition", "offset", "reason"),
     judge=lambda key, value, arrival, now: plain(read_message(key, value, arrival, now)),
     looks_at=("key", "value", "arrival"),
 )
+
+parse = VISITS.parse

@@ -4,30 +4,40 @@ from __future__ import annotations
 
 import atexit
 import os
-import re
 import secrets
 import shutil
-import time
 import zipfile
 from functools import cache
 from pathlib import Path
 from typing import cast
 
-from pyspark.sql import SparkSession
-
 from workbook.errors import CannotGoOn, SparkFailed
-from workbook.spark import warm_up
+from workbook.kafka import protocol
 
-BUCKETS = 8
-"""Tables have their state in so many parts, so that more tasks would have nothing to do."""
-
-EXECUTORS_S = 60.0
-"""Seconds in which the first executor must have started."""
+ANSWER_S = 5.0
+"""Seconds that a Spark master may take to accept a connection."""
 
 
 def master() -> str:
     """Return the master that ``SPARK_MASTER`` names, by default this machine's cores."""
     return os.environ.get("SPARK_MASTER") or "local[*]"
+
+
+def require_master() -> None:
+    """Ask a standalone master for a connection, since Spark itself would wait for minutes.
+
+    Raises ``SparkFailed``.
+    """
+    if not master().startswith("spark://"):
+        return
+    for named in master().removeprefix("spark://").split(","):
+        address = protocol.host_and_port(named)
+        if address and protocol.listens(*address, ANSWER_S):
+            return
+    raise SparkFailed(
+        f"No Spark master answers at {master()}. Check SPARK_MASTER and that the master runs, or "
+        f"unset SPARK_MASTER to use Spark on this machine."
+    )
 
 
 def is_local() -> bool:
@@ -107,41 +117,3 @@ def _archived(scratch: Path) -> Path:
         for module in sorted(package.rglob("*.py")):
             written.write(module, module.relative_to(package.parent))
     return archive
-
-
-def require_executors(spark: SparkSession, within: float = EXECUTORS_S) -> None:
-    """Wait for an executor and run Python on it: else the first query would wait, or fail.
-
-    Queries get as many tasks as the cluster has cores now, within limits. Raises ``SparkFailed``.
-    """
-    status = spark.sparkContext._jsc.sc().statusTracker()
-    deadline = time.monotonic() + within
-    while len(status.getExecutorInfos()) < 2:  # the driver is among them
-        if time.monotonic() > deadline:
-            raise SparkFailed(
-                f"Expected {master()} to start an executor within {within:.0f} s, but none came. "
-                "Check on the master's web page that workers are alive and have cores and memory "
-                "free, and that they can connect to this machine (SPARK_LOCAL_IP)."
-            )
-        time.sleep(0.1)
-    try:
-        warm_up.start_workers(spark)
-    except Exception as error:
-        python = os.environ.get("PYSPARK_PYTHON", "python3")
-        raise SparkFailed(
-            f"Expected the workers' Python, {python}, to run Spark's tasks, but it failed: "
-            f"{_cause(str(error))}. Install the packages of requirements.lock on each worker, and "
-            "set PYSPARK_PYTHON to the Python there that has them, in this version."
-        ) from None
-    cores = min(spark.sparkContext.defaultParallelism, BUCKETS)
-    spark.conf.set("spark.sql.shuffle.partitions", cores)
-
-
-_ERROR = re.compile(r"\w(Error|Exception): \S")
-
-
-def _cause(text: str) -> str:
-    """Return the line of an error that says what went wrong: Python's, or Java's innermost."""
-    lines = [line.strip() for line in text.splitlines() if _ERROR.search(line)]
-    causes = [line for line in lines if line.startswith("Caused by: ")]
-    return (causes or lines or [text])[-1].removeprefix("Caused by: ")[:300]

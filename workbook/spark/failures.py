@@ -14,16 +14,9 @@ _SAME = "start again, with the same --checkpoint if there was one."
 # What to do, after the words of Spark and Kafka for a cause, best ones first.
 _KNOWN = {
     (
-        "Could not read records in offset",
-        "offset was changed from",
-        "but consumer reset to",
-        "greater than the resolved end offset",
-        "have been deleted",
-        "Unknown topic id",
-        "UnknownTopicId",
-        "OffsetOutOfRange",
-        "KAFKA_DATA_LOSS",
-        "Some data may have been lost",
+        *("Could not read records in offset", "offset was changed from", "but consumer reset to"),
+        *("greater than the resolved end offset", "have been deleted", "Unknown topic id"),
+        *("UnknownTopicId", "OffsetOutOfRange", "KAFKA_DATA_LOSS", "Some data may have been lost"),
     ): "The checkpoint begins at an offset of the topic that this broker does not hold: it belongs "
     "to another broker, or the topic is a new one or has let old records go. Use a new folder for "
     "--checkpoint.",
@@ -67,17 +60,9 @@ def cause(text: str, words: tuple[str, ...] = ()) -> str:
     named = [line for word in words for line in lines if word in line]
     named += [line for line in lines if _OURS.match(line)]
     causes = [line for line in lines if line.startswith("Caused by:")]
-    first = [
-        line
-        for line in lines
-        if _NAMES_ONE.search(line)
-        and not line.startswith(("at ", "raise "))
-        and not _is_proxy(line)
-    ]
+    named_ones = [line for line in lines if _NAMES_ONE.search(line)]
+    told = [line for line in named_ones if not line.startswith(("at ", "raise "))]
+    first = [line for line in told if not any(word in line for word in _PROXY)]
     found = [*named[:1], *causes[-1:], *first[:1], lines[0]][0]
     found = found.removeprefix("Caused by:").strip(" :")
     return found if len(found) <= LONGEST else found[:LONGEST] + " ..."
-
-
-def _is_proxy(line: str) -> bool:
-    return any(word in line for word in _PROXY)

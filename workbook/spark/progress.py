@@ -48,16 +48,15 @@ class Progress(StreamingQueryListener):
         self._recent: deque[tuple[float, int]] = deque()
 
     def __str__(self) -> str:
-        waiting = f"waiting for the first micro-batch, for {self._clock() - self._began:.0f} s"
+        pace = f"waiting for the first micro-batch, for {self._clock() - self._began:.0f} s"
+        if self.batches:
+            lag = "" if self.lag is None else f"{self.lag:,}"
+            unsure = "?" if self.silent or not lag else ""
+            pace = f"{self.rate:,.0f} messages/s, lag {lag}{unsure}"
         # With nothing new there's no micro-batch, but what an earlier run has left.
-        parts = [self._pace() if self.batches else waiting, *(line() for line in self._lines)]
+        parts = [pace, *(line() for line in self._lines)]
         parts += [f"{count:,} {name} records" for name, count in self.observed.items() if count]
         return ", ".join(filter(None, parts))
-
-    def _pace(self) -> str:
-        known = "" if self.lag is None else f"{self.lag:,}"
-        lag = known + ("?" if self.silent or not known else "")
-        return f"{self.rate:,.0f} messages/s, lag {lag}"
 
     @property
     def lag(self) -> int | None:
@@ -78,7 +77,8 @@ class Progress(StreamingQueryListener):
         latest = _offsets(batch, "latestOffset").items()
         self.know({partition: max(end, self.ends.get(partition, 0)) for partition, end in latest})
         self.read = _offsets(batch, "endOffset")
-        self.rate = self._rate(_seconds(batch.timestamp), batch.numInputRows)
+        began = datetime.fromisoformat(batch.timestamp).timestamp()
+        self.rate = self._rate(began, batch.numInputRows)
         for metrics in batch.observedMetrics.values():
             self.observed.update(metrics.asDict())
         self.batches += 1
@@ -118,19 +118,11 @@ def _offsets(batch: Any, name: str) -> Offsets:
 
     The clamped source has them under ``offsets``, beside its tops.
     """
-    sources = [_by_topic(json.loads(getattr(source, name) or "{}")) for source in batch.sources]
-    return {
-        (topic, int(partition)): offset
-        for topics in sources
-        for topic, partitions in topics.items()
-        for partition, offset in partitions.items()
-    }
-
-
-def _by_topic(found: Any) -> dict[str, dict[str, int]]:
-    within = (found or {}).get("offsets", {})
-    return within if any(isinstance(of, dict) for of in within.values()) else found or {}
-
-
-def _seconds(moment: str) -> float:
-    return datetime.fromisoformat(moment).timestamp()
+    found: Offsets = {}
+    for source in batch.sources:
+        topics = json.loads(getattr(source, name) or "{}") or {}
+        within = topics.get("offsets", {})
+        clamped = any(isinstance(of, dict) for of in within.values())
+        for topic, partitions in (within if clamped else topics).items():
+            found |= {(topic, int(partition)): offset for partition, offset in partitions.items()}
+    return found

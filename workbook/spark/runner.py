@@ -19,14 +19,11 @@ from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 from workbook.errors import BrokerUnreachable, QueryEnded
 from workbook.spark import checkpoints, cluster
 from workbook.spark.progress import Progress
-from workbook.spark.state_store import in_rocksdb
+from workbook.spark.settings import in_rocksdb
 
 # What Kafka's Java client says when nobody answers, and what our dead letters say.
 _SILENCE = (
-    "BrokerUnreachable",
-    "TimeoutException",
-    "DisconnectException",
-    "NetworkException",
+    *("BrokerUnreachable", "TimeoutException", "DisconnectException", "NetworkException"),
     "Timeout expired",
 )
 
@@ -179,8 +176,7 @@ def start_copy(
 
 
 def _start(stream: DataStreamWriter, checkpoint: Path, **trigger: str) -> StreamingQuery:
-    stream = stream.option("checkpointLocation", str(checkpoint / "0"))
-    return stream.trigger(**trigger).start()
+    return stream.trigger(**trigger).start(checkpointLocation=str(checkpoint / "0"))
 
 
 def _running(

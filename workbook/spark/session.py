@@ -21,7 +21,6 @@ from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 from workbook.errors import SparkFailed
-from workbook.kafka import protocol
 from workbook.spark import cluster, warm_up
 from workbook.spark.settings import settings, settle_environment
 from workbook.stack import jars
@@ -29,9 +28,6 @@ from workbook.stack.client import lease, scratch_dir
 from workbook.stack.folders import cache_dir
 from workbook.stack.java import find_java
 from workbook.stack.process import end_now, family
-
-ANSWER_S = 5.0
-"""Seconds that a Spark master may take to accept a connection."""
 
 END_S = 30.0
 """Seconds that Spark's Java process may take to end by itself."""
@@ -112,17 +108,13 @@ def stop_spark(spark: SparkSession, within: float = END_S) -> None:
     end_now(processes)
 
 
-def checkpoint(name: str, *, fresh: bool = True) -> Path:
-    """Return a checkpoint folder of this process: a ``fresh`` one, or the query's last again.
-
-    Fresh means another folder: a query that still runs keeps its own.
-    """
+def checkpoint(name: str) -> Path:
+    """Return a new checkpoint folder of this process; a query that still runs keeps its own."""
     own = scratch_dir() if cluster.is_local() else cluster.own_folder()
     folder = own / "checkpoints" / name
     folder.mkdir(parents=True, exist_ok=True)
-    made = len(list(folder.iterdir()))
-    chosen = folder / str(made + 1 if fresh else max(made, 1))
-    chosen.mkdir(exist_ok=True)
+    chosen = folder / str(len(list(folder.iterdir())) + 1)
+    chosen.mkdir()
     return chosen
 
 
@@ -160,7 +152,7 @@ def _start(name: str, flags: list[str]) -> SparkSession:
     builder = SparkSession.builder.appName(name).config(map={**wanted})
     settle_environment()
     _quiet_logs()
-    _require_master(cluster.master())
+    cluster.require_master()
     log = scratch / "spark.log"
     try:
         _start_java(wanted, log)
@@ -173,17 +165,13 @@ def _start(name: str, flags: list[str]) -> SparkSession:
         raise
     if cluster.is_local():
         threading.Thread(target=_start_workers, args=(spark,), daemon=True).start()
-    else:
-        _require_executors(spark)
-    return spark
-
-
-def _require_executors(spark: SparkSession) -> None:
+        return spark
     try:
-        cluster.require_executors(spark)
+        warm_up.require_executors(spark)
     except BaseException:
         stop_spark(spark)
         raise
+    return spark
 
 
 def _end_java() -> None:
@@ -221,20 +209,6 @@ def _start_workers(spark: SparkSession) -> None:
         warm_up.start_workers(spark)
 
 
-def _require_master(master: str) -> None:
-    """Ask a standalone master for a connection, since Spark itself would wait for minutes."""
-    if not master.startswith("spark://"):
-        return
-    for named in master.removeprefix("spark://").split(","):
-        address = protocol.host_and_port(named)
-        if address and protocol.listens(*address, ANSWER_S):
-            return
-    raise SparkFailed(
-        f"No Spark master answers at {master}. Check SPARK_MASTER and that the master runs, or "
-        f"unset SPARK_MASTER to use Spark on this machine."
-    )
-
-
 def _not_started(error: Exception, log: Path) -> SparkFailed:
     lines = log.read_text(errors="replace").splitlines() if log.exists() else []
     printed = [line for line in lines if "WARN" not in line][-4:] or [str(error)[:300]]
@@ -258,8 +232,7 @@ def _is_no_interrupt(record: logging.LogRecord) -> bool:
 
 
 def _let_the_lab_end(spark: SparkSession) -> None:
-    gateway = spark.sparkContext._gateway
-    java = getattr(gateway, "proc", None)
+    java = getattr(spark.sparkContext._gateway, "proc", None)
     if java is not None:
         lease().ask("own", pid=java.pid)
 

@@ -6,11 +6,14 @@ import os
 import sys
 import time
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyspark
+from pyspark.sql import SparkSession
 
-from workbook.spark import cluster, state_store
+from workbook.spark import cluster
 from workbook.stack.folders import LONGEST_SOCKET
 from workbook.stack.jars import class_path
 from workbook.stack.java import PLAIN_LOCALE
@@ -25,6 +28,21 @@ LATE_C2 = [
     "-XX:Tier4BackEdgeThreshold=160000",
 ]
 ROOT = Path(__file__).parents[2]
+
+PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+IN_MEMORY = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+
+
+@contextmanager
+def in_rocksdb(spark: SparkSession) -> Iterator[None]:
+    """Let queries started in the block keep their state in RocksDB; else it is in memory."""
+    before = spark.conf.get(PROVIDER)
+    spark.conf.set(PROVIDER, ROCKSDB)
+    try:
+        yield
+    finally:
+        spark.conf.set(PROVIDER, before or "")
 
 
 def settle_environment() -> None:
@@ -68,7 +86,7 @@ def settings(scratch: Path, flags: list[str]) -> dict[str, str]:
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(min(cores, 4)),
-        state_store.PROVIDER: state_store.IN_MEMORY,
+        PROVIDER: IN_MEMORY,
         "spark.sql.streaming.forceDeleteTempCheckpointLocation": "true",
         # A restart needs the last two micro-batches, and whoever looks into the state of a running
         # query the one that was the last when looking began. By default a hundred are kept.
@@ -84,32 +102,18 @@ def settings(scratch: Path, flags: list[str]) -> dict[str, str]:
 
 
 def _on_this_machine(scratch: Path) -> dict[str, str]:
-    return {**_local_files(), **_worker_sockets(scratch)}
+    """Return what saves time where Java and its Python workers share a machine.
 
-
-def _worker_sockets(scratch: Path) -> dict[str, str]:
-    """Return what lets Java and its Python workers talk through files instead of ports.
-
-    A micro-batch with two stateful operators asks for its state in a few dozen small messages; each
-    waits on a port. Where a socket's path would be too long, ports it is.
-    """
-    longest = os.fsencode(scratch / f".{uuid.UUID(int=0)}.sock")
-    if len(longest) > LONGEST_SOCKET:
-        return {}
-    return {
-        "spark.python.unix.domain.socket.enabled": "true",
-        "spark.python.unix.domain.socket.dir": str(scratch),
-    }
-
-
-def _local_files() -> dict[str, str]:
-    """Return what lets Java write a checkpoint's files by itself.
-
-    Hadoop starts a ``chmod`` for each of them, some twenty in a micro-batch with two stateful
-    operators: a third of its time.
+    They talk through files instead of ports, since a micro-batch with two stateful operators asks
+    for its state in a few dozen small messages; where a socket's path would be too long, ports it
+    is. And Java writes a checkpoint's files by itself: Hadoop starts a ``chmod`` for each of them,
+    some twenty in such a micro-batch, a third of its time.
     """
     jars = os.pathsep.join(map(str, class_path("local-files")))
+    fits = len(os.fsencode(scratch / f".{uuid.UUID(int=0)}.sock")) <= LONGEST_SOCKET
     return {
+        "spark.python.unix.domain.socket.enabled": str(fits).lower(),
+        "spark.python.unix.domain.socket.dir": str(scratch),
         "spark.driver.extraClassPath": jars,
         "spark.executor.extraClassPath": jars,  # of local-cluster
         "spark.hadoop.fs.file.impl": "com.globalmentor.apache.hadoop.fs.BareLocalFileSystem",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import time
 from collections.abc import Iterator
@@ -9,12 +10,21 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, Row, SparkSession
-from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle, StreamingQuery
+from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 
-from workbook.spark.state_store import PROVIDER, ROCKSDB
+from workbook.errors import SparkFailed
+from workbook.spark import cluster
+from workbook.spark.failures import cause
+from workbook.spark.settings import PROVIDER, ROCKSDB
 
 BATCHES, LONGEST_S = 3, 60.0
 """Each query runs for this number of micro-batches, and no longer than these seconds."""
+
+EXECUTORS_S = 60.0
+"""Seconds in which the first executor must have started."""
+
+MOST_TASKS = 8
+"""Tables have their state in so many parts, so that more tasks would have nothing to do."""
 
 
 def run_all(spark: SparkSession) -> None:
@@ -35,19 +45,45 @@ def start_workers(spark: SparkSession) -> None:
     spark.range(0, cores, 1, cores).mapInArrow(_same, "id BIGINT").collect()
 
 
+def require_executors(spark: SparkSession, within: float = EXECUTORS_S) -> None:
+    """Wait for an executor and run Python on it: else the first query would wait, or fail.
+
+    Queries get as many tasks as the cluster has cores now, within limits. Raises ``SparkFailed``.
+    """
+    status = spark.sparkContext._jsc.sc().statusTracker()
+    deadline = time.monotonic() + within
+    while len(status.getExecutorInfos()) < 2:  # the driver is among them
+        if time.monotonic() > deadline:
+            raise SparkFailed(
+                f"Expected {cluster.master()} to start an executor within {within:.0f} s, but none "
+                "came. Check on the master's web page that workers live and have cores and memory "
+                "free, and that they can connect to this machine (SPARK_LOCAL_IP)."
+            )
+        time.sleep(0.1)
+    try:
+        start_workers(spark)
+    except Exception as error:
+        python = os.environ.get("PYSPARK_PYTHON", "python3")
+        raise SparkFailed(
+            f"Expected the workers' Python, {python}, to run Spark's tasks, but it failed: "
+            f"{cause(str(error))}. Install the packages of requirements.lock on each worker, and "
+            "set PYSPARK_PYTHON to the Python there that has them, in this version."
+        ) from None
+    cores = min(spark.sparkContext.defaultParallelism, MOST_TASKS)
+    spark.conf.set("spark.sql.shuffle.partitions", cores)
+
+
 def _run(changes: DataFrame) -> None:
     with tempfile.TemporaryDirectory() as checkpoint:
         writer = changes.writeStream.outputMode("update").option("checkpointLocation", checkpoint)
         query = writer.foreachBatch(lambda batch, _: batch.toArrow()).start()
         # Not processAllAvailable: on a slow machine the source has always a new row.
         deadline = time.monotonic() + LONGEST_S
-        while _batches(query) < BATCHES and time.monotonic() < deadline:
+        while time.monotonic() < deadline:
             query.awaitTermination(0.1)  # type: ignore[arg-type]
+            if (last := query.lastProgress) and last.batchId + 1 >= BATCHES:
+                break
         query.stop()
-
-
-def _batches(query: StreamingQuery) -> int:
-    return query.lastProgress.batchId + 1 if query.lastProgress else 0
 
 
 def _same(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

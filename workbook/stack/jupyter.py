@@ -187,7 +187,7 @@ def search_path() -> str:
 def shell(folder: Path) -> list[str]:
     """Return the command of an interactive shell; write its start files into ``folder``.
 
-    No login shell, which is JupyterLab's default: it would set ``PATH`` anew.
+    No login shell, which is JupyterLab's default: it would overwrite ``PATH``.
     """
     chosen = os.environ.get("SHELL") or "sh"
     folder.mkdir(exist_ok=True)

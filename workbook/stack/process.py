@@ -25,7 +25,7 @@ from workbook.stack import folders
 NOTES = "started"
 
 SAME_START_S = 2.0
-"""Seconds by which a start may seem to move when the clock is set."""
+"""Seconds that a start may seem to move when the clock is set."""
 
 PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None) if sys.platform == "linux" else None

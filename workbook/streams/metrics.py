@@ -48,9 +48,7 @@ class MetricsProducer:
     ) -> None:
         self.topic, self.delivered, self._with_events = topic, 0, with_events
         self._why, self._bootstrap = "", config.get("bootstrap.servers")
-        self._producer = DeliveringProducer(
-            config, topic, {"linger.ms": 0}, connect=connect, on_full=self._check
-        )
+        self._producer = DeliveringProducer(config, topic, {"linger.ms": 0}, connect=connect)
         self._waiting: deque[_Sent] = deque()
 
     def send(

@@ -8,27 +8,32 @@ from hashlib import sha1
 from json import JSONDecodeError
 from typing import Any
 
-from workbook.kafka.producer import DeliveringProducer, Landed, RecordProducer
+from workbook.kafka.producer import DeliveringProducer, Landed
 from workbook.kafka.readers import read_dead_letters, read_messages
+from workbook.kafka.require import ANSWER_S, require_topic
 from workbook.streams.events.ad_actions import ARRIVAL
 from workbook.streams.events.clicks import Click
 from workbook.streams.events.merged import Merged
 from workbook.streams.events.reasons import Reason
 
 Placed = tuple[int, Merged]
-"""A partition, and a merged visit that lies in it or came from it."""
+"""A partition, and a merged visit that is in it, or that came from it."""
 
 
-class ClickProducer(RecordProducer):
-    """Sends the shop's single clicks, each delivered before ``send`` returns."""
+class ClickProducer(DeliveringProducer):
+    """Sends the shop's single clicks, each delivered before ``send`` returns.
+
+    Raises TopicMissing, and BrokerUnreachable within ten seconds.
+    """
+
+    def __init__(self, config: Mapping[str, Any], topic: str) -> None:
+        require_topic(config, topic)
+        super().__init__(config, topic, {"linger.ms": 0}, patience=ANSWER_S)
 
     def send(self, click: Click) -> Landed:
-        """Send one click, keyed by its tab id; says where it landed.
-
-        Raises BrokerUnreachable when the broker does not take it within ten seconds.
-        """
+        """Send one click, keyed by its tab id; return where it landed. Raises as ``send_now``."""
         key = click.tab_id.encode() if click.tab_id is not None else None
-        return self.send_bytes(click.to_json(), key)
+        return self.send_now(click.to_json(), key)
 
 
 def send_replicated(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
@@ -23,7 +23,7 @@ TICK_S = 0.02
 ENDLESS = 2**40
 
 RANDOM_END = re.compile(r"\.[0-9a-f]{4}$")
-"""The suffix by which ``topics.new_topic`` distinguishes the topics of two runs."""
+"""The suffix that ``topics.new_topic`` gives to the topics of a run."""
 
 BULK = {
     "compression.type": "lz4",  # measured: it doubles the rate
@@ -105,36 +105,19 @@ def generate(
     """
     known, producer = require_topic(config, topic), StreamProducer(config, topic)
     began, sent = clock(), Sent(0, 0, 0.0)
-    for first, last in _blocks(stream, count, speed, began, until, clock, sleep):
-        block = stream.block(first, last)
+    while sent.events < count and not until():
+        last = min(count, sent.events + BLOCK)
+        if speed is not None:
+            last = min(last, stream.due(stream.start_ms + (clock() - began) * speed * 1000))
+        if last <= sent.events:  # the next event's time has not come
+            sleep(TICK_S)
+            continue
+        block = stream.block(sent.events, last)
         _check(block, known, topic, clock() * 1000)
-        messages = sent.messages + producer.send_block(block)
-        sent = Sent(last, messages, clock() - began)
+        sent = Sent(last, sent.messages + producer.send_block(block), clock() - began)
         progress(sent)
     producer.close()
     return Sent(sent.events, sent.messages, clock() - began)
-
-
-def _blocks(
-    stream: Stream,
-    count: int,
-    speed: float | None,
-    began: float,
-    until: Callable[[], bool],
-    clock: Callable[[], float],
-    sleep: Callable[[float], None],
-) -> Iterator[tuple[int, int]]:
-    """Yield which ids to send next: first, last; wait for those whose time has not come."""
-    first = 0
-    while first < count and not until():
-        last = min(count, first + BLOCK)
-        if speed is not None:
-            last = min(last, stream.due(stream.start_ms + (clock() - began) * speed * 1000))
-        if last > first:
-            yield first, last
-            first = last
-        else:
-            sleep(TICK_S)
 
 
 def _check(block: pa.Table, known: int, topic: str, now_ms: float) -> None:
@@ -155,16 +138,16 @@ def _check(block: pa.Table, known: int, topic: str, now_ms: float) -> None:
 class BackgroundStream:
     """A stream whose events arrive in real time, from a thread of its own, until ``stop``.
 
-    Where a cell is run again they would be twice as many: new visitors end those that still come
-    to a topic of the same stream and notebook, which only differs in its random end.
-    ``sent`` says how many events and messages are in the topic; a stream of now starts by
-    ``stream.ending_by(now, count, speed=1)``. Raises as ``generate``, from ``stop``.
+    Re-running a cell replaces the stream that it started before, on a topic whose name only differs
+    in its random end, so traffic never doubles. ``sent`` says how many events and messages are in
+    the topic; a stream of now starts by ``stream.ending_by(now, count, speed=1)``. Raises as
+    ``generate``, from ``stop``.
     """
 
     def __init__(self, config: Mapping[str, Any], topic: str, stream: Stream) -> None:
         self.sent = Sent(0, 0, 0.0)
         self._over = threading.Event()
-        self._error: list[Exception] = []
+        self._error: Exception | None = None
         self._work = (config, topic, stream)
         self._thread = threading.Thread(target=self._send, daemon=True)
         stem = RANDOM_END.sub("", topic)
@@ -178,7 +161,7 @@ class BackgroundStream:
         self._over.set()
         self._thread.join()
         if self._error:
-            raise self._error[0]
+            raise self._error
         return self.sent
 
     def _send(self) -> None:
@@ -187,7 +170,7 @@ class BackgroundStream:
                 *self._work, ENDLESS, speed=1, progress=self._hear, until=self._over.is_set
             )
         except Exception as error:
-            self._error.append(error)
+            self._error = error
 
     def _hear(self, sent: Sent) -> None:
         self.sent = sent

@@ -14,9 +14,9 @@ from workbook.topics import CONSUMER_OFFSETS, Topic, compacted
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
+    from workbook.kafka.broker import Broker
     from workbook.sinks.store import Store
     from workbook.sinks.windowed_store import WindowedStore
-    from workbook.sources.kafka import Kafka
     from workbook.streams.groups import Dashboard
 
 COLUMNS = ("group", "state", "members", "topics", "lag", "seconds behind", "last commit")
@@ -59,7 +59,7 @@ class ActiveGroups(System):
         if options.store:
             require_store(Path(options.store))
 
-    def check_topics(self, broker: Kafka, options: Namespace) -> None:
+    def check_topics(self, broker: Broker, options: Namespace) -> None:
         """Refuse a checkpoint or a result topic that would make more or less than the table."""
         from workbook.systems.preflight import require_tombstones, require_whole
 

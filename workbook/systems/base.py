@@ -20,8 +20,8 @@ from workbook.topics import Topic
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from workbook.kafka.broker import Broker
     from workbook.kafka.dead_letters import DeadLetters
-    from workbook.sources.kafka import Kafka
     from workbook.spark.runner import ExecutorSink, OnPoint, Running, Sink
     from workbook.streams.stream_producer import Stream
 
@@ -83,7 +83,7 @@ class Job:
     """
 
     spark: SparkSession
-    broker: Kafka
+    broker: Broker
     options: Namespace
     checkpoint: Path
     at: OnPoint
@@ -113,7 +113,7 @@ class Job:
 class Started:
     """A running system: its query with its ``sinks``, and a table to show meanwhile.
 
-    ``summary`` says at the end what came out, once ``settle`` has waited a few seconds at most for
+    ``summary`` names the results at the end, once ``settle`` has waited a few seconds at most for
     what is yet to be known. ``store`` is the file in which its table can be asked for. With
     ``full_screen`` the table takes the whole terminal.
     """
@@ -172,7 +172,7 @@ class System(ABC):
     def check(self, options: Namespace) -> None:  # noqa: B027 (a system may have nothing to refuse)
         """Refuse options that make no sense, before anything is started."""
 
-    def check_topics(self, broker: Kafka, options: Namespace) -> None:  # noqa: B027
+    def check_topics(self, broker: Broker, options: Namespace) -> None:  # noqa: B027
         """Refuse topics that don't fit, before one is made and before Spark starts."""
 
     @property

@@ -29,8 +29,8 @@ from workbook.topics import Topic
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from workbook.kafka.broker import Broker
     from workbook.pipelines.event_time_merge.columns import Limits
-    from workbook.sources.kafka import Kafka
     from workbook.spark.runner import ExecutorSink, Sink
     from workbook.streams.stream_producer import Stream
 
@@ -56,7 +56,7 @@ _SHARED = (
         "heartbeat_s", float, "SECONDS", "time between two heartbeats; default: 1, 0 for none"
     ),
     share("late", "share of the messages that come late; default: 0"),
-    StreamOption("late_by_ms", whole, "MS", "the most by which one is late; default: 30000"),
+    StreamOption("late_by_ms", whole, "MS", "how late a late message is at most; default: 30000"),
     StreamOption(
         "gap_every_s",
         float,
@@ -183,10 +183,10 @@ class EventTimeMerge(System):
                 f"{' and '.join(given) or 'none'}."
             )
 
-    def check_topics(self, broker: Kafka, options: Namespace) -> None:
+    def check_topics(self, broker: Broker, options: Namespace) -> None:
         """Refuse topics that aren't partitioned alike, the results' among them."""
         from workbook.errors import TopicMissing
-        from workbook.kafka.require import require_alike, require_partitions
+        from workbook.kafka.partitioning import require_alike, require_partitions
         from workbook.systems.merge_run import is_of_a_visit, require_offsets
 
         config = broker.client_config()

@@ -114,7 +114,7 @@ def add_run_options(
         type=path,
         metavar="FOLDER",
         help="keep offsets and state here, so that the next start continues; a cluster's workers "
-        "must reach it. Default: a temporary folder, so each start begins anew",
+        "must reach it. Default: a temporary folder, so each start begins from nothing",
     )
     parser.add_argument(
         "--every",

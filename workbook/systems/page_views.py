@@ -42,9 +42,7 @@ CLICKS = GeneratedStream(
     make=_click_stream,
     options=(
         share("late", "share of the good clicks that arrive late; default: 0"),
-        StreamOption(
-            "late_by_ms", whole, "MS", "the most by which a late click is late; default: 30000"
-        ),
+        StreamOption("late_by_ms", whole, "MS", "how late a late click is at most; default: 30000"),
         StreamOption(
             "gap_every_s",
             float,
@@ -116,7 +114,7 @@ class PageViews(System):
             )
 
     def remembers(self, options: Namespace) -> Mapping[str, Any]:
-        """Return what is counted, and by which rules."""
+        """Return what is counted, with the options that decide it."""
         if not options.out:
             return {"counts": "the views of each page"}
         return {
@@ -141,8 +139,7 @@ def _start_seconds(job: Job, raw: DataFrame) -> Started:
     """Write completed seconds to the topic."""
     from workbook.pipelines.page_views.completed import completed_views
     from workbook.pipelines.page_views.metrics import metric_records
-    from workbook.sinks.late_letters import LateLetters
-    from workbook.sinks.spark_topic import SparkTopic
+    from workbook.sinks.page_views import LateLetters, SparkTopic
     from workbook.streams.events.metrics import COMPLETE
     from workbook.systems.view_sums import Sums
 

@@ -36,14 +36,14 @@ def require_store(file: Path) -> None:
 
 
 def require_tombstones(config: dict[str, str], topic: str, checkpoint: str | None) -> None:
-    """Refuse to go on with a table where tombstones may be gone that it hasn't read.
+    """Refuse to resume a table if tombstones it never read may have been compacted away.
 
     A compacted topic keeps a tombstone for ``delete.retention.ms``. So none is missed by a query
     that was planned within that time, nor where the next record of each partition is as young.
     """
     from workbook.kafka.offsets import first_since
     from workbook.kafka.require import tombstones_kept
-    from workbook.spark.offset_log import last_read
+    from workbook.spark.checkpoint_files import last_read
 
     known = last_read(Path(checkpoint) / "0", topic) if checkpoint else None
     kept = tombstones_kept(config, topic) if known else None
@@ -55,7 +55,7 @@ def require_tombstones(config: dict[str, str], topic: str, checkpoint: str | Non
     first = first_since(config, topic, now - kept)
     if any(first.get(number, end) > end for number, end in ends.items()):
         raise CannotGoOn(
-            f"Expected to go on with {topic} within {timedelta(milliseconds=kept)} (its "
+            f"Expected to resume {topic} within {timedelta(milliseconds=kept)} (its "
             f"delete.retention.ms), but the next record for {checkpoint} is older than that: "
             "tombstones may be gone that it hasn't read, and what they delete would stay in the "
             "table for ever. Use a new folder for --checkpoint (and a new topic for --out): its "

@@ -13,7 +13,7 @@ from workbook.systems.options import topic, whole
 from workbook.topics import Topic
 
 if TYPE_CHECKING:
-    from workbook.sources.kafka import Kafka
+    from workbook.kafka.broker import Broker
     from workbook.streams.stream_producer import Stream
 
 EVERY_S = 0.5
@@ -85,14 +85,14 @@ class Replicate(System):
                 "Leave it out."
             )
 
-    def check_topics(self, broker: Kafka, options: Namespace) -> None:
+    def check_topics(self, broker: Broker, options: Namespace) -> None:
         """Refuse what would send again more than the aggregator knows, or lacks cores."""
         import os
 
         from workbook.errors import CannotGoOn, TopicMissing
         from workbook.kafka.offsets import partition_offsets
         from workbook.spark import checkpoints, cluster
-        from workbook.spark.offset_log import last_read
+        from workbook.spark.checkpoint_files import last_read
 
         out = _out(options)
         try:

@@ -20,8 +20,8 @@ from workbook.systems.options import path, topic, whole
 from workbook.topics import Topic, compacted
 
 if TYPE_CHECKING:
+    from workbook.kafka.broker import Broker
     from workbook.sinks.store import Store
-    from workbook.sources.kafka import Kafka
     from workbook.streams.stream_producer import Stream
 
 SHOWN = 10
@@ -92,7 +92,7 @@ class ShareHolders(System):
         if options.store:
             require_store(Path(options.store))
 
-    def check_topics(self, broker: Kafka, options: Namespace) -> None:
+    def check_topics(self, broker: Broker, options: Namespace) -> None:
         """Refuse a checkpoint or a result topic that would make more or less than the table."""
         from workbook.systems.preflight import require_tombstones, require_whole
 

@@ -226,8 +226,8 @@ def fold(
 
     Both are called for every update of the changelog, in the order of its offsets, an update's old
     row first; so the value is the same whether results are asked ``per_update`` or not. As in Kafka
-    Streams, None means that there is nothing: the adder begins anew from ``start``, and the
-    subtractor is not called. A group without rows begins anew, too.
+    Streams, None means that there is nothing: the adder begins at ``start`` again, and the
+    subtractor is not called. So does a group without rows.
 
     ``returns`` is Spark's type of the value; a set is shown as a sorted list, None last. A group
     whose value is None or holds nothing is emitted as deleted. NaN can't be stored: JSON lacks it.

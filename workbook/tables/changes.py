@@ -18,16 +18,16 @@ GROUP_BUCKET = "__group_bucket"
 DELETED, ORDER = "__deleted", "__order"
 
 SIZE = Count()
-"""Of each group the number of rows: with none left it is gone."""
+"""The number of rows in each group; a group without rows is gone."""
 
 
 def table_of(keys: Sequence[str]) -> dict[str, Keyed]:
-    """Return what the functions that compare rows keep."""
+    """Return the table kept by the functions that compare rows."""
     return {"rows": Keyed(tuple(keys))}
 
 
 def groups_of(aggregates: Mapping[str, Aggregate]) -> dict[str, Keyed]:
-    """Return what a ``reducer`` keeps."""
+    """Return the tables kept by a ``reducer``."""
     return {"rows": SIZE.keyed} | {name: how.keyed for name, how in aggregates.items()}
 
 

@@ -90,7 +90,7 @@ def _rows(tables: dict[str, KTable], by: str) -> DataFrame:
 def _struct(table: KTable, by: str) -> Column:
     """Return a row of the table as a struct; null where it isn't one of the table's."""
     columns = (F.col(name) for name in _fields(table, by).names)
-    order = F.col(table.order).cast("bigint").alias(ORDER)
+    order = F.col("offset").cast("bigint").alias(ORDER)
     return F.when(table.held, F.struct(*columns, table.gone.alias(DELETED), order))
 
 
@@ -98,7 +98,7 @@ def _struct(table: KTable, by: str) -> Column:
 
 
 def tables_of(by: str, sides: Sequence[Side]) -> dict[str, Keyed]:
-    """Return what a ``joiner`` keeps: each side's rows, looked up by the common column."""
+    """Return the tables kept by a ``joiner``: each side's rows, looked up by the common column."""
     return {side.rows: Keyed((by,), side.key) for side in sides}
 
 

@@ -51,13 +51,12 @@ RESERVED = ("deleted", "change", "step", "rows")
 class KTable:
     """The latest row per key of a changelog; made by ``ktable``.
 
-    ``held`` says which of the changelog's rows are the table's, ``gone`` which of them delete.
+    ``held`` tells which rows of the changelog belong to the table, ``gone`` which of those delete.
     """
 
     changelog: DataFrame
     keys: tuple[str, ...]
     columns: tuple[str, ...]
-    order: str
     buckets: int
     held: Column
     gone: Column
@@ -119,11 +118,11 @@ class KTable:
         lacks a side count as deleted: ``.withColumn("deleted", F.expr("0 IN (size(left),
         size(right))"))``.
 
-        ``newest``, a column of both tables, such as the time of a record, comes behind ``by``: its
-        largest value among the micro-batch's rows that changed this value of ``by``, tombstones
-        included. Of what is left that could be less than what was emitted before.
+        ``newest`` names a column of both tables, such as the time of a record. It follows ``by``:
+        its largest value among the rows of the micro-batch that changed something, tombstones
+        included. The rows that are left may all be older than that.
 
-        Tables of one and the same changelog (``ktable(..., where=...)``) are read in one pass.
+        Tables of the same changelog (``ktable(..., where=...)``) are read in one pass.
         Raises ValueError where ``by`` isn't in both keys.
         """
         return joined(self, right, by, (left_rows, right_rows), newest)
@@ -139,7 +138,7 @@ class KTable:
             F.crc32(text.cast("binary")).alias(BUCKET),
             group.alias(GROUP_BUCKET),
             deleted.alias(DELETED),
-            F.col(self.order).cast("bigint").alias(ORDER),
+            F.col("offset").cast("bigint").alias(ORDER),
         )
         return pack(rows, self.buckets, lambda f: changes.last(f, keys) if squeeze else f)
 
@@ -147,17 +146,15 @@ class KTable:
 def ktable(
     changelog: DataFrame,
     key: str | Sequence[str],
-    order: str = "offset",
-    deleted: str = "deleted",
     buckets: int = BUCKETS,
     *,
     where: str | Column | None = None,
     columns: Sequence[str] | None = None,
 ) -> KTable:
-    """Build a table from a changelog: of each key the row with the highest ``order`` counts.
+    """Build a table from a changelog: of each key the row with the highest offset counts.
 
-    ``changelog`` has the key columns, a column ``deleted`` (true: the row goes, as by a
-    tombstone), ``order`` (bigint, rising per key as a partition's offsets do) and the columns of
+    ``changelog`` has the key columns, ``deleted`` (boolean, true: the row goes, as by a
+    tombstone), ``offset`` (bigint, rising per key as a partition's offsets do) and the columns of
     the table. Rows without a key are left out, as in Kafka Streams. ``buckets`` divide the state
     and are fixed for a checkpoint: at least as many as the cluster has cores. Its queries need
     Spark's RocksDB state store (``spark.runner.start_query`` sees to it).
@@ -166,20 +163,19 @@ def ktable(
     delete nothing in it. ``columns`` are those that it has beside its key; without, it has all.
     """
     keys = (key,) if isinstance(key, str) else tuple(key)
-    missing = [
-        name for name in (*keys, order, deleted, *(columns or ())) if name not in changelog.columns
-    ]
+    needed = [*keys, "offset", "deleted", *(columns or ())]
+    missing = [name for name in needed if name not in changelog.columns]
     if missing:
         raise ValueError(
-            f"Expected a changelog with {[*keys, order, deleted]}, but {missing} are missing: it "
-            f"has {changelog.columns}. Name its columns by key=, order= and deleted=."
+            f"Expected a changelog with {needed}, but {missing} are missing: it has "
+            f"{changelog.columns}. Rename its columns before, or choose others by key=."
         )
     some = changelog.columns if columns is None else [*keys, *columns]
-    named = tuple(name for name in dict.fromkeys(some) if name not in (order, deleted))
+    named = tuple(name for name in dict.fromkeys(some) if name not in ("offset", "deleted"))
     branch = F.expr(where) if isinstance(where, str) else F.lit(True) if where is None else where
     held = F.coalesce(branch, F.lit(False)) & F.concat(*keys).isNotNull()
-    gone = F.coalesce(F.col(deleted), F.lit(False))
-    return KTable(changelog, keys, named, order, buckets, held, gone)
+    gone = F.coalesce("deleted", F.lit(False))
+    return KTable(changelog, keys, named, buckets, held, gone)
 
 
 # --- its groups -------------------------------------------------------------------------------

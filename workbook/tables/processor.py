@@ -31,7 +31,7 @@ Work = Callable[[bytes | None, Read, Sequence[bytes], int], Left]
 woken at the time in ms."""
 
 WAKE_MS = 5_000
-"""So often an idle bucket is woken."""
+"""An idle bucket is woken at this interval."""
 
 
 class Bucket(StatefulProcessor):

@@ -20,7 +20,7 @@ HASH, GONE = "__hash", "__gone"
 """Columns of a segment: the hash by which it's sorted; true for a row that was taken out."""
 
 YOUNG_ROWS = 256
-"""A segment of at most so many rows is rewritten by each batch, and travels with the list."""
+"""A segment of at most this size is rewritten by each batch, and stored within the list."""
 
 
 @dataclass(frozen=True)
@@ -98,11 +98,6 @@ class Segments:
         known = [low for each in self.segments if (low := each.least[at]) is not None]
         return min(known, default=None)
 
-    @property
-    def rows(self) -> int:
-        """Return the rows in all segments, hidden and expired ones among them."""
-        return sum(each.rows for each in self.segments)
-
     # --- writing ------------------------------------------------------------------------------
 
     def write(self, rows: pl.DataFrame, gone: pl.DataFrame | None = None) -> None:
@@ -151,8 +146,8 @@ class Segments:
 
     def hash_anew(self) -> None:
         """Write every segment again, with the hashes of this version of Polars."""
-        anew = [hashed(self._frame(each), self.keyed) for each in self.segments]
-        self.segments = [self._segment(frame.sort(HASH)) for frame in anew]
+        frames = [hashed(self._frame(each), self.keyed) for each in self.segments]
+        self.segments = [self._segment(frame.sort(HASH)) for frame in frames]
 
     @property
     def added(self) -> list[Segment]:
@@ -174,7 +169,7 @@ class Segments:
         self._fresh = True
 
     def _merge(self, number: int) -> None:
-        """Merge so many of the newest segments into one."""
+        """Merge the newest ``number`` segments into one."""
         newest, rest = self.segments[:number], self.segments[number:]
         rows = self._latest([self._frame(each) for each in newest])
         if not rest:  # then there is nothing left that they hide

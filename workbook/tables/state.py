@@ -1,4 +1,4 @@
-"""The state of a bucket: tables by name, and how they rest in the state store and on the disk.
+"""The state of a bucket: tables by name, stored in the state store and copied to the disk.
 
 In the store a list of segments with the young ones in it is one value; each other segment is a
 value of its own, written once. So that it's read once, too, a worker keeps a copy on its disk,
@@ -160,7 +160,7 @@ def _keep(name: str, frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _forget(name: str) -> None:
-    """Remove the copy of a segment; who has it open still, may read on."""
+    """Remove the copy of a segment; a process that has it open can still read it."""
     _copies.pop(name, None)
     file = _file(name)
     if file is not None:
@@ -175,7 +175,7 @@ def _open(name: str, frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _mapped(file: Path) -> pl.DataFrame:
-    """Map a copy into memory, in one piece: what isn't asked for isn't read."""
+    """Map a copy into memory, in one piece: only rows that are looked up are read."""
     with pa.memory_map(str(file)) as mapped:
         table = pa.ipc.open_file(mapped).read_all()
     return pl.DataFrame(pl.from_arrow(table, rechunk=False))

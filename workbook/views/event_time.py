@@ -36,8 +36,9 @@ def event_time(
 ) -> Picture:
     """Draw a run up to its micro-batch ``until``, by default all of it.
 
-    With ``last`` only the newest micro-batches are drawn, those of so many clicks. The clicks of
-    partition ``apart`` are squares. Of thousands of clicks a sample is drawn, and the words say so.
+    With ``last`` only the newest micro-batches are drawn, those of this number of clicks. The
+    clicks of partition ``apart`` are squares. Of thousands of clicks a sample is drawn, and the
+    words say so.
     """
     batches = newest(run, last)
     seen = [batch for batch in batches if until is None or batch.number <= until]

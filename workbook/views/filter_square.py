@@ -25,7 +25,7 @@ PLACES = {
 
 @dataclass(frozen=True)
 class Met:
-    """An update that met the filter: the row before and after (None: no row), and what came out.
+    """An update that met the filter: the row before and after (None: no row), and the emitted row.
 
     ``before`` and ``now`` are whether the condition held and holds; ``emitted`` is a word for what
     the filter emitted: row, delete, nothing.
@@ -58,7 +58,7 @@ def _corner(met: Sequence[Met]) -> str:
 
 
 def _sum(met: Sequence[Met]) -> str:
-    """Return what came out of a corner: "emitted: 2 rows, nothing for 1"."""
+    """Return what was emitted in a corner: "emitted: 2 rows, nothing for 1"."""
     if not met:
         return "no update came here"
     if all(update.emitted == "nothing" for update in met):

@@ -182,7 +182,7 @@ def _read(owned: Held, partitions: int) -> list[str]:
 
 
 def _handed(log: Sequence[Step]) -> list[str]:
-    """Describe what was taken away, what another member got of it, and what came back."""
+    """Describe what was taken away, what another member got of it, and what was returned."""
     if not log:
         return []
     counts = {

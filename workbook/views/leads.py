@@ -19,7 +19,7 @@ Times = Mapping[str, Sequence[int]]
 
 
 def leads(there: Times, read: Mapping[str, int], max_lead: int) -> Picture:
-    """Draw two topics, of which so many records are ``read``; ``max_lead`` is in seconds."""
+    """Draw two topics; ``read`` records of each have been read, ``max_lead`` is in seconds."""
     topics = list(there)
     tops = {t: max(there[t][: read[t]], default=None) for t in topics}
     plane = Plane("event time, in seconds", "", height=220, right=0.2)

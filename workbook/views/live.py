@@ -127,7 +127,7 @@ class Live:
         self.frames += 1
 
     def _put(self, shown: Shown, words: str = "") -> None:
-        """Hand a frame to the browser, which draws it anew only if it has changed."""
+        """Hand a frame to the browser, which draws it only if it has changed."""
         self._frame.value = (shown if isinstance(shown, str) else shown.figure) + words
         twin = "" if isinstance(shown, str) else shown.twin
         self._twin.value = twin

@@ -46,7 +46,7 @@ def record_steps(records: Mapping[int, Record]) -> Rewind:
 
 
 def _line(strip: Strip, data: bytes, fields: Sequence[Field], first: int, end: int) -> None:
-    """Draw a line of bytes, and below it the fields that lie in it, at least in part."""
+    """Draw a line of bytes, and below it the fields that are in it, at least in part."""
     strip.next()
     for place in range(first, end):
         byte = data[place]

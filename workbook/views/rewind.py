@@ -56,7 +56,7 @@ class Rewind:
         self.slider.observe(lambda change: self._show(change["new"]), names="value")
 
     def move(self, by: int) -> None:
-        """Go so many steps on, or back, as far as there are any."""
+        """Go a number of steps on, or back, as far as there are any."""
         self.slider.value = min(max(self.slider.value + by, 0), len(self._steps) - 1)
 
     def _show(self, place: int) -> None:

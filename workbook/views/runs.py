@@ -112,7 +112,7 @@ def dropped(run: Run) -> NDArray[np.bool_]:
 
 
 def newest(run: Run, clicks: int | None = None) -> list[MicroBatch]:
-    """Return the run's micro-batches, or the newest of them that have so many clicks."""
+    """Return the run's micro-batches, or the newest of them that have this number of clicks."""
     batches = sorted(run.batches, key=lambda batch: batch.number)
     if clicks is None:
         return batches

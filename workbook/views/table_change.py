@@ -9,10 +9,10 @@ from workbook.views.boxes import Arrow, Box, Line, Rows
 from workbook.views.picture import ARROW, MINUS, Picture, number, signed
 from workbook.views.rewind import Rewind
 
-CAPTION = "One update: what goes out of a group, what comes in, and the group before and after"
+CAPTION = "One update: the row that leaves a group, the one that enters, the group before and after"
 NOTHING = "nothing"
 LAST = 24
-"""Of a long list of updates so many get a step; the words say which."""
+"""Updates of a long list that get a step; the words say which."""
 
 
 @dataclass(frozen=True)

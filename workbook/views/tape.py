@@ -155,7 +155,7 @@ def written(first: int, end: int) -> str:
 class Tape:
     """A partition with a group's committed offset and with a loop that counts, drawn as it is now.
 
-    ``loop`` says which records lie in its count.
+    ``loop`` says which records are in its count.
     """
 
     def __init__(self, tail: Tail, group: str, loop: Callable[[], LoopAt]) -> None:

@@ -21,7 +21,7 @@ Asked = tuple[str | None, int, int]
 """A key, or None for all of them, and the first and the last start of a window (ms), inclusive."""
 
 SHOWN, LINES = 10, 12
-"""At most so many windows, the newest, and so many keys are drawn."""
+"""Windows (the newest) and keys that are drawn at most."""
 
 
 def windowed_store(

@@ -26,10 +26,10 @@ COLUMNS = ["group", "topic", "partition", "offset", "described"]
 class ActiveGroupCrashes(TopicCrashes):
     """70 groups that commit in three partitions of a topic, six times each.
 
-    Some have members, in either protocol, some commit in transactions, of which some are aborted,
-    and some are deleted. The store is compared with what they have committed, and with what the
-    admin client answers; the newest record per group in the topic, and the newest row per group in
-    the windows, with the store.
+    Some have members, in either protocol, some commit in transactions, and some of these are
+    aborted, and some are deleted. The store is compared with what they have committed, and with
+    what the admin client answers; the newest record per group in the topic, and the newest row per
+    group in the windows, with the store.
     """
 
     words = ("--in", CONSUMER_OFFSETS, "--max-per-batch", "50", "--every", "0.1")

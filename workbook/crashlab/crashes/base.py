@@ -189,7 +189,7 @@ class Crashes(ABC):
 
     @abstractmethod
     def judge(self, filled: Filled, outputs: Outputs) -> Verdict:
-        """Compare what came out with what was expected."""
+        """Compare the results with the expected ones."""
 
     def delete(self, options: Namespace) -> None:  # noqa: B027
         """Remove the results of a run that aren't in a topic or in the lab's folder."""

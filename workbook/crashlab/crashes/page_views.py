@@ -79,9 +79,9 @@ def _own(run: ByHand, at: OnPoint) -> None:
 class PageViewCrashes(TopicCrashes):
     """2,000 clicks in 40 s of event time, 1 % of them bad; none for somebody's own loop.
 
-    Lost are page views that a reader misses who keeps the last value of each key; duplicated are
-    those that a reader counts twice who adds up; miscounted are metrics with another number of page
-    views than they name events, or with events of another second.
+    Lost are page views that a reader misses if it keeps the last value of each key; duplicated are
+    those that a reader counts twice if it adds up; miscounted are metrics with another number of
+    page views than they name events, or with events of another second.
     """
 
     words = ("--lateness", "2 seconds", "--with-events", "--every", "0.1", "--max-per-batch", "100")

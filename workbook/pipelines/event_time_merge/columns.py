@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from workbook.streams.events.merged import CLOCK, MERGED, STARTS
-from workbook.tables.segments import Keyed
+from workbook.tables.segments import Keyed, Segments
 from workbook.tables.state import BUCKET, State
 
 TRACKING = pl.Struct({"event_id": pl.Int64, "timestamp": pl.Int64, "page": pl.String})
@@ -35,7 +35,7 @@ emitted ssids; the newest event time of each topic, and sums."""
 
 SUMS = ("messages", "open", "emitted", "fragments", "no_visit")
 """Messages taken, visits open now, visits emitted, those of them that are further parts, and orders
-whose visit never came. A message that comes again counts again."""
+whose visit never came. A message that arrives twice counts twice."""
 _NEXT = ("next_0", "next_1")
 _CAME = ("came_0", "came_1")
 _RUN = ("run", "began")
@@ -102,8 +102,10 @@ def merge(
     A topic that is ``idle`` doesn't count. When it goes on, it does again: the clock never goes
     back, and stands until the topic has come so far; what it brings till then is late.
     """
-    starts = _starts(state, batch, topics)
-    clock = _clock(state, batch, topics, idle)
+    table = state["clock"].all()
+    known = {} if table is None else table.row(0, named=True)
+    starts = _starts(known, state["open"], batch, topics)
+    clock = _clock(known, batch, topics, idle)
     now = _known(max, state["open"].floor, _time(clock, idle))
     messages = batch.filter(pl.col("type") != "heartbeat")
     came = _visits(messages, topics)
@@ -133,14 +135,10 @@ def merge(
 
 
 def _clock(
-    state: State, batch: pl.DataFrame, topics: Sequence[str], idle: Idle | None
+    known: dict[str, Any], batch: pl.DataFrame, topics: Sequence[str], idle: Idle | None
 ) -> dict[str, Any]:
-    """Return the clock's row, moved by what came."""
-    known = state["clock"].all()
-    if known is None:
-        clock: dict[str, Any] = {**dict.fromkeys(_CLOCK), **dict.fromkeys(SUMS, 0)}
-    else:
-        clock = known.row(0, named=True)
+    """Return the clock's row, moved by the new messages."""
+    clock: dict[str, Any] = {**dict.fromkeys(_CLOCK), **dict.fromkeys(SUMS, 0), **known}
     for number, topic in enumerate(topics):
         of_topic = batch.filter(pl.col("topic") == topic)
         clock[f"newest_{number}"] = _known(
@@ -155,18 +153,17 @@ def _clock(
     return clock
 
 
-def _starts(state: State, batch: pl.DataFrame, topics: Sequence[str]) -> dict[str, int | None]:
+def _starts(
+    known: dict[str, Any], visits: Segments, batch: pl.DataFrame, topics: Sequence[str]
+) -> dict[str, int | None]:
     """Return ``STARTS``, None where nothing of the topic has come yet.
 
     With nothing open and nothing in the batch it's the offset after the last good record.
     """
-    known = state["clock"].all()
-    before = {} if known is None else known.row(0, named=True)
     starts = {}
-    for number, topic in enumerate(topics):
+    for start, after, topic in zip(STARTS, _NEXT, topics, strict=True):
         first = batch.filter(pl.col("topic") == topic)["offset"].min()
-        least = _known(min, state["open"].least(STARTS[number]), before.get(f"next_{number}"))
-        starts[STARTS[number]] = _known(min, least, first)
+        starts[start] = _known(min, visits.least(start), known.get(after), first)
     return starts
 
 
@@ -242,7 +239,7 @@ def _remembered(done: pl.DataFrame, until: int) -> pl.DataFrame:
     return done.select("ssid", pl.col("fragment") + 1, pl.lit(until, pl.Int64).alias("until"))
 
 
-# --- what comes out ---------------------------------------------------------------------------
+# --- the output ----------------------------------------------------------------------------
 
 
 def _emitted(

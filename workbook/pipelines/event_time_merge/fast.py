@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import cast
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType, StructType
@@ -35,12 +36,6 @@ RESULT = (
     "kind STRING, partition INT, ssid STRING, timestamp BIGINT, fragment BIGINT, "
     f"tracking {TRACKING}, orders {ORDERS}, {_SUMS}"
 )
-
-
-def _schema() -> StructType:
-    schema = DataType.fromDDL(RESULT)
-    assert isinstance(schema, StructType)
-    return schema
 
 
 def merged_visits(
@@ -79,4 +74,5 @@ def merged_visits(
     packs = parse(raw, dead_letters, READS, Then(packing(partitions, squeeze), PACKED))
     idle = None if idle_timeout is None else Idle(idle_timeout)
     step = partial(merge, limits=limits, topics=tuple(topics), idle=idle)
-    return unpack(stateful(packs, step, TABLES, partitions), _schema())
+    schema = cast(StructType, DataType.fromDDL(RESULT))
+    return unpack(stateful(packs, step, TABLES, partitions), schema)

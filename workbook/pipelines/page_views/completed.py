@@ -5,7 +5,7 @@ In order means: appended in the order of event time, which offsets alone don't p
 The same question as ``page_views.views_per_second``, which is Spark's native window. That one
 drops a page view behind its watermark without a word, and the watermark runs with the fastest
 partition. Here a second stays open until every partition has passed it (``clocks``), and
-what comes later still is named by its offsets, so that it can go to the dead letters.
+a later event is named by its offset, so that it can go to the dead letters.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FIELDS = ("click_type", "timestamp", "partition", "offset", "reason", "now")
 
 TOO_LATE = Reason.TOO_LATE.value
 SUMS = ("read", "counted", "open", TOO_LATE, "rejected", "others")
-"""Of all records so far: those read are page views that were counted in a complete second, lie in
+"""Of all records so far: those read are page views that were counted in a complete second, are in
 one that is still open, or came too late; those rejected; and others, which are no page views."""
 
 RESULT = """
@@ -60,7 +60,7 @@ def completed_views(
       (array of bigint) of what was counted.
     - ``too late``: ``views`` of a ``second`` that was complete in an earlier micro-batch, and where
       they lie: their ``partition`` and ``offsets`` (array of bigint).
-    - each of ``SUMS``: so many ``views`` (records) since the beginning of the checkpoint.
+    - each of ``SUMS``: its ``views`` (records) since the beginning of the checkpoint.
     - ``clock``: all seconds up to the time ``views`` (ms) are complete. ``slowest``: the partition
       whose clock is last (-1: none has given anything).
 
@@ -129,7 +129,7 @@ _OPEN = ["second", "partition", "views", "event_ids"]
 def complete(
     tables: Tables, batch: pl.DataFrame, *, behind: int, by_partition: bool
 ) -> tuple[Tables, pl.DataFrame]:
-    """Process one micro-batch: take the state and what came in, return the state and the output."""
+    """Process one micro-batch: take state and new records, return the new state and the output."""
     now = int(batch["now"].max())  # type: ignore[arg-type]
     sums, closed, since = _sums(tables["sums"], now)
     pages = batch.filter(pl.col("views") > 0)

@@ -26,7 +26,7 @@ def views_per_second(parsed: DataFrame, lateness: str = "5 seconds") -> DataFram
     dropped: also one that is in order on a partition slower than others, and a good one after a
     click whose time was up to five minutes ahead. Only the query's progress counts it
     (``numRowsDroppedByWatermark``, in rows of partial counts). ``completed_views`` waits for the
-    slowest partition, and names what came too late.
+    slowest partition, and names the late events.
     """
     seen = parsed.where(F.col("reason").isNull() & (F.col("click_type") == ClickType.PAGE.value))
     counts = (

@@ -83,8 +83,8 @@ class Seconds:
         a count of one must not replace it.
         """
         if offset < self._next.get(partition, 0):
-            # Its group was made anew, as after an outage: we are back at the last commit, which is
-            # where a second begins. What we had counted behind it comes again.
+            # Its group was recreated, as after an outage: we are back at the last commit, which is
+            # where a second begins. We read again what we had counted after it.
             self.open.pop(partition, None)
         self._next[partition] = offset + 1
         if click.click_type is not ClickType.PAGE:
@@ -115,7 +115,7 @@ def completed(
     """Poll until ``until()`` holds, and yield each second once a later one begins.
 
     ``polled`` is called after every poll, with None after an idle one. ``reject`` gets what is no
-    click, what comes too late and what is too far ahead. Errors of the reader pass through.
+    click, late clicks and those too far ahead. Errors of the reader pass through.
     """
     seconds = Seconds()
     # The next reader of a partition counts its open second from the first record on. If the
@@ -156,10 +156,7 @@ def auto_commit(
     reader: Any, metrics: MetricsProducer, until: Until, reject: Reject, at: At = nothing
 ) -> None:
     """Let Kafka's client commit now and then what it handed out. Loses, and duplicates."""
-    for done in completed(reader, until, reject, at):
-        at("before-send")
-        metrics.send(done.metric(), done.event_ids)
-        at("after-send")
+    _publish(completed(reader, until, reject, at), metrics, at)
 
 
 def commit_after_poll(
@@ -173,7 +170,11 @@ def commit_after_poll(
             reader.commit(message, asynchronous=False)
             at("after-commit")
 
-    for done in completed(reader, until, reject, at, polled=commit):
+    _publish(completed(reader, until, reject, at, polled=commit), metrics, at)
+
+
+def _publish(seconds: Iterator[Completed], metrics: MetricsProducer, at: At) -> None:
+    for done in seconds:
         at("before-send")
         metrics.send(done.metric(), done.event_ids)
         at("after-send")
@@ -202,14 +203,11 @@ def commit_on_delivery(
     def commit(done: Completed) -> None:
         settle()
         at("before-commit")
-        with suppress(KafkaException):  # else the seconds since the last commit come again
+        with suppress(KafkaException):  # else the seconds since the last commit are read again
             reader.commit(offsets=[done.restart()], asynchronous=False)
         at("after-commit")
 
-    def serve(_: Message | None) -> None:
-        metrics.serve()
-
-    for done in completed(reader, until, reject, at, polled=serve):
+    for done in completed(reader, until, reject, at, polled=lambda _: metrics.serve()):
         at("before-send")
         metric = done.metric(by_partition=by_partition)
         metrics.send(metric, done.event_ids, then=partial(commit, done))

@@ -29,7 +29,7 @@ class Bytes:
         return len(self._data) - self._at
 
     def take(self, number: int) -> bytes:
-        """Return so many bytes."""
+        """Return the next bytes, as many as asked for."""
         if not 0 <= number <= self.left:
             raise Cut(f"expected {number} bytes, but {self.left} are left")
         self._at += number

@@ -18,7 +18,7 @@ NAMED = 3
 """Of more names than these only the number is given."""
 
 LONGEST = 256
-"""Of a client id only so many characters are looked at: it may have 32,767."""
+"""The characters of a client id that are looked at: it may have 32,767."""
 
 Details = Mapping[str, Any]
 

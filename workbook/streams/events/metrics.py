@@ -24,7 +24,7 @@ class Metric:
     """The page views of a second: of all partitions of the clicks, or of one of them.
 
     As a record, in decimal text: key ``1700000000`` or, for one partition, ``1700000000/3``;
-    value ``42``. A metric may come again (at least once): the last value of a key counts.
+    value ``42``. A metric may be written twice (at least once): the last value of a key counts.
     """
 
     second: int

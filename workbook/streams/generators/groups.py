@@ -25,7 +25,7 @@ KINDS = ("assigned", "classic", "consumer", "transactions", "deleted")
 class GroupWorkload:
     """``groups`` of all ``KINDS`` that commit ``rounds`` times in a topic of ``partitions``.
 
-    The seed draws which group is of which kind, and what it commits when. Some of the producers'
+    The seed draws the kind of each group, what it commits, and when. Some of the producers'
     transactions are aborted. All groups begin with the topic's name; nobody of them is left as a
     member.
     """

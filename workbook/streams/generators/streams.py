@@ -65,7 +65,7 @@ class RateCurve:
         return float(np.interp(seconds, times, counts))
 
     def time_of(self, counts: Floats) -> Floats:
-        """Return the seconds after the start at which so many events had arrived (the inverse)."""
+        """Return when these numbers of events had arrived, in seconds after the start."""
         highest, days = float(counts.max(initial=0.0)), 1
         while _knots(self, days)[1][-1] <= highest:
             days *= 2

@@ -69,7 +69,7 @@ def judge(
 
     ``expected`` has a row per message, as ``AdActionStream.expected``; ``accounting`` the number of
     messages by fate. ``letters`` are the dead letters (a row each, with reason, and with the
-    partition and offset of what was rejected, by which one that was sent again is recognised), or
+    partition and offset of the rejected record, so that a letter sent twice counts once), or
     their number by reason; None judges none.
     """
     accepted = expected[expected["fate"] == Fate.ACCEPTED.value]
@@ -94,7 +94,7 @@ def judge(
 
 
 def _compared(name: str, expected: Mapping[str, int], found: Mapping[str, int]) -> pd.DataFrame:
-    """Return a row for each value of which there are too few (``events`` > 0) or too many."""
+    """Return a row for each value that was found too rarely (``events`` > 0) or too often."""
     values = dict.fromkeys([*expected, *found])
     rows = [(value, expected.get(value, 0), found.get(value, 0)) for value in values]
     frame = pd.DataFrame(rows, columns=[name, "expected", "found"])

@@ -164,7 +164,7 @@ def _too_late(rejected: pd.DataFrame | None) -> set[int]:
         return set()
     late = rejected[rejected["reason"] == Reason.TOO_LATE.value]
     if len(late):
-        _need(late, ["value"], "a dead letter of what came too late")
+        _need(late, ["value"], "a dead letter of a late event")
     found = (_event_id(value) for value in late.get("value", ()))
     return {event_id for event_id in found if event_id is not None}
 

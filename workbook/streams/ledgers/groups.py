@@ -16,7 +16,7 @@ MEANINGS = {
     "missing": "a group has committed here, but the table does not say so",
     "stale": "the table has another offset than the group's last commit",
     "unexpected": "in the table, but nobody has committed it, or its group is deleted",
-    "nameless": "a group that had members stands in the table as unknown",
+    "nameless": "a group that had members is unknown in the table",
     "differing": "the admin client has another answer than the table",
     "unpublished": "a group's newest record in the topic isn't its row in the table",
     "outdated": "a group's row in its newest window isn't its row in the table",

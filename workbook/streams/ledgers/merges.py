@@ -38,8 +38,8 @@ class MergeVerdict(Findings):
     """Each anomaly with the very rows, as a DataFrame; empty where all is well.
 
     The first seven are faults. The others describe: at least once may repeat a merged message, and
-    what comes after its visit was emitted makes a part of its own. ``expected`` counts the visits
-    that were sent, ``emitted`` merged messages, each once.
+    a message that arrives after its visit was emitted makes a part of its own. ``expected`` counts
+    the visits that were sent, ``emitted`` merged messages, each once.
     """
 
     meanings: ClassVar = MEANINGS
@@ -101,7 +101,7 @@ class MergeLedger:
         observed: Iterable[tuple[int, Merged]],
         rejected: Iterable[tuple[int, Merged]] = (),
     ) -> MergeVerdict:
-        """Compare merged messages, each with the partition it lies in, with what was sent.
+        """Compare merged messages, each with its partition, with what was sent.
 
         ``rejected`` are those that went to the dead letters, with the source partition.
         """

@@ -15,7 +15,7 @@ MEANINGS = {
     "missing": "a client holds this position, but the table does not say so",
     "stale": "in the table, but no longer true, or it never was",
     "repeated": "in the table more than once",
-    "empty": "a client who holds nothing still stands in the table",
+    "empty": "a client who holds nothing is still in the table",
     "wrong_tickers": "a client's tickers are not those of the positions held",
 }
 
@@ -79,7 +79,7 @@ class TableLedger:
         twice = observed.loc[observed["client"].duplicated(), "client"]
         if len(twice):
             raise ValueError(
-                f"client {twice.iloc[0]!r} stands in the table twice: a table has one row per "
+                f"client {twice.iloc[0]!r} is in the table twice: a table has one row per "
                 "client. Of a stream of updates, take the last of each client first."
             )
         pairs = observed[["client", "positions"]].explode("positions")

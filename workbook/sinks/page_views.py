@@ -1,18 +1,53 @@
-"""Sends page views that come too late for their second to the dead letters."""
+"""What the page views write: complete seconds to a topic, late clicks to the dead letters."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
 
 from workbook.errors import Rejected
+from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.readers import reread
+from workbook.sources.kafka import sink_options
 from workbook.spark.runner import Batch, Sink
 from workbook.streams.events.reasons import Reason
+
+
+class SparkTopic(Sink):
+    """Appends rows to a topic by Spark's Kafka sink, at least once: it has no transactions.
+
+    ``records`` makes the rows of the kind ``only`` those of a topic: key, value, perhaps headers.
+    """
+
+    kind = "topic"
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        broker: Broker,
+        topic: str,
+        records: Callable[[DataFrame], DataFrame],
+        only: str,
+    ) -> None:
+        self._spark, self._records, self._only = spark, records, only
+        self._options = sink_options(broker, topic)
+
+    def write(self, rows: pa.Table, batch: Batch) -> None:
+        """Append the rows of a micro-batch; all of them are delivered on return."""
+        rows = rows.filter(pc.equal(rows["kind"], self._only))
+        if not len(rows):
+            return
+        # ``createDataFrame`` would make the micro-batch's session the active one of this process.
+        one_task = self._spark.range(0, 1, 1, 1)
+        schema = from_arrow_schema(rows.schema)
+        frame = one_task.mapInArrow(lambda _: iter(rows.to_batches()), schema)
+        self._records(frame).write.format("kafka").options(**self._options).save()
 
 
 class LateLetters(Sink):

@@ -1,0 +1,74 @@
+"""Queries on a source of ours, and what their micro-batches gave."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar
+
+from confluent_kafka import TopicPartition
+from confluent_kafka.admin import AdminClient
+from labs import DEADLINE
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming import StreamingQuery
+
+from workbook.kafka.broker import Broker
+
+
+class Queries:
+    """``more`` are options that the source needs beside those of Spark's own."""
+
+    source: ClassVar[str]
+    more: ClassVar[dict[str, str]] = {}
+
+    def __init__(self, spark: SparkSession, broker: Broker, topics: list[str], place: Path) -> None:
+        self.spark, self.broker, self.topics, self.place = spark, broker, topics, place
+        self.batches: list[list[Any]] = []
+        self.ends: list[Callable[[], object]] = []
+
+    def options(self, **options: str) -> dict[str, str]:
+        return {
+            "kafka.bootstrap.servers": self.broker.bootstrap,
+            "subscribe": ",".join(self.topics),
+            "startingOffsets": "earliest",
+            **options,
+        }
+
+    def rows(self, source: str = "", **options: str) -> DataFrame:
+        more = {} if source == "kafka" else self.more
+        given = self.options(**{**more, **options})
+        return self.spark.readStream.format(source or self.source).options(**given).load()
+
+    def start(self, rows: DataFrame, name: str = "own", *, once: bool = False) -> StreamingQuery:
+        def keep(batch: DataFrame, number: int) -> None:
+            self.batches.append(batch.collect())
+
+        writer = rows.writeStream.option("checkpointLocation", str(self.place / name))
+        if once:
+            writer = writer.trigger(availableNow=True)
+        query = writer.foreachBatch(keep).start()
+        self.ends.append(query.stop)
+        return query
+
+    def require_as_native(self, count: int, most: int) -> None:
+        """Require the columns and the rows of Spark's own source, ``most`` in a micro-batch."""
+        own, native = self.rows(maxOffsetsPerTrigger=str(most)), self.rows("kafka")
+        schemas = [[(f.name, f.dataType) for f in rows.schema] for rows in (own, native)]
+        assert schemas[0] == schemas[1]
+        self.start(own, once=True).awaitTermination(DEADLINE)
+        found, self.batches = self.batches, []
+        assert max(map(len, found)) <= most
+        self.start(native, "native", once=True).awaitTermination(DEADLINE)
+        rows = [Counter(row for batch in each for row in batch) for each in (found, self.batches)]
+        assert rows[0] == rows[1]
+        assert sum(rows[0].values()) == count
+
+    def delete_before(self, offset: int) -> None:
+        """Delete the first topic's records before an offset of partition 0."""
+        where = TopicPartition(self.topics[0], 0, offset)
+        AdminClient(self.broker.client_config()).delete_records([where])[where].result(30)
+
+    def close(self) -> None:
+        for end in self.ends:
+            end()

@@ -1,0 +1,206 @@
+"""What both sources have in common: the columns, and how the executors read ranges of offsets."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, cast
+
+import pyarrow as pa
+from confluent_kafka import TIMESTAMP_CREATE_TIME, Consumer, KafkaError, Message, TopicPartition
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxRows,
+    SupportsTriggerAvailableNow,
+)
+
+from workbook.sources.bounds import (
+    PATIENCE_S,
+    Bounds,
+    Offsets,
+    Places,
+    client,
+    ends_of,
+    is_away,
+    refused,
+)
+from workbook.sources.options import Settings
+
+AT_ONCE = 10_000
+"""Records that a consumer hands over in one call, which waits until it has as many as asked for."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """Records of a partition, from an offset up to, but not including, another."""
+
+    topic: str
+    partition: int
+    begin: int
+    end: int
+
+
+@dataclass
+class Ranges(InputPartition):
+    """What one task reads: ranges of one topic."""
+
+    ranges: list[Range]
+
+
+class KafkaSource(DataSource):
+    """A source with the columns of Spark's own Kafka source, except the headers."""
+
+    def schema(self) -> str:
+        return (
+            "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, "
+            "timestamp TIMESTAMP, timestampType INT"
+        )
+
+
+class KafkaReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Lives in a Python process on the driver; ``read`` runs on the executors."""
+
+    until: Offsets | None = None
+    """Where all ended when a query began that ends once it has read what is there."""
+
+    ends: Offsets | None = None
+    """Where all ended when last asked."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._bounds: Bounds | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"settings": self.settings}  # executors need nothing else
+
+    def ask(self) -> Places:
+        """Ask where the partitions begin and end now."""
+        if self._bounds is None:
+            s = self.settings
+            self._bounds = Bounds(s.config, s.topics, s.fail_on_loss)
+        bounds = self._bounds.ask()
+        self.ends = ends_of(bounds)
+        return bounds
+
+    @property
+    def client(self) -> Consumer:
+        """Return the consumer that asks, once it has."""
+        assert self._bounds is not None
+        return self._bounds.reader
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        self.until = ends_of(self.ask())
+
+    def stop(self) -> None:
+        if self._bounds is not None:
+            self._bounds.reader.close()
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+        most = self.settings.per_trigger
+        return ReadAllAvailable() if most is None else ReadMaxRows(most)
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Read the records of ranges as Arrow batches; those of a partition in their order."""
+        assert isinstance(partition, Ranges)
+        strict = self.settings.fail_on_loss
+        reader = _reader(json.dumps(self.settings.config, sort_keys=True), strict)
+        for messages in _records(reader, partition.ranges):
+            yield _batch(messages, partition.ranges[0].topic)
+
+
+def most(limit: ReadLimit) -> int | None:
+    """Return how many records a micro-batch may read, None for all."""
+    return limit.max_rows if isinstance(limit, ReadMaxRows) else None
+
+
+def is_here(message: Message) -> bool:
+    """Return whether it's a record, or the end of a partition; raise for an error that stays."""
+    error = message.error()
+    if error is None or error.code() == KafkaError._PARTITION_EOF:
+        return True
+    if is_away(error) or error.code() == KafkaError.GROUP_AUTHORIZATION_FAILED:  # it needs none
+        return False
+    raise refused(str(message.topic()), error)
+
+
+def silent(missing: str) -> TimeoutError:
+    """Return the error for records that don't come."""
+    return TimeoutError(
+        f"Expected records of {missing}, but none came for {PATIENCE_S:.0f} s. Check the broker, "
+        "and start again: nothing is lost."
+    )
+
+
+@lru_cache(maxsize=1)
+def _reader(config: str, fail_on_loss: bool) -> Consumer:
+    """Return this process's one consumer: a Python worker has many tasks."""
+    return client(json.loads(config), fail_on_loss)
+
+
+def _records(reader: Consumer, ranges: Sequence[Range]) -> Iterator[list[Message]]:
+    """Yield the records of ranges of one topic as they come; raise as ``is_here``."""
+    topic, ends = ranges[0].topic, {each.partition: each.end for each in ranges}
+    at = {each.partition: each.begin for each in ranges}
+    begins = dict(at)
+    reader.assign([TopicPartition(topic, *each) for each in at.items()])
+    deadline = time.monotonic() + PATIENCE_S
+    try:
+        while at:
+            left = sum(ends[number] - offset for number, offset in at.items())
+            messages = reader.consume(min(AT_ONCE, left), timeout=0.1)
+            good = [message for message in messages if message.error() is None]
+            numbers = cast("list[int]", [message.partition() for message in good])
+            offsets = cast("list[int]", [message.offset() for message in good])
+            each = zip(good, numbers, offsets, strict=True)
+            if wanted := [m for m, n, offset in each if begins[n] <= offset < ends[n]]:
+                deadline = time.monotonic() + PATIENCE_S
+                yield wanted
+            elif time.monotonic() > deadline:
+                raise silent(f"partitions {', '.join(map(str, at))} of {topic}")
+            reached = {n: offset + 1 for n, offset in zip(numbers, offsets, strict=True)}
+            for message in messages if len(good) < len(messages) else ():
+                if message.error() is not None and is_here(message):  # the partition's end:
+                    number = cast(int, message.partition())  # its last offsets may hold no record
+                    reached[number] = max(cast(int, message.offset()), reached.get(number, 0))
+            for number in at.keys() & reached.keys():
+                at[number] = max(at[number], reached[number])
+            if done := [number for number, offset in at.items() if offset >= ends[number]]:
+                # Fetch no more of them: what goes on beyond a range would let the others wait.
+                reader.incremental_unassign([TopicPartition(topic, number) for number in done])
+                at = {number: offset for number, offset in at.items() if number not in done}
+    finally:
+        reader.unassign()
+
+
+_ARROW = pa.schema(
+    {
+        "key": pa.binary(),
+        "value": pa.binary(),
+        "topic": pa.string(),
+        "partition": pa.int32(),
+        "offset": pa.int64(),
+        "timestamp": pa.timestamp("us", "UTC"),
+        "timestampType": pa.int32(),
+    }
+)
+
+
+def _batch(messages: Sequence[Message], topic: str) -> pa.RecordBatch:
+    times = [message.timestamp() for message in messages]
+    kinds = [0 if kind == TIMESTAMP_CREATE_TIME else 1 for kind, _ in times]
+    milliseconds = pa.array([at for _, at in times], pa.timestamp("ms", "UTC"))
+    columns: list[Any] = [
+        [message.key() for message in messages],
+        [message.value() for message in messages],
+        pa.repeat(pa.scalar(topic), len(messages)),
+        [message.partition() for message in messages],
+        [message.offset() for message in messages],
+        milliseconds.cast(pa.timestamp("us", "UTC"), safe=False),  # one in year 300,000 wraps
+        kinds,
+    ]
+    return pa.RecordBatch.from_pydict(dict(zip(_ARROW.names, columns, strict=True)), _ARROW)
