@@ -120,14 +120,8 @@ def _add_generate_options(parser: argparse.ArgumentParser, name: str) -> None:
         help="seed of the events: the same seed and options give the same ones. Default: 1",
     )
     for share, says in (
-        (
-            "duplicate",
-            "share of the good events sent twice; default: 0 (ad_actions: 0.02)",
-        ),
-        (
-            "bad",
-            "share of all events that can't be read; default: 0 (ad_actions: 0.005)",
-        ),
+        ("duplicate", "share of the good events sent twice; default: 0 (ad_actions: 0.02)"),
+        ("bad", "share of all events that can't be read; default: 0 (ad_actions: 0.005)"),
     ):
         parser.add_argument(
             f"--{share}-share", type=float, default=argparse.SUPPRESS, metavar="0..1", help=says

@@ -9,21 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from workbook.errors import WorkbookError
 from workbook.sources.options import milliseconds
-from workbook.systems.base import (
-    GeneratedStream,
-    Job,
-    Started,
-    StreamOption,
-    System,
-    share,
-)
-from workbook.systems.options import (
-    offsets_in_json,
-    span,
-    span_above_zero,
-    topic,
-    whole,
-)
+from workbook.systems.base import GeneratedStream, Job, Started, StreamOption, System, share
+from workbook.systems.options import offsets_in_json, span, span_above_zero, topic, whole
 from workbook.topics import Topic
 
 if TYPE_CHECKING:

@@ -7,15 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from workbook.errors import WorkbookError
-from workbook.systems.base import (
-    GeneratedStream,
-    Job,
-    Shown,
-    Started,
-    StreamOption,
-    System,
-    share,
-)
+from workbook.systems.base import GeneratedStream, Job, Shown, Started, StreamOption, System, share
 from workbook.systems.options import span, topic, whole
 from workbook.topics import Topic
 
@@ -50,10 +42,7 @@ CLICKS = GeneratedStream(
             "time from one gap without clicks to the next, with --gap-s; default: 0, no gaps",
         ),
         StreamOption(
-            "gap_s",
-            float,
-            "SECONDS",
-            "length of each gap, less than --gap-every-s; default: 0",
+            "gap_s", float, "SECONDS", "length of each gap, less than --gap-every-s; default: 0"
         ),
     ),
 )

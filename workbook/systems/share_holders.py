@@ -7,15 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbook.errors import WorkbookError
-from workbook.systems.base import (
-    GeneratedStream,
-    Job,
-    Shown,
-    Started,
-    StreamOption,
-    System,
-    share,
-)
+from workbook.systems.base import GeneratedStream, Job, Shown, Started, StreamOption, System, share
 from workbook.systems.options import path, topic, whole
 from workbook.topics import Topic, compacted
 
