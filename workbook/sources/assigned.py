@@ -28,10 +28,10 @@ from workbook.sources.kafka_reader import KafkaReader, KafkaSource, Range, Range
 from workbook.sources.options import Settings
 
 TASKS = 4
-"""So many tasks read at once, at most, unless the option ``tasks`` says otherwise."""
+"""Tasks that read at once, at most, unless the option ``tasks`` says otherwise."""
 
 PER_TASK = 10_000
-"""Another task begins where those before have so many offsets: a smaller one costs more to run."""
+"""Offsets of a task, before another one begins: a smaller one costs more to run."""
 
 
 class AssignedKafka(KafkaSource):

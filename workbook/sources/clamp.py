@@ -45,7 +45,7 @@ class Unread:
     holds: bool = True
 
     def after(self, taken: int) -> int | None:
-        """Return the top once so many records are read."""
+        """Return the top once this number of records is read."""
         if taken == 0:
             return self.top
         top = int(self.tops[taken - 1])
@@ -87,7 +87,7 @@ class Ahead:
             self._new, self.new_at = (array("q"), array("q")), now
 
     def take(self, number: int, end: int, now: float) -> None:
-        """Take so many of them; with the last one also offsets up to ``end`` without a record."""
+        """Take this number of them; with the last one also offsets up to ``end`` without a record."""
         if number:
             top = int(self.tops[number - 1])
             self.top = None if top == NO_TOP else top

@@ -46,7 +46,7 @@ _AHEAD = 1_000_000
 """Records of a partition that are looked at in advance, at most, where a trigger has no limit."""
 
 _KEPT = 20_000
-"""So many may wait at least: to stop fetching and begin again costs up to a second."""
+"""Records that may wait, at least: to stop fetching and begin again costs up to a second."""
 
 
 class ClampedKafka(KafkaSource):
@@ -164,7 +164,7 @@ class ClampedReader(KafkaReader):
 
         Returns where reading begins: elsewhere in partitions whose records are lost.
         """
-        anew, begins = False, {topic: dict[str, int]() for topic in self._topics}
+        moved, begins = False, {topic: dict[str, int]() for topic in self._topics}
         require_same(start["offsets"], self._topics, bounds)
         for key, (low, high) in bounds.items():
             topic, number = key[0], str(key[1])
@@ -175,8 +175,8 @@ class ClampedReader(KafkaReader):
             known = self._ahead.get(key)
             if known is None or known.next != offset or known.top != top:
                 self._ahead[key] = Ahead(offset, top, time.monotonic())
-                anew = True
-        if anew:
+                moved = True
+        if moved:
             self._pause(set())  # a pause would last beyond it
             self.client.assign([TopicPartition(*k, a.position) for k, a in self._ahead.items()])
         return begins

@@ -91,7 +91,7 @@ def assigned_stream(
 
     The columns are those of ``kafka_stream``; docs/assigned-source.md has the rest. What a
     transaction hasn't committed isn't read. An offset that is gone ends nothing: of what is
-    deleted a compacted topic keeps, per key, what came later. Raises as ``kafka_stream``, and
+    deleted a compacted topic keeps, per key, the later record. Raises as ``kafka_stream``, and
     ``RightMissing`` without the rights to DESCRIBE and to READ the topic.
     """
     require_readable(broker.client_config(), topic)

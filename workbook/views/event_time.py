@@ -104,7 +104,7 @@ def _limits(every: pd.DataFrame, batches: Sequence[MicroBatch]) -> Limits:
 
 
 def _sample(clicks: pd.DataFrame, apart: int | None) -> pd.DataFrame:
-    """Return the clicks to be drawn: of too many, all rare ones, and every so many of the rest."""
+    """Return the clicks to be drawn: of too many, all rare ones, and a sample of the rest."""
     rare = clicks["lost"] | (clicks["partition"] == apart)
     step = max(-(-int((~rare).sum()) // MOST), 1) if len(clicks) > MOST else 1
     return clicks[rare | (np.arange(len(clicks)) % step == 0)]

@@ -99,7 +99,7 @@ class Seconds:
         return Completed(second, topic, partition, offset, tuple(ids))
 
     def forget(self, partitions: Sequence[TopicPartition]) -> None:
-        """Forget partitions that another reader has now; it begins their open second anew."""
+        """Forget partitions that another reader has now; it begins their open second at 0."""
         for place in partitions:
             self.open.pop(place.partition, None)
 
