@@ -86,7 +86,7 @@ def test_a_group_is_described_with_its_lag_and_its_client(broker: Broker) -> Non
 
 
 def test_a_tool_that_fails_says_why(broker: Broker) -> None:
-    with pytest.raises(ServerFailed, match=r"ConsumerGroupCommand failed: .*nonsense"):
+    with pytest.raises(ServerFailed, match=r"kafka-consumer-groups failed: .*nonsense"):
         consumer_groups(broker, "--nonsense")
 
 

@@ -110,9 +110,9 @@ def clicks(count: int, committed: int | None, first: int = 0) -> Seen:
 @pytest.mark.parametrize(
     ("looked", "began", "place", "says"),
     [
-        (clicks(8, 6), 0, 8, "8 records read, their count in memory alone."),
+        (clicks(8, 6), 0, 8, "8 records read, their count in memory alone;"),
         (clicks(28, 8), 8, 28, "8 records forgotten by the count; 20 records read"),
-        (clicks(9, 8), None, 8, "the loop's next offset: nothing yet."),
+        (clicks(9, 8), None, 8, "the loop's next offset: nothing yet;"),
         (clicks(5, 12, first=10), 12, 15, "2 records forgotten by the count; 3 records read"),
         (Seen(), None, 0, "The partition is empty"),
     ],

@@ -133,10 +133,8 @@ def _down(options: argparse.Namespace) -> None:
             folders.gone(30)
         print("The servers of this lab have ended.")
         return
-    found, others = process.clear()
+    found = process.clear()
     print("Cleared leftovers: " + ", ".join(found) if found else "No server of this lab runs.")
-    if others:
-        print("Left alone, since the lab did not start them: " + ", ".join(others))
 
 
 def _later(name: str) -> Command:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from workbook.errors import WorkbookError
-from workbook.kafka.offsets import committed_offset
+from workbook.kafka.offsets import ask_committed, group_reader
 from workbook.kafka.readers import FAST_PLAIN
 from workbook.kafka.require import ANSWER_S
 
@@ -52,7 +52,7 @@ class Tail:
             "auto.offset.reset": "earliest",
             "isolation.level": "read_uncommitted",  # also where offsets wait for a transaction
         }
-        self._config, self._group, self._label = config, group, label
+        self._config, self._label, self._group = config, label, group_reader(config, group)
         self._reader = Consumer({**FAST_PLAIN, **config, **settings})
         self._place = TopicPartition(topic, 0, -1)
         self._labels: dict[int, str] = {}
@@ -74,10 +74,12 @@ class Tail:
             if not self._closed:
                 self._closed = True
                 self._reader.close()
+                self._group.close()
 
     def _ask(self) -> Seen:
         first, end = self._reader.get_watermark_offsets(self._place, timeout=ANSWER_S)
-        committed = committed_offset(self._config, self._place.topic, self._group)
+        place = self._place.topic, 0
+        committed = ask_committed(self._group, self._config, [TopicPartition(*place)]).get(place)
         self._read(first, end)
         return Seen(first, end, committed, dict(self._labels))
 

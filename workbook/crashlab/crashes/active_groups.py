@@ -10,10 +10,10 @@ from workbook.crashlab.crashes.base import (
     AFTER_COMMIT,
     Filled,
     Outputs,
-    Point,
     TopicCrashes,
     Variant,
     Verdict,
+    on_spark,
 )
 from workbook.topics import CONSUMER_OFFSETS
 
@@ -38,14 +38,9 @@ class ActiveGroupCrashes(TopicCrashes):
         Variant(
             "spark",
             "Spark, its checkpoint, a compacted topic and two stores",
-            (
-                Point("before-compute", "a micro-batch has been planned, nothing of it computed"),
-                Point("mid-batch", "a micro-batch has changed some of its state"),
-                Point("before-topic", "a micro-batch has changed its state, and isn't written"),
-                Point("before-store", "a micro-batch is in the topic, not in the store"),
-                Point("before-windows", "a micro-batch is in the store, not in its windows"),
-                Point("before-checkpoint", "a micro-batch is in all of them, not committed"),
-                Point(AFTER_COMMIT, "a micro-batch has been committed to the checkpoint"),
+            on_spark(
+                *("before-compute", "mid-batch", "before-topic", "before-store"),
+                *("before-windows", "before-checkpoint", AFTER_COMMIT),
             ),
             promises=(
                 *("missing", "stale", "unexpected", "nameless", "differing"),

@@ -2,15 +2,20 @@
 
 from functools import partial
 
-from confluent_kafka import TopicPartition
+from confluent_kafka import KafkaException, TopicPartition
 
 from workbook.classroom.exercise import case, exercise, wrong
 from workbook.classroom.step import Step
 from workbook.lessons.mob_ninety_minutes.bookmarks import bookmarks_of
-from workbook.lessons.mob_ninety_minutes.helpers import commit_behind, page_second
 from workbook.lessons.mob_ninety_minutes.on_paper import ERROR
 from workbook.lessons.mob_ninety_minutes.per_second import draw as draw_clicks
-from workbook.lessons.mob_ninety_minutes.per_second import pages
+from workbook.lessons.mob_ninety_minutes.per_second import page_second, pages
+
+
+def commit_behind(reader, message, error, _):
+    if error:
+        raise KafkaException(error)  # the program ends; a restart sends it again
+    reader.commit(message=message, asynchronous=False)
 
 
 def mob(reader, producer, metrics, until):

@@ -1,13 +1,24 @@
 """The mob's third step: Count per second."""
 
+import json
 from collections import Counter
 from itertools import groupby
 
+from confluent_kafka import KafkaException
+
 from workbook.classroom.exercise import case, exercise, wrong
 from workbook.classroom.step import Step
-from workbook.lessons.mob_ninety_minutes.helpers import page_second
 from workbook.lessons.mob_ninety_minutes.on_paper import ERROR
 from workbook.lessons.mob_ninety_minutes.rehearsal import numbers, shown_by
+
+
+def page_second(message):
+    if message is None:
+        return None
+    if message.error():
+        raise KafkaException(message.error())
+    click = json.loads(message.value())
+    return click["timestamp"] // 1000 if click["click_type"] == "Page" else None
 
 
 def mob(reader, show, until):

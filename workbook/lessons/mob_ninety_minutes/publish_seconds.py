@@ -2,11 +2,11 @@
 
 from workbook.classroom.exercise import case, exercise, wrong
 from workbook.classroom.step import Step
-from workbook.lessons.mob_ninety_minutes.helpers import page_second
 from workbook.lessons.mob_ninety_minutes.on_paper import ERROR
 from workbook.lessons.mob_ninety_minutes.per_second import draw as draw_clicks
 from workbook.lessons.mob_ninety_minutes.per_second import (
     in_two_variables,
+    page_second,
     pages,
     showing,
     shows_each,

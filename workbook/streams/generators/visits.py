@@ -231,3 +231,8 @@ class VisitStream(PacedStream):
                 "sent": pa.array(beats),
             }
         )
+
+
+def orders(**options: Any) -> VisitStream:
+    """Return the stream of the visits' orders."""
+    return VisitStream(kind=Kind.ORDERS, **options)
