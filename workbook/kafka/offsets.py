@@ -91,12 +91,15 @@ def first_since(config: Mapping[str, Any], topic: str, since: int) -> dict[int, 
     return {number: end if found[number] < 0 else found[number] for number, end in ends.items()}
 
 
-def committed_offset(config: Mapping[str, Any], topic: str, group: str) -> int | None:
-    """Return what a group has committed for partition 0, or None.
+def committed_offset(
+    config: Mapping[str, Any], topic: str, group: str, partition: int = 0
+) -> int | None:
+    """Return what a group has committed for a partition, or None.
 
     It doesn't wait for the end of a transaction, whose offsets don't count before that.
     """
-    return _committed(config, group, [TopicPartition(topic, 0)]).get((topic, 0))
+    place = TopicPartition(topic, partition)
+    return _committed(config, group, [place]).get((topic, partition))
 
 
 def committed_by(config: Mapping[str, Any], groups: Iterable[str]) -> pd.DataFrame:
