@@ -87,7 +87,7 @@ class Ahead:
             self._new, self.new_at = (array("q"), array("q")), now
 
     def take(self, number: int, end: int, now: float) -> None:
-        """Take this number of them; with the last one also offsets up to ``end`` without a record."""
+        """Take that many; with the last one also offsets up to ``end`` without a record."""
         if number:
             top = int(self.tops[number - 1])
             self.top = None if top == NO_TOP else top
