@@ -22,9 +22,8 @@ from workbook.views.compaction import Stored, compaction
 from workbook.views.event_time import event_time
 from workbook.views.filter_square import Met, filter_square
 from workbook.views.group import who_reads, who_writes
-from workbook.views.group_steps import Step, group_steps
 from workbook.views.runs import MicroBatch, Run
-from workbook.views.table_change import Change, Update, table_changes
+from workbook.views.table_change import Change, Step, Update, group_steps, table_changes
 from workbook.views.tape import Place, Span, tape
 
 RECORDS = 100_000
@@ -85,12 +84,12 @@ def _who_writes() -> Callable[[], object]:
 def _table_changes() -> Callable[[], object]:
     changes = [Change("Ada", -1, "p1", ""), Change("Bo", 1, "", "p1")]
     updates = [Update(f"p{n}", "Ada", "Bo", changes) for n in range(RECORDS)]
-    return lambda: table_changes(updates)._repr_html_()
+    return lambda: table_changes(updates).picture._repr_html_()
 
 
 def _tape() -> Callable[[], object]:
-    labels, places = ["/home"] * RECORDS, [Place("read", RECORDS // 2), Place("committed", 100)]
-    return lambda: tape(labels, places, spans=[Span("held", 100, 500)])._repr_html_()
+    places = [Place("read", RECORDS // 2), Place("committed", 100)]
+    return lambda: tape(places, RECORDS, spans=[Span("held", 100, 500)])._repr_html_()
 
 
 PICTURES = {

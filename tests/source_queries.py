@@ -67,7 +67,8 @@ class Queries:
     def delete_before(self, offset: int) -> None:
         """Delete the first topic's records before an offset of partition 0."""
         where = TopicPartition(self.topics[0], 0, offset)
-        AdminClient(self.broker.client_config()).delete_records([where])[where].result(30)
+        admin = AdminClient(self.broker.client_config())  # held: else no answer ever comes
+        admin.delete_records([where])[where].result(30)
 
     def close(self) -> None:
         for end in self.ends:

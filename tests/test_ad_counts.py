@@ -26,7 +26,7 @@ def test_a_death_between_two_commits_leaves_one_in_the_database_twice(tmp_path: 
         "commits": "+3.00 s",
     }  # fmt: skip
     assert "✂ it dies" in drawn.figure
-    assert "<title>commits/1 is missing</title>" in drawn.figure
+    assert 'title="commits/1 is missing"' in drawn.figure
 
 
 def test_a_program_ends_with_the_chapter_or_the_next_one_of_its_log(

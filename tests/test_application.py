@@ -1,15 +1,15 @@
-"""A real application in a group: it joins, commits, leaves, or is killed; Kafka's tool sees it."""
+"""Loops end and say what went wrong; an application joins a group, commits, leaves, is killed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from confluent_kafka.admin import AdminClient
 from labs import until
 
 from workbook.errors import ServerFailed
-from workbook.kafka.application import Application, stop_all
+from workbook.kafka.application import Application, Loop, stop_all
 from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import committed_offset
 from workbook.kafka.producer import DeliveringProducer
@@ -86,7 +86,7 @@ def test_a_group_is_described_with_its_lag_and_its_client(broker: Broker) -> Non
 
 
 def test_a_tool_that_fails_says_why(broker: Broker) -> None:
-    with pytest.raises(ServerFailed, match=r"ConsumerGroupCommand failed: .*nonsense"):
+    with pytest.raises(ServerFailed, match=r"kafka-consumer-groups failed: .*nonsense"):
         consumer_groups(broker, "--nonsense")
 
 
@@ -94,3 +94,42 @@ def test_a_login_reaches_the_tool_in_javas_words() -> None:
     security = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "SCRAM-SHA-256"}
     properties = kafka_tools._properties(Broker("there:9092", security))
     assert "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=SCRAM-SHA-256\n" in properties
+
+
+# --- loops ------------------------------------------------------------------------------------
+
+
+class Reader:
+    closed = False
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def work(reader: Reader, until: Callable[[], bool]) -> None:
+    while not until():
+        pass
+
+
+def failing(reader: Reader, until: Callable[[], bool]) -> None:
+    raise ValueError("a bad record")
+
+
+def test_a_loop_ends_the_one_of_its_name_and_a_stopped_one_has_closed_its_reader() -> None:
+    readers, names = [Reader(), Reader(), Reader()], ["", "other", "work"]
+    loops = [Loop(work, reader, name) for reader, name in zip(readers, names, strict=True)]
+    assert [reader.closed for reader in readers] == [True, False, False]
+    with pytest.raises(TimeoutError, match="still runs"):
+        loops[1].exception(timeout=0.01)
+    for loop in loops:
+        loop.stop()
+    assert all(reader.closed for reader in readers)
+
+
+def test_an_error_is_told_and_raised_by_stop() -> None:
+    reader = Reader()
+    loop = Loop(failing, reader)
+    assert str(loop.exception(timeout=10)) == "a bad record"
+    assert reader.closed
+    with pytest.raises(ValueError, match="a bad record"):
+        loop.stop()

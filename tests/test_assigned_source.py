@@ -27,8 +27,8 @@ from workbook.kafka.require import require_readable
 from workbook.sources.assigned import (
     PER_TASK,
     AssignedKafka,
+    AssignedReader,
     AssignedSettings,
-    Reader,
     in_tasks,
     register,
     shared,
@@ -63,9 +63,9 @@ class Assigned(Queries):
         query.processAllAvailable()
         return sorted(row.value.decode() for batch in self.batches for row in batch if row.value)
 
-    def reader(self, **options: str) -> Reader:
+    def reader(self, **options: str) -> AssignedReader:
         """Return what plans the micro-batches, without Spark."""
-        reader = Reader(AssignedSettings(self.options(**options)))
+        reader = AssignedReader(AssignedSettings(self.options(**options)))
         self.ends.append(reader.stop)
         return reader
 
@@ -113,12 +113,14 @@ def test_a_partition_that_is_added_while_it_runs_is_read_from_its_first_record(
     until(lambda: assigned.read(query) == ["a", "b"], "the new partition's record")
 
 
-def _begin(reader: Reader) -> Any:
+def _begin(reader: AssignedReader) -> Any:
     """Return where the second micro-batch begins: the first one is empty."""
     return reader.latestOffset(reader.initialOffset(), ALL)
 
 
-def _plan(reader: Reader, start: Any, most: int | None = None) -> tuple[Any, dict[int, int]]:
+def _plan(
+    reader: AssignedReader, start: Any, most: int | None = None
+) -> tuple[Any, dict[int, int]]:
     """Return where a micro-batch ends, and how many offsets it reads of each partition."""
     end = reader.latestOffset(start, ALL if most is None else ReadMaxRows(most))
     tasks = reader.partitions(start, end)

@@ -241,29 +241,6 @@ def shown_is_saved_with(file: Path, word: str) -> bool:
         return False
 
 
-STEPS = """
-from workbook.views.table_change import Update, table_changes
-table_changes([Update(f"p{n}", None, f"row {n}") for n in range(5)])
-"""
-
-
-def test_arrow_keys_step_through_pictures_and_stay_in_their_cell(
-    lab: tuple[OwnLab, str], page: Any
-) -> None:
-    mine, address = lab
-    file = Path(mine.env["WORKBOOK_NOTEBOOKS"]) / "steps.ipynb"
-    cells = [new_code_cell(text) for text in ("'above'", STEPS.strip(), "'below'")]
-    nbformat.write(new_notebook(cells=cells, metadata=KERNEL), file)
-    open_chapter(page, address, "steps")
-    run_up_to(page, "table_changes")
-    cell = find_cell(page, "table_changes")
-    cell.get_by_role("radio").first.click()
-    for key in ("ArrowRight", "ArrowDown", "ArrowDown"):
-        page.keyboard.press(key)
-    assert "p3 is new: row 3" in cell.locator(".step:visible").inner_text()
-    assert "jp-mod-active" in (cell.get_attribute("class") or "")
-
-
 PICTURES = {
     "00_start_here": {"Who writes where": "keys", "This chapter's pipeline": "pipeline"},
     "01_page_view_counter": {"Two memories": "tape"},
@@ -302,7 +279,7 @@ def test_each_picture_stands_in_its_chapter(
     run_up_to(page, last.splitlines()[0])
     panel = page.locator(".jp-WindowedPanel-outer").first
     for caption, name in PICTURES[chapter].items():
-        figure = page.locator("figure:visible", has_text=caption).last  # a stepper hides others
+        figure = page.locator("figure:visible", has_text=caption).last
         for place in range(0, 60_000, 500):
             if figure.count() and figure.is_visible():
                 break
@@ -339,18 +316,18 @@ def test_a_slider_goes_back_by_keyboard_and_by_buttons_and_survives_a_reload(
     open_chapter(page, address, "slider")
     run_up_to(page, "Rewind(lambda")
     cell = find_cell(page, "Rewind(lambda")
-    page.get_by_text("5 of 5 partitions have a clock").first.wait_for()
+    page.get_by_text("Partitions with a clock: 5 of 5").first.wait_for()
     assert cell.locator("figure").count() == 1
     cell.locator(".noUi-handle").focus()
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowLeft")
-    page.get_by_text("3 of 5 partitions have a clock").first.wait_for()
+    page.get_by_text("Partitions with a clock: 3 of 5").first.wait_for()
     assert cell.locator("figure:visible").count() == 1
     cell.get_by_role("button", name="back").click()
-    page.get_by_text("2 of 5 partitions have a clock").first.wait_for()
+    page.get_by_text("Partitions with a clock: 2 of 5").first.wait_for()
     cell.get_by_role("button", name="forward").focus()
     page.keyboard.press("Space")
-    page.get_by_text("3 of 5 partitions have a clock").first.wait_for()
+    page.get_by_text("Partitions with a clock: 3 of 5").first.wait_for()
     assert "jp-mod-active" in (cell.get_attribute("class") or "")
     assert "after 3 records" in cell.inner_text()
     page.keyboard.press("Control+s")
@@ -359,4 +336,4 @@ def test_a_slider_goes_back_by_keyboard_and_by_buttons_and_survives_a_reload(
     open_chapter(page, address, "slider")
     cell = find_cell(page, "Rewind(lambda")
     cell.get_by_role("button", name="back").click()
-    page.get_by_text("2 of 5 partitions have a clock").first.wait_for()
+    page.get_by_text("Partitions with a clock: 2 of 5").first.wait_for()

@@ -10,6 +10,7 @@ import sysconfig
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,16 +19,17 @@ from labs import until
 from pyspark.errors import AnalysisException, PySparkException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 from source_queries import Queries
 
 from workbook.kafka.broker import Broker
 from workbook.kafka.producer import DeliveringProducer
 from workbook.sources.bounds import RecordsLost
 from workbook.sources.clamp import goes_on
-from workbook.sources.clamped import ClampedKafka, register
-from workbook.sources.kafka_log import ClampSettings, KafkaLog
+from workbook.sources.clamped import ClampedKafka, ClampedReader, ClampSettings, register
 from workbook.topics import Topic
 
+ALL = ReadAllAvailable()
 ROOT = Path(__file__).parents[1]
 
 
@@ -53,10 +55,10 @@ class Clamped(Queries):
         )
         return first, second
 
-    def log(self, **options: str) -> KafkaLog:
+    def log(self, **options: str) -> ClampedReader:
         """Return what plans the micro-batches, without Spark."""
-        log = KafkaLog(ClampSettings({**self.options(**options), **self.more}), goes_on)
-        self.ends.append(log.close)
+        log = ClampedReader(ClampSettings({**self.options(**options), **self.more}), goes_on)
+        self.ends.append(log.stop)
         return log
 
 
@@ -158,56 +160,44 @@ def test_records_that_are_deleted_while_it_looks(clamped: Clamped, strict: bool)
     for side in (0, 1):
         clamped.write(side, *range(10))
     log = clamped.log(failOnDataLoss=str(strict))
-    ask, first = log._bounds.ask, log.first()
+    ask, first = log.ask, log.initialOffset()
 
     def ask_before() -> Any:
         found = ask()
         clamped.delete_before(5)
         return found
 
-    log._bounds.ask = ask_before  # type: ignore[method-assign]
+    log.ask = ask_before  # type: ignore[method-assign]
     if strict:
         with pytest.raises(RecordsLost):
-            log.next(first, None, None)
+            log.latestOffset(first, ALL)
     else:
-        found = log.next(first, None, None)
+        found = log.latestOffset(first, ALL)
         assert [of["0"] for of in found["offsets"].values()] == [10, 10]
 
 
 def test_while_the_broker_is_away_nobody_becomes_idle(
     clamped: Clamped, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    later, name = Shifted(), clamped.topics[0]
-    monkeypatch.setattr("workbook.sources.kafka_log.time", later)
+    later, name = [0.0], clamped.topics[0]
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + later[0], time=time.time)
+    monkeypatch.setattr("workbook.sources.clamped.time", clock)
     log = clamped.log(idleTimeout="10 minutes")
     clamped.write(0, 0)
     clamped.write(1, 0)
-    found, ask = log.next(log.first(), None, None), log._bounds.ask
+    found, ask = log.latestOffset(log.initialOffset(), ALL), log.ask
     clamped.write(0, 5, 99)
 
     def ask_late() -> Any:
-        later.by += 3600
+        later[0] += 3600
         return ask()
 
-    log._bounds.ask = ask_late  # type: ignore[method-assign]
-    found = log.next(found, None, None)
+    log.ask = ask_late  # type: ignore[method-assign]
+    found = log.latestOffset(found, ALL)
     assert found["offsets"][name]["0"] == 2
-    log._bounds.ask = ask  # type: ignore[method-assign]
-    later.by += 3600
-    assert log.next(found, None, None)["offsets"][name]["0"] == 3, "it's idle now"
-
-
-class Shifted:
-    """The module time, whose monotonic clock may be put forward by so many seconds."""
-
-    def __init__(self) -> None:
-        self.by = 0.0
-
-    def monotonic(self) -> float:
-        return time.monotonic() + self.by
-
-    def time(self) -> float:
-        return time.time()
+    log.ask = ask  # type: ignore[method-assign]
+    later[0] += 3600
+    assert log.latestOffset(found, ALL)["offsets"][name]["0"] == 3, "it's idle now"
 
 
 @pytest.mark.parametrize(
@@ -281,14 +271,14 @@ def test_offsets_that_make_no_sense(clamped: Clamped, offsets: str) -> None:
     names = [f'"{topic}"' for topic in clamped.topics]
     text = offsets.replace('"A"', names[0]).replace('"B"', names[1])
     with pytest.raises(ValueError, match=r"Expected .*startingOffsets"):
-        clamped.log(startingOffsets=text).first()
+        clamped.log(startingOffsets=text).initialOffset()
 
 
 def test_a_topic_that_is_missing_is_named_at_once(clamped: Clamped) -> None:
     log = clamped.log(subscribe=f"nowhere,{clamped.topics[1]}")
     began = time.monotonic()
     with pytest.raises(RecordsLost, match=r"Expected the topic nowhere.*Check its name"):
-        log.first()
+        log.initialOffset()
     assert time.monotonic() - began < 9
 
 
@@ -297,14 +287,14 @@ def test_a_partition_that_was_full_is_read_on_from_another_place_too(clamped: Cl
     clamped.write(0, *[n / 1000 for n in range(50_000)])
     clamped.write(1, 0)
     log, name = clamped.log(), clamped.topics[0]
-    first = log.first()
-    at = log.next(first, 800, None)
-    until(lambda: log.next(at, 800, None) and log._paused, "a pause")
-    found = log.next(first, 30_000, None)
+    first = log.initialOffset()
+    at = log.latestOffset(first, ReadMaxRows(800))
+    until(lambda: log.latestOffset(at, ReadMaxRows(800)) and log._paused, "a pause")
+    found = log.latestOffset(first, ReadMaxRows(30_000))
     assert found["offsets"][name]["0"] > 5000
     clamped.write(1, 45)
     for _ in range(400):
-        found = log.next(found, 800, None)
+        found = log.latestOffset(found, ReadMaxRows(800))
     assert found["offsets"][name]["0"] == 50_000
 
 

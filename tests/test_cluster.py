@@ -25,7 +25,6 @@ from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.readers import latest_rows, read_dead_letters, read_messages
 from workbook.spark.cluster import settings
 from workbook.spark.runner import start_query
-from workbook.spark.settings import settle_environment
 from workbook.stack.addresses import database, registry
 from workbook.stack.folders import ROOT
 from workbook.streams.events.clicks import ClickType
@@ -87,18 +86,6 @@ def test_a_fresh_checkpoint_is_in_the_shared_folder_and_goes_with_the_process(
     assert one.is_relative_to(tmp_path)
     assert one != two
     assert not list(tmp_path.iterdir())
-
-
-def test_the_drivers_python_is_imposed_on_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "environ", {"SPARK_MASTER": "spark://far:7077"})
-    settle_environment()
-    assert "PYSPARK_PYTHON" not in os.environ
-    os.environ["PYSPARK_PYTHON"] = "/opt/python"
-    settle_environment()
-    assert os.environ["PYSPARK_PYTHON"] == "/opt/python"
-    os.environ["SPARK_MASTER"] = "local[2]"
-    settle_environment()
-    assert os.environ["PYSPARK_PYTHON"] == sys.executable
 
 
 # --- a cluster --------------------------------------------------------------------------------

@@ -22,16 +22,21 @@ from pyspark.sql import SparkSession
 
 from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.readers import read_dead_letters
-from workbook.pipelines.page_views.clocks import ASKED_MS, IDLE_MS, Clock, advance, slowest
 from workbook.pipelines.page_views.completed import (
+    ASKED_MS,
     COMPLETE,
+    IDLE_MS,
     SUMS,
+    TABLES,
     TOO_LATE,
+    Clock,
+    advance,
     clock_table,
     complete,
     completed_views,
     nothing_came,
     per_second,
+    slowest,
 )
 from workbook.sinks.page_views import LateLetters
 from workbook.sources.kafka import kafka_stream
@@ -39,7 +44,7 @@ from workbook.spark.runner import Batch, Running, start_query
 from workbook.streams.events.clicks import MAX_AHEAD_MS, Click, ClickType
 from workbook.streams.events.reasons import Reason
 from workbook.systems.view_sums import Sums
-from workbook.tables.packing import Tables
+from workbook.tables.state import State, empty
 from workbook.topics import Topic
 
 YESTERDAY, MINUTE = 1_767_225_600_000, 60_000
@@ -49,7 +54,7 @@ MakeTopic = Callable[..., Topic]
 
 READ: dict[str, Any] = {
     "partition": pl.Int32, "offset": pl.Int64, "timestamp": pl.Int64, "click_type": pl.String,
-    "reason": pl.String, "now": pl.Int64,
+    "reason": pl.String, "now": pl.Datetime("ms"),
 }  # fmt: skip
 """What a task has read, by column."""
 
@@ -60,7 +65,7 @@ class Query:
 
     lateness: int = 5_000
     now: int = NOW
-    tables: Tables = field(default_factory=lambda: {"open": None, "clocks": None, "sums": None})
+    state: State = field(default_factory=lambda: empty(TABLES))
     counted: Counter[int] = field(default_factory=Counter)
     late: list[tuple[int, int]] = field(default_factory=list)
     sums: dict[str, int] = field(default_factory=dict)
@@ -68,7 +73,8 @@ class Query:
 
     def knowing(self, *times: int) -> Query:
         """The clocks of partitions 0, 1, ... stand there already."""
-        self.tables["clocks"] = clock_table({p: Clock(time) for p, time in enumerate(times)})
+        clocks = {p: Clock(time) for p, time in enumerate(times)}
+        self.state["clocks"].replace(clock_table(clocks))
         return self
 
     def read(self, *records: tuple[int, int], after: int = 500) -> Query:
@@ -88,22 +94,18 @@ class Query:
             rows.append((partition, self.ends[partition], *rest, self.now))
             self.ends[partition] += 1
         frame = pl.DataFrame(rows, schema=READ, orient="row")
-        self._tell(self._step(self.tables, per_second(frame).sort("second")))  # in any order
+        self._tell(per_second(frame).sort("second"))  # in any order
         return self
 
     def wait(self, seconds: int) -> Query:
         """So many seconds in which nothing comes, a micro-batch in each of them."""
         for _ in range(seconds):
             self.now += 1_000
-            self._tell(self._step(self.tables, nothing_came(self.now)))
+            self._tell(nothing_came(self.now))
         return self
 
-    @property
-    def _step(self) -> Callable[..., tuple[Tables, pl.DataFrame]]:
-        return partial(complete, behind=self.lateness, by_partition=False)
-
-    def _tell(self, result: tuple[Tables, pl.DataFrame]) -> None:
-        self.tables, told = result
+    def _tell(self, batch: pl.DataFrame) -> None:
+        told = complete(self.state, batch, behind=self.lateness, by_partition=False)
         for row in told.iter_rows(named=True):
             if row["kind"] == COMPLETE:
                 assert row["second"] not in self.counted, "a second is complete once"
@@ -298,12 +300,14 @@ def test_counts_by_partition_come_with_their_events_and_late_actions_are_no_page
     frame = pl.DataFrame(rows, schema={**READ, "event_id": pl.Int64}, orient="row")
     grouped = per_second(frame, with_events=True)
     known = {p: Clock(YESTERDAY + 60_000) for p in (0, 1)}
-    step = partial(complete, behind=0, by_partition=True)
-    tables, told = step({"open": None, "clocks": clock_table(known), "sums": None}, grouped)
+    state = empty(TABLES)
+    state["clocks"].replace(clock_table(known))
+    step = partial(complete, state, behind=0, by_partition=True)
+    told = step(grouped)
     done = told.filter(pl.col("kind") == COMPLETE).sort("partition")
     assert done["partition"].to_list() == [0, 1]
     assert [sorted(ids) for ids in done["event_ids"].to_list()] == [[0, 1], [10, 11]]
-    tables, told = step(tables, grouped)  # now all are behind
+    told = step(grouped)  # now all are behind
     late = told.filter(pl.col("offsets").is_not_null()).sort("partition")
     assert [sorted(offsets) for offsets in late["offsets"].to_list()] == [[0, 1], [0, 1]]
     sums = {row["kind"]: row["views"] for row in told.iter_rows(named=True)}

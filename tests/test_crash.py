@@ -401,7 +401,7 @@ def test_a_crash_that_there_is_not(
 def test_the_command_refuses_before_it_starts_anything(
     words: str, says: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workbook.cli.crash.kafka", lambda role: pytest.fail("started"))
+    monkeypatch.setattr("workbook.cli.run.kafka", lambda role: pytest.fail("started"))
     assert main(["crash", *words.split()]) == 1
     assert says in capsys.readouterr().err
 

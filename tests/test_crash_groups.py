@@ -17,7 +17,7 @@ from brokers import commit
 
 from workbook.crashlab.crashes import CRASHES
 from workbook.crashlab.crashes.active_groups import COLUMNS
-from workbook.crashlab.crashes.base import Filled
+from workbook.crashlab.crashes.base import Filled, Outputs
 from workbook.crashlab.report import Outcome
 from workbook.kafka.broker import Broker
 from workbook.kafka.producer import DeliveringProducer
@@ -81,7 +81,7 @@ class Run:
         rows = [(f"{self.topic}.{name}", self.topic, 0, 3, False) for name in "ab"]
         filled, options = Filled(2, pd.DataFrame(rows, columns=COLUMNS)), Namespace(out=self.out)
         crashes = CRASHES["active_groups"]
-        verdict = crashes.judge(filled, self.config, options, self.checkpoint)
+        verdict = crashes.judge(filled, Outputs(self.config, options, self.checkpoint))
         assert isinstance(verdict, GroupsVerdict)
         outcome = Outcome("active_groups", crashes.variant(None), 7, (), verdict)
         assert outcome.kept == verdict.clean

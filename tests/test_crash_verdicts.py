@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from workbook.crashlab.crashes import CRASHES
-from workbook.crashlab.crashes.share_holders import HoldersVerdict
+from workbook.crashlab.crashes.share_holders import holders_verdict
 from workbook.crashlab.report import Outcome
 from workbook.streams.ledgers.tables import TableLedger
 
@@ -42,7 +42,7 @@ RIGHT, LACKING, WRONG = (
 def test_store_topic_and_dead_letters_are_judged_each_by_itself(
     store: pd.DataFrame, topic: pd.DataFrame, letters: int, counts: list[int]
 ) -> None:
-    verdict = HoldersVerdict(LEDGER.judge(store), LEDGER.judge(topic), rejected=3, letters=letters)
+    verdict = holders_verdict(LEDGER.judge(store), LEDGER.judge(topic), rejected=3, letters=letters)
     assert list(verdict.counts.values()) == counts
     variant = CRASHES["share_holders"].variant(None)
     outcome = Outcome("share_holders", variant, 7, (), verdict)

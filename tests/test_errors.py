@@ -267,14 +267,15 @@ def test_in_a_kernel_a_query_that_fails_is_reported_once(mine: Kernel) -> None:
     assert "UnknownTopicOrPartition" in waiting
     assert "The topic isn't there" in waiting
     assert "Streaming Query ===" not in waiting
-    assert mine.run("1") == ""
+    assert mine.run("pass") == ""
     mine.run(start + "\nquery, failed = query, query")
     text = mine.run("chapter.wait(lambda: query.exception(), 'the failure')\nNone")
     assert text.count("The query `") == 1  # below a line on what is waited for
     assert "What to do: The topic isn't there" in text
-    assert mine.run("chapter.close()").split() == [
-            "Closing", "what", "the", "chapter", "opened", "...", "Closed."
-        ]  # fmt: skip
+    closing = mine.run("chapter.close()")
+    assert "Closed." in closing
+    assert "The query" not in closing
+    assert "Traceback" not in closing
     closed = mine.failing("spark.range(3).count()")
     assert "Spark was closed" in closed
     assert "pyspark/" not in closed

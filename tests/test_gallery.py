@@ -14,8 +14,8 @@ SAYS = {
     "Chapter 04": r"When the kill fell, micro-batch 11 \(offsets 1,100 to 1,199\) was in offsets",
     "Chapters 00 and 06": r"3 hand-overs of partitions: 6 taken away, 3 given to another",
     "Chapters 20 and 21": r"−1 in Bob: AAPL, GOOG → AAPL; \+1 in Alice: AAPL, BP → AAPL, BP, GOOG",
-    "Chapters 02 and 05": r"3 were dropped",
-    "Chapter 05": r"By the minimum, 4 of 12 windows are closed\. By the maximum less 5 sec",
+    "Chapters 02 and 05": r"Dropped: 3,",
+    "Chapter 05": r"Closed by the minimum: 4 of 12 windows\. Closed by the maximum less 5 sec",
 }
 
 

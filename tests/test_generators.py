@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 from workbook.errors import NoSuchStream, Rejected
-from workbook.kafka.murmur2 import murmur2, partition_of
+from workbook.kafka.partitioning import murmur2, partition_of
 from workbook.streams.events import ad_actions
 from workbook.streams.events.ad_actions import (
     HORIZON_MS,

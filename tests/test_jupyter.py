@@ -64,7 +64,7 @@ def test_a_port_that_was_taken_meanwhile_is_tried_once_more_elsewhere(
         monkeypatch.setattr(ports, "is_free", lambda port: next(answers, None) or look(port))
         server = jupyter.start(lab, folder)  # type: ignore[arg-type]
     assert [f"--port={taken}" in command for command in lab.commands] == [True, False]
-    assert f":{taken}/" not in server.url
+    assert f":{taken}/" not in server
     for process in lab.processes:
         process.wait(10)
 

@@ -12,7 +12,7 @@ HOUSE = (
     *("errors", "topics", "kafka", "stack", "streams", "spark", "sources", "sinks", "tables"),
     *("pipelines", "views", "classroom", "lessons", "systems", "crashlab", "cli"),
 )
-LIFTED = ("assigned", "bounds", "clamp", "clamped", "kafka_log", "kafka_reader", "options")
+LIFTED = ("assigned", "bounds", "clamp", "clamped", "kafka_reader", "options")
 """Modules of the two Spark sources that others may take without the rest of the package."""
 
 

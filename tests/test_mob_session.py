@@ -23,10 +23,11 @@ from workbook.kafka.broker import Broker
 from workbook.kafka.readers import read_all
 from workbook.lessons.mob_ninety_minutes import (
     count_views,
-    helpers,
     print_records,
     problems,
 )
+from workbook.lessons.mob_ninety_minutes.commit_on_delivery import commit_behind
+from workbook.lessons.mob_ninety_minutes.per_second import page_second
 from workbook.streams.generators.clicks import ClickStream
 from workbook.streams.stream_producer import generate
 from workbook.topics import Topic
@@ -58,7 +59,7 @@ def test_each_step_begins_with_the_program_of_the_step_before(at: int) -> None:
 
 
 def test_the_notebook_gives_the_mob_what_the_check_gives_it() -> None:
-    for helper in (helpers.page_second, helpers.commit_behind):
+    for helper in (page_second, commit_behind):
         text = inspect.getsource(helper).rstrip()
         assert [cell for cell in cells(NOTEBOOK) if cell.rstrip() == text], helper.__name__
 

@@ -14,9 +14,9 @@ from brokers import OwnBroker
 from labs import until
 from pyspark.sql import DataFrame, SparkSession
 
+from workbook.kafka.application import Loop
 from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import DeadLetters
-from workbook.kafka.loops import Loop
 from workbook.kafka.offsets import partition_offsets
 from workbook.kafka.readers import consumer, read_dead_letters
 from workbook.pipelines.page_views.completed import completed_views

@@ -12,8 +12,8 @@ from confluent_kafka import KafkaError, KafkaException, Producer, TopicPartition
 from labs import until
 
 from workbook.errors import Rejected, SeveralPartitions
+from workbook.kafka.application import Loop
 from workbook.kafka.dead_letters import DeadLetters
-from workbook.kafka.loops import Loop
 from workbook.kafka.offsets import partition_offsets
 from workbook.kafka.readers import consumer
 from workbook.pipelines.page_views.metrics import (

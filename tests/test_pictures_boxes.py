@@ -6,9 +6,16 @@ from workbook.classroom.diagram import declared
 from workbook.views import pipeline as draw
 from workbook.views.boxes import Box
 from workbook.views.filter_square import Met, filter_square
-from workbook.views.group_steps import LAST, Step, group_steps
+from workbook.views.table_change import (
+    CHANGES,
+    Change,
+    Step,
+    Update,
+    group_steps,
+    table_change,
+    table_changes,
+)
 from workbook.views.table_change import LAST as UPDATES
-from workbook.views.table_change import Change, Update, table_change, table_changes
 from workbook.views.windowed_store import LINES, windowed_store
 
 T = 1_700_000_000_000
@@ -52,9 +59,9 @@ def test_the_latest_changes_of_each_group_are_drawn() -> None:
         "group": "Al", "change": 2, "row": "−1 p1", "result": "AAPL → deleted",
     }  # fmt: skip
     assert group_steps([]).words == "No change has been emitted yet."
-    many = group_steps([Step("Al", 1, f"p{n}", str(n)) for n in range(LAST + 3)])
-    assert many.words.endswith(f"Of each group the last {LAST} changes are drawn.")
-    assert len(many.rows) == LAST
+    many = group_steps([Step("Al", 1, f"p{n}", str(n)) for n in range(CHANGES + 3)])
+    assert many.words.endswith(f"drawn: the last {CHANGES} changes of the 1 groups changed last.")
+    assert len(many.rows) == CHANGES
 
 
 def test_a_filter_on_a_table_has_four_corners() -> None:
@@ -109,9 +116,7 @@ def test_an_update_is_a_row_that_goes_and_one_that_comes() -> None:
 
 def test_of_many_updates_the_last_ones_are_steps() -> None:
     drawn = table_changes([Update(f"p{n}", None, "x") for n in range(UPDATES + 3)])
-    assert len(drawn.steps) == UPDATES
-    assert drawn.words == f"27 updates, 0 changes. The last {UPDATES} updates are drawn."
-    assert drawn.rows[0]["update"] == 4
-    page = drawn._repr_html_()
-    assert page.count('type="radio"') == UPDATES
-    assert "<p>" in table_changes([])._repr_html_()
+    assert len(drawn.slider.options) == UPDATES
+    assert drawn.slider.options[0] == ("4 of 27: p3", 0)
+    drawn.on.click()
+    assert drawn.picture.words.startswith("p4 is new: x")

@@ -49,32 +49,30 @@ def looks(picture: Picture, look: Look) -> list[str]:
 # --- the tape ---------------------------------------------------------------------------------
 
 
-def test_the_tape_says_who_is_where_and_what_lies_between() -> None:
-    drawn = tape(["a", "<b>", "c", "d", "e"], [Place("read", 4), Place("committed", 2)], crash=3)
+def test_the_tape_says_who_is_where() -> None:
+    labels = dict(enumerate(["a", "<b>", "c", "d", "e"]))
+    drawn = tape([Place("read", 4), Place("committed", 2)], 5, labels=labels, crash=3)
     assert drawn.words == (
-        "5 records, end at 5; committed at 2; read at 4; 2 records between committed and read; "
-        "kill -9 before offset 3."
+        "5 records; committed at 2; read at 4; kill -9 before offset 3; end at 5."
     )
     assert [tuple(row.values()) for row in drawn.rows] == [
-        ("read", "4"), ("committed", "2"), ("kill -9 before", "3"), ("end", "5"),
+        ("committed", "2"), ("read", "4"), ("kill -9 before", "3"), ("end", "5"),
     ]  # fmt: skip
     for words in ("read: 4", "committed: 2", "✂ kill -9 here, before 3", "&lt;b&gt;", "end 5"):
         assert words in drawn.figure
 
 
 def test_places_that_nobody_has_and_records_that_are_gone() -> None:
-    drawn = tape({}, [Place("committed", None), Place("read", 3)], first=10, end=12)
-    assert drawn.words == (
-        "2 records, end at 12; read at 3 (the first record left is 10); committed: nothing yet."
-    )
+    drawn = tape([Place("committed", None), Place("read", 3)], 12, first=10)
+    assert drawn.words == "2 records from offset 10; read at 3; committed: nothing yet; end at 12."
     assert drawn.rows[0] == {"place": "committed", "offset": "none yet"}
-    assert "The partition is empty" in tape([], [Place("committed", 0)]).words
+    assert "The partition is empty" in tape([Place("committed", 0)], 0).words
 
 
 @pytest.mark.parametrize("look", [Look.PLAIN, Look.HATCHED, Look.CROSSED, Look.DOUBLE])
 def test_the_records_of_a_span_share_its_look(look: Look) -> None:
-    drawn = tape(["x"] * 9, [], spans=[Span("three: lost", 2, 5, look), Span("none", 7, 7)])
-    its = ["offset 2: x", "offset 3: x", "offset 4: x"]
+    drawn = tape([], 9, spans=[Span("three: lost", 2, 5, look), Span("none", 7, 7)])
+    its = ["offset 2: ", "offset 3: ", "offset 4: "]
     assert look is Look.PLAIN or looks(drawn, look) == its
     assert drawn.rows[0] == {"place": "three: lost", "offset": "2 to 4"}
     assert "none" not in drawn.words
@@ -83,13 +81,13 @@ def test_the_records_of_a_span_share_its_look(look: Look) -> None:
 
 @pytest.mark.parametrize("committed", [0, 3, 500_000, 999_999, 1_000_000])
 def test_of_a_million_records_those_around_the_places_are_drawn(committed: int) -> None:
-    drawn = tape(["r"] * 1_000_000, [Place("committed", committed)])
+    drawn = tape([Place("committed", committed)], 1_000_000)
     ones = [int(n) for n in re.findall(r'"offset (\d+):', drawn.figure)]
     runs = [(int(a), int(b)) for a, b in re.findall(r'"offsets (\d+) to (\d+)"', drawn.figure)]
     assert len(ones) + len(runs) <= DRAWN
     assert committed in ones or committed - 1 in ones
     assert len(ones) + sum(last - first + 1 for first, last in runs) == 1_000_000
-    assert f"1,000,000 records, of which {len(ones)} are drawn, end at 1,000,000" in drawn.words
+    assert f"1,000,000 records, {len(ones)} drawn; " in drawn.words
     assert all(f">{last - first + 1:,} more<" in drawn.figure for first, last in runs)
 
 
@@ -128,8 +126,9 @@ def test_the_fields_cover_all_bytes_whatever_they_are() -> None:
 
 def test_it_steps_through_keys_and_values_and_a_tombstone_has_a_key_only() -> None:
     steps = record_steps({1: (KEY, COMMIT), 2: (bytes.fromhex("0002 0000"), None)})
-    assert steps.names == ["a commit: key", "a commit: value", "a classic group: key"]
-    assert {row["record"] for row in steps.rows} == set(steps.names)
+    assert [name for name, _ in steps.slider.options] == [
+        "a commit: key", "a commit: value", "a classic group: key",
+    ]  # fmt: skip
 
 
 # --- compaction -------------------------------------------------------------------------------
@@ -147,12 +146,12 @@ def test_compaction_says_what_went_what_stayed_and_why() -> None:
     assert [*why(drawn).values()] == [
         GONE, GONE, GONE, LATEST, GONE, NEWER, LATEST, LATEST, LATEST, ACTIVE, LATEST,
     ]  # fmt: skip
-    assert drawn.words.startswith("11 records before, 7 now. Overwritten and gone: 4; the last")
+    assert drawn.words.startswith("11 records before, 7 now; overwritten and gone: 4; the last")
     assert drawn.rows[7] == {
         "offset": 7, "key": "5 (tombstone)", "segment": "closed", "now": LATEST,
     }  # fmt: skip
     assert looks(drawn, Look.HATCHED) == ["offset 7: key 5 (tombstone)"] * 2
-    assert looks(drawn, Look.FAINT) == [f"offset {n} is gone" for n in (0, 1, 2, 4)]
+    assert looks(drawn, Look.FAINT) == [f"offset {n}: is gone" for n in (0, 1, 2, 4)]
 
 
 @pytest.mark.parametrize(
@@ -178,8 +177,8 @@ def test_of_many_records_the_last_are_drawn_and_all_are_counted() -> None:
     records = [Stored(n, f"k{n % 1000}") for n in range(100_000)]
     drawn = compaction(records, range(99_000, 100_000), [0, 50_000])
     assert drawn.words == (
-        "100,000 records before, 1,000 now. Overwritten and gone: 99,000; "
-        f"the last record of its key: 1,000. The last {SHOWN} are drawn."
+        "100,000 records before, 1,000 now; overwritten and gone: 99,000; "
+        f"the last record of its key: 1,000; drawn: the last {SHOWN}."
     )
     assert len(drawn.rows) == SHOWN
     assert "The partition is empty" in compaction([], []).words
@@ -227,25 +226,17 @@ RUN: list[Moment] = [
 @pytest.mark.parametrize(
     ("run", "until", "words"),
     [
-        (RUN, 0, "12 records, none of them read yet."),
-        (RUN, 1, "Reading goes on at 3 of 12; v1, v2, v3 open; 0 records in the sink, so nothing"),
-        (
-            RUN, 3,
-            "Reading goes on at 8 of 12; v2, v3, v5 open; 2 records in the sink, the last of which "
-            "says 1; 0 records read more than once; 0 messages emitted more than once.",
-        ),
-        (RUN, 4, "Killed at 12 of 12; v3, v5, v6 open; 3 records in the sink, the last of which"),
-        (
-            RUN, 5,
-            "Reading goes on at 12 of 12; v6 open; 8 records in the sink, the last of which says "
-            "1; 11 records read more than once; 6 messages emitted more than once.",
-        ),
-        (
-            [*RUN[:4], (11, 12, {"v6": [11]}, SINK)], 5,
-            "Reading goes on at 12 of 12; v6 open; 3 records in the sink, the last of which says "
-            "1; 1 record read more than once; 0 messages emitted more than once; 4 messages lost.",
-        ),
-        ([(0, 12, {}, [("v1", [0, 3], None)])], 1, "Reading goes on at 12 of 12; nothing open; 1"),
+        (RUN, 0, "Reading goes on at 0 of 12; open: none; in the sink: 0 records; a restart begins "
+         "at: unknown"),
+        (RUN, 3, "Reading goes on at 8 of 12; open: v2, v3, v5; in the sink: 2 records; a restart "
+         "begins at: 1; read more than once: 0 records; emitted more than once: 0 messages; lost: "
+         "0 messages."),
+        (RUN, 4, "Killed at 12 of 12; open: v3, v5, v6; in the sink: 3 records"),
+        (RUN, 5, "Reading goes on at 12 of 12; open: v6; in the sink: 8 records; a restart begins "
+         "at: 1; read more than once: 11 records; emitted more than once: 6 messages; lost: 0"),
+        ([*RUN[:4], (11, 12, {"v6": [11]}, SINK)], 5, "Reading goes on at 12 of 12; open: v6; in "
+         "the sink: 3 records; a restart begins at: 1; read more than once: 1 record; emitted more "
+         "than once: 0 messages; lost: 4 messages."),
     ],
 )  # fmt: skip
 def test_a_restart_says_what_is_open_lost_and_read_twice(
@@ -254,8 +245,7 @@ def test_a_restart_says_what_is_open_lost_and_read_twice(
     drawn = restart(LABELS, run, until)
     assert drawn.words.startswith(words)
     assert ("✂ killed at 12" in drawn.figure) == words.startswith("Killed")
-    says = re.search(r"says (\d+)", drawn.words)
-    assert ("a restart begins at" in drawn.figure) == bool(says)
+    assert ("a restart begins at 1, says" in drawn.figure) == ("at: 1" in drawn.words)
 
 
 def test_each_record_of_a_restart_has_its_state() -> None:
@@ -378,10 +368,6 @@ def test_a_group_s_life_says_each_state_and_what_was_done() -> None:
     assert "active 0 to 6 s, idle 6 to 9 s, empty 9 to 20 s" in drawn.rows[0]["its life"]
     assert drawn.rows[0]["commits seen"] == "2 commits"
     assert group_life([], [], 5, 10).words == "No group yet."
-    looks = [Seen(0, "a", 1, [0]), Seen(1_000, "a", 1, [1_000]), Seen(1_100, "a", 0, [1_000])]
-    old = group_life(looks, [(1, "a", "long ago"), (1_050, "a", "stop")], 1_110, 10).figure
-    assert ">stop<" in old
-    assert ">long ago<" not in old
 
 
 # --- the checkpoint ---------------------------------------------------------------------------
@@ -412,7 +398,7 @@ STOPPED = "When the kill fell, micro-batch 11 was in offsets and state, and not 
          "last one in commits was 4.", []),
         (batch(4, 92), [90], "When the kill fell, no micro-batch was planned.", []),
         ([file for n in range(30) for file in batch(n, n * 2)], [], "The last micro-batch in "
-         "offsets: 29, in state: 29, in commits: 29. 30 micro-batches have files here, 5 are "
+         "offsets: 29, in state: 29, in commits: 29. 30 micro-batches have files here, 4 are "
          "drawn.", []),
     ],
 )  # fmt: skip
@@ -421,7 +407,7 @@ def test_a_checkpoint_says_what_a_kill_found(
 ) -> None:
     drawn = checkpoint(files, kills=kills)
     assert drawn.words == words
-    assert re.findall(r"<title>(\w+/\d+) is missing", drawn.figure) == missing
+    assert re.findall(r'title="(\w+/\d+) is missing', drawn.figure) == missing
 
 
 def test_a_checkpoint_says_when_each_file_was_written_and_what_a_micro_batch_reads() -> None:
@@ -432,7 +418,9 @@ def test_a_checkpoint_says_when_each_file_was_written_and_what_a_micro_batch_rea
         "state": "-0.70 s, +30.00 s", "commits": "+30.50 s",
     }  # fmt: skip
     assert "▶ started again" in drawn.figure
-    assert "// 25 s" in drawn.figure, "a long pause is cut short"
+    assert [title for title in titles(drawn) if "commits" in title] == [
+        "commits/9", "commits/10", "commits/11 is missing", "commits/11", "commits/12",
+    ]  # fmt: skip
 
 
 def test_other_writes_than_files_have_their_own_order_and_kill() -> None:

@@ -12,7 +12,8 @@ from confluent_kafka import KafkaError, KafkaException
 from labs import until
 
 from workbook.errors import BrokerUnreachable, NoSuchStream, Rejected, TopicMissing
-from workbook.kafka.producer import DeliveringProducer
+from workbook.kafka import producer as producers
+from workbook.kafka.producer import DeliveringProducer, Delivery, Record
 from workbook.kafka.readers import read_all
 from workbook.streams.events.clicks import Click, ClickType
 from workbook.streams.generators.clicks import ClickStream
@@ -227,3 +228,36 @@ def test_visitors_say_at_the_end_what_kept_them_out(broker: Any) -> None:
     visitors = BackgroundStream(broker.client_config(), "no-such-topic", STREAM)
     with pytest.raises(TopicMissing):
         visitors.stop()
+
+
+class Scripted:
+    """A producer whose broker answers each record with the next code; None: delivered."""
+
+    def __init__(self, *codes: int | None) -> None:
+        self.codes, self.waiting = list(codes), list[Any]()
+
+    def produce(self, *record: Any, report: Any, **rest: Any) -> None:
+        self.waiting.append(report)
+
+    def flush(self) -> int:
+        reported = self.waiting[: len(self.codes)]
+        for report, code in zip(reported, self.codes, strict=False):
+            report(None if code is None else KafkaError(code), None)
+        return len(self.waiting) - len(reported)
+
+
+@pytest.mark.parametrize(
+    ("codes", "why"),
+    [
+        ([KafkaError._MSG_TIMED_OUT, None], "timed out"),
+        ([None, KafkaError.TOPIC_AUTHORIZATION_FAILED], "authorization failed"),
+        ([None], "no answer"),
+    ],
+)
+def test_what_is_not_delivered_ends_the_batch(
+    monkeypatch: pytest.MonkeyPatch, codes: list[int | None], why: str
+) -> None:
+    records = [Record(b"1", b"a"), Record(b"2", b"b")]
+    monkeypatch.setattr(producers, "_connected", lambda *of: (1000, Scripted(*codes)))
+    with pytest.raises(BrokerUnreachable, match=rf"b:9 .*'visits'.* 2 s \(.*{why}"):
+        Delivery({"bootstrap.servers": "b:9"}, "visits", patience=2).send(records)

@@ -110,7 +110,7 @@ def test_the_crosses_are_exactly_the_clicks_that_spark_has_not_counted(
     crossed = run.clicks[dropped(run)]
     assert set(zip(crossed["partition"], crossed["offset"], strict=True)) == lost
     assert run.unreadable == 1
-    assert f"{len(lost)} were dropped" in event_time(run).words
+    assert f"Dropped: {len(lost)}," in event_time(run).words
     assert "2098-12-31 23:59:55" in event_time(run).words
     known = len(by_log_alone.batches)
     assert 8 <= known < len(run.batches), "the log keeps about ten"
@@ -149,7 +149,7 @@ def test_a_query_that_has_failed_says_so_and_what_it_had_read(
     shown = rewind(recorded(broker.client_config(), query, clicks.topic))
     assert "The query has failed: " in shown.picture.words
     assert "the sink is full" in shown.picture.words
-    assert "2 page views wait to be read." in shown.picture.words
+    assert "Waiting to be read: 2 page views." in shown.picture.words
 
 
 def test_an_offset_log_says_how_far_and_by_which_watermark(tmp_path: Path) -> None:
@@ -172,14 +172,14 @@ def test_live_clocks_follow_a_topic_and_know_who_never_had_a_record(
 ) -> None:
     night = Sent(broker, topic(partitions=4).name)
     draw = LiveClocks(broker.client_config(), night.topic)
-    assert draw().words == "None of 4 partitions has a record yet."
+    assert draw().words == "No record yet in 4 partitions."
     for partition in range(3):
         night.at(1_000, 9_000, partition=partition)
     night.raw(b"no click", partition=3)
-    words = _until(draw, "3 of 4 partitions have a clock")
-    assert "nothing is closed, because partition 3 has no record yet" in words
+    words = _until(draw, "Partitions with a clock: 3 of 4")
+    assert "minimum: 0 of 2 windows, because these have no record yet: partition 3." in words
     night.at(9_500, partition=3, kind="Action")
-    assert "By the minimum, 1 of 2 windows is closed." in _until(draw, "4 of 4 partitions")
+    assert "Closed by the minimum: 1 of 2 windows." in _until(draw, "4 of 4")
     assert draw() is draw(), "nothing came: nothing is drawn anew"
 
 
@@ -196,7 +196,7 @@ def test_the_clocks_of_what_was_polled_have_a_step_for_every_few_records() -> No
     assert shown._steps[0] == ("after 0 records", 0)
     shown.move(100)
     assert shown.slider.label == "after 100 records"
-    assert rewind_clocks([], 2).picture.words == "None of 2 partitions has a record yet."
+    assert rewind_clocks([], 2).picture.words == "No record yet in 2 partitions."
     assert rewind_clocks([(0, click)], 2)._steps == [("after 0 records", 0), ("after 1 record", 1)]
 
 
@@ -210,15 +210,15 @@ def three_steps() -> Rewind:
 
 def test_the_slider_and_the_buttons_redraw_picture_words_and_table() -> None:
     shown = three_steps()
-    assert "3 of 3 partitions" in str(shown)
+    assert "3 of 3" in str(shown)
     shown.back.click()
     assert shown.slider.label == "step 2"
-    assert "2 of 3 partitions" in shown._figure.value
+    assert "2 of 3" in shown._figure.value
     assert "none" in shown._twin.value
     shown.move(-5)
     assert shown.slider.label == "step 1", "there is nothing before the first"
     shown.on.click()
-    assert "2 of 3 partitions" in str(shown)
+    assert "2 of 3" in str(shown)
 
 
 def test_a_still_stays_for_export_and_folds_once_the_slider_has_moved(
@@ -234,9 +234,9 @@ def test_a_still_stays_for_export_and_folds_once_the_slider_has_moved(
     controls, formats = displayed
     assert "slider" in repr(controls)
     assert formats["text/html"].startswith("<figure")
-    assert "3 of 3 partitions" in formats["text/plain"]
+    assert "3 of 3" in formats["text/plain"]
     shown.move(-1)
     assert displayed[-1]["text/html"].startswith("<details>")
-    assert "2 of 3 partitions" in displayed[-1]["text/html"]
+    assert "2 of 3" in displayed[-1]["text/html"]
     Rewind(shown._draw, [("the only one", 1)])._ipython_display_()
     assert len(displayed) == 4, "a single step has no slider"

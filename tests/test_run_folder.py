@@ -41,12 +41,12 @@ def test_a_link_in_place_of_the_run_folder_is_refused_and_its_target_stays(
 ) -> None:
     lab.folder.symlink_to(precious)
     for deed in (process.clear, client.is_running, lambda: client.Lease("kernel")):
-        with pytest.raises(ServerFailed, match="is a link and belongs to you"):
+        with pytest.raises(ServerFailed, match="no link"):
             deed()
-    with pytest.raises(ServerFailed, match="is a link"):
+    with pytest.raises(ServerFailed, match="no link"):
         folders.claim(lab.folder)
     said, _ = lab.start("-m", "workbook", "down").communicate(timeout=60)
-    assert "is a link" in said
+    assert "no link" in said
     assert (precious / "chapter").read_text() == "all of it"
     lab.folder.unlink()
 
@@ -58,7 +58,7 @@ def test_a_link_inside_the_run_folder_is_removed_and_its_target_stays(
     (lab.folder / "kafka").symlink_to(precious)
     (lab.folder / "user-1").mkdir()
     (lab.folder / "user-1" / "link").symlink_to(precious)
-    found, _ = process.clear()
+    found = process.clear()
     assert len(found) == 2
     assert not lab.folder.exists()
     assert (precious / "chapter").read_text() == "all of it"
@@ -84,19 +84,19 @@ def test_a_run_folder_that_others_own_or_can_read_is_refused_at_once(lab: OwnLab
     began = time.monotonic()
     lab.folder.mkdir()
     lab.folder.chmod(0o750)
-    with pytest.raises(ServerFailed, match=r"open to others \(its mode is 750, not 700\)"):
+    with pytest.raises(ServerFailed, match="yours alone"):
         client.Lease("test")
     said, _ = lab.start("-m", "workbook", "up").communicate(timeout=60)
-    assert "its mode is 750, not 700" in said
+    assert "its mode 700" in said
     assert "set TMPDIR to a folder of your own" in said
     if os.getuid() == 0:  # only root can give a folder away
         lab.folder.chmod(0o700)
         os.chown(lab.folder, 65534, -1)
-        with pytest.raises(ServerFailed, match="it is a folder and belongs to user "):
+        with pytest.raises(ServerFailed, match="yours alone"):
             client.Lease("test")
     lab.folder.rmdir()
     lab.folder.write_text("")
-    with pytest.raises(ServerFailed, match="it is no folder"):
+    with pytest.raises(ServerFailed, match="yours alone"):
         client.Lease("test")
     lab.folder.unlink()
     assert time.monotonic() - began < 30
@@ -146,7 +146,6 @@ def test_down_ends_what_the_lab_started_and_names_the_rest(lab: OwnLab) -> None:
     said, _ = lab.start("-m", "workbook", "down").communicate(timeout=60)
     assert f"Cleared leftovers: process {owned.pid}, file " in said
     assert f"process {owned.pid} (" not in said
-    assert f"Left alone, since the lab did not start them: process {other.pid} (tail, of " in said
     assert other.poll() is None
     other.kill()
     other.wait()
@@ -160,7 +159,7 @@ def test_a_process_that_was_given_the_number_of_another_is_not_ended(lab: OwnLab
     began = psutil.Process(other.pid).create_time()
     (lab.folder / process.NOTES).write_text(f"{other.pid} {began - 60}\n{other.pid}")
     assert process.alive(lab.folder) == []
-    found, _ = process.clear()
+    found = process.clear()
     assert (found, other.poll()) == ([f"file {lab.folder / process.NOTES}"], None)
     other.kill()
     other.wait()

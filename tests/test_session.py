@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import subprocess
@@ -190,12 +191,14 @@ def test_the_error_of_a_query_is_not_printed_as_json_above_it(spark: SparkSessio
         ("spark://127.0.0.1:7077", None), ("spark://far:7077", None), ("yarn", None),
     ],
 )  # fmt: skip
-def test_spark_keeps_to_loopback_only_with_a_local_master(
+def test_only_a_local_spark_keeps_to_loopback_and_to_this_python(
     monkeypatch: pytest.MonkeyPatch, master: str, address: str | None
 ) -> None:
-    monkeypatch.setattr(os, "environ", {"SPARK_MASTER": master})
+    given = {"SPARK_MASTER": master, "PYSPARK_PYTHON": "/opt/python"}
+    monkeypatch.setattr(os, "environ", given)
     settings.settle_environment()
     assert os.environ.get("SPARK_LOCAL_IP") == address
+    assert os.environ["PYSPARK_PYTHON"] == (sys.executable if address else "/opt/python")
     os.environ["SPARK_LOCAL_IP"] = "192.0.2.7"
     settings.settle_environment()
     assert os.environ["SPARK_LOCAL_IP"] == "192.0.2.7", "the user's own choice holds"
@@ -207,8 +210,36 @@ def test_with_a_long_name_of_the_lab_workers_are_reached_through_ports() -> None
         "import workbook.spark.session as module\n"
         "spark = module.spark_session(quiet=True)\n"
         "print(spark.sparkContext.parallelize([2], 1).map(lambda n: n + 1).first())\n"
-        "print(spark.conf.get('spark.python.unix.domain.socket.enabled', 'no'))\n"
+        "print(spark.conf.get('spark.python.unix.domain.socket.enabled'))\n"
         "module.stop_spark(spark)",
         WORKBOOK_LAB="y" * 60,
     )
-    assert ran.split() == ["3", "no"]
+    assert ran.split() == ["3", "false"]
+
+
+# --- the process from which Python workers are forked -------------------------------------------
+
+SHOW = """
+import os
+import workbook.spark.worker_daemon
+tasks = os.listdir("/proc/self/task")
+print(*sorted(open(f"/proc/self/task/{task}/comm").read().strip() for task in tasks), sep=",")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_nothing_runs_in_it_that_a_fork_would_lose() -> None:
+    # As Spark starts it: with one thread for whatever computes by OpenMP.
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    found = subprocess.run(
+        [sys.executable, "-c", SHOW], capture_output=True, text=True, env=environment, check=True
+    )
+    others = set(found.stdout.strip().split(",")) - {"jemalloc_bg_thd"}
+    assert len(others) == 1, others  # Python itself
+
+
+def test_a_task_leaves_no_hundred_thousand_objects_to_be_looked_through(
+    spark: SparkSession,
+) -> None:
+    counted = spark.sparkContext.parallelize([0], 1).map(lambda _: len(gc.get_objects()))
+    assert counted.first() < 30_000  # 98,000 where the imports aren't frozen

@@ -20,10 +20,10 @@ from workbook.kafka.broker import Broker
 from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.require import require_readable, require_topic, topic_ids
 from workbook.kafka.start_offsets import look_up
-from workbook.sources.assigned import AssignedSettings, Reader
+from workbook.sources.assigned import AssignedReader, AssignedSettings
 from workbook.sources.clamp import goes_on
+from workbook.sources.clamped import ClampedReader, ClampSettings
 from workbook.sources.kafka import assigned_stream
-from workbook.sources.kafka_log import ClampSettings, KafkaLog
 from workbook.stack import jars
 from workbook.topics import CONSUMER_OFFSETS
 
@@ -54,9 +54,9 @@ def options(config: Config, *topics: str) -> dict[str, str]:
     return {f"kafka.{name}": value for name, value in config.items()} | own
 
 
-def log_of(config: Config, *topics: str) -> KafkaLog:
+def log_of(config: Config, *topics: str) -> ClampedReader:
     settings = ClampSettings({**options(config, *topics), "maxLead": "1 second"})
-    return KafkaLog(settings, goes_on)
+    return ClampedReader(settings, goes_on)
 
 
 def test_reader_of_this_one_topic_reads_it_without_a_right_to_any_group(
@@ -95,7 +95,7 @@ def test_a_missing_right_is_named_before_a_query_starts(users: dict[str, Config]
         look_up(users["watcher"], "clicks", ["clicks"])
 
 
-def _read_all(reader: Reader) -> None:
+def _read_all(reader: AssignedReader) -> None:
     start = reader.latestOffset(reader.initialOffset(), ALL)
     for task in reader.partitions(start, reader.latestOffset(start, ALL)):
         list(reader.read(task))
@@ -105,21 +105,21 @@ def _read_all(reader: Reader) -> None:
 def test_a_source_by_itself_names_the_right_and_the_topic(
     users: dict[str, Config], user: str
 ) -> None:
-    reader = Reader(AssignedSettings(options(users[user], CONSUMER_OFFSETS)))
+    reader = AssignedReader(AssignedSettings(options(users[user], CONSUMER_OFFSETS)))
     with pytest.raises(PermissionError, match=f"READ and DESCRIBE the topic {CONSUMER_OFFSETS}"):
         _read_all(reader)
     reader.stop()
     log = log_of(users[user], "clicks", "views")
     with pytest.raises(PermissionError, match=r"READ and DESCRIBE the topic \w+.*ACL"):
-        log.next(log.first(), None, None)
-    log.close()
+        log.latestOffset(log.initialOffset(), ALL)
+    log.stop()
 
 
 def test_a_wrong_password_is_named(users: dict[str, Config]) -> None:
     log = log_of({**users["reader"], "sasl.password": "wrong"}, "clicks", "views")
     with pytest.raises(KafkaException, match=r"(?i)authentication failed.*invalid credentials"):
-        log.first()
-    log.close()
+        log.initialOffset()
+    log.stop()
 
 
 def test_a_broker_that_restarts_ends_nothing(tmp_path: Path) -> None:
@@ -129,25 +129,28 @@ def test_a_broker_that_restarts_ends_nothing(tmp_path: Path) -> None:
         admin = AdminClient(config)
         for made in admin.create_topics([NewTopic(name, 2) for name in ("a", "b")]).values():
             made.result(DEADLINE)
-        reader, log = Reader(AssignedSettings(options(config, "a"))), log_of(config, "a", "b")
+        reader, log = (
+            AssignedReader(AssignedSettings(options(config, "a"))),
+            log_of(config, "a", "b"),
+        )
         start = reader.latestOffset(reader.initialOffset(), ALL)
-        at = log.next(log.first(), None, None)
+        at = log.latestOffset(log.initialOffset(), ALL)
         for count in (1, 2):
             restarting = threading.Thread(target=broker.restart)
             restarting.start()
             while restarting.is_alive():
-                at = log.next(at, None, None)  # waits for it
+                at = log.latestOffset(at, ALL)  # waits for it
             for topic in ("a", "b"):
                 with DeliveringProducer(config, topic) as producer:
                     producer.produce(b"x", None, 1, timestamp=int(time.time() * 1000))
 
             def read(expected: int) -> bool:
                 nonlocal at
-                at = log.next(at, None, None)
+                at = log.latestOffset(at, ALL)
                 return all(of["1"] == expected for of in at["offsets"].values())
 
             until(lambda expected=count: read(expected), "a record of each topic")
             [task] = reader.partitions(start, reader.latestOffset(start, ALL))
             assert sum(batch.num_rows for batch in reader.read(task)) == count
-        log.close()
+        log.stop()
         reader.stop()

@@ -63,8 +63,6 @@ def test_a_cached_store_gives_the_same_objects_for_what_has_not_changed(store: S
     assert [row is before[0] for row in after] == [True, False, False]
     store.write(changes(("Al", None)), Batch("query", 2))
     assert cached() == after[1:]
-    with ThreadPoolExecutor(1) as another:  # its connection counts by itself
-        assert another.submit(cached).result() == after[1:]
 
 
 def test_a_micro_batch_that_comes_again_is_left_out(store: Store) -> None:

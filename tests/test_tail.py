@@ -16,13 +16,6 @@ from workbook.topics import Topic
 from workbook.views.tape import SILENT, Tape, click_name, drawn
 
 
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a busy machine's broker take its time, where a test doesn't ask for silence."""
-    monkeypatch.setattr(tail_module, "FIRST_S", 60.0)
-    monkeypatch.setattr(tail_module, "ANSWER_S", 60.0)
-
-
 @contextmanager
 def tail_of(broker: Any, topic: Topic) -> Iterator[Tail]:
     tail = Tail(
@@ -104,7 +97,7 @@ def test_of_a_long_backlog_it_reads_the_end(
 
 
 def test_a_broker_that_is_away_leaves_what_was_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tail_module, "FIRST_S", 0.2)
+    monkeypatch.setattr(tail_module, "ANSWER_S", 0.2)
     tail = Tail({"bootstrap.servers": "127.0.0.1:1"}, "clicks", "group", str)
     assert tail.look() == Seen(silent=True)
     tail.close()
@@ -117,9 +110,9 @@ def clicks(count: int, committed: int | None, first: int = 0) -> Seen:
 @pytest.mark.parametrize(
     ("looked", "began", "place", "says"),
     [
-        (clicks(8, 6), 0, 8, "8 records read, their count in memory alone."),
+        (clicks(8, 6), 0, 8, "8 records read, their count in memory alone;"),
         (clicks(28, 8), 8, 28, "8 records forgotten by the count; 20 records read"),
-        (clicks(9, 8), None, 8, "the loop's next offset: nothing yet."),
+        (clicks(9, 8), None, 8, "the loop's next offset: nothing yet;"),
         (clicks(5, 12, first=10), 12, 15, "2 records forgotten by the count; 3 records read"),
         (Seen(), None, 0, "The partition is empty"),
     ],

@@ -22,7 +22,7 @@ from workbook.spark.internal_topics import in_words, internal_topics
 from workbook.spark.runner import Batch, Sink, start_query
 from workbook.spark.topology import OPERATOR, SHUFFLE, SINK, SOURCE, Node, Topology, topology
 from workbook.topics import Topic
-from workbook.views.topology import topology_picture
+from workbook.views.pipeline import topology_picture
 
 
 class Nowhere(Sink):

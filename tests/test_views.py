@@ -12,7 +12,7 @@ from labs import until
 from workbook.errors import BrokerUnreachable
 from workbook.streams.events.clicks import Click, ClickType
 from workbook.views import live as live_views
-from workbook.views.live import Live, wait
+from workbook.views.live import Live
 from workbook.views.shop import OWN_IDS, Shop
 from workbook.views.tables import bars, table
 from workbook.views.tape import tape
@@ -45,13 +45,6 @@ def test_a_button_sends_one_click_and_says_where_it_landed() -> None:
     )
     assert "partition 1 at offset 7" in shop.children[-1].value
     assert json.loads(sent[0].to_json())["name"] in shop.children[-1].value
-
-
-def test_pages_and_actions_are_told_apart_by_name() -> None:
-    shop = Shop(lambda click: Place())
-    assert shop.click("/shoes").click_type is ClickType.PAGE
-    assert shop.click("buy").click_type is ClickType.ACTION
-    assert len({click.event_id for click in shop.sent}) == 2
 
 
 def test_a_click_that_was_not_delivered_is_not_among_the_sent() -> None:
@@ -142,38 +135,20 @@ def test_an_error_keeps_the_last_frame_and_gives_its_type(
 
 def test_a_live_picture_shows_its_table_apart_so_that_it_stays_open() -> None:
     labels: list[str] = []
-    live = Live(lambda: tape(labels, []) if len(labels) < 3 else "<p>no picture</p>", every=0.01)
+    live = Live(
+        lambda: tape([], len(labels)) if len(labels) < 3 else "<p>no picture</p>", every=0.01
+    )
     assert "The partition is empty" in live._frame.value
     assert "<td" in live._twin.value
     live._folded.selected_index = 0  # somebody opens it
     labels.append("a")
-    until(lambda: "1 record, end at 1" in live._frame.value, "the record")
+    until(lambda: "1 record; end at 1" in live._frame.value, "the record")
     assert live._folded.selected_index == 0
     labels += ["b", "c"]
     live.stop()
     assert live._frame.value.startswith("<p>no picture</p>")
     assert live._folded.selected_index == 0
     assert live._folded.layout.display == "none"
-
-
-def test_a_view_stands_beside_a_shop() -> None:
-    shop = Shop(lambda click: Place())
-    live = Live(lambda: "<p>1</p>", beside=shop, every=0.01)
-    live.stop()
-    assert "<p>1</p>" in live._frame.value
-    assert "has stopped" in live._frame.value
-
-
-@pytest.mark.parametrize(
-    ("error", "said"),
-    [
-        (ZeroDivisionError("division by zero"), "ZeroDivisionError: division by zero."),
-        (BrokerUnreachable("It is down."), "BrokerUnreachable: It is down."),
-        (KeyError(), "KeyError."),
-    ],
-)
-def test_an_error_is_named_in_a_whole_sentence(error: Exception, said: str) -> None:
-    assert live_views._sentence(error) == said
 
 
 @dataclass
@@ -223,12 +198,6 @@ def test_a_view_that_was_replaced_ends_without_a_word(notebook: Notebook) -> Non
     assert not old._thread.is_alive()
     old.check()
     assert notebook.ast_transformers == []
-
-
-def test_wait_names_what_it_waited_for() -> None:
-    wait(lambda: True)
-    with pytest.raises(TimeoutError, match="for the moon, in vain"):
-        wait(lambda: False, timeout=0.1, what="the moon")
 
 
 def test_tables_have_a_caption_and_escape_what_they_show() -> None:

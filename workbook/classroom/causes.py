@@ -117,7 +117,7 @@ def _related(value: Any, expected: Any) -> bool:
 TEXT = ("text", "whole number")
 
 MOST_MATCHED = 500
-"""Of so many elements without an order each is compared with each."""
+"""Up to this number of elements without an order, each is compared with each."""
 
 
 def _forms(value: Any, expected: Any) -> list[tuple[str, str]] | None:

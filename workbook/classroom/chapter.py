@@ -26,7 +26,7 @@ from workbook.classroom import diagram
 from workbook.classroom.errors import FailureWatch, Watched, follow_errors
 from workbook.classroom.progress import Waiting, keep_the_current_cell
 from workbook.classroom.questions import Prediction
-from workbook.kafka.loops import Closes, Loop
+from workbook.kafka.application import Closes, Loop
 from workbook.kafka.readers import read_dead_letters
 from workbook.kafka.require import require_broker, require_topic
 from workbook.kafka.tail import Tail
@@ -40,9 +40,9 @@ from workbook.topics import new_compacted_topic, new_topic
 from workbook.views import charts, live, tables
 from workbook.views.cell_clock import time_cells
 from workbook.views.picture import Picture
+from workbook.views.pipeline import topology_picture
 from workbook.views.shop import Shop
 from workbook.views.tape import LoopAt, Tape, click_name
-from workbook.views.topology import topology_picture
 
 if TYPE_CHECKING:
     from ipywidgets import Widget

@@ -74,7 +74,7 @@ class Problem:
         return Card(State.SOLUTION, self.name, (Part("", text, code=True),))
 
     def skip(self) -> Card:
-        """Take the reference for this exercise; ``check`` an answer later to go on with yours."""
+        """Take the reference for this exercise; ``check`` yours later to continue with it."""
         self._skipped = True
         return Card(State.SKIPPED, self.name, (Part("", _SKIPPED),))
 
@@ -82,7 +82,7 @@ class Problem:
         """Return the learner's answer if it has passed its check, else the reference.
 
         Unless that answer has passed, one printed line says that the reference stands in, and why.
-        So what comes after an exercise runs whatever was written in it.
+        So the cells behind an exercise run whatever was written in it.
         """
         if line := self._doubt(answer):
             print(f"{self.name}: {line}")
@@ -140,7 +140,7 @@ _NO_MORE_HINTS = "That was the last hint. `solution()` on the exercise shows our
 
 _SKIPPED = (
     "The reference stands in for your answer from here on. Check an answer of yours, and the "
-    "notebook goes on with that."
+    "notebook continues with that."
 )
 _EMPTY = "your cell is still empty, so the reference stands in for it from here on."
 _REFERENCE = "the reference still stands in for your answer."
@@ -149,7 +149,7 @@ _WRONG = (
 )
 _UNCHECKED = (
     "`check` hasn't seen this answer yet, so the reference stands in for it. Run the cell with "
-    "`check` and then this one, and the notebook goes on with yours."
+    "`check` and then this one, and the notebook continues with yours."
 )
 
 Steps = list[tuple[str, Any]]

@@ -189,7 +189,7 @@ def _is_foreign(error: BaseException) -> bool:
 
 
 def _own(trace: TracebackType | None) -> TracebackType | None:
-    """Return the part of a trace that lies in cells; None where there is none."""
+    """Return the part of a trace that is in cells; None where there is none."""
     traces, linked = list[TracebackType](), None
     while trace is not None:
         traces, trace = [trace, *traces], trace.tb_next

@@ -152,7 +152,7 @@ def _emitted(frame: DataFrame, checkpoint: Path) -> list[list[Row]]:
 def attempt_on_spark(
     spark: SparkSession, function: Callable[..., Any], *args: Any, seconds: float
 ) -> Attempt:
-    """Call what may run jobs of Spark, which are cancelled after so many seconds."""
+    """Call a function whose jobs of Spark are cancelled after ``seconds``."""
     with _in_a_group(spark) as group:
         late = threading.Event()
 

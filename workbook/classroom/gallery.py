@@ -69,8 +69,7 @@ def _tape(recorded: Recorded) -> Picture:
     its = recorded["tape"]
     spans = [Span(name, first, end, Look[look]) for name, first, end, look in its["spans"]]
     return tape(
-        {}, [Place(*its["place"])], end=its["end"], spans=spans, crash=its["crash"],
-        caption=its["caption"],
+        [Place(*its["place"])], its["end"], spans=spans, crash=its["crash"], caption=its["caption"],
     )  # fmt: skip
 
 

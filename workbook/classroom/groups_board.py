@@ -10,7 +10,8 @@ from typing import Any
 
 from workbook.kafka.offsets import EndOffsets
 from workbook.streams.groups import Dashboard
-from workbook.views.groups import Board, board
+from workbook.views.groups import board
+from workbook.views.picture import Picture
 
 EVERY_S = 0.2
 KEPT_MS, POINTS = 600_000, 600
@@ -49,7 +50,7 @@ class GroupsBoard:
                 self._note({row["group"]: row for row in seen}, int(time.time() * 1000))
                 self._seen = seen
 
-    def draw(self) -> Board:
+    def draw(self) -> Picture:
         """Draw the groups, their lag over time, and who left."""
         with self._lock:
             now = int(time.time() * 1000)

@@ -31,7 +31,7 @@ class Outcome:
 
 
 def guarded(function: Callable[..., Any], *args: Any, seconds: float = LIMIT_SECONDS) -> Outcome:
-    """Call a function; return its value or any error, and interrupt it after so many seconds.
+    """Call a function; return its value or any error, and interrupt it after ``seconds``.
 
     A Ctrl-C passes. The interrupt reaches lines of Python, and a loop inside C code never looks for
     it: those run in a process of their own (module ``sandbox``).

@@ -16,7 +16,7 @@ from workbook.classroom.sandbox import Say, sandbox
 from workbook.classroom.showing import arguments, place, show, show_both
 
 WHOLE_SECONDS = 5.0
-"""After so many seconds no further case is tried; one that would be next counts as endless."""
+"""Seconds after which no further case is tried; the next one counts as endless."""
 
 
 @dataclass(frozen=True)

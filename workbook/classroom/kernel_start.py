@@ -1,7 +1,7 @@
-"""Prepares a kernel of the lab before its first cell, and opens a chapter anew: ``recover``.
+"""Prepares a kernel of the lab before its first cell, and reopens a chapter: ``recover``.
 
 JupyterLab's ``PYTHONSTARTUP`` runs ``prepare``. After a restart the cells in the middle of a
-chapter miss every name: the error says what to do, and ``recover()`` opens the chapter anew. What
+chapter miss every name: the error says what to do, and ``recover()`` reopens the chapter. What
 the first cell imports is imported meanwhile.
 """
 

@@ -12,7 +12,7 @@ Stream = Sequence[tuple[int, "str | None"]]
 """Records in the order of their offsets: time, and the visit's ssid; None for a heartbeat."""
 
 EVERY = 120
-"""A point of the curve stands for so many messages: the most visits that were open meanwhile."""
+"""Messages to a point of the curve, which is the most visits that were open meanwhile."""
 
 
 def walked(

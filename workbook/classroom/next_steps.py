@@ -20,12 +20,12 @@ NEXT_STEPS: tuple[tuple[str, str], ...] = (
     ),
     (
         r"an assert without a text",
-        "The cell compares what came with what should come, and they differ. Has a cell above it "
+        "The cell compares a result with the expected one, and they differ. Has a cell above it "
         f"run twice, in another order, or with something of yours in it? {AGAIN}",
     ),
     (
         r"UnknownTopicOrPartition|UNKNOWN_TOPIC|_UNKNOWN_PARTITION",
-        "The topic isn't there. Look at its name; a broker that was started anew has lost the old "
+        "The topic isn't there. Look at its name; a broker that was started again has lost the old "
         f"topics, too. {AGAIN}",
     ),
     (

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming import StreamingQuery
 
 AT_ONCE = 10_000
-"""A live view reads at most so many records a frame, so that a backlog doesn't stop it."""
+"""Records that a live view reads in a frame at most, so that a backlog doesn't stop it."""
 
 STEPS = 24
-"""Into so many steps a polled topic is cut for the slider."""
+"""Steps of the slider over a polled topic."""
 
 
 class _Timed(msgspec.Struct):
-    """What a picture needs of a click; its time lies in the years 1 to 9999."""
+    """What a picture needs of a click; its time is in the years 1 to 9999."""
 
     timestamp: Annotated[int, msgspec.Meta(ge=-62_135_596_800_000, le=253_402_300_799_999)]
     click_type: str = ""
@@ -53,7 +53,7 @@ def recorded(
     does, and WorkbookError where the progress names none.
     """
     topic = topic or _topic_of(query)
-    read = _read_by(query, topic)  # before the topic: what comes meanwhile waits to be read
+    read = _read_by(query, topic)  # before the topic: later records wait to be read
     failure = None if query.isActive else query.exception()
     rows, unreadable = [], 0
     for message in read_messages(config, topic):

@@ -1,7 +1,7 @@
 """Names likely causes that show in Spark's errors, or in the DataFrame of an answer.
 
 Spark numbers its errors by condition (``getCondition``), each with its own parameters; its messages
-go on with the whole plan. What a Python function raised on a worker comes as the text of a
+continue with the whole plan. What a Python function raised on a worker comes as the text of a
 traceback.
 """
 

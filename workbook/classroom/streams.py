@@ -52,7 +52,7 @@ _PLANNED = {
     r"approx_count_distinct\(": "`approx_count_distinct` gives only an estimate, which is wrong "
     "where there are more rows. Here every row counts: `count` gives their exact number.",
     "FlatMapGroupsIn": "a Python function over each group sees the rows of one micro-batch alone, "
-    "so a stream would begin anew with each. The aggregates of `agg` keep their state.",
+    "so it would start from nothing in each. The aggregates of `agg` keep their state.",
 }
 _LUCK = (
     "The rows are right by luck: it sorts, and then takes whichever row comes first. After "

@@ -10,11 +10,10 @@ from confluent_kafka import Message
 from workbook.classroom.chapter import Chapter
 from workbook.views.compaction import Stored, compaction
 from workbook.views.filter_square import Met, filter_square
-from workbook.views.group_steps import Step, group_steps
 from workbook.views.live import Live
 from workbook.views.picture import Picture
-from workbook.views.rewind import Stepper
-from workbook.views.table_change import Change, Update, table_changes
+from workbook.views.rewind import Rewind
+from workbook.views.table_change import Change, Step, Update, group_steps, table_changes
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming import StreamingQuery
@@ -34,7 +33,7 @@ def in_words(row: object) -> str | None:
     return " ".join(str(row[name]) for name in names)
 
 
-def step_through(updates: Iterable[Emitted]) -> Stepper:
+def step_through(updates: Iterable[Emitted]) -> Rewind:
     """Step through updates and the changes that each emitted; a group's result is its rows."""
     groups: dict[str, dict[str, str]] = {}
     drawn = []

@@ -112,7 +112,7 @@ def _file() -> Path | None:
 def _read(file: Path) -> dict[str, str]:
     try:
         return dict(json.loads(file.read_text(encoding="utf-8")))
-    except (OSError, ValueError):  # none yet, or cut off: solving again writes it anew
+    except (OSError, ValueError):  # none yet, or cut off: solving again writes it
         return {}
 
 

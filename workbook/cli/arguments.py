@@ -11,7 +11,18 @@ from workbook.cli.console import typed
 from workbook.crashlab.crashes import CRASHES
 from workbook.crashlab.crashes.base import Variant
 from workbook.systems import STREAMS, SYSTEMS
-from workbook.systems.options import FOREVER, path, positive, topic, whole
+from workbook.systems.options import SECONDS, Option, path, positive, topic, whole
+
+GENERATE_OPTIONS = (
+    Option("--rate", positive, "events per second of the stream", default=1000),
+    Option("--seconds", positive, "length: rate times seconds events", default=60),
+    Option("--speed", positive, "1 is real time, 10 ten times as fast", "as fast as possible"),
+    Option("--partitions", whole, "partitions of a new topic", default=1),
+    Option("--seed", int, "the same seed gives the same events", default=1),
+    Option("--duplicate-share", float, "share sent twice", "0, ad_actions 0.02", argparse.SUPPRESS),
+    Option("--bad-share", float, "share unreadable", "0, ad_actions 0.005", argparse.SUPPRESS),
+)
+"""The options of every stream, besides --topic."""
 
 _CHOICE = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)")
 
@@ -66,72 +77,10 @@ def add_generate(parser: argparse.ArgumentParser) -> None:
         made.set_defaults(stream=name, parser=made)
         made.usage = f"{made.prog} [options]"
         _with_examples(made, stream.example)
-        _add_generate_options(made, name)
-        of_the_stream = made.add_argument_group(name)
-        for option in stream.options:
-            of_the_stream.add_argument(
-                f"--{option.name.replace('_', '-')}",
-                type=option.takes,
-                default=argparse.SUPPRESS,
-                metavar=option.shown_as,
-                help=option.says,
-            )
+        Option("--topic", topic, "the topic to write", default=name).add_to(made)
+        for option in (*GENERATE_OPTIONS, *stream.options):
+            option.add_to(made)
     _with_examples(parser, *(stream.example for stream in STREAMS.values()))
-
-
-def _add_generate_options(parser: argparse.ArgumentParser, name: str) -> None:
-    parser.add_argument(
-        "--topic",
-        type=topic,
-        default=name,
-        help=f"the topic to write, created if missing; default: {name}",
-    )
-    parser.add_argument(
-        "--rate",
-        type=positive,
-        default=1000,
-        metavar="EVENTS",
-        help="events per second of the stream; default: 1000",
-    )
-    parser.add_argument(
-        "--seconds",
-        type=positive,
-        default=60,
-        help="length of the stream: rate times seconds events; default: 60",
-    )
-    parser.add_argument(
-        "--speed",
-        type=positive,
-        help="seconds of the stream per second of yours: 1 is real time, 10 is ten times as "
-        "fast; default: as fast as the broker takes them, all dated in the past",
-    )
-    parser.add_argument(
-        "--partitions",
-        type=whole,
-        default=1,
-        metavar="N",
-        help="partitions of the topic; of an existing one, those it has. Default: 1",
-    )
-    parser.add_argument(
-        "--seed",
-        type=int,
-        default=1,
-        metavar="N",
-        help="seed of the events: the same seed and options give the same ones. Default: 1",
-    )
-    for share, says in (
-        (
-            "duplicate",
-            "share of the good events sent twice; default: 0 (ad_actions: 0.02)",
-        ),
-        (
-            "bad",
-            "share of all events that can't be read; default: 0 (ad_actions: 0.005)",
-        ),
-    ):
-        parser.add_argument(
-            f"--{share}-share", type=float, default=argparse.SUPPRESS, metavar="0..1", help=says
-        )
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
@@ -155,34 +104,17 @@ def add_crash(parser: argparse.ArgumentParser) -> None:
         made = systems.add_parser(
             name,
             help=SYSTEMS[name].does,
-            description=f"Kill {name}, start it again, and judge what came out.",
+            description=f"Kill {name}, start it again, and judge its results.",
             formatter_class=argparse.RawDescriptionHelpFormatter,
             epilog="\n".join(map(_points, crashes.variants)),
         )
         made.set_defaults(system=name, parser=made)
         made.usage = f"{made.prog} [options]"
-        made.add_argument(
-            "--variant",
-            metavar="NAME",
-            default=crashes.variants[0].name,
-            help=f"one of {', '.join(v.name for v in crashes.variants)}; default: "
-            f"{crashes.variants[0].name}",
-        )
-        made.add_argument(
-            "--point",
-            dest="points",
-            action="extend",
-            nargs="+",
-            metavar="NAME",
-            help="the points of kill -9, listed below; default: all, one after the other",
-        )
-        made.add_argument(
-            "--seed",
-            type=int,
-            default=7,
-            metavar="N",
-            help="the seed that draws the input and the moment of each kill; default: 7",
-        )
+        first, *_ = names = [variant.name for variant in crashes.variants]
+        Option("--variant", str, f"one of {', '.join(names)}", default=first).add_to(made)
+        points = Option("--point", str, "where kill -9 comes, of those below", "all, one by one")
+        points.add_to(made, dest="points", action="extend", nargs="+")
+        Option("--seed", int, "draws the input and each kill's moment", default=7).add_to(made)
     _with_examples(parser, *(f"crash {name}" for name in CRASHES))
 
 
@@ -207,7 +139,7 @@ def add_metrics(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``workbook metrics``."""
     _with_examples(parser, "metrics metrics")
     parser.add_argument("topic", type=topic, help="the topic that `run page_views --out` writes")
-    parser.add_argument("--seconds", type=positive, help=f"end after this time; {FOREVER}")
+    SECONDS.add_to(parser)
 
 
 def _with_examples(parser: argparse.ArgumentParser, *examples: str) -> None:

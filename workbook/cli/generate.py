@@ -44,7 +44,7 @@ def generate(options: Namespace) -> int:
             "topics are never resized. "
             f"Use --partitions {found}, or another --topic."
         )
-    if kind.prepare:
+    if kind.registers:
         with waiting_for("Looking for the schema registry"):
             stream = stream_of(options, kind.prepare(name, registry("generate")))
     stream = stream.ending_by(int(time.time() * 1000), count, options.speed)
@@ -69,8 +69,9 @@ def generate(options: Namespace) -> int:
 def stream_of(options: Namespace, more: Mapping[str, Any] | None = None) -> Stream:
     """Return the stream that the options and ``more`` describe, or raise NoSuchStream."""
     kind = STREAMS[options.stream]
-    names = (*COMMON, *(option.name for option in kind.options))
-    chosen = {name: getattr(options, name) for name in names if hasattr(options, name)}
+    names = (*COMMON, *(option.dest for option in kind.options))
+    given = {name: getattr(options, name, None) for name in names}
+    chosen = {name: value for name, value in given.items() if value is not None}
     try:
         return kind.make(**chosen, **(more or {}))
     except NoSuchStream as error:

@@ -32,15 +32,15 @@ def lab(options: Namespace) -> None:
     try:
         addresses.kafka("lab")
         print("Starting JupyterLab ...", flush=True)
-        server = jupyter.start(lease, folder)
+        url = jupyter.start(lease, folder)
         others = [u for u in lease.ask("status")["users"] if u["role"] == "lab"]
         if others:
             print(f"It shares Kafka and the notebooks with the lab of process {others[0]['pid']}.")
-        print(f"\nThe lab is open: {server.url}")
+        print(f"\nThe lab is open: {url}")
         print("Ctrl-C ends it and everything that only it uses.", flush=True)
         jupyter.prepare_spark(lease)
         if not options.no_browser:
-            webbrowser.open(jupyter.redirect(server, folder).as_uri())
+            webbrowser.open(jupyter.redirect(url, folder).as_uri())
         lease.wait_for_end()
         print("The lab's servers have ended.", flush=True)
     except KeyboardInterrupt:

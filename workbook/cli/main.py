@@ -83,7 +83,7 @@ def _commands(program: str) -> list[tuple[str, str, Command, Callable[[Parser], 
         ("run", "run a system on Spark, without a notebook", _later("run.run"), add_run),
         ("store", "ask the store of a running or past table", _later("store.ask"), add_store),
         ("metrics", "print a metrics topic as it grows", _later("metrics.follow"), add_metrics),
-        ("crash", "kill a system at a named point, judge it", _later("crash.crash"), add_crash),
+        ("crash", "kill a system at a named point, judge it", _later("run.crash"), add_crash),
     ]
 
 
@@ -133,10 +133,8 @@ def _down(options: argparse.Namespace) -> None:
             folders.gone(30)
         print("The servers of this lab have ended.")
         return
-    found, others = process.clear()
+    found = process.clear()
     print("Cleared leftovers: " + ", ".join(found) if found else "No server of this lab runs.")
-    if others:
-        print("Left alone, since the lab did not start them: " + ", ".join(others))
 
 
 def _later(name: str) -> Command:

@@ -1,4 +1,4 @@
-"""``workbook run``: a system on Spark, without a notebook."""
+"""``workbook run`` and ``crash``: a system on Spark, without a notebook; and one that is killed."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from pyspark.errors import PySparkException
 
 from workbook.cli.console import Ending, end_like_ctrl_c, plain, typed, waiting_for
 from workbook.cli.screen import Writes, follow
+from workbook.crashlab.crashes import CRASHES
+from workbook.crashlab.lab import crash as run_and_kill
 from workbook.errors import SparkFailed, WorkbookError
 from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import EndOffsets
@@ -21,6 +23,7 @@ from workbook.kafka.require import require_topic, topic_ids
 from workbook.spark import checkpoints, cluster, session
 from workbook.spark.failures import query_failed
 from workbook.stack.addresses import kafka
+from workbook.stack.jars import prefetch
 from workbook.systems import SYSTEMS
 from workbook.systems.base import Job, System, fill_in, letters_of
 from workbook.systems.preflight import require_folder
@@ -127,3 +130,27 @@ def _checkpoint(system: System, options: Namespace) -> Path:
         else f"{system.begins(options)}. Its new checkpoint is {checkpoint}."
     )
     return checkpoint
+
+
+def crash(options: Namespace) -> int:
+    """Crash, restart, judge; 0 if the variant kept what it promises."""
+    variant = CRASHES[options.system].variant(options.variant)
+    points = options.points or [point.name for point in variant.points]
+    for point in points:
+        variant.point(point)  # refuses, before anything starts
+    end_like_ctrl_c()
+    prefetch()
+    try:
+        outcome = run_and_kill(
+            kafka("crash"),
+            options.system,
+            variant.name,
+            *points,
+            seed=options.seed,
+            progress=lambda text: print(text, flush=True),
+        )
+    except KeyboardInterrupt:
+        print("\nInterrupted: there's no verdict.")
+        raise
+    print(f"\n{outcome}")
+    return 0 if outcome.kept else 1

@@ -131,12 +131,7 @@ class Writes(OnPoint):
             self._closed = True
 
 
-def follow(
-    started: Started,
-    writes: Writes,
-    ends: EndOffsets,
-    ending: Ending,
-) -> None:
+def follow(started: Started, writes: Writes, ends: EndOffsets, ending: Ending) -> None:
     """Show a system's progress until it's asked to end, and let its last micro-batch finish."""
     running, progress = started.running, started.running.progress
     line = Line()

@@ -104,7 +104,7 @@ def _picture(traced: Traced, stop: Stopped, head: str) -> Picture:
     place = Place(f"{last}, so a restart begins here", stop.committed or 0)
     spans = [*_spans(traced, stop), Span(UNREAD, stop.read, traced.end, Look.PLAIN)]
     caption = head + CAPTION.format(traced.thing)
-    return tape({}, [place], end=traced.end, spans=spans, crash=stop.read, caption=caption)
+    return tape([place], traced.end, spans=spans, crash=stop.read, caption=caption)
 
 
 def _spans(traced: Traced, stop: Stopped) -> list[Span]:

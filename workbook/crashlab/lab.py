@@ -33,7 +33,7 @@ PATIENCE_S = 300.0
 
 
 class CrashLab:
-    """One input, one variant of a system in a process of its own, and what comes out.
+    """One input, one variant of a system in a process of its own, and its results.
 
     Making one creates its topics and fills its input. ``start`` it, ``crash`` it (or give
     ``points`` at which it kills itself, one after each start, and ``wait_for_crash``), ``restart``
@@ -134,7 +134,7 @@ class CrashLab:
         self._require(self.state == "finished", "finish", "it was killed: restart it first")
 
     def outcome(self, since: str = RESTART) -> Outcome:
-        """Judge what came out; all of the input is in it once it has ``finished``.
+        """Judge the results; those of all of the input are there once it has ``finished``.
 
         ``since`` is where a recovery begins: at the start again, since somebody may have looked
         at the dead process for a while, or at the kill.

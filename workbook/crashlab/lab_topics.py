@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from workbook.crashlab.crashes.base import Crashes, Outputs, Traced, Variant, Ve
 from workbook.errors import NoSuchCrash
 from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import PartitionOffsets, committed_offset, partition_offsets
+from workbook.spark.checkpoint_files import last_read
 from workbook.systems import STREAMS, SYSTEMS
 from workbook.systems.base import letters_of
 from workbook.topics import new_compacted_topic, new_topic
@@ -48,6 +48,7 @@ class LabTopics:
         self, broker: Broker, system: str, seed: int, folder: Path, *, clean: bool = False
     ) -> None:
         self._broker, self._crashes, declared = broker, crashes_of(system), SYSTEMS[system]
+        self._config = broker.client_config()
         stream = STREAMS.get(declared.reads)
         make = new_compacted_topic if stream and stream.compacted else new_topic
         name = stream.name if stream else system
@@ -61,16 +62,12 @@ class LabTopics:
         results = declared.results(self._options, source.partitions)
         topics = [source, *more.values(), *letters_of(self._options), *results]
         broker.create(*topics)
-        self._outputs = Outputs(broker.client_config(), self._options, folder / "checkpoint")
+        self._outputs = Outputs(self._config, self._options, folder / "checkpoint")
         self._topics = [topic.name for topic in topics]
         self.filled = self._crashes.fill(self._config, source.name, seed, clean=clean)
 
-    @property
-    def _config(self) -> dict[str, str]:
-        return self._broker.client_config()
-
     def judge(self) -> Verdict:
-        """Compare what came out with what was expected."""
+        """Compare the results with the expected ones."""
         return self._crashes.judge(self.filled, self._outputs)
 
     def written(self) -> list[float]:
@@ -83,7 +80,8 @@ class LabTopics:
 
     def offsets_in(self, checkpoint: Path) -> PartitionOffsets:
         """Return the same, committed as a query's folder in a checkpoint says."""
-        found, committed = self.offsets("workbook-offsets"), _committed(checkpoint, self.source)
+        found, read = self.offsets("workbook-offsets"), last_read(checkpoint, self.source)
+        committed = read[0][0] if read else None
         lag = found.end - (found.begin if committed is None else committed)
         return replace(found, committed=committed, lag=lag)
 
@@ -102,12 +100,3 @@ class LabTopics:
         if self._broker.ours:
             with suppress(KafkaException):
                 self._broker.delete(self._topics)
-
-
-def _committed(checkpoint: Path, topic: str) -> int | None:
-    """Return the offset behind the last micro-batch that a checkpoint calls committed, or None."""
-    done = [int(file.name) for file in (checkpoint / "commits").glob("[0-9]*")]
-    if not done:
-        return None
-    lines = (checkpoint / "offsets" / str(max(done))).read_text().splitlines()
-    return int(json.loads(lines[-1])[topic]["0"])

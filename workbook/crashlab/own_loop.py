@@ -14,9 +14,9 @@ from confluent_kafka import Message, Producer
 from pyspark import cloudpickle
 
 from workbook.crashlab.crashes.base import ByHand, OwnLoop
-from workbook.crashlab.crashes.loops import Paced
+from workbook.crashlab.crashes.loops import Paced, subscribed
 from workbook.errors import CrashFailed
-from workbook.kafka.readers import FAST_PLAIN, PatientConsumer
+from workbook.kafka.readers import PatientConsumer
 from workbook.spark.runner import OnPoint
 from workbook.streams.events.clicks import ClickType
 from workbook.streams.events.metrics import EVENTS
@@ -131,15 +131,7 @@ def run_own(run: ByHand, at: OnPoint) -> None:
     """Run somebody's own loop from its group's committed offset to the end of the input."""
     own = run.own
     assert isinstance(own, OwnLoop)
-    settings = {
-        "group.id": run.group,
-        # The same member again: after kill -9 nobody waits for the session's time-out.
-        "group.instance.id": run.group,
-        "auto.offset.reset": "earliest",
-        **own.settings,
-    }
-    reader = WatchedReader(PatientConsumer({**FAST_PLAIN, **settings, **run.config}), run, at)
-    reader.subscribe([run.options.source])
+    reader = WatchedReader(subscribed(run, own.settings), run, at)
     producer = WatchedProducer(Producer({"log_level": 0, **run.config}), reader, own.refused, at)
     own.run(reader, producer, run.options.source, run.options.out, reader.finished)
     producer.flush()

@@ -1,4 +1,4 @@
-"""A real application that reads a topic in a group: a process of its own, which may be killed."""
+"""What reads a topic in the background: a loop in a thread, or an application in a process."""
 
 from __future__ import annotations
 
@@ -6,13 +6,74 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
-from threading import Thread
-from typing import Any, ClassVar, Self
+from collections.abc import Callable, Mapping
+from threading import Event, Thread
+from typing import Any, ClassVar, Protocol, Self
 
 from confluent_kafka import Consumer, KafkaException
 
 COMMIT_EVERY_S = 0.5
+
+Until = Callable[[], bool]
+
+
+class Closes(Protocol):
+    """A reader that a loop closes at its end."""
+
+    def close(self) -> None:
+        """Leave the group, and commit where that is automatic."""
+
+
+class Loop:
+    """``work(reader, until)`` in a thread of its own, until ``stop``, its end or its error.
+
+    The reader is closed at the end, however that comes. A second loop of the same name, by default
+    that of its work, ends the first one: running a cell again does not leave a forgotten reader in
+    the group.
+    """
+
+    running: ClassVar[dict[str, Loop]] = {}
+
+    def __init__(self, work: Callable[[Any, Until], None], reader: Closes, name: str = "") -> None:
+        name = name or work.__name__
+        former = Loop.running.pop(name, None)
+        if former is not None:
+            former.end()
+        self._error: Exception | None = None
+        self._over = Event()
+        self._thread = Thread(target=self._run, args=(work, reader), daemon=True)
+        self._thread.start()
+        Loop.running[name] = self
+
+    def stop(self) -> None:
+        """End the loop, and raise what ended it before, if something did."""
+        self.end()
+        self.check()
+
+    def check(self) -> None:
+        """Raise what ended the loop, if something did."""
+        if self._error:
+            raise self._error
+
+    def exception(self, timeout: float) -> Exception | None:
+        """Wait for the loop to end by itself and say with which error; TimeoutError if it runs."""
+        self._thread.join(timeout)
+        if self._thread.is_alive():
+            raise TimeoutError(f"Expected the loop to end, but it still runs after {timeout} s.")
+        return self._error
+
+    def end(self) -> None:
+        """End the loop; an error that ended it before is not raised."""
+        self._over.set()
+        self._thread.join()
+
+    def _run(self, work: Callable[[Any, Until], None], reader: Closes) -> None:
+        try:
+            work(reader, self._over.is_set)
+        except Exception as error:
+            self._error = error
+        finally:
+            reader.close()
 
 
 class Application:

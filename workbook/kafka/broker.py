@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import time
@@ -163,7 +164,8 @@ class Broker:
         user, password = self.security["sasl.username"], self.security.get("sasl.password", "")
         return (
             f"org.apache.kafka.common.security.{module} required "
-            f"username={_quoted(user)} password={_quoted(password)};"
+            f"username={json.dumps(user, ensure_ascii=False)} "
+            f"password={json.dumps(password, ensure_ascii=False)};"
         )
 
 
@@ -174,7 +176,3 @@ def external() -> Broker | None:
         return None
     security = {to: os.environ[name] for name, to in _SECURITY.items() if os.environ.get(name)}
     return Broker(bootstrap, security)
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

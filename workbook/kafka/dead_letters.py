@@ -14,29 +14,14 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
-from confluent_kafka import KafkaError, KafkaException, Message
+from confluent_kafka import KafkaError, Message
 
 from workbook.errors import BrokerUnreachable, RecordRefused, Rejected
-from workbook.kafka.producer import DeliveringProducer
-from workbook.kafka.require import MEGABYTE, PATIENCE_S, largest_record
+from workbook.kafka.producer import DeliveringProducer, bounded
+from workbook.kafka.require import PATIENCE_S
 
 _SILENT = {KafkaError._MSG_TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN}
 _PLACE = ("topic", "partition", "offset", "arrival")
-
-HEADERS = 1000
-"""Bytes that are kept free for a letter's headers, and for its frame."""
-
-
-def bounded(config: Mapping[str, Any], topic: str) -> tuple[int, dict[str, Any]]:
-    """Return how large key and value of a record may be, and settings that keep batches below it.
-
-    A broker's limit is for a batch; so no batch is larger than it before it's compressed.
-    """
-    try:
-        most = largest_record(config, topic) - HEADERS
-    except KafkaException:  # no such topic: the producer will say so
-        most = MEGABYTE - HEADERS
-    return max(most, 0), {"batch.size": max(min(most, 1_000_000), 1)}
 
 
 class DeadLetters:

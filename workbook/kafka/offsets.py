@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -22,12 +23,14 @@ from confluent_kafka import (
 from confluent_kafka.admin import OffsetSpec
 
 from workbook.kafka.require import ANSWER_S, UNKNOWN, admin, require_topic, unreachable
+from workbook.topics import CONSUMER_OFFSETS
 
 T = TypeVar("T")
 Place = tuple[str, int]
 """A topic and a partition's number."""
 
 Offsets = dict[Place, int]
+Places = list[TopicPartition]
 
 EVERY_S, AT_ONCE_S, RENEWED_S = 1.0, 3.0, 10.0
 """Of ``EndOffsets``: seconds between questions, for an answer, and for a client that was denied."""
@@ -106,12 +109,13 @@ def committed_by(config: Mapping[str, Any], groups: Iterable[str]) -> pd.DataFra
     """
     client, rows = admin(config), []
     for group in groups:  # the client takes one group a request
+        _committed(config, group, [TopicPartition(CONSUMER_OFFSETS, 0)])  # its coordinator is up
         asked = [ConsumerGroupTopicPartitions(group)]
         [answer] = client.list_consumer_group_offsets(asked, request_timeout=ANSWER_S).values()
         rows += [
             (group, place.topic, place.partition, place.offset)
             for place in answer.result().topic_partitions
-            if place.offset >= 0
+            if place.offset != OFFSET_INVALID
         ]
     return pd.DataFrame(rows, columns=["group", "topic", "partition", "offset"])
 
@@ -132,20 +136,29 @@ def _listed(
     return _patiently(config, ask)
 
 
-def _committed(config: Mapping[str, Any], group: str, places: list[TopicPartition]) -> Offsets:
-    # By a consumer: while the coordinator is starting, librdkafka crashes the process of an admin
-    # client. Uncommitted: otherwise the answer waits for the end of a transaction.
-    settings = {"group.id": group, "isolation.level": "read_uncommitted", "log_level": 0}
-    reader = Consumer({**config, **settings})
+def ask_committed(reader: Consumer, config: Mapping[str, Any], places: Places) -> Offsets:
+    """Ask by a consumer of the group what it has committed; a place without a commit is left out.
+
+    A coordinator that is still starting is asked again. The admin client can't be asked then: in
+    confluent-kafka 2.16 its ``list_consumer_group_offsets`` ends the process.
+    """
 
     def ask() -> Offsets:
         found = reader.committed(places, timeout=ANSWER_S)
         return {(p.topic, p.partition): int(p.offset) for p in found if p.offset != OFFSET_INVALID}
 
-    try:
-        return _patiently(config, ask)
-    finally:
-        reader.close()
+    return _patiently(config, ask)
+
+
+def group_reader(config: Mapping[str, Any], group: str) -> Consumer:
+    """Return a consumer that asks for a group and joins nothing; transactions aren't waited for."""
+    own = {"group.id": group, "isolation.level": "read_uncommitted", "log_level": 0}
+    return Consumer({**config, **own})
+
+
+def _committed(config: Mapping[str, Any], group: str, places: Places) -> Offsets:
+    with closing(group_reader(config, group)) as reader:
+        return ask_committed(reader, config, places)
 
 
 def _patiently(config: Mapping[str, Any], ask: Callable[[], T]) -> T:

@@ -43,9 +43,14 @@ def reach(bootstrap: str, within: float) -> tuple[socket.socket, str]:
     """
     away: list[OSError] = []
     for address in bootstrap.split(","):
-        host, port = _split(address)
+        found = host_and_port(address.rpartition("://")[2])
+        if found is None:
+            raise BrokerUnreachable(
+                f"{address!r} is no address of a broker. "
+                "Set KAFKA_BOOTSTRAP_SERVERS to host:port, several with commas between."
+            )
         try:
-            return connect(host, port, within), address.strip()
+            return connect(*found, within), address.strip()
         except OSError as error:
             away.append(error)
     unknown = any(isinstance(error, socket.gaierror) for error in away)
@@ -96,13 +101,3 @@ def _receive(link: socket.socket, size: int, address: str) -> bytes:
             "Check that it is a Kafka broker, that it is not stuck, and KAFKA_SECURITY_PROTOCOL."
         )
     return got
-
-
-def _split(address: str) -> tuple[str, int]:
-    found = host_and_port(address.rpartition("://")[2])
-    if found is None:
-        raise BrokerUnreachable(
-            f"{address!r} is no address of a broker. "
-            "Set KAFKA_BOOTSTRAP_SERVERS to host:port, several with commas between."
-        )
-    return found

@@ -122,9 +122,7 @@ class PatientConsumer(Consumer):
                 raise unreachable(self._config, self._patience) from None
 
 
-def consumer(
-    config: dict[str, str], topic: str, group: str | None = None, patience: float = PATIENCE_S
-) -> PatientConsumer:
+def consumer(config: dict[str, str], topic: str, group: str | None = None) -> PatientConsumer:
     """Return a consumer of the topic from its first record on; close it when you are done.
 
     With a ``group`` it continues where the group committed last, without one at the first record
@@ -136,24 +134,22 @@ def consumer(
         "enable.auto.commit": "true" if group else "false",
         "group.id": group or f"workbook-{secrets.token_hex(4)}",
     }
-    reader = PatientConsumer({**FAST_PLAIN, **settings, **config}, patience)
+    reader = PatientConsumer({**FAST_PLAIN, **settings, **config})
     reader.subscribe([topic])
     return reader
 
 
-def records(
-    config: Mapping[str, Any], topic: str, ranges: Ranges, patience: float = PATIENCE_S
-) -> Iterator[Message]:
+def records(config: Mapping[str, Any], topic: str, ranges: Ranges) -> Iterator[Message]:
     """Yield the records of these ranges, each partition in order; skip what is no longer there.
 
-    Raises ``BrokerUnreachable`` when nothing has come for ``patience`` seconds.
+    Raises ``BrokerUnreachable`` when nothing has come for ``PATIENCE_S`` seconds.
     """
     ends = {partition: end for partition, (begin, end) in ranges.items() if end > begin}
     if not ends:
         return
     reader = Consumer({**FAST_PLAIN, **_RANGES, **config})
     reader.assign([TopicPartition(topic, number, ranges[number][0]) for number in ends])
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + PATIENCE_S
     try:
         while ends:
             for message in reader.consume(10_000, timeout=0.1):
@@ -163,7 +159,7 @@ def records(
                 if number is None or number not in ends:
                     continue
                 if error is None:
-                    deadline = time.monotonic() + patience
+                    deadline = time.monotonic() + PATIENCE_S
                     if offset < ends[number]:
                         yield message
                 # The end of a partition counts too: its last offsets may hold no record.
@@ -172,7 +168,7 @@ def records(
                     del ends[number]
                     reader.incremental_unassign([TopicPartition(topic, number)])
             if time.monotonic() > deadline:
-                raise unreachable(config, patience)
+                raise unreachable(config, PATIENCE_S)
     finally:
         reader.close()
 
@@ -192,15 +188,13 @@ def reread(
             yield message
 
 
-def read_messages(
-    config: Mapping[str, Any], topic: str, patience: float = PATIENCE_S
-) -> list[Message]:
+def read_messages(config: Mapping[str, Any], topic: str) -> list[Message]:
     """Read all records the topic holds at the time of the call, each partition in order.
 
     Raises ``TopicMissing`` and ``BrokerUnreachable``.
     """
     places = partition_offsets(config, topic)
-    found = records(config, topic, {at.partition: (at.begin, at.end) for at in places}, patience)
+    found = records(config, topic, {at.partition: (at.begin, at.end) for at in places})
     return sorted(found, key=lambda m: (m.partition() or 0, m.offset() or 0))
 
 

@@ -20,7 +20,7 @@ NO_SUBJECT = 40401
 T = TypeVar("T")
 
 
-def register(url: str, subject: str, schema: str, *, patience: float = PATIENCE_S) -> int:
+def register(url: str, subject: str, schema: str) -> int:
     """Register a schema (a JSON text) as the subject's next version; returns its id.
 
     A schema that the subject has already keeps its id. A new subject is BACKWARD compatible where
@@ -33,7 +33,7 @@ def register(url: str, subject: str, schema: str, *, patience: float = PATIENCE_
                 client.set_compatibility(subject, "BACKWARD")
         return int(client.register_schema(subject, Schema(schema, "AVRO")))
 
-    return _ask(url, patience, send)
+    return _ask(url, PATIENCE_S, send)
 
 
 def versions(url: str, subject: str, *, patience: float = PATIENCE_S) -> dict[int, str]:

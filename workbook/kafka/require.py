@@ -55,28 +55,28 @@ def require_topic(config: Mapping[str, Any], topic: str, timeout: float = ANSWER
     raise KafkaException(found.error)
 
 
-def require_readable(config: Mapping[str, Any], topic: str, timeout: float = ANSWER_S) -> None:
+def require_readable(config: Mapping[str, Any], topic: str) -> None:
     """Raise ``RightMissing`` unless this user may READ the topic, and as ``require_topic``."""
-    require_topic(config, topic, timeout)
+    require_topic(config, topic)
     client = admin(config)
     asked = client.describe_topics(
-        TopicCollection([topic]), include_authorized_operations=True, request_timeout=timeout
+        TopicCollection([topic]), include_authorized_operations=True, request_timeout=ANSWER_S
     )
     try:
         rights = asked[topic].result().authorized_operations
     except KafkaException as failure:
-        raise unreachable(config, timeout) from failure
+        raise unreachable(config, ANSWER_S) from failure
     if rights is not None and AclOperation.READ not in rights:  # an old broker doesn't answer that
         allowed = " and ".join(sorted(right.name for right in rights)) or "nothing"
         raise _not_allowed(config, topic, "READ", f"allows {allowed} only")
 
 
-def require_broker(config: Mapping[str, Any], timeout: float = ANSWER_S) -> None:
-    """Raise ``BrokerUnreachable`` unless the broker answers within ``timeout`` seconds."""
+def require_broker(config: Mapping[str, Any]) -> None:
+    """Raise ``BrokerUnreachable`` unless the broker answers within ``ANSWER_S`` seconds."""
     try:
-        admin(config).list_topics(timeout=timeout)
+        admin(config).list_topics(timeout=ANSWER_S)
     except KafkaException as failure:
-        raise unreachable(config, timeout) from failure
+        raise unreachable(config, ANSWER_S) from failure
 
 
 def topic_ids(

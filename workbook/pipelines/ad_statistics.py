@@ -32,7 +32,7 @@ from workbook.tables.packing import pack, stateful, unpack
 from workbook.tables.segments import Keyed
 from workbook.tables.state import BUCKET, State
 
-VERSION = 1
+VERSION = 2
 
 RECENT, PASSED = 1_000, 0.9
 """A partition's clock is the arrival that nine in ten of its last 1,000 records have passed."""
@@ -51,12 +51,8 @@ COUNT, CLOCK = "count", "clock"
 
 RESULT = StructType(
     [
-        StructField("kind", StringType()),
-        StructField("ad", StringType()),
+        *(StructField(name, StringType()) for name in ("kind", "ad", "type", "source", "reason")),
         StructField("day", DateType()),
-        StructField("type", StringType()),
-        StructField("source", StringType()),
-        StructField("reason", StringType()),
         StructField("partition", IntegerType()),
         StructField("count", LongType()),
     ]

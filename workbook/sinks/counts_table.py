@@ -180,8 +180,10 @@ class CountsTable(OnceSink):
         counts = rows.group_by(list(KEY)).aggregate([("count", "sum")])
         added = counts.select([*KEY, "count_sum"]).filter(pc.greater(counts["count_sum"], 0))
         connection.execute("CREATE TEMP TABLE added (LIKE counts) ON COMMIT DROP")
+        csv = io.BytesIO()
+        pyarrow.csv.write_csv(added, csv, pyarrow.csv.WriteOptions(include_header=False))
         with connection.cursor().copy("COPY added FROM STDIN (FORMAT csv)") as copy:
-            copy.write(_csv(added))
+            copy.write(csv.getvalue())
         connection.execute(
             "INSERT INTO counts SELECT * FROM added ON CONFLICT (ad, day, type, source) "
             "DO UPDATE SET count = counts.count + excluded.count"
@@ -351,12 +353,6 @@ def _create(connection: psycopg.Connection[Any], schema: str) -> None:
 
 def _named(statement: str, name: str) -> sql.Composed:
     return sql.SQL(statement).format(sql.Identifier(name))
-
-
-def _csv(rows: pa.Table) -> bytes:
-    target = io.BytesIO()
-    pyarrow.csv.write_csv(rows, target, pyarrow.csv.WriteOptions(include_header=False))
-    return target.getvalue()
 
 
 def _words(error: psycopg.Error) -> str:

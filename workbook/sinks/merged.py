@@ -13,9 +13,9 @@ from pyspark.sql import DataFrame
 
 from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.partitioning import require_partitions
+from workbook.kafka.producer import Delivery, Record
 from workbook.kafka.require import PATIENCE_S, require_topic, topic_ids
 from workbook.kafka.start_offsets import headers
-from workbook.sinks.delivery import Delivery, Record
 from workbook.spark.runner import ExecutorSink
 from workbook.streams.events.merged import MERGED, STARTS
 from workbook.streams.events.reasons import Reason
@@ -31,7 +31,7 @@ class MergedTopic(ExecutorSink):
     A first part without tracking messages is no visit: it goes to ``dead_letters``, as it would
     have been written. So does one that is larger, before it's compressed, than a record of the
     topic may be. A task's rows are handed on once the broker has all that it sent; then its
-    micro-batch may come again, which makes it at least once. Each record says in a header from
+    micro-batch may be sent again, which makes it at least once. Each record says in a header from
     which offsets of ``sources`` to read on without a checkpoint (``kafka.start_offsets``). It
     travels to executors by pickle. Raises ``TopicMissing`` now, ``BrokerUnreachable`` when the
     broker doesn't take a record.

@@ -11,9 +11,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from workbook.errors import Rejected
+from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.readers import reread
-from workbook.sources.kafka import Kafka, sink_options
+from workbook.sources.kafka import sink_options
 from workbook.spark.runner import Batch, Sink
 from workbook.streams.events.reasons import Reason
 
@@ -29,7 +30,7 @@ class SparkTopic(Sink):
     def __init__(
         self,
         spark: SparkSession,
-        broker: Kafka,
+        broker: Broker,
         topic: str,
         records: Callable[[DataFrame], DataFrame],
         only: str,

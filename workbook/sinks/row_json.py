@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import binascii
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Sequence
@@ -53,7 +52,7 @@ def _with_bytes(fields: dict[str, Any]) -> Any:
         return fields
     try:
         return b64decode(fields[_BYTES], validate=True)
-    except (TypeError, binascii.Error, ValueError):
+    except (TypeError, ValueError):
         return fields
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,8 @@ from workbook.sinks.row_json import keyed_json, rows_of_json
 class Store(BatchFile):
     """The last row per key in a file; any process may ``get`` and ``all`` while one writes.
 
-    A reader sees whole micro-batches only. A micro-batch that comes again, as after a crash, is
-    left out: in the same transaction as its rows the store notes the query and the batch. ``key``
+    A reader sees whole micro-batches only. One that Spark repeats, as after a crash, is left out:
+    in the same transaction as its rows the store notes the query and the batch. ``key``
     is the column by which rows are asked for; BINARY columns are bytes. With ``reading``, creates
     and writes nothing, and raises ``NoSuchState`` where there is no file.
     """
@@ -48,11 +47,6 @@ CREATE TABLE IF NOT EXISTS store (key TEXT PRIMARY KEY, value TEXT NOT NULL) WIT
     def texts(self) -> list[tuple[str, str]]:
         """Return every key with its row as JSON, in the order of the keys."""
         return self._reader().execute("SELECT key, value FROM store ORDER BY key").fetchall()
-
-    def version(self) -> tuple[int, int]:
-        """Return a value that changes when somebody else has written; it differs by thread."""
-        found = self._reader().execute("PRAGMA data_version").fetchone()
-        return threading.get_ident(), int(found[0])
 
     def some(self, most: int) -> list[dict[str, Any]]:
         """Return the first ``most`` rows in the order of the keys."""
@@ -86,20 +80,15 @@ class CachedStore:
     """
 
     def __init__(self, store: Store) -> None:
-        self._store, self._version = store, (0, 0)
+        self._store = store
         self._texts: dict[str, str] = {}
         self._rows: dict[str, dict[str, Any]] = {}
 
     def __call__(self) -> list[dict[str, Any]]:
         """Return every row, in the order of the keys."""
-        version = self._store.version()
-        if version != self._version:
-            self._read(dict(self._store.texts()))
-            self._version = version
-        return [*self._rows.values()]
-
-    def _read(self, texts: dict[str, str]) -> None:
+        texts = dict(self._store.texts())
         changed = [key for key, text in texts.items() if self._texts.get(key) != text]
         read = dict(zip(changed, rows_of_json([texts[key] for key in changed]), strict=True))
         self._rows = {key: read[key] if key in read else self._rows[key] for key in texts}
         self._texts = texts
+        return [*self._rows.values()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +12,8 @@ from pyspark.accumulators import Accumulator
 from pyspark.sql import DataFrame
 
 from workbook.kafka.dead_letters import DeadLetters
-from workbook.kafka.producer import PATIENCE_S
+from workbook.kafka.producer import Delivery, Record
 from workbook.kafka.require import require_topic
-from workbook.sinks.delivery import Delivery, Record
 from workbook.sinks.row_json import keyed_json
 from workbook.spark.runner import Batch, ExecutorSink, Sink
 
@@ -28,9 +28,9 @@ class TableTopic(Sink):
     wrong now: a tombstone takes its place, with the header ``reason``, and the row goes to
     ``dead_letters``, if there are any. The next change of the row is written as ever.
 
-    At least once: a micro-batch may come again. The last record of a key counts, so that does no
-    harm. Raises ``TopicMissing`` now, ``BrokerUnreachable`` when the broker does not take a batch
-    within ``patience`` seconds.
+    At least once: a micro-batch may be written twice. The last record of a key counts, so that does
+    no harm. Raises ``TopicMissing`` now, ``BrokerUnreachable`` when the broker does not take a
+    batch in time.
     """
 
     kind = "topic"
@@ -40,13 +40,11 @@ class TableTopic(Sink):
         config: Mapping[str, Any],
         topic: str,
         key: str,
-        *,
-        patience: float = PATIENCE_S,
         dead_letters: DeadLetters | None = None,
     ) -> None:
         require_topic(config, topic)
         self.written = 0
-        self._rows = _Rows(Delivery(dict(config), topic, patience), key, dead_letters)
+        self._rows = _Rows(Delivery(dict(config), topic), key, dead_letters)
 
     def write(self, rows: pa.Table, batch: Batch) -> None:
         """Send a micro-batch from this process; all of it is delivered on return."""
@@ -64,7 +62,7 @@ class TableTopic(Sink):
 class ExecutorTableTopic(ExecutorSink):
     """Writes as ``TableTopic``, by executors; all rows of a key come from one task.
 
-    A task comes again where its executor was lost. One that Spark has given up for lost isn't
+    A task is run again where its executor was lost. One that Spark has given up for lost isn't
     fenced, though: should its machine wake after more than a minute, it may still write.
     """
 
@@ -86,7 +84,7 @@ class ExecutorTableTopic(ExecutorSink):
         sent, delivered = self._rows, self._delivered
 
         def send(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            taken = list(batches)  # a key's rows may lie in several
+            taken = list(batches)  # a key's rows may be in several
             if taken:
                 delivered.add(sent.send(pa.Table.from_batches(taken)))
             yield from taken
@@ -108,10 +106,8 @@ class _Rows:
 
     def send(self, changes: pa.Table) -> int:
         """Send changed rows, a key's in their order; return how many."""
-        sent = self.delivery.send(self._records(changes))
-        if self.dead_letters is not None:
-            self.dead_letters.close()
-        return sent
+        with self.dead_letters or nullcontext():
+            return self.delivery.send(self._records(changes))
 
     def _records(self, changes: pa.Table) -> Iterator[Record]:
         for key, value in keyed_json(changes, self.key):

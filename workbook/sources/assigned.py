@@ -11,7 +11,6 @@ It assigns itself the topic's partitions, joins no group and commits nothing: wh
 from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping, Sequence
-from typing import Any
 
 from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
@@ -19,9 +18,7 @@ from pyspark.sql.streaming.datasource import ReadLimit
 from pyspark.sql.types import StructType
 
 from workbook.sources.bounds import (
-    Bounds,
     Offsets,
-    Places,
     begins_of,
     ends_of,
     readable_from,
@@ -31,10 +28,10 @@ from workbook.sources.kafka_reader import KafkaReader, KafkaSource, Range, Range
 from workbook.sources.options import Settings
 
 TASKS = 4
-"""So many tasks read at once, at most, unless the option ``tasks`` says otherwise."""
+"""Tasks that read at once, at most, unless the option ``tasks`` says otherwise."""
 
 PER_TASK = 10_000
-"""Another task begins where those before have so many offsets: a smaller one costs more to run."""
+"""Offsets of a task, before another one begins: a smaller one costs more to run."""
 
 
 class AssignedKafka(KafkaSource):
@@ -49,7 +46,7 @@ class AssignedKafka(KafkaSource):
         return "kafka-assigned"
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
-        return Reader(self.settings)
+        return AssignedReader(self.settings)
 
 
 def register(spark: SparkSession) -> None:
@@ -65,24 +62,12 @@ class AssignedSettings(Settings):
         self.tasks = self.whole("tasks") or TASKS
 
 
-class Reader(KafkaReader):
+class AssignedReader(KafkaReader):
     """Plans the micro-batches."""
 
     def __init__(self, settings: AssignedSettings) -> None:
         super().__init__(settings)
         self._topic, self._tasks = settings.topics[0], settings.tasks
-        self._bounds: Bounds | None = None
-        self._until: Offsets | None = None
-        self._ends: Offsets | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_bounds": None}
-
-    def _ask(self) -> Places:
-        s = self.settings
-        if self._bounds is None:
-            self._bounds = Bounds(s.config, s.topics, s.fail_on_loss)
-        return self._bounds.ask()
 
     def initialOffset(self) -> Offsets:  # noqa: N802
         """Return that no partition is known yet; ``latestOffset`` finds where they begin.
@@ -91,20 +76,16 @@ class Reader(KafkaReader):
         """
         return {self._topic: {}}
 
-    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
-        self._until = ends_of(self._ask())
-
     def latestOffset(self, start: Offsets, limit: ReadLimit) -> Offsets:  # noqa: N802
         """Return up to where a micro-batch reads; the first one is empty, and keeps the begins.
 
         So is a partition's that is new, or has lost records: the next micro-batch reads it.
         """
-        topic, bounds, strict = self._topic, self._ask(), self.settings.fail_on_loss
+        topic, bounds, strict = self._topic, self.ask(), self.settings.fail_on_loss
         require_same(start, [topic], bounds)
-        self._ends = ends_of(bounds)
         if not start[topic]:
             return begins_of(self.settings.starting, [topic], bounds)
-        until = self._ends if self._until is None else self._until
+        until = self.until or ends_of(bounds)
         begins, moved, ends = dict[str, int](), dict[str, int](), dict[str, int]()
         for key, (low, high) in bounds.items():
             number = str(key[1])
@@ -116,7 +97,7 @@ class Reader(KafkaReader):
         return {topic: {**shared(begins, ends, most(limit)), **moved}}
 
     def reportLatestOffset(self) -> Offsets | None:  # noqa: N802
-        return self._until or self._ends
+        return self.until or self.ends
 
     def partitions(self, start: Offsets, end: Offsets) -> Sequence[InputPartition]:
         begins, topic = start[self._topic], self._topic
@@ -126,10 +107,6 @@ class Reader(KafkaReader):
             if until > begins.get(number, until)
         ]
         return [Ranges(part) for part in in_tasks(ranges, self._tasks)]
-
-    def stop(self) -> None:
-        if self._bounds is not None:
-            self._bounds.reader.close()
 
 
 def shared(begins: Mapping[str, int], ends: Mapping[str, int], most: int | None) -> dict[str, int]:

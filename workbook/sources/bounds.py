@@ -86,7 +86,7 @@ def refused(topic: str, error: KafkaError) -> Exception:
         return RecordsLost(
             f"Expected the topic {topic}, with the records where this query stands, but the broker "
             f"has no such topic, or no such records any more ({error.str()}). Check its name; if "
-            "it was made anew, begin with another checkpoint."
+            "it was recreated, begin with another checkpoint."
         )
     return KafkaException(error)
 
@@ -219,7 +219,7 @@ def require_same(start: Offsets, topics: Sequence[str], bounds: Places) -> None:
             if (topic, int(number)) not in bounds:
                 raise RecordsLost(
                     f"Expected partition {number} of {topic}, but it isn't there: the topic "
-                    "was made anew with fewer. Begin with another checkpoint."
+                    "was recreated with fewer. Begin with another checkpoint."
                 )
 
 
@@ -232,7 +232,7 @@ def readable_from(key: Key, offset: int, bounds: tuple[int, int], fail_on_loss: 
     if low <= offset <= high:
         return offset
     older = f"they begin at {low}: older ones are deleted."
-    why = older if offset < low else f"they end at {high}: the topic was made anew."
+    why = older if offset < low else f"they end at {high}: the topic was recreated."
     if fail_on_loss:
         raise RecordsLost(
             f"Expected records of partition {key[1]} of {key[0]} from offset {offset}, but {why} "

@@ -6,12 +6,14 @@ partition: the newest time among its records so far.
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from confluent_kafka import Message
 
 Rule = Callable[["int | None", "int | None", int], bool]
 """Says by its own top, the other's, and the allowed lead (ms) whether a partition goes on."""
@@ -43,11 +45,56 @@ class Unread:
     holds: bool = True
 
     def after(self, taken: int) -> int | None:
-        """Return the top once so many records are read."""
+        """Return the top once this number of records is read."""
         if taken == 0:
             return self.top
         top = int(self.tops[taken - 1])
         return None if top == NO_TOP else top
+
+
+class Ahead:
+    """Holds the times of a partition's records that no micro-batch has read yet."""
+
+    def __init__(self, offset: int, top: int | None, seen_at: float) -> None:
+        self.next = self.position = offset
+        self.top = top
+        self.offsets: npt.NDArray[np.int64] = np.empty(0, np.int64)
+        self.tops: npt.NDArray[np.int64] = np.empty(0, np.int64)
+        self.new_at = seen_at
+        self._new = (array("q"), array("q"))
+
+    def __len__(self) -> int:
+        return len(self.offsets) + len(self._new[0])
+
+    def see(self, message: Message) -> None:
+        """Note a record, or the end of the partition: its last offsets may hold none."""
+        offset = int(message.offset() or 0)
+        if message.error() is not None:
+            self.position = max(self.position, offset)
+        elif offset >= self.position:
+            self.position = offset + 1
+            self._new[0].append(offset)
+            self._new[1].append(message.timestamp()[1])
+
+    def settle(self, latest: int, now: float) -> None:
+        """Count what was noted, with times up to ``latest``."""
+        if self._new[0]:
+            offsets, times = (np.array(new, np.int64) for new in self._new)
+            last = int(self.tops[-1]) if len(self.tops) else NO_TOP
+            tops = tops_of(counted(times, latest), self.top if last == NO_TOP else last)
+            self.offsets = np.concatenate([self.offsets, offsets])
+            self.tops = np.concatenate([self.tops, tops])
+            self._new, self.new_at = (array("q"), array("q")), now
+
+    def take(self, number: int, end: int, now: float) -> None:
+        """Take that many; with the last one also offsets up to ``end`` without a record."""
+        if number:
+            top = int(self.tops[number - 1])
+            self.top = None if top == NO_TOP else top
+            self.next, self.new_at = int(self.offsets[number - 1]) + 1, now
+            self.offsets, self.tops = self.offsets[number:], self.tops[number:]
+        if not len(self):
+            self.next = max(self.next, min(self.position, end))
 
 
 def plan(both: Sequence[Unread], rule: Rule, max_lead: int) -> list[int]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import DataStreamReader
 
+from workbook.kafka.broker import Broker
 from workbook.kafka.require import require_readable, require_topic
 from workbook.sources import assigned, clamped
 
@@ -31,19 +31,9 @@ FAST = {
 }
 
 
-class Kafka(Protocol):
-    """A broker as readers and sinks use it."""
-
-    def client_config(self) -> dict[str, str]:
-        """Return the settings for confluent-kafka."""
-
-    def spark_options(self) -> dict[str, str]:
-        """Return the options for Spark's Kafka source and sink."""
-
-
 def kafka_stream(
     spark: SparkSession,
-    broker: Kafka,
+    broker: Broker,
     topic: str | Sequence[str],
     starting: str = "earliest",
     max_per_batch: int | None = 2_000_000,
@@ -71,7 +61,7 @@ def kafka_stream(
 
 def clamped_stream(
     spark: SparkSession,
-    broker: Kafka,
+    broker: Broker,
     topics: Sequence[str],
     max_lead: str,
     idle_timeout: str | None = None,
@@ -92,7 +82,7 @@ def clamped_stream(
 
 def assigned_stream(
     spark: SparkSession,
-    broker: Kafka,
+    broker: Broker,
     topic: str,
     starting: str = "earliest",
     max_per_batch: int = 2_000_000,
@@ -101,7 +91,7 @@ def assigned_stream(
 
     The columns are those of ``kafka_stream``; docs/assigned-source.md has the rest. What a
     transaction hasn't committed isn't read. An offset that is gone ends nothing: of what is
-    deleted a compacted topic keeps, per key, what came later. Raises as ``kafka_stream``, and
+    deleted a compacted topic keeps, per key, the later record. Raises as ``kafka_stream``, and
     ``RightMissing`` without the rights to DESCRIBE and to READ the topic.
     """
     require_readable(broker.client_config(), topic)
@@ -112,7 +102,7 @@ def assigned_stream(
 
 
 def _reading(
-    spark: SparkSession, broker: Kafka, topics: str, starting: str, max_per_batch: int
+    spark: SparkSession, broker: Broker, topics: str, starting: str, max_per_batch: int
 ) -> DataStreamReader:
     config = {f"kafka.{name}": value for name, value in broker.client_config().items()}
     own = {
@@ -123,7 +113,7 @@ def _reading(
     return spark.readStream.options(**config, **own)
 
 
-def sink_options(broker: Kafka, topic: str) -> dict[str, str]:
+def sink_options(broker: Broker, topic: str) -> dict[str, str]:
     """Return the options by which Spark's Kafka sink appends to a topic, headers included."""
     return {
         "kafka.request.timeout.ms": str(PATIENCE_S * 500),

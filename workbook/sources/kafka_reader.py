@@ -19,7 +19,16 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
-from workbook.sources.bounds import PATIENCE_S, client, is_away, refused
+from workbook.sources.bounds import (
+    PATIENCE_S,
+    Bounds,
+    Offsets,
+    Places,
+    client,
+    ends_of,
+    is_away,
+    refused,
+)
 from workbook.sources.options import Settings
 
 AT_ONCE = 10_000
@@ -56,8 +65,40 @@ class KafkaSource(DataSource):
 class KafkaReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Lives in a Python process on the driver; ``read`` runs on the executors."""
 
+    until: Offsets | None = None
+    """Where all ended when a query began that ends once it has read what is there."""
+
+    ends: Offsets | None = None
+    """Where all ended when last asked."""
+
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self._bounds: Bounds | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"settings": self.settings}  # executors need nothing else
+
+    def ask(self) -> Places:
+        """Ask where the partitions begin and end now."""
+        if self._bounds is None:
+            s = self.settings
+            self._bounds = Bounds(s.config, s.topics, s.fail_on_loss)
+        bounds = self._bounds.ask()
+        self.ends = ends_of(bounds)
+        return bounds
+
+    @property
+    def client(self) -> Consumer:
+        """Return the consumer that asks, once it has."""
+        assert self._bounds is not None
+        return self._bounds.reader
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        self.until = ends_of(self.ask())
+
+    def stop(self) -> None:
+        if self._bounds is not None:
+            self._bounds.reader.close()
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
         most = self.settings.per_trigger

@@ -30,7 +30,7 @@ _JAVA_ONLY = {
 
 
 class Settings:
-    """The options of a source of so many ``topics``; a source's own ones are read by name.
+    """The options of a source of this number of ``topics``; a source's own ones are read by name.
 
     Raises ValueError for one that is missing, unknown or senseless, and for a setting that only
     Kafka's Java clients have. librdkafka itself refuses names that it doesn't know.

@@ -153,7 +153,7 @@ def _read(batch: pa.RecordBatch, form: Format) -> tuple[list[Any], dict[int, str
     left = iter(values)
     while len(events) < len(values):
         try:
-            events.extend(map(decode, left))  # keeps what came before an error
+            events.extend(map(decode, left))  # keeps the records before an error
         except (msgspec.DecodeError, UnicodeDecodeError, TypeError):
             events.append(form.unread)
     reasons = {}

@@ -88,7 +88,7 @@ def stop_spark(spark: SparkSession, within: float = END_S) -> None:
     """Stop the session, end its Java process and its Python workers, and wait until they are gone.
 
     ``spark.stop()`` alone leaves a gigabyte of Java behind. A later ``spark_session()`` starts
-    anew. Does nothing for a session that ended before the one that runs now.
+    again. Does nothing for a session that ended before the one that runs now.
     """
     if SparkContext._active_spark_context not in (None, spark.sparkContext):
         return
@@ -184,7 +184,7 @@ def _end_java() -> None:
 
 
 def _forget() -> None:
-    """Let PySpark know that its Java is gone, so that the next session starts anew."""
+    """Let PySpark know that its Java is gone, so that the next session starts another."""
     SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
     SparkSession._instantiatedSession = None
 

@@ -102,32 +102,18 @@ def settings(scratch: Path, flags: list[str]) -> dict[str, str]:
 
 
 def _on_this_machine(scratch: Path) -> dict[str, str]:
-    return {**_local_files(), **_worker_sockets(scratch)}
+    """Return what saves time where Java and its Python workers share a machine.
 
-
-def _worker_sockets(scratch: Path) -> dict[str, str]:
-    """Return what lets Java and its Python workers talk through files instead of ports.
-
-    A micro-batch with two stateful operators asks for its state in a few dozen small messages; each
-    waits on a port. Where a socket's path would be too long, ports it is.
-    """
-    longest = os.fsencode(scratch / f".{uuid.UUID(int=0)}.sock")
-    if len(longest) > LONGEST_SOCKET:
-        return {}
-    return {
-        "spark.python.unix.domain.socket.enabled": "true",
-        "spark.python.unix.domain.socket.dir": str(scratch),
-    }
-
-
-def _local_files() -> dict[str, str]:
-    """Return what lets Java write a checkpoint's files by itself.
-
-    Hadoop starts a ``chmod`` for each of them, some twenty in a micro-batch with two stateful
-    operators: a third of its time.
+    They talk through files instead of ports, since a micro-batch with two stateful operators asks
+    for its state in a few dozen small messages; where a socket's path would be too long, ports it
+    is. And Java writes a checkpoint's files by itself: Hadoop starts a ``chmod`` for each of them,
+    some twenty in such a micro-batch, a third of its time.
     """
     jars = os.pathsep.join(map(str, class_path("local-files")))
+    fits = len(os.fsencode(scratch / f".{uuid.UUID(int=0)}.sock")) <= LONGEST_SOCKET
     return {
+        "spark.python.unix.domain.socket.enabled": str(fits).lower(),
+        "spark.python.unix.domain.socket.dir": str(scratch),
         "spark.driver.extraClassPath": jars,
         "spark.executor.extraClassPath": jars,  # of local-cluster
         "spark.hadoop.fs.file.impl": "com.globalmentor.apache.hadoop.fs.BareLocalFileSystem",

@@ -46,7 +46,7 @@ class Node:
 
     ``before`` are the numbers of the nodes from which its rows come; ``keys`` the columns by which
     a shuffle or an operator with state groups rows. ``state`` is the number of its store in the
-    checkpoint, with so many ``rows`` and so many bytes on disk (``size``); None where unknown.
+    checkpoint, with its number of ``rows`` and of bytes on disk (``size``); None where unknown.
     """
 
     kind: str

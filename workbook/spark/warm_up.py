@@ -24,7 +24,7 @@ EXECUTORS_S = 60.0
 """Seconds in which the first executor must have started."""
 
 MOST_TASKS = 8
-"""Tables have their state in so many parts, so that more tasks would have nothing to do."""
+"""Parts in which tables have their state: more tasks would have nothing to do."""
 
 
 def run_all(spark: SparkSession) -> None:

@@ -2,7 +2,7 @@
 
 Without it each worker, and a query has up to ten, imports them for itself, one to two seconds each.
 Named by ``spark.python.daemon.module``. What is imported here may be forked: it opens no connection
-and starts no thread but one of jemalloc's, which starts anew in a fork. So Polars is not among
+and starts no thread but one of jemalloc's, which starts again in a fork. So Polars is not among
 them: it has a thread of its own from the beginning.
 
 Each worker collects garbage after each task. What was imported here is frozen, or every task would

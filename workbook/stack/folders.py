@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
-import pwd
 import shutil
 import stat
 import tempfile
@@ -118,29 +117,16 @@ def _open(folder: Path) -> int:
     except FileNotFoundError:
         raise
     except OSError:  # a link, a file, or another user's
-        raise _foreign(folder, os.lstat(folder)) from None
+        raise _foreign(folder) from None
     found = os.fstat(held)
     if found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o077:
         os.close(held)
-        raise _foreign(folder, found)
+        raise _foreign(folder)
     return held
 
 
-def _foreign(folder: Path, found: os.stat_result) -> ServerFailed:
-    mode = f"is open to others (its mode is {stat.S_IMODE(found.st_mode):o}, not 700)"
-    what = "is a link" if stat.S_ISLNK(found.st_mode) else "is no folder"
-    if stat.S_ISDIR(found.st_mode):
-        what = mode if found.st_uid == os.getuid() else "is a folder"
+def _foreign(folder: Path) -> ServerFailed:
     return ServerFailed(
-        f"{folder} should be a folder of yours alone, but it {what} and belongs to "
-        f"{_user(found.st_uid)}. Remove it, or set TMPDIR to a folder of your own."
+        f"{folder} should be a folder of yours alone (no link, its mode 700), but it isn't. "
+        "Remove it, or set TMPDIR to a folder of your own."
     )
-
-
-def _user(uid: int) -> str:
-    if uid == os.getuid():
-        return "you"
-    try:
-        return f"user {pwd.getpwuid(uid).pw_name}"
-    except KeyError:
-        return f"user {uid}"

@@ -58,19 +58,9 @@ def locked(group: str | None = None) -> list[Jar]:
     return [jar for jar in jars if group in (None, jar.group)]
 
 
-def fingerprint() -> str:
-    """Return a short checksum of jars.lock: labs with the same one run the same versions."""
-    return _sha256(LOCK)[:12]
-
-
 def needed() -> list[Jar]:
     """Return the jars without which the lab does not open."""
     return [jar for jar in locked() if jar.group != ON_DEMAND]
-
-
-def missing() -> list[Jar]:
-    """Return the needed jars that are not in the cache."""
-    return [jar for jar in needed() if not jar.path.exists()]
 
 
 def megabytes(jars: Iterable[Jar]) -> int:

@@ -10,7 +10,6 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
@@ -42,16 +41,8 @@ PAGE = ".open_the_lab.html"
 """In the folder of the notebooks while the lab is open; see ``redirect``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Jupyter:
-    """The address of JupyterLab; ``url`` holds the token."""
-
-    pid: int
-    url: str
-
-
-def start(lease: Lease, folder: Path) -> Jupyter:
-    """Start JupyterLab on the notebooks in ``folder``; returns when it answers.
+def start(lease: Lease, folder: Path) -> str:
+    """Start JupyterLab on the notebooks in ``folder``; return its URL with the token.
 
     Raises ``ServerFailed`` as soon as it has ended, or when it does not answer in time.
     """
@@ -65,7 +56,7 @@ def start(lease: Lease, folder: Path) -> Jupyter:
         answered = _answers(port, token, pid)
     if not answered:
         raise _failure(port, pid, log)
-    return Jupyter(pid, f"http://{ports.LOOPBACK}:{port}{FIRST_PAGE}?token={token}")
+    return f"http://{ports.LOOPBACK}:{port}{FIRST_PAGE}?token={token}"
 
 
 def _spawn(lease: Lease, folder: Path, token: str, port: int, log: Path) -> int:
@@ -92,7 +83,7 @@ def prepare_spark(lease: Lease) -> None:
     )
 
 
-def redirect(server: Jupyter, folder: Path) -> Path:
+def redirect(url: str, folder: Path) -> Path:
     """Write a page that leads a browser to JupyterLab; only this user can read it.
 
     Every user of the machine sees a browser's command line, so the token must not stand there.
@@ -100,7 +91,7 @@ def redirect(server: Jupyter, folder: Path) -> Path:
     """
     page = folder / PAGE
     page.unlink(missing_ok=True)
-    url = html.escape(server.url)
+    url = html.escape(url)
     with open(os.open(page, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
         file.write(
             '<!DOCTYPE html><meta charset="utf-8"><meta name="referrer" content="no-referrer">'
@@ -187,7 +178,7 @@ def search_path() -> str:
 def shell(folder: Path) -> list[str]:
     """Return the command of an interactive shell; write its start files into ``folder``.
 
-    No login shell, which is JupyterLab's default: it would set ``PATH`` anew.
+    No login shell, which is JupyterLab's default: it would overwrite ``PATH``.
     """
     chosen = os.environ.get("SHELL") or "sh"
     folder.mkdir(exist_ok=True)

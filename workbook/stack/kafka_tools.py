@@ -22,37 +22,30 @@ def consumer_groups(broker: Broker, *arguments: str) -> str:
 
     Raises ServerFailed with its words where it fails, or takes too long.
     """
+    jars = ":".join(map(str, [*class_path("kafka"), *class_path("tools")]))
+    options = broker.spark_options().items()  # Java's names, behind "kafka."
     with tempfile.TemporaryDirectory() as folder:
         login = Path(folder, "client.properties")
-        login.write_text(_properties(broker))
-        asked = ["--bootstrap-server", broker.bootstrap, "--command-config", str(login)]
-        return _run(CONSUMER_GROUPS, *asked, *arguments)
-
-
-def _properties(broker: Broker) -> str:
-    options = broker.spark_options().items()  # Java's names, behind "kafka."
-    return "".join(f"{name.removeprefix('kafka.')}={value}\n" for name, value in options)
-
-
-def _run(tool: str, *arguments: str) -> str:
-    jars = ":".join(map(str, [*class_path("kafka"), *class_path("tools")]))
-    command = [
-        *(str(find_java().command), "-Xmx128m", "-XX:TieredStopAtLevel=1", "-Dfile.encoding=UTF-8"),
-        *("-Dstdout.encoding=UTF-8", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"),
-        *("-cp", jars, tool, *arguments),
-    ]
-    name = tool.rpartition(".")[2]
-    try:
-        ended = subprocess.run(
-            command, capture_output=True, encoding="utf-8", errors="replace",
-            env=environment(), timeout=ANSWER_WITHIN, check=False,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        raise ServerFailed(
-            f"{name} hasn't answered within {ANSWER_WITHIN:.0f} s. Does the broker run? "
-            "Look with: python -m workbook doctor"
-        ) from None
+        login.write_text("".join(f"{n.removeprefix('kafka.')}={value}\n" for n, value in options))
+        command = [
+            *(str(find_java().command), "-Xmx128m", "-XX:TieredStopAtLevel=1"),
+            *("-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8"),
+            *("-Dorg.slf4j.simpleLogger.defaultLogLevel=error", "-cp", jars, CONSUMER_GROUPS),
+            *("--bootstrap-server", broker.bootstrap, "--command-config", str(login), *arguments),
+        ]
+        try:
+            ended = subprocess.run(
+                command, capture_output=True, encoding="utf-8", errors="replace",
+                env=environment(), timeout=ANSWER_WITHIN, check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise ServerFailed(
+                f"kafka-consumer-groups hasn't answered within {ANSWER_WITHIN:.0f} s. Does the "
+                "broker run? Look with: python -m workbook doctor"
+            ) from None
     if ended.returncode:
-        why = (ended.stderr or ended.stdout).strip().splitlines()[:3]
-        raise ServerFailed(f"{name} failed: {' '.join(why)}. Check its arguments and the broker.")
+        why = " ".join((ended.stderr or ended.stdout).strip().splitlines()[:3])
+        raise ServerFailed(
+            f"kafka-consumer-groups failed: {why}. Check its arguments and the broker."
+        )
     return ended.stdout

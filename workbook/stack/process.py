@@ -133,17 +133,6 @@ def alive(folder: Path) -> list[psutil.Process]:
     return [p for p in found if p.pid != os.getpid()]
 
 
-def bystanders(folder: Path) -> list[str]:
-    """Return other processes that name the run folder, to be reported and left alone."""
-    ours = {os.getpid(), *(process.pid for process in alive(folder))}
-    return [
-        f"process {process.pid} ({process.info['name']}, of {process.info['username']})"
-        for process in psutil.process_iter(["cmdline", "name", "username"])
-        if process.pid not in ours
-        and any(f"{folder}{os.sep}" in word for word in process.info["cmdline"] or [])
-    ]
-
-
 def sweep(folder: Path, held: int) -> list[str]:
     """Remove what a killed supervisor left: its processes and the claimed run folder's content.
 
@@ -156,19 +145,18 @@ def sweep(folder: Path, held: int) -> list[str]:
     ]
 
 
-def clear() -> tuple[list[str], list[str]]:
+def clear() -> list[str]:
     """Sweep this lab's run folder and remove it, unless a living supervisor holds it.
 
-    Returns what was found, and which other processes name the folder: they were left alone.
+    Returns what was found.
     """
     folder = folders.run_dir()
     held = folders.claim(folder) if os.path.lexists(folder) else None
     if held is None:
-        return [], []
-    others = bystanders(folder)
+        return []
     found = sweep(folder, held)
     folders.remove(folder, held)
-    return found, others
+    return found
 
 
 def _noted(folder: Path) -> Iterator[psutil.Process]:

@@ -46,15 +46,12 @@ class Report(list[Finding]):
         """Render one line for all that's well, folded, and whatever else there is in the open."""
         well = [finding for finding in self if finding.state == "ok"]
         other = sorted((f for f in self if f.state != "ok"), key=lambda f: f.state != "fault")
-        head = f"<p><b style='{GREEN if self.healthy else RED}'>{self._mark} {self.verdict}</b></p>"
+        mark, color = ("✓", GREEN) if self.healthy else ("✗", RED)
+        head = f"<p><b style='{color}'>{mark} {self.verdict}</b></p>"
         folded = (
             f"<details><summary>{len(well)} of {len(self)} checks found nothing to mend</summary>"
         )
         return f"{head}{_table(other)}{folded}{_table(well)}</details>"
-
-    @property
-    def _mark(self) -> str:
-        return "✓" if self.healthy else "✗"
 
 
 def _table(findings: Sequence[Finding]) -> str:

@@ -31,26 +31,13 @@ Say = Callable[[str], None]
 class Kind(Protocol):
     """What the module of a server has, such as ``kafka.py``."""
 
-    NAME: str
-    """As messages call it."""
-
-    KEEPS: str
-    """What it has again after a stop or a kill."""
-
-    PORT: int
-    """Its usual port; another one if that is taken."""
-
-    VARIABLE: str
-    """The environment's variable that names a server to use in its place."""
-
-    TAKES: str
-    """How long it takes to start."""
-
-    END: Signals
-    """The signal that ends it in order and soon, whoever is connected."""
-
-    LAST_WISH: Signals
-    """The signal that it gets from the kernel when its supervisor was killed."""
+    NAME: str  # as messages call it
+    KEEPS: str  # what it has again after a stop or a kill
+    PORT: int  # its usual port; another one if that is taken
+    VARIABLE: str  # the environment's variable that names a server to use in its place
+    TAKES: str  # how long it takes to start
+    END: Signals  # ends it in order and soon, whoever is connected
+    LAST_WISH: Signals  # sent by the kernel when its supervisor was killed
 
     def prepare(self, folder: Path, port: int) -> tuple[list[str], str]:
         """Make its files in an empty folder; return its command and its address."""

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
-import psutil
-
 from workbook.errors import ServerFailed
 from workbook.kafka import protocol
 from workbook.kafka.broker import Broker, external
@@ -38,8 +36,7 @@ def kafka_answers() -> Iterator[Finding]:
     """Check that the broker in use answers and lets us in."""
     named = external()
     if not named:
-        own = _own("broker", "kafka", lambda a: Broker(a, ours=True).check(ANSWER_WITHIN))
-        yield own
+        yield _own("broker", "kafka", lambda a: Broker(a, ours=True).check(ANSWER_WITHIN))
         return
     protocol.reach(named.bootstrap, ANSWER_WITHIN / 2)[0].close()
     named.check(ANSWER_WITHIN)
@@ -112,14 +109,6 @@ def _taken(name: str, kind: Kind) -> Finding:
     if ours and f":{kind.PORT}" in ours:
         return Finding("ports", "ok", f"{kind.PORT} is this lab's own")
     instead = f"runs at {shown(ours)} instead" if ours else "will use a free one"
-    text = f"{kind.PORT} is taken by {_holder(kind.PORT)}: {kind.NAME} {instead}"
+    text = f"{kind.PORT} is taken by another program: {kind.NAME} {instead}"
     fix = f"Nothing to do, or end that program to have {kind.PORT}."
     return Finding("ports", "note", text, fix)
-
-
-def _holder(port: int) -> str:
-    with suppress(psutil.Error):  # without rights one sees no other user's connections
-        for c in psutil.net_connections("tcp"):
-            if c.pid and c.status == psutil.CONN_LISTEN and c.laddr.port == port:
-                return f"another program, {psutil.Process(c.pid).name()} (process {c.pid})"
-    return "a program that is not yours"

@@ -25,7 +25,7 @@ from typing import Any
 import psutil
 
 from workbook.errors import ServerFailed, WorkbookError
-from workbook.stack import folders, jars, kafka, postgres, registry, server
+from workbook.stack import folders, kafka, postgres, registry, server
 from workbook.stack.process import end_tree, note, spawn, sweep
 
 GRACE = float(os.environ.get("WORKBOOK_GRACE_S", "3"))
@@ -63,7 +63,6 @@ class Supervisor:
         self.stopped: set[str] = set()
         self.starting = {name: asyncio.Lock() for name in SERVERS}
         self.pinned = False
-        self.jars = jars.fingerprint()
         self.ended = asyncio.Event()
         self.idle: asyncio.TimerHandle | None = None
 
@@ -235,7 +234,6 @@ class Supervisor:
             },
             "stopped": sorted(self.stopped),
             "pinned": self.pinned,
-            "jars": self.jars,
         }
 
 

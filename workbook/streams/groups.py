@@ -64,7 +64,7 @@ class Dashboard:
             time.sleep(0.05)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a row per group, worst first: another list once anything is known anew.
+        """Return a row per group, worst first: another list once anything has changed.
 
         group, state, members (a number), client_ids, topics, lag (messages; None if unknown),
         seconds (behind), at_least (seconds are a lower bound), commit_age (s; None without

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbook.systems.base import Job, Shown, Started, System
-from workbook.systems.options import path, topic
+from workbook.systems.base import Job, Shown, Started, TableSystem
+from workbook.systems.options import Option, path, topic
 from workbook.topics import CONSUMER_OFFSETS, Topic, compacted
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from workbook.sinks.store import Store
     from workbook.sinks.windowed_store import WindowedStore
-    from workbook.sources.kafka import Kafka
     from workbook.streams.groups import Dashboard
 
 COLUMNS = ("group", "state", "members", "topics", "lag", "seconds behind", "last commit")
@@ -24,7 +23,7 @@ MOST, SHOWN = 200, 10
 """Rows of the table, which is drawn four times a second, and of the summary at the end."""
 
 
-class ActiveGroups(System):
+class ActiveGroups(TableSystem):
     """The broker's own records of groups in; who reads what out, in two stores.
 
     It joins no group and writes nothing to the cluster, but for ``--out``.
@@ -36,37 +35,16 @@ class ActiveGroups(System):
     examples = ("run active_groups",)
     rejects = False
 
-    def add_options(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--out",
-            type=topic,
-            metavar="TOPIC",
-            help="a compacted topic for the groups, created if missing. Default: none; nothing is "
-            "written to the cluster",
-        )
-        parser.add_argument(
-            "--store",
-            type=path,
-            metavar="FILE",
-            help="the file with the groups as they are now, for `workbook store`; default: "
-            "groups.db in the checkpoint. The windows are beside it, in windows.db, or in the "
-            "file's name with .windows.db",
-        )
+    own = (
+        Option("--out", topic, "a compacted topic for the groups", "none; nothing is written"),
+        Option("--store", path, "a file for the groups; windows beside it", "in the checkpoint"),
+    )
 
     def check(self, options: Namespace) -> None:
         from workbook.systems.preflight import require_store
 
         if options.store:
             require_store(Path(options.store))
-
-    def check_topics(self, broker: Kafka, options: Namespace) -> None:
-        """Refuse a checkpoint or a result topic that would make more or less than the table."""
-        from workbook.systems.preflight import require_tombstones, require_whole
-
-        config = broker.client_config()
-        require_tombstones(config, options.source, options.checkpoint)
-        if options.out:
-            require_whole(config, options.out, options.checkpoint)
 
     def results(self, options: Namespace, partitions: int) -> list[Topic]:
         return [compacted(options.out)] if options.out else []

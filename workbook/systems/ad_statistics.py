@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbook.errors import NoSuchSchema
 from workbook.systems.base import Job, Shown, Started, System
-from workbook.systems.options import schema_name, topic
+from workbook.systems.options import Option, schema_name, topic
 from workbook.topics import Topic, compacted
 
 if TYPE_CHECKING:
@@ -31,26 +31,15 @@ class AdStatistics(System):
         "run replicate --checkpoint state/replicate   # in another terminal: fills the topic",
     )
 
-    def add_options(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--out",
-            type=topic,
-            metavar="TOPIC",
-            help="a compacted topic for the new totals, created if missing. Default: none; the "
-            "database alone",
-        )
-        parser.add_argument(
-            "--subject",
-            default="ad_actions-value",
-            help="the subject of the registry with the schemas; default: ad_actions-value",
-        )
-        parser.add_argument(
-            "--schema",
-            type=schema_name,
-            default="ad_statistics",
-            help="the schema of the database for its tables, created if missing; "
-            "default: ad_statistics",
-        )
+    own = (
+        Option("--out", topic, "a compacted topic for the totals", "none; the database alone"),
+        Option(
+            "--subject", str, "the registry's subject of the schemas", default="ad_actions-value"
+        ),
+        Option(
+            "--schema", schema_name, "the database's schema for tables", default="ad_statistics"
+        ),
+    )
 
     def begins(self, options: Namespace) -> str:
         return "It starts where the fence in the database says, or with the first record"

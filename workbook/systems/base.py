@@ -12,53 +12,50 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from workbook.systems.options import MAX_PER_BATCH, add_run_options
+from workbook.systems.options import DEAD_LETTERS, MAX_PER_BATCH, RUN_OPTIONS, Option, topic, whole
 from workbook.topics import Topic
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from workbook.kafka.broker import Broker
     from workbook.kafka.dead_letters import DeadLetters
-    from workbook.sources.kafka import Kafka
     from workbook.spark.runner import ExecutorSink, OnPoint, Running, Sink
     from workbook.streams.stream_producer import Stream
 
 
-@dataclass(frozen=True)
-class StreamOption:
-    """An option of `workbook generate` for one of a stream's parameters.
-
-    ``name`` is the parameter's; ``says`` has the meaning and the default.
-    """
-
-    name: str
-    takes: Callable[[str], Any]
-    shown_as: str
-    says: str
+GENERATORS = "workbook.streams.generators"
 
 
 @dataclass(frozen=True)
 class GeneratedStream:
-    """A stream of events that `workbook generate` sends; ``make`` takes its options by name.
+    """A stream of events that `workbook generate` sends.
 
-    If there is a ``prepare``, it registers the schemas, given the topic and a registry's URL, and
-    returns further arguments for ``make``.
+    ``maker`` takes its options by name: ``module:name`` among the generators. With ``registers``
+    that module's ``prepare`` first registers the schemas.
     """
 
     name: str
     does: str
     example: str
-    make: Callable[..., Stream]
-    options: tuple[StreamOption, ...]
+    maker: str
+    options: tuple[Option, ...]
     compacted: bool = False
-    prepare: Callable[[str, str], Mapping[str, Any]] | None = None
+    registers: bool = False
 
+    def make(self, **options: Any) -> Stream:
+        """Return the stream that the options describe."""
+        made: Stream = resolve_name(f"{GENERATORS}.{self.maker}")(**options)
+        return made
 
-def share(name: str, says: str) -> StreamOption:
-    """Return an option that is a share of all, from 0 to 1."""
-    return StreamOption(f"{name}_share", float, "0..1", says)
+    def prepare(self, topic: str, registry: str) -> dict[str, Any]:
+        """Register the schemas, given a registry's URL; return further arguments for ``make``."""
+        module = self.maker.partition(":")[0]
+        more: dict[str, Any] = resolve_name(f"{GENERATORS}.{module}:prepare")(topic, registry)
+        return more
 
 
 @dataclass(frozen=True)
@@ -83,7 +80,7 @@ class Job:
     """
 
     spark: SparkSession
-    broker: Kafka
+    broker: Broker
     options: Namespace
     checkpoint: Path
     at: OnPoint
@@ -113,7 +110,7 @@ class Job:
 class Started:
     """A running system: its query with its ``sinks``, and a table to show meanwhile.
 
-    ``summary`` says at the end what came out, once ``settle`` has waited a few seconds at most for
+    ``summary`` names the results at the end, once ``settle`` has waited a few seconds at most for
     what is yet to be known. ``store`` is the file in which its table can be asked for. With
     ``full_screen`` the table takes the whole terminal.
     """
@@ -147,19 +144,22 @@ class System(ABC):
     rejects: ClassVar[bool] = True
     """Whether it sends what it can't read to dead letters."""
 
+    own: ClassVar[tuple[Option, ...]]
+    """The options that only this system has."""
+
     def fill(self, parser: ArgumentParser) -> ArgumentParser:
         """Add all options of ``workbook run NAME``, the common ones and its own."""
-        add_run_options(parser, self.reads, rejects=self.rejects, most=self.most)
-        self.add_options(parser)
+        Option("--in", topic, "the topic to read", default=self.reads).add_to(parser, dest="source")
+        most = Option(
+            "--max-per-batch", whole, "the most records per micro-batch", default=self.most
+        )
+        for option in (*([DEAD_LETTERS] if self.rejects else []), most, *RUN_OPTIONS, *self.own):
+            option.add_to(parser)
         return parser
 
     def options(self, words: Sequence[str]) -> Namespace:
         """Parse the words behind ``workbook run NAME``."""
         return fill_in(self.fill(ArgumentParser(prog=self.name)).parse_args(words))
-
-    @abstractmethod
-    def add_options(self, parser: ArgumentParser) -> None:
-        """Add the options that only this system has."""
 
     def begins(self, options: Namespace) -> str:
         """Say where it begins without a checkpoint."""
@@ -172,7 +172,7 @@ class System(ABC):
     def check(self, options: Namespace) -> None:  # noqa: B027 (a system may have nothing to refuse)
         """Refuse options that make no sense, before anything is started."""
 
-    def check_topics(self, broker: Kafka, options: Namespace) -> None:  # noqa: B027
+    def check_topics(self, broker: Broker, options: Namespace) -> None:  # noqa: B027
         """Refuse topics that don't fit, before one is made and before Spark starts."""
 
     @property
@@ -191,6 +191,19 @@ class System(ABC):
     @abstractmethod
     def start(self, job: Job) -> Started:
         """Start the query of a run."""
+
+
+class TableSystem(System):
+    """A system that keeps a table, and may write it to a compacted topic."""
+
+    def check_topics(self, broker: Broker, options: Namespace) -> None:
+        """Refuse a checkpoint or a result topic that would make more or less than the table."""
+        from workbook.systems.preflight import require_tombstones, require_whole
+
+        config = broker.client_config()
+        require_tombstones(config, options.source, options.checkpoint)
+        if options.out:
+            require_whole(config, options.out, options.checkpoint)
 
 
 def fill_in(options: Namespace) -> Namespace:

@@ -2,68 +2,35 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbook.errors import WorkbookError
 from workbook.sources.options import milliseconds
-from workbook.systems.base import (
-    GeneratedStream,
-    Job,
-    Started,
-    StreamOption,
-    System,
-    share,
-)
-from workbook.systems.options import (
-    offsets_in_json,
-    span,
-    span_above_zero,
-    topic,
-    whole,
-)
+from workbook.systems.base import GeneratedStream, Job, Started, System
+from workbook.systems.options import Option, offsets_in_json, span, span_above_zero, topic, whole
 from workbook.topics import Topic
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from workbook.kafka.broker import Broker
     from workbook.pipelines.event_time_merge.columns import Limits
-    from workbook.sources.kafka import Kafka
     from workbook.spark.runner import ExecutorSink, Sink
-    from workbook.streams.stream_producer import Stream
 
 TIMEOUT, MAX_AGE, HORIZON = "2 minutes", "1 hour", "1 hour"
 
 
-def _tracking(**options: Any) -> Stream:
-    from workbook.streams.generators.visits import Kind, VisitStream
-
-    return VisitStream(kind=Kind.TRACKING, **options)
-
-
-def _orders(**options: Any) -> Stream:
-    from workbook.streams.generators.visits import Kind, VisitStream
-
-    return VisitStream(kind=Kind.ORDERS, **options)
-
-
 _SHARED = (
-    StreamOption("pages", whole, "N", "tracking messages of a visit, on average; default: 5"),
-    StreamOption("visit_s", float, "SECONDS", "length of a visit, at most; default: 60"),
-    StreamOption(
-        "heartbeat_s", float, "SECONDS", "time between two heartbeats; default: 1, 0 for none"
-    ),
-    share("late", "share of the messages that come late; default: 0"),
-    StreamOption("late_by_ms", whole, "MS", "how late a late message is at most; default: 30000"),
-    StreamOption(
-        "gap_every_s",
-        float,
-        "SECONDS",
-        "time from one gap with heartbeats only to the next, with --gap-s; default: 0, no gaps",
-    ),
-    StreamOption("gap_s", float, "SECONDS", "length of each gap; default: 0"),
+    Option("--pages", whole, "tracking messages of a visit, on average", default=5),
+    Option("--visit-s", float, "length of a visit in seconds, at most", default=60.0),
+    Option("--heartbeat-s", float, "seconds between two heartbeats; 0 for none", default=1.0),
+    Option("--late-share", float, "share of the messages that arrive late", default=0.0),
+    Option("--late-by-ms", whole, "how late a late message is at most", default=30_000),
+    Option("--gap-every-s", float, "seconds between gaps with heartbeats only", default=0.0),
+    Option("--gap-s", float, "length of each gap in seconds", default=0.0),
 )
 
 STREAMS = (
@@ -71,22 +38,17 @@ STREAMS = (
         name="tracking",
         does="the pages that visitors look at, and heartbeats, to a topic",
         example="generate tracking --rate 500 --partitions 4",
-        make=_tracking,
+        maker="visits:VisitStream",
         options=_SHARED,
     ),
     GeneratedStream(
         name="orders",
         does="the orders of the same visits, and heartbeats, to a topic",
         example="generate orders --rate 50 --tracking-rate 500 --partitions 4",
-        make=_orders,
+        maker="visits:orders",
         options=(
-            StreamOption(
-                "tracking_rate",
-                float,
-                "R",
-                "the --rate of the tracking messages of these visits; default: the same --rate",
-            ),
-            share("orphan", "share of the orders that belong to no visit; default: 0"),
+            Option("--tracking-rate", float, "the --rate of their tracking", "the same --rate"),
+            Option("--orphan-share", float, "of orders: they belong to no visit", default=0.0),
             *_SHARED,
         ),
     ),
@@ -105,51 +67,16 @@ class EventTimeMerge(System):
     )
     streams = STREAMS
 
-    def add_options(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--orders",
-            type=topic,
-            default="orders",
-            metavar="TOPIC",
-            help="the topic of the order messages, partitioned as that of --in; default: orders",
-        )
-        parser.add_argument(
-            "--out",
-            type=topic,
-            default="visits",
-            metavar="TOPIC",
-            help="the topic for merged visits, created if missing, with as many partitions; "
-            "default: visits",
-        )
-        times = (
-            ("--timeout", TIMEOUT, "a visit is complete this long after its newest message"),
-            ("--max-age", MAX_AGE, "and this long after its oldest one, if it never pauses"),
-            ("--horizon", HORIZON, "for this long after that its ssid is remembered"),
-        )
-        for name, default, says in times:
-            parser.add_argument(
-                name,
-                type=span,
-                default=default,
-                metavar="TIME",
-                help=f"{says}, by the clock of both topics; default: '{default}'",
-            )
-
-        waits = (
-            ("--max-lead", "read neither topic further ahead of the other; default: no limit"),
-            ("--idle-timeout", "with --max-lead: a topic that is silent this long holds back the "
-             "other no longer; default: it always does"),
-        )  # fmt: skip
-        for name, says in waits:
-            parser.add_argument(name, type=span_above_zero, metavar="TIME", help=says)
-
-        parser.add_argument(
-            "--from-offsets",
-            type=offsets_in_json,
-            metavar="JSON",
-            help="begin here, without a checkpoint, and not where the last merged visits of --out "
-            'say: \'{"tracking":{"0":23,"1":-2},"orders":{"0":7,"1":-2}}\' (-2: the first record)',
-        )
+    own = (
+        Option("--orders", topic, "the orders, partitioned as --in", default="orders"),
+        Option("--out", topic, "the topic for merged visits", default="visits"),
+        Option("--timeout", span, "how long after its newest part a visit ends", default=TIMEOUT),
+        Option("--max-age", span, "and how long after its oldest one", default=MAX_AGE),
+        Option("--horizon", span, "how long its ssid is remembered then", default=HORIZON),
+        Option("--max-lead", span_above_zero, "how far one topic may lead", "no limit"),
+        Option("--idle-timeout", span_above_zero, "silence that frees the other topic", "never"),
+        Option("--from-offsets", offsets_in_json, "begin at these offsets", "where --out says"),
+    )
 
     def begins(self, options: Namespace) -> str:
         said = f"where the records of {options.out} say, with the first one where there are none"
@@ -183,7 +110,7 @@ class EventTimeMerge(System):
                 f"{' and '.join(given) or 'none'}."
             )
 
-    def check_topics(self, broker: Kafka, options: Namespace) -> None:
+    def check_topics(self, broker: Broker, options: Namespace) -> None:
         """Refuse topics that aren't partitioned alike, the results' among them."""
         from workbook.errors import TopicMissing
         from workbook.kafka.partitioning import require_alike, require_partitions

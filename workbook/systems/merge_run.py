@@ -125,7 +125,7 @@ class Clocks(Sink):
         return Shown(("partition", *self._topics, "clock", "open", "emitted"), rows, notes=notes)
 
     def summary(self, out: str, dead_letters: str) -> list[str]:
-        """Count what came out, with the names of the topics that have it.
+        """Count the results, with the names of their topics.
 
         The counts are known of partitions from which something has come since the start.
         """

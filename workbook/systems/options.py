@@ -6,10 +6,11 @@ import json
 import os
 import re
 from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 from workbook.sources.options import milliseconds
-
-FOREVER = "default: until Ctrl-C or SIGTERM"
 
 MAX_PER_BATCH = 2_000_000
 """The records of a micro-batch, at most: this bounds memory."""
@@ -89,46 +90,50 @@ def span_above_zero(text: str) -> str:
     return span(text, 1)
 
 
-def add_run_options(
-    parser: ArgumentParser, reads: str, *, rejects: bool = True, most: int = MAX_PER_BATCH
-) -> None:
-    """Add the options of ``workbook run`` that every system has, or all those that reject."""
-    parser.add_argument(
-        "--in",
-        dest="source",
-        type=topic,
-        default=reads,
-        metavar="TOPIC",
-        help=f"the topic to read; default: {reads}",
-    )
-    if rejects:
-        parser.add_argument(
-            "--dead-letters",
-            type=topic,
-            metavar="TOPIC",
-            help="the topic for records that can't be read, created if missing; default: the one "
-            "that is read, with .dead-letters appended",
-        )
-    parser.add_argument(
-        "--checkpoint",
-        type=path,
-        metavar="FOLDER",
-        help="keep offsets and state here, so that the next start continues; a cluster's workers "
-        "must reach it. Default: a temporary folder, so each start begins from nothing",
-    )
-    parser.add_argument(
-        "--every",
-        type=positive,
-        metavar="SECONDS",
-        help="start a micro-batch at most once in this time; default: as often as possible, but "
-        "page_views with --out every 2 seconds, active_groups every second, replicate every half a "
-        "second",
-    )
-    parser.add_argument(
-        "--max-per-batch",
-        type=whole,
-        default=most,
-        metavar="RECORDS",
-        help=f"read at most this number of records per micro-batch; default: {most}",
-    )
-    parser.add_argument("--seconds", type=positive, help=f"end after this time; {FOREVER}")
+_SHOWN_AS: dict[Any, str] = {
+    positive: "NUMBER", float: "NUMBER", whole: "N", int: "N", topic: "TOPIC", path: "PATH",
+    span: "TIME", span_above_zero: "TIME", offsets_in_json: "JSON",
+}  # fmt: skip
+"""What help shows in the place of a value, by the function that reads it; else NAME."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of a command: ``--name``, what reads its text, its meaning, and its default.
+
+    ``told`` describes a default that isn't a value. Without ``takes`` it is a switch.
+    """
+
+    name: str
+    takes: Callable[[str], Any] | None
+    says: str
+    told: str = ""
+    default: Any = None
+
+    @property
+    def dest(self) -> str:
+        """Return the name of its value among the parsed options."""
+        return self.name.removeprefix("--").replace("-", "_")
+
+    def add_to(self, parser: ArgumentParser, **how: Any) -> None:
+        """Add it to a parser."""
+        says = f"{self.says}; default: {self.told or self.default}"
+        if self.takes is None:
+            parser.add_argument(self.name, action="store_true", help=says)
+            return
+        how = {"default": self.default, "metavar": _SHOWN_AS.get(self.takes, "NAME"), **how}
+        parser.add_argument(self.name, type=self.takes, help=says, **how)
+
+
+SECONDS = Option("--seconds", positive, "end after this time", "until Ctrl-C or SIGTERM")
+
+DEAD_LETTERS = Option(
+    "--dead-letters", topic, "for what can't be read", "TOPIC.dead-letters, of --in"
+)
+
+RUN_OPTIONS = (
+    Option("--checkpoint", path, "keep offsets and state here", "a new temporary folder each time"),
+    Option("--every", positive, "least seconds between micro-batches", "0, or as docs/cli.md says"),
+    SECONDS,
+)
+"""The options that every system has, besides --in and --max-per-batch."""

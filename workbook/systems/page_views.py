@@ -2,59 +2,36 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from workbook.errors import WorkbookError
-from workbook.systems.base import (
-    GeneratedStream,
-    Job,
-    Shown,
-    Started,
-    StreamOption,
-    System,
-    share,
-)
-from workbook.systems.options import span, topic, whole
+from workbook.systems.base import GeneratedStream, Job, Shown, Started, System
+from workbook.systems.options import Option, span, topic, whole
 from workbook.topics import Topic
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from workbook.streams.stream_producer import Stream
-
 LATENESS = "5 seconds"
+PAGES = "views of each page instead"
 EVERY_S = 2
 """Seconds between two micro-batches with --out."""
-
-
-def _click_stream(**options: Any) -> Stream:
-    from workbook.streams.generators.clicks import ClickStream
-
-    return ClickStream(**options)
 
 
 CLICKS = GeneratedStream(
     name="clicks",
     does="the clicks of a shop's visitors to a topic",
     example="generate clicks --rate 500 --seconds 600 --speed 1",
-    make=_click_stream,
+    maker="clicks:ClickStream",
     options=(
-        share("late", "share of the good clicks that arrive late; default: 0"),
-        StreamOption("late_by_ms", whole, "MS", "how late a late click is at most; default: 30000"),
-        StreamOption(
-            "gap_every_s",
-            float,
-            "SECONDS",
-            "time from one gap without clicks to the next, with --gap-s; default: 0, no gaps",
+        Option("--late-share", float, "share of the good clicks that arrive late", default=0.0),
+        Option("--late-by-ms", whole, "how late a late click is at most", default=30_000),
+        Option(
+            "--gap-every-s", float, "seconds from a gap without clicks to the next", default=0.0
         ),
-        StreamOption(
-            "gap_s",
-            float,
-            "SECONDS",
-            "length of each gap, less than --gap-every-s; default: 0",
-        ),
+        Option("--gap-s", float, "length of each gap, below --gap-every-s", default=0.0),
     ),
 )
 
@@ -71,33 +48,14 @@ class PageViews(System):
     )
     streams = (CLICKS,)
 
-    def add_options(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--out",
-            type=topic,
-            metavar="TOPIC",
-            help="the topic for the page views of each second, created if missing. Default: none; "
-            "the views of each page on this terminal instead",
-        )
-        seconds = parser.add_argument_group("with --out only")
-        seconds.add_argument(
-            "--lateness",
-            type=span,
-            metavar="TIME",
-            help="a second is complete once every partition is this far beyond its end, such as "
-            f"'2 minutes'; default: '{LATENESS}'",
-        )
-        seconds.add_argument(
-            "--by-partition",
-            action="store_true",
-            help="count each partition of the clicks by itself; default: all together",
-        )
-        seconds.add_argument(
-            "--with-events",
-            action="store_true",
-            help="put the ids of the clicks that were counted into a header, so that a ledger can "
-            "judge them; default: counts alone",
-        )
+    own = (
+        Option("--out", topic, "a topic for the page views of each second", f"none; {PAGES}"),
+        Option("--lateness", span, "with --out: how long a second waits", LATENESS),
+        Option(
+            "--by-partition", None, "with --out: count each partition by itself", "all together"
+        ),
+        Option("--with-events", None, "with --out: name the clicks in a header", "counts alone"),
+    )
 
     def check(self, options: Namespace) -> None:
         asked = {

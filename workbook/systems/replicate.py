@@ -2,52 +2,38 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping
+from argparse import Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbook.errors import WorkbookError
-from workbook.systems.base import GeneratedStream, Job, Shown, Started, StreamOption, System, share
-from workbook.systems.options import topic, whole
+from workbook.systems.base import GeneratedStream, Job, Shown, Started, System
+from workbook.systems.options import Option, topic, whole
 from workbook.topics import Topic
 
 if TYPE_CHECKING:
-    from workbook.sources.kafka import Kafka
-    from workbook.streams.stream_producer import Stream
+    from workbook.kafka.broker import Broker
 
 EVERY_S = 0.5
 COMMIT_EVERY = "5 seconds"
 """In real-time mode: what a kill sends again arrived within this time."""
 
 
-def _ad_actions(**options: Any) -> Stream:
-    from workbook.streams.generators.ad_actions import AdActionStream
-
-    return AdActionStream(**options)
-
-
-def _registered(topic: str, registry: str) -> Mapping[str, Any]:
-    from workbook.streams.generators.ad_actions import prepare
-
-    return prepare(topic, registry)
-
-
 AD_ACTIONS = GeneratedStream(
     name="ad_actions",
     does="actions on ads in Avro, in two versions of a schema, some repeated, late or bad",
     example="generate ad_actions --seconds 600 --ads 1000",
-    make=_ad_actions,
+    maker="ad_actions:AdActionStream",
     options=(
-        StreamOption("ads", whole, "N", "number of ads, drawn by Zipf's law; default: 20000"),
-        StreamOption("users", whole, "N", "number of users; default: 500000"),
-        share("late", "share of the events that arrive 1 hour to 3 days late; default: 0.01"),
-        share("too_old", "share that arrive 31 to 60 days late; default: 0.001"),
-        share("owner", "share that are the owner's own; default: 0.05"),
-        share("no_ad", "share without an ad; default: 0.01"),
-        share("old_version", "share in version 1 of the schema; default: 0.1"),
+        Option("--ads", whole, "number of ads, drawn by Zipf's law", default=20_000),
+        Option("--users", whole, "number of users", default=500_000),
+        Option("--late-share", float, "of events: 1 hour to 3 days late", default=0.01),
+        Option("--too-old-share", float, "of events: 31 to 60 days late", default=0.001),
+        Option("--owner-share", float, "of events: the owner's own", default=0.05),
+        Option("--no-ad-share", float, "of events: without an ad", default=0.01),
+        Option("--old-version-share", float, "of events: in version 1", default=0.1),
     ),
-    prepare=_registered,
+    registers=True,
 )
 
 
@@ -62,20 +48,12 @@ class Replicate(System):
     most = 50_000  # ad_statistics knows the last 100,000 hashes of a partition in any case
     examples = ("run replicate --in ad_actions --checkpoint state/replicate",)
 
-    def add_options(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--out",
-            type=topic,
-            metavar="TOPIC",
-            help="the long-lived topic, created if missing with as many partitions as --in; "
-            "default: the one that is read, with .long-lived appended",
-        )
-        parser.add_argument(
-            "--real-time",
-            action="store_true",
-            help="copy each record at once, by Spark's real-time mode; needs as many cores as --in "
-            "has partitions, and at most 50,000 records that wait; default: micro-batches",
-        )
+    own = (
+        Option("--out", topic, "the long-lived topic", "TOPIC.long-lived, of --in"),
+        Option(
+            "--real-time", None, "copy each record at once; a core a partition", "micro-batches"
+        ),
+    )
 
     def check(self, options: Namespace) -> None:
         if options.max_per_batch > self.most:
@@ -85,7 +63,7 @@ class Replicate(System):
                 "Leave it out."
             )
 
-    def check_topics(self, broker: Kafka, options: Namespace) -> None:
+    def check_topics(self, broker: Broker, options: Namespace) -> None:
         """Refuse what would send again more than the aggregator knows, or lacks cores."""
         import os
 

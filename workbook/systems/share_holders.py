@@ -2,55 +2,39 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbook.errors import WorkbookError
-from workbook.systems.base import (
-    GeneratedStream,
-    Job,
-    Shown,
-    Started,
-    StreamOption,
-    System,
-    share,
-)
-from workbook.systems.options import path, topic, whole
+from workbook.systems.base import GeneratedStream, Job, Shown, Started, TableSystem
+from workbook.systems.options import Option, path, topic, whole
 from workbook.topics import Topic, compacted
 
 if TYPE_CHECKING:
     from workbook.sinks.store import Store
-    from workbook.sources.kafka import Kafka
-    from workbook.streams.stream_producer import Stream
 
 SHOWN = 10
 """The number of rows shown at the end."""
-
-
-def _position_stream(**options: Any) -> Stream:
-    from workbook.streams.generators.positions import PositionStream
-
-    return PositionStream(**options)
 
 
 POSITIONS = GeneratedStream(
     name="positions",
     does="a changelog of who holds which shares to a compacted topic",
     example="generate positions --positions 5000 --clients 1000",
-    make=_position_stream,
+    maker="positions:PositionStream",
     options=(
-        StreamOption("positions", whole, "N", "number of positions; default: 1000"),
-        StreamOption("clients", whole, "N", "number of clients who hold them; default: 200"),
-        share("closed", "share of the good events that close a position; default: 0.05"),
-        share("moved", "share of the updates that move a position to another client; default: 0.1"),
-        share("swapped", "share of the updates that change its ticker; default: 0.1"),
+        Option("--positions", whole, "number of positions", default=1000),
+        Option("--clients", whole, "number of clients who hold them", default=200),
+        Option("--closed-share", float, "of good events: they close a position", default=0.05),
+        Option("--moved-share", float, "of updates: they move it to another client", default=0.1),
+        Option("--swapped-share", float, "of updates: they change its ticker", default=0.1),
     ),
     compacted=True,
 )
 
 
-class ShareHolders(System):
+class ShareHolders(TableSystem):
     """Positions in; a table of clients with their US shares out, in a store and a topic."""
 
     name = "share_holders"
@@ -59,26 +43,13 @@ class ShareHolders(System):
     examples = ("run share_holders --in positions --checkpoint state/share_holders",)
     streams = (POSITIONS,)
 
-    def add_options(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--out",
-            type=topic,
-            metavar="TOPIC",
-            help="the compacted topic for who holds what, created if missing. Default: none; the "
-            "store alone",
-        )
-        parser.add_argument(
-            "--store",
-            type=path,
-            metavar="FILE",
-            help="the file of the store, for `workbook store`; default: store.db in the checkpoint",
-        )
-        parser.add_argument(
-            "--no-store",
-            action="store_true",
-            help="with --out, keep no store: no row passes through this machine, the executors "
-            "write the topic; default: a store, which the driver writes",
-        )
+    own = (
+        Option("--out", topic, "a compacted topic for who holds what", "none; the store alone"),
+        Option("--store", path, "a file for the store", "store.db in the checkpoint"),
+        Option(
+            "--no-store", None, "with --out: executors write it", "a store, which the driver writes"
+        ),
+    )
 
     def check(self, options: Namespace) -> None:
         from workbook.systems.preflight import require_store
@@ -91,15 +62,6 @@ class ShareHolders(System):
             )
         if options.store:
             require_store(Path(options.store))
-
-    def check_topics(self, broker: Kafka, options: Namespace) -> None:
-        """Refuse a checkpoint or a result topic that would make more or less than the table."""
-        from workbook.systems.preflight import require_tombstones, require_whole
-
-        config = broker.client_config()
-        require_tombstones(config, options.source, options.checkpoint)
-        if options.out:
-            require_whole(config, options.out, options.checkpoint)
 
     def results(self, options: Namespace, partitions: int) -> list[Topic]:
         return [compacted(options.out, partitions)] if options.out else []

@@ -51,7 +51,7 @@ class Aggregate(ABC):
 
 @dataclass(frozen=True)
 class Count(Aggregate):
-    """The number of rows."""
+    """Count the group's rows."""
 
     def returns(self, schema: StructType) -> DataType:
         return LongType()
@@ -65,7 +65,7 @@ class Count(Aggregate):
 
 @dataclass(frozen=True)
 class Total(Aggregate):
-    """The sum of whole numbers; null where all are null, as in SQL."""
+    """Add up whole numbers; null where all are null. A sum beyond 2^63 - 1 ends the query."""
 
     column: str
 
@@ -97,7 +97,10 @@ class Total(Aggregate):
 
 @dataclass(frozen=True)
 class Elements(Aggregate):
-    """The different values of a column, sorted, each kept with the number of its rows."""
+    """Collect the different values of a column, sorted: add by union, subtract by difference.
+
+    Each is kept with its number of rows: it stays until the last of them has gone.
+    """
 
     column: str
 
@@ -127,10 +130,7 @@ class Elements(Aggregate):
 
 @dataclass(frozen=True)
 class Fold(Aggregate):
-    """Two Python functions, called for each change: slower, but free to compute anything.
-
-    Their state is the value, and the number of rows that are in it.
-    """
+    """Two Python functions, as ``fold`` says; their state is the value, and its number of rows."""
 
     adder: Callable[[Any, Mapping[str, Any]], Any]
     subtractor: Callable[[Any, Mapping[str, Any]], Any]
@@ -198,22 +198,7 @@ def _old(table: Segments, changes: pl.DataFrame) -> pl.DataFrame:
 # --- their names ------------------------------------------------------------------------------
 
 
-def count() -> Aggregate:
-    """Count the group's rows."""
-    return Count()
-
-
-def sum_of(column: str) -> Aggregate:
-    """Add up whole numbers; null where all of them are. A sum beyond 2^63 - 1 ends the query."""
-    return Total(column)
-
-
-def collect_set(column: str) -> Aggregate:
-    """Collect the different values of a column, sorted: add by union, subtract by difference.
-
-    A value that two rows of the group share stays until both have gone.
-    """
-    return Elements(column)
+count, sum_of, collect_set = Count, Total, Elements
 
 
 def fold(
@@ -226,8 +211,8 @@ def fold(
 
     Both are called for every update of the changelog, in the order of its offsets, an update's old
     row first; so the value is the same whether results are asked ``per_update`` or not. As in Kafka
-    Streams, None means that there is nothing: the adder begins anew from ``start``, and the
-    subtractor is not called. A group without rows begins anew, too.
+    Streams, None means that there is nothing: the adder begins at ``start`` again, and the
+    subtractor is not called. So does a group without rows.
 
     ``returns`` is Spark's type of the value; a set is shown as a sorted list, None last. A group
     whose value is None or holds nothing is emitted as deleted. NaN can't be stored: JSON lacks it.

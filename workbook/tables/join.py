@@ -40,7 +40,10 @@ def joined(
                 f"{list(table.keys)}. Make a table with it in its key, as in "
                 "ktable(changelog, key=['group', 'topic'])."
             )
-    sides = tuple(_side(table, by, name) for name, table in tables.items())
+    sides = tuple(
+        Side(name, tuple(k for k in table.keys if k != by), tuple(_fields(table, by).names))
+        for name, table in tables.items()
+    )
     packs = pack(_rows(tables, by), left.buckets, lambda batch: squeezed(batch, by, sides))
     emitted = stateful(packs, joiner(by, sides, newest), tables_of(by, sides), left.buckets)
     arrays = [
@@ -58,11 +61,6 @@ class Side:
     rows: str
     key: tuple[str, ...]
     columns: tuple[str, ...]
-
-
-def _side(table: KTable, by: str, name: str) -> Side:
-    key = tuple(each for each in table.keys if each != by)
-    return Side(name, key, tuple(_fields(table, by).names))
 
 
 def _fields(table: KTable, by: str) -> StructType:
@@ -127,7 +125,9 @@ def joiner(by: str, sides: Sequence[Side], newest: str | None = None) -> Step:
         emitted = emitted.group_by(by).agg(pl.col(name).max() for name in named[1:])
         values = emitted.select(by)
         for side, rows in own.items():
-            lists = _lists(state[side.rows], values, rows.clear(), by, side)
+            found = state[side.rows].of(values)
+            kept = (rows.clear() if found is None else found).sort(by, *side.key).group_by(by)
+            lists = kept.agg(pl.struct(*side.columns).alias(side.rows))
             emitted = emitted.join(lists, on=by, how="left")
             none = pl.lit([], dtype=lists.schema[side.rows])
             emitted = emitted.with_columns(pl.col(side.rows).fill_null(none))
@@ -151,13 +151,3 @@ def _brought(table: Segments, batch: pl.DataFrame, by: str, side: Side) -> pl.Da
     new = last(batch, keys)
     went, came = compared(table, new, keys, [by, *side.columns])
     return new.join(pl.concat([went.select(keys), came.select(keys)]), on=keys, how="semi")
-
-
-def _lists(
-    table: Segments, values: pl.DataFrame, empty: pl.DataFrame, by: str, side: Side
-) -> pl.DataFrame:
-    """Return a side's rows for these values: a sorted list of structs each, where there are any."""
-    found = table.of(values)
-    rows = empty if found is None else found
-    lists = rows.sort(by, *side.key).group_by(by)
-    return lists.agg(pl.struct(*side.columns).alias(side.rows))

@@ -205,8 +205,11 @@ class GroupedTable:
         folds = [name for name, how in aggregates.items() if isinstance(how, Fold)]
         every = per_update or bool(folds)  # a fold may look at the order, and at each update
         compare = changes.every_difference if every else changes.differences
+        group = F.col(self.column)
+        bucket = F.coalesce(F.crc32(group.cast("string").cast("binary")), F.lit(0))
+        gone = self.table.gone | group.isNull()
         changed = stateful(
-            self._packed(columns, squeeze=not every),
+            self.table._packed(columns, bucket, gone, squeeze=not every),
             lambda state, batch: compare(state, batch, keys, columns),
             changes.table_of(keys),
             buckets,
@@ -214,13 +217,6 @@ class GroupedTable:
         reduce = changes.reducer(self.column, aggregates, keys, per_update=per_update)
         reduced = stateful(changed, reduce, changes.groups_of(aggregates), buckets)
         return unpack(reduced, self._schema(aggregates, per_update), pickled=folds)
-
-    def _packed(self, columns: Sequence[str], *, squeeze: bool) -> DataFrame:
-        group = F.col(self.column)
-        hashed = F.crc32(group.cast("string").cast("binary"))
-        return self.table._packed(
-            columns, F.coalesce(hashed, F.lit(0)), self.table.gone | group.isNull(), squeeze=squeeze
-        )
 
     def _columns(self, aggregates: Mapping[str, Aggregate]) -> list[str]:
         """Return the columns that are needed: keys, group, what the aggregates look at."""

@@ -22,9 +22,6 @@ from workbook.tables.state import BUCKET, State, Step, closed, opened, packed, u
 
 PACKED = "bucket INT, rows BINARY"
 
-Tables = Mapping[str, "pl.DataFrame | None"]
-"""Small tables by name, None where there is nothing yet."""
-
 Idle = Callable[[State, int], pl.DataFrame]
 """Changes the state where nothing came, by the time (ms), and returns what is emitted."""
 
@@ -93,21 +90,6 @@ def stateful(
     mode = "None" if idle is None else "ProcessingTime"
     bucket = Bucket(_worker(step, idle, dict(tables), buckets), waking=idle is not None)
     return packs.groupBy("bucket").transformWithState(bucket, PACKED, "Update", mode)
-
-
-def whole(
-    step: Callable[[Tables, pl.DataFrame], tuple[Tables, pl.DataFrame]],
-) -> Step:
-    """Make a step over small tables, which it takes and returns whole, one over the state."""
-
-    def over_state(state: State, batch: pl.DataFrame) -> pl.DataFrame:
-        after, emitted = step({name: table.all() for name, table in state.items()}, batch)
-        for name, rows in after.items():
-            if rows is not None:
-                state[name].replace(rows)
-        return emitted
-
-    return over_state
 
 
 def _worker(step: Step, idle: Idle | None, tables: Mapping[str, Keyed], buckets: int) -> Work:

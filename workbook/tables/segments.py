@@ -146,8 +146,8 @@ class Segments:
 
     def hash_anew(self) -> None:
         """Write every segment again, with the hashes of this version of Polars."""
-        anew = [hashed(self._frame(each), self.keyed) for each in self.segments]
-        self.segments = [self._segment(frame.sort(HASH)) for frame in anew]
+        frames = [hashed(self._frame(each), self.keyed) for each in self.segments]
+        self.segments = [self._segment(frame.sort(HASH)) for frame in frames]
 
     @property
     def added(self) -> list[Segment]:

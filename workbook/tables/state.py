@@ -41,9 +41,7 @@ _copies: OrderedDict[str, pl.DataFrame] = OrderedDict()
 
 def packed(frame: pl.DataFrame) -> bytes:
     """Serialize a table as an Arrow stream."""
-    target = io.BytesIO()
-    frame.rechunk().write_ipc_stream(target, compression="lz4")
-    return target.getvalue()
+    return frame.rechunk().write_ipc_stream(None, compression="lz4").getvalue()
 
 
 def unpacked(data: bytes) -> pl.DataFrame:
@@ -111,12 +109,6 @@ def _written(segment: Segment) -> tuple[Any, ...]:
     return segment.name, segment.rows, segment.low, segment.high, segment.least, data
 
 
-def _segment(written: tuple[Any, ...]) -> Segment:
-    *facts, data = written
-    frame = None if data is None else unpacked(data)
-    return Segment(*facts, frame, frame is not None)  # type: ignore[call-arg]
-
-
 def _opened(kept: tuple[Any, ...] | None, keyed: Keyed, read: Read) -> Segments:
     """Open a table from how it is keyed, its floor and its segments."""
     _, floor, written = kept or ((), None, [])
@@ -125,7 +117,11 @@ def _opened(kept: tuple[Any, ...] | None, keyed: Keyed, read: Read) -> Segments:
         copy = _copy_of(name)
         return _keep(name, hashed(unpacked(read(name)), keyed)) if copy is None else copy
 
-    return Segments(keyed, [_segment(each) for each in written], floor, load)
+    segments = [
+        Segment(*facts, None if data is None else unpacked(data), data is not None)  # type: ignore[call-arg]
+        for *facts, data in written
+    ]
+    return Segments(keyed, segments, floor, load)
 
 
 # --- copies of segments on this worker's disk -------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from workbook.streams.events.ad_actions import Fate
-from workbook.views.drawing import BLUE, GREEN, GREY, ORANGE, RED
+from workbook.views.colours import BLUE, GREEN, GREY, ORANGE, RED
 from workbook.views.picture import Picture, number
 from workbook.views.plane import Plane
 

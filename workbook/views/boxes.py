@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from workbook.views.drawing import BLUE, FAINT, GREEN, INK, ORANGE, RED
+from workbook.views.colours import BLUE, FAINT, GREEN, INK, ORANGE, RED
 from workbook.views.picture import ARROW
 
 LOOKS = {

@@ -6,7 +6,6 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from workbook.views.picture import Picture, number
 from workbook.views.strip import Look, Strip
@@ -67,9 +66,16 @@ def compaction(
         strip.text(column, MARKS.get(why[record.offset], ""), bold=True)
     for reason in (reason for reason in MARKS if reason in why.values()):
         strip.note(f"{MARKS[reason]}: {reason}")
-    looks = {"the key": Look.PLAIN, f"{TOMBSTONE} a tombstone": Look.HATCHED, "gone": Look.FAINT}
-    strip.legend(looks)
-    rows = [_row(record, why, starts) for record in shown]
+    strip.legend({f"{TOMBSTONE} a tombstone": Look.HATCHED, "gone": Look.FAINT})
+    rows = [
+        {
+            "offset": record.offset,
+            "key": _key(record),
+            "segment": _segment(record, starts)[1],
+            "now": why[record.offset],
+        }
+        for record in shown
+    ]
     return Picture(strip, CAPTION, _words(before, why), rows)
 
 
@@ -80,29 +86,34 @@ def _reasons(
     active = starts[-1] if starts else 0
     last = {record.key: record.offset for record in before}
     closed = {record.key: record.offset for record in before if record.offset < active}
-
-    def reason(record: Stored) -> str:
+    why = {}
+    for record in before:
         newest = record.key is None or last[record.key] == record.offset
         if record.offset not in found:
-            return GONE if not newest else EXPIRED if record.tombstone else LOST
-        if newest:
-            return LATEST if record.key is not None else KEYLESS
-        if record.offset >= active:
-            return ACTIVE
-        return NEWER if closed[record.key] == record.offset else DUE
-
-    return {record.offset: reason(record) for record in before}
+            reason = GONE if not newest else EXPIRED if record.tombstone else LOST
+        elif newest:
+            reason = KEYLESS if record.key is None else LATEST
+        elif record.offset >= active:
+            reason = ACTIVE
+        else:
+            reason = NEWER if closed[record.key] == record.offset else DUE
+        why[record.offset] = reason
+    return why
 
 
 def _records(strip: Strip, name: str, shown: Sequence[Stored], found: Collection[int]) -> None:
     strip.next(name)
     for column, record in enumerate(shown):
+        look, label, title = (
+            Look.PLAIN,
+            "none" if record.key is None else record.key,
+            f"key {_key(record)}",
+        )
+        if record.tombstone:
+            look, label = Look.HATCHED, TOMBSTONE + label
         if record.offset not in found:
-            strip.cell(column, "", Look.FAINT, title=f"offset {record.offset} is gone")
-            continue
-        look = Look.HATCHED if record.tombstone else Look.PLAIN
-        label = (TOMBSTONE if record.tombstone else "") + _named(record.key)
-        strip.cell(column, label, look, title=f"offset {record.offset}: key {_key(record)}")
+            look, label, title = Look.FAINT, "", "is gone"
+        strip.cell(column, label, look, title=f"offset {record.offset}: {title}")
 
 
 def _segment(record: Stored, starts: Sequence[int]) -> tuple[int, str]:
@@ -111,28 +122,17 @@ def _segment(record: Stored, starts: Sequence[int]) -> tuple[int, str]:
     return start, "active" if start == starts[-1] else "closed"
 
 
-def _named(key: str | None) -> str:
-    return "none" if key is None else key
-
-
 def _key(record: Stored) -> str:
-    return _named(record.key) + (" (tombstone)" if record.tombstone else "")
+    return ("none" if record.key is None else record.key) + " (tombstone)" * record.tombstone
 
 
 def _words(before: Sequence[Stored], why: dict[int, str]) -> str:
     if not before:
         return "The partition is empty: there's nothing to compact."
     count = Counter(why.values())
-    left = len(before) - sum(count[reason] for reason in (GONE, EXPIRED, LOST))
-    said = "; ".join(f"{reason}: {count[reason]:,}" for reason in REASONS if count[reason])
-    text = f"{number(len(before), 'record')} before, {left:,} now. {said[0].upper()}{said[1:]}."
-    return text if len(before) <= SHOWN else f"{text} The last {SHOWN} are drawn."
-
-
-def _row(record: Stored, why: dict[int, str], starts: Sequence[int]) -> dict[str, Any]:
-    return {
-        "offset": record.offset,
-        "key": _key(record),
-        "segment": _segment(record, starts)[1],
-        "now": why[record.offset],
-    }
+    left = len(before) - count[GONE] - count[EXPIRED] - count[LOST]
+    said = [f"{number(len(before), 'record')} before, {left:,} now"]
+    said += [f"{reason}: {count[reason]:,}" for reason in REASONS if count[reason]]
+    if len(before) > SHOWN:
+        said.append(f"drawn: the last {SHOWN}")
+    return "; ".join(said) + "."

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from workbook.views.drawing import BLUE, GREEN, GREY, INK_ON_PAPER, ORANGE, RED
+from workbook.views.colours import BLUE, GREEN, GREY, INK_ON_PAPER, ORANGE, RED
 from workbook.views.picture import Picture, moment, number
 from workbook.views.plane import Plane, moments
-from workbook.views.runs import EARLIER, WAITING, MicroBatch, Run, dropped, newest
+from workbook.views.runs import EARLIER, WAITING, WINDOW_MS, MicroBatch, Run, dropped, newest
 
 CAPTION = (
     "Event time against arrival: a click whose window lies below the stair when it comes is "
     "dropped (✗)."
 )
-THE_WATERMARK = "the watermark of the micro-batch before"
+STAIR = "watermark of the micro-batch before"
 
 MOST = 900
 """Of more clicks a sample is drawn, with all that were dropped in it."""
@@ -27,268 +25,203 @@ MOST = 900
 FAR = 6
 """A time farther from the middle half than this many times its spread is drawn at the edge."""
 
+DAY_MS = 86_400_000
+
+Limits = tuple[int, int]
+"""The event times (ms) at both ends of the axis."""
+
 
 def event_time(
-    run: Run,
-    *,
-    until: int | None = None,
-    window_ms: int = 1000,
-    last: int | None = None,
-    apart: int | None = None,
-    thing: str = "page view",
-    caption: str = CAPTION,
+    run: Run, *, until: int | None = None, last: int | None = None, apart: int | None = None
 ) -> Picture:
     """Draw a run up to its micro-batch ``until``, by default all of it.
 
-    With ``last`` only the newest micro-batches are drawn, those of so many clicks. The clicks of
-    partition ``apart`` are squares. Of thousands of clicks a sample is drawn, and the words say so.
+    With ``last`` only the newest micro-batches are drawn, those of this number of clicks. The
+    clicks of partition ``apart`` are squares. Of thousands of clicks a sample is drawn, and the
+    words say so.
     """
-    sheet = _Sheet(run, newest(run, last), until, window_ms, apart, thing)
+    batches = newest(run, last)
+    seen = [batch for batch in batches if until is None or batch.number <= until]
+    every = _by_arrival(run, batches)
+    taken = every[every["batch"].isin([batch.number for batch in seen])]
+    waiting = every[(every["batch"] == WAITING) & (len(seen) == len(batches))]
+    windows = _windows(taken, seen[-1].watermark if seen else None)
+    limits = _limits(every, batches)
     plane = Plane(
         "clicks, in the order of arrival; the small numbers are micro-batches",
         "event time (UTC)",
         height=430,
         right=0.17,
     )
-    drawn = _clicks(plane, sheet)
-    _stair(plane, sheet)
-    _windows(plane, sheet)
-    plane.axes.set_xlim(0, max(len(sheet.all), 1) + 0.5)
-    low, high = sheet.limits
-    plane.axes.set_ylim(*moments([low, high]))
+    clicks = _sample(pd.concat([taken, waiting]), apart)
+    _draw_clicks(plane, clicks, limits, apart)
+    _draw_batches(plane, every)
+    _draw_stair(plane, every, seen)
+    _draw_windows(plane, windows[windows.index.to_series().between(*limits)])
+    plane.axes.set_xlim(0, max(len(every), 1) + 0.5)
+    plane.axes.set_ylim(*moments(limits))
     plane.times(y=True)
     plane.counts(x=True)
     plane.legend(3)
-    return Picture(plane, caption, _words(run, sheet, drawn), _rows(sheet))
+    usual = int(every["time"].median()) // DAY_MS if len(every) else 0
+    words = [f"The query has failed: {run.failed.rstrip('.')}."] if run.failed else []
+    words += _words(run, seen, taken, windows, usual)
+    if len(waiting):
+        words.append(f"Waiting to be read: {number(len(waiting), 'page view')}.")
+    if len(clicks) < len(taken) + len(waiting):
+        words.append(f"Of {len(taken) + len(waiting):,} a sample of {len(clicks):,} is drawn.")
+    if run.unreadable:
+        words.append(f"{number(run.unreadable, 'record')} couldn't be read.")
+    return Picture(plane, CAPTION, " ".join(words), _rows(seen, taken, usual))
 
 
-@dataclass(frozen=True)
-class _Sheet:
-    """What is drawn of a run: all micro-batches have a place, up to ``until`` their clicks too."""
-
-    run: Run
-    batches: Sequence[MicroBatch]
-    until: int | None
-    window: int
-    apart: int | None
-    thing: str
-
-    @cached_property
-    def seen(self) -> Sequence[MicroBatch]:
-        whole = self.until is None
-        return [b for b in self.batches if whole or b.number <= (self.until or 0)]
-
-    @cached_property
-    def all(self) -> pd.DataFrame:
-        """The clicks of the micro-batches and those that wait, by arrival, each with its ``x``."""
-        clicks = self.run.clicks.assign(lost=dropped(self.run, self.window))
-        first = self.batches[0].number if self.batches else 0
-        batch = clicks["batch"].to_numpy(np.int64)
-        clicks = clicks[(batch >= first) | (batch == WAITING)]
-        waits = clicks["batch"] == WAITING
-        keys = ("offset", "partition", "arrival", "batch")
-        order = [*(clicks[key].to_numpy(np.int64) for key in keys), waits.to_numpy()]
-        ordered = clicks.iloc[np.lexsort(order)]
-        starts = ordered["time"].to_numpy(np.int64) // self.window * self.window
-        return ordered.assign(x=np.arange(1, len(ordered) + 1), window=starts)
-
-    @cached_property
-    def clicks(self) -> pd.DataFrame:
-        """Those that are drawn: up to the last micro-batch seen, and at the end what waits."""
-        last = self.seen[-1].number if self.seen else EARLIER
-        whole = not self.batches or last >= self.batches[-1].number
-        batch = self.all["batch"]
-        return self.all[((batch <= last) & (batch != WAITING)) | ((batch == WAITING) & whole)]
-
-    @cached_property
-    def taken(self) -> pd.DataFrame:
-        return self.clicks[self.clicks["batch"] != WAITING]
-
-    @property
-    def watermark(self) -> int | None:
-        return self.seen[-1].watermark if self.seen else None
-
-    @cached_property
-    def windows(self) -> pd.DataFrame:
-        """A row per window, by its start (ms): kept, lost, closed."""
-        kept = self.taken.groupby("window")["lost"].agg(lost="sum", count="size")
-        ends = kept.index.to_numpy(np.int64) + self.window
-        closed = ends <= (0 if self.watermark is None else self.watermark)
-        return kept.assign(kept=kept["count"] - kept["lost"], closed=closed)
-
-    @cached_property
-    def limits(self) -> tuple[int, int]:
-        """The event times at both ends of the axis; a few far ones don't squeeze the others."""
-        marks = [m for b in self.batches for m in (b.drops, b.watermark) if m is not None]
-        times = np.array([*self.all["time"], *marks], np.int64)
-        if not len(times):
-            return 0, self.window
-        low, high = np.quantile(times, [0.25, 0.75])
-        room = FAR * max(high - low, 2 * self.window)
-        near = times[(times >= low - room) & (times <= high + room)]
-        return int(near.min()) - self.window, int(near.max()) + 2 * self.window
+def _by_arrival(run: Run, batches: Sequence[MicroBatch]) -> pd.DataFrame:
+    """Return the clicks of the micro-batches, then those that wait, each with its place ``x``."""
+    clicks = run.clicks.assign(lost=dropped(run), waits=run.clicks["batch"] == WAITING)
+    clicks = clicks[clicks["waits"] | (clicks["batch"] >= (batches[0].number if batches else 0))]
+    clicks = clicks.sort_values(["waits", "batch", "arrival", "partition", "offset"])
+    starts = clicks["time"] // WINDOW_MS * WINDOW_MS
+    return clicks.assign(x=np.arange(1, len(clicks) + 1), window=starts)
 
 
-def _clicks(plane: Plane, sheet: _Sheet) -> int:
-    """Draw a mark per click, and return how many are drawn."""
-    clicks = sheet.clicks
-    if len(clicks) > MOST:
-        rare = clicks["lost"] | (clicks["partition"] == sheet.apart)
-        step = -(-int((~rare).sum()) // MOST) or 1
-        clicks = clicks[rare | (np.arange(len(clicks)) % step == 0)]
-    low, high = sheet.limits
-    far = ~clicks["time"].between(low, high)
-    is_apart, waits = clicks["partition"] == sheet.apart, clicks["batch"] == WAITING
-    of = f"{sheet.thing} of partition {sheet.apart}"
-    for mask, mark, colour, fill, label in (
-        (~is_apart & ~clicks["lost"] & ~waits, "o", BLUE, BLUE, sheet.thing),
-        (is_apart & ~clicks["lost"] & ~waits, "s", ORANGE, "none", of),
-        (clicks["lost"] & ~is_apart, "x", RED, RED, "dropped"),
-        (clicks["lost"] & is_apart, "$\\boxtimes$", RED, RED, f"{of}, dropped"),
-        (waits, "o", BLUE, "none", "not read yet"),
+def _windows(taken: pd.DataFrame, watermark: int | None) -> pd.DataFrame:
+    """Return a row per window, by its start (ms): kept, lost, closed."""
+    windows = taken.groupby("window")["lost"].agg(lost="sum", count="size")
+    closed = windows.index.to_numpy(np.int64) + WINDOW_MS <= (watermark or 0)
+    return windows.assign(kept=windows["count"] - windows["lost"], closed=closed)
+
+
+def _limits(every: pd.DataFrame, batches: Sequence[MicroBatch]) -> Limits:
+    """Return the ends of the axis: a few times far from the others don't squeeze them."""
+    marks = [mark for b in batches for mark in (b.drops, b.watermark) if mark is not None]
+    times = np.array([*every["time"], *marks], np.int64)
+    if not len(times):
+        return 0, WINDOW_MS
+    low, high = np.quantile(times, [0.25, 0.75])
+    room = FAR * max(high - low, 2 * WINDOW_MS)
+    near = times[(times >= low - room) & (times <= high + room)]
+    return int(near.min()) - WINDOW_MS, int(near.max()) + 2 * WINDOW_MS
+
+
+def _sample(clicks: pd.DataFrame, apart: int | None) -> pd.DataFrame:
+    """Return the clicks to be drawn: of too many, all rare ones, and a sample of the rest."""
+    rare = clicks["lost"] | (clicks["partition"] == apart)
+    step = max(-(-int((~rare).sum()) // MOST), 1) if len(clicks) > MOST else 1
+    return clicks[rare | (np.arange(len(clicks)) % step == 0)]
+
+
+def _draw_clicks(plane: Plane, clicks: pd.DataFrame, limits: Limits, apart: int | None) -> None:
+    """Draw a mark per click; a triangle at the edge for those that lie beyond it."""
+    is_apart, lost, waits = clicks["partition"] == apart, clicks["lost"], clicks["waits"]
+    near, of = clicks["time"].between(*limits), f"page view of partition {apart}"
+    for mask, mark, size, colour, fill, label in (
+        (~is_apart & ~lost & ~waits, "o", 4, BLUE, BLUE, "page view"),
+        (is_apart & ~lost & ~waits, "s", 4, ORANGE, "none", of),
+        (~is_apart & lost, "x", 4, RED, RED, "dropped"),
+        (is_apart & lost, "$\\boxtimes$", 6, RED, RED, f"{of}, dropped"),
+        (waits, "o", 4, BLUE, "none", "not read yet"),
     ):
-        some = clicks[mask & ~far]
+        some = clicks[mask & near]
         if len(some):
             plane.axes.plot(
-                some["x"], moments(some["time"]), marker=mark, linestyle="", color=colour,
-                markerfacecolor=fill,
-                markersize=6 if mark[0] == "$" else 4, label=label,
+                some["x"], moments(some["time"]), mark, color=colour, mfc=fill, ms=size, label=label
+            )
+    for mask, mark, at, side in (
+        (clicks["time"] > limits[1], "^", 0.985, "later"),
+        (clicks["time"] < limits[0], "v", 0.015, "earlier"),
+    ):
+        some = clicks[mask]
+        if len(some):
+            label = f"{side}: {moment(int(some['time'].iloc[0]), day=True)}"
+            plane.axes.plot(
+                some["x"], np.full(len(some), at), mark, color=RED, ms=7, label=label,
+                transform=plane.axes.get_xaxis_transform(),
             )  # fmt: skip
-    _far(plane, sheet, clicks[far])
-    for batch, some in sheet.all.groupby("batch"):
-        plane.axes.axvline(some["x"].max() + 0.5, color=GREY, lw=0.5, zorder=0)
-        if sheet.all["batch"].nunique() <= 30 and batch != WAITING:
+
+
+def _draw_batches(plane: Plane, every: pd.DataFrame) -> None:
+    """Draw a line behind each micro-batch, and its number unless they are too many."""
+    few = every["batch"].nunique() <= 30
+    for batch, places in every.groupby("batch")["x"]:
+        plane.axes.axvline(places.max() + 0.5, color=GREY, lw=0.5, zorder=0)
+        if few and batch != WAITING:
             plane.axes.text(
-                some["x"].mean(), 0.005, str(batch), ha="center", va="bottom", fontsize=7,
+                places.mean(), 0.005, str(batch), ha="center", va="bottom", fontsize=7,
                 transform=plane.axes.get_xaxis_transform(),
             )  # fmt: skip
-    return len(clicks)
 
 
-def _far(plane: Plane, sheet: _Sheet, far: pd.DataFrame) -> None:
-    """Point from the edge at the times that lie beyond it."""
-    for above in (False, True):
-        some = far[(far["time"] > sheet.limits[1]) == above]
-        if len(some):
-            at = np.full(len(some), 0.985 if above else 0.015)
-            first = moment(int(some["time"].iloc[0]), day=True)
-            plane.axes.plot(
-                some["x"], at, "^" if above else "v", color=RED, markersize=7,
-                transform=plane.axes.get_xaxis_transform(),
-                label=f"{'later' if above else 'earlier'}: {first}",
-            )  # fmt: skip
-
-
-def _stair(plane: Plane, sheet: _Sheet) -> None:
+def _draw_stair(plane: Plane, every: pd.DataFrame, seen: Sequence[MicroBatch]) -> None:
     """Draw what each micro-batch drops by; at the end what the next one will drop by."""
-    ends = sheet.all.groupby("batch")["x"].max()
-    x, y, at = list[float](), list[int](), 0.5
-    for batch in sheet.seen:
-        after = ends.get(batch.number, at - 0.5) + 0.5
-        if batch.drops is not None:
-            x, y = [*x, at, after], [*y, batch.drops, batch.drops]
-        at = after
-    if sheet.watermark is not None:
-        x, y = [*x, at, len(sheet.all) + 0.5], [*y, sheet.watermark, sheet.watermark]
-    if x:
-        label = "watermark of the micro-batch before"
-        plane.axes.plot(x, moments(y), color=GREEN, lw=2.5, label=label)
+    if not seen:
+        return
+    ends = every.groupby("batch")["x"].max().reindex([batch.number for batch in seen])
+    borders = [0.5, *(ends.ffill().fillna(0) + 0.5), len(every) + 0.5]
+    drops = [*(batch.drops for batch in seen), seen[-1].watermark]
+    marks = [mark for mark in drops if mark is not None]  # the first ones may have none
+    if marks:
+        borders = borders[-len(marks) - 1 :]
+        plane.axes.stairs(moments(marks), borders, baseline=None, color=GREEN, lw=2.5, label=STAIR)
 
 
-def _windows(plane: Plane, sheet: _Sheet) -> None:
-    """Draw each window as a box at the right: closed ones are hatched; of many only their sums."""
-    low, high = sheet.limits
-    shown = sheet.windows[sheet.windows.index.to_series().between(low, high)]
-    place, few = plane.axes.get_yaxis_transform(), len(shown) <= 24
-    for start, row in shown.iterrows():
-        bottom, top = moments([start, start + sheet.window])
+def _draw_windows(plane: Plane, windows: pd.DataFrame) -> None:
+    """Draw each window as a box at the right, closed ones hatched; what's in it unless too many."""
+    place = plane.axes.get_yaxis_transform()
+    for start, row in windows.iterrows():
+        bottom, middle, top = moments([start, start + WINDOW_MS // 2, start + WINDOW_MS])
         plane.axes.fill_between(
             [1.015, 1.045], bottom, top, transform=place, clip_on=False, facecolor="none",
             edgecolor=INK_ON_PAPER, hatch="////" if row["closed"] else "", lw=0.7,
         )  # fmt: skip
-        if few:
+        if len(windows) <= 24:
             lost = f" and {row['lost']:,} ✗" if row["lost"] else ""
             words = f"{row['kept']:,}{lost} {'closed' if row['closed'] else 'open'}"
-            middle = bottom + (top - bottom) / 2
             plane.axes.text(1.055, middle, words, transform=place, va="center", fontsize=7)
-    if len(shown):
+    if len(windows):
         plane.axes.text(1.015, -0.06, "windows", transform=plane.axes.transAxes)
 
 
-def _words(run: Run, sheet: _Sheet, drawn: int) -> str:
-    said = [f"The query has failed: {run.failed.rstrip('.')}."] if run.failed else []
-    total, waiting = len(sheet.clicks), len(sheet.clicks) - len(sheet.taken)
+def _words(
+    run: Run, seen: Sequence[MicroBatch], taken: pd.DataFrame, windows: pd.DataFrame, usual: int
+) -> list[str]:
+    """Return what the micro-batches took and dropped; why there are none, if so."""
     if not len(run.clicks):
-        said.append(f"No {sheet.thing} has come yet.")
-    elif not sheet.seen and (run.clicks["batch"] == EARLIER).any():
-        said.append("Spark keeps no report of the micro-batches that have read it any more.")
-    elif not sheet.seen:
-        said.append("The query has reported no micro-batch yet.")
-    else:
-        said += [_of_windows(sheet), _of_dropped(sheet)]
-    if waiting:
-        waits = "waits" if waiting == 1 else "wait"
-        said.append(f"{number(waiting, sheet.thing)} {waits} to be read.")
-    if drawn < total:
-        said.append(f"Of {total:,} a sample of {drawn:,} is drawn; the counts are of all.")
-    if run.unreadable:
-        said.append(f"{number(run.unreadable, 'record')} couldn't be read.")
-    return " ".join(said)
+        return ["No page view has come yet."]
+    if not seen:
+        if (run.clicks["batch"] == EARLIER).any():
+            return ["Spark keeps no report of the micro-batches that have read it any more."]
+        return ["The query has reported no micro-batch yet."]
+    closed = int(windows["closed"].sum())
+    by = taken.loc[taken["lost"], "partition"].value_counts().sort_index()
+    lost = "none"
+    if len(by):
+        parts = [f"{count:,} of partition {partition}" for partition, count in by.items()]
+        lost = f"{by.sum():,}, whose windows had ended by the {STAIR}"
+        lost += f" ({', '.join(parts)})" if len(parts) < 4 else ""
+    return [
+        f"Micro-batches {seen[0].number:,} to {seen[-1].number:,}: "
+        f"{number(len(taken), 'page view')} in {number(len(windows), 'window')}, {closed:,} closed "
+        f"and {len(windows) - closed:,} open; watermark: {_time(seen[-1].watermark, usual)}.",
+        f"Dropped: {lost}.",
+    ]
 
 
-def _of_windows(sheet: _Sheet) -> str:
-    first, last = sheet.seen[0].number, sheet.seen[-1].number
-    where = f"micro-batch {first:,}" if first == last else f"micro-batches {first:,} to {last:,}"
-    count, closed = len(sheet.windows), int(sheet.windows["closed"].sum())
-    mark = sheet.watermark
-    stands = (
-        "there's no watermark yet" if mark is None else f"the watermark is {_time(sheet, mark)}"
-    )
-    return (
-        f"In {where}: {number(len(sheet.taken), sheet.thing)} in {number(count, 'window')}, "
-        f"{closed:,} closed and {count - closed:,} open; {stands}."
-    )
+def _time(ms: int | None, usual: int) -> str:
+    """Write a time (ms), with its date where that isn't the ``usual`` day (since 1970)."""
+    return "none yet" if ms is None else moment(ms, day=ms // DAY_MS != usual)
 
 
-def _of_dropped(sheet: _Sheet) -> str:
-    lost = sheet.taken.loc[sheet.taken["lost"], "partition"]
-    if not len(lost):
-        return "None was dropped."
-    by = lost.value_counts().sort_index()
-    where = ""
-    if sheet.taken["partition"].nunique() > 1 and len(by) < 4:
-        parts = [f"{n:,} of partition {p}" for p, n in by.items()]
-        where = f", all of partition {by.index[0]}" if len(by) == 1 else f", {' and '.join(parts)}"
-    if len(lost) == 1:
-        where = where.replace("all of", "of")
-        return f"1 was dropped{where}: its window had ended by {THE_WATERMARK}."
-    return f"{len(lost):,} were dropped{where}: their windows had ended by {THE_WATERMARK}."
-
-
-def _time(sheet: _Sheet, ms: int) -> str:
-    """Write a time, with its date where that isn't the day of most clicks."""
-    days = sheet.all["time"] // 86_400_000
-    usual = days.mode().iloc[0] if len(days) else 0
-    return moment(ms, day=ms // 86_400_000 != usual)
-
-
-def _rows(sheet: _Sheet) -> list[Mapping[str, Any]]:
-    groups = sheet.taken.groupby("batch")
-    found = groups.agg(first=("time", "min"), last=("time", "max"), lost=("lost", "sum"))
-    facts = found.assign(count=groups.size()).to_dict("index")
-    return [_row(batch, facts.get(batch.number, {}), sheet) for batch in sheet.seen]
-
-
-def _row(batch: MicroBatch, facts: Mapping[Any, Any], sheet: _Sheet) -> dict[str, Any]:
-    times = "–"
-    if facts:
-        first, last = _time(sheet, int(facts["first"])), _time(sheet, int(facts["last"]))
-        times = first if first == last else f"{first} to {last}"
-    return {
-        "micro-batch": batch.number,
-        f"{sheet.thing}s": int(facts.get("count", 0)),
-        "event times": times,
-        "drops what ended by": "–" if batch.drops is None else _time(sheet, batch.drops),
-        "dropped": int(facts.get("lost", 0)),
-        "watermark": "–" if batch.watermark is None else _time(sheet, batch.watermark),
-    }
+def _rows(seen: Sequence[MicroBatch], taken: pd.DataFrame, usual: int) -> list[dict[str, Any]]:
+    rows = []
+    for batch in seen:
+        its = taken[taken["batch"] == batch.number]
+        ends = [_time(int(ms), usual) for ms in (its["time"].min(), its["time"].max()) if len(its)]
+        rows.append({
+            "micro-batch": batch.number,
+            "page views": len(its),
+            "event times": " to ".join(dict.fromkeys(ends)) or "–",
+            "drops what ended by": _time(batch.drops, usual),
+            "dropped": int(its["lost"].sum()),
+            "watermark": _time(batch.watermark, usual),
+        })  # fmt: skip
+    return rows

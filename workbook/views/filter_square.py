@@ -25,7 +25,7 @@ PLACES = {
 
 @dataclass(frozen=True)
 class Met:
-    """An update that met the filter: the row before and after (None: no row), and what came out.
+    """An update that met the filter: the row before and after (None: no row), and the emitted row.
 
     ``before`` and ``now`` are whether the condition held and holds; ``emitted`` is a word for what
     the filter emitted: row, delete, nothing.
@@ -39,7 +39,7 @@ class Met:
     emitted: str
 
 
-def filter_square(updates: Sequence[Met], caption: str = CAPTION) -> Picture:
+def filter_square(updates: Sequence[Met]) -> Picture:
     """Draw the four corners, in each its first three updates and what the filter emitted."""
     inside: dict[tuple[bool, bool], list[Met]] = {corner: [] for corner in PLACES}
     for update in updates:
@@ -49,7 +49,7 @@ def filter_square(updates: Sequence[Met], caption: str = CAPTION) -> Picture:
         for before, name in ((False, "didn't match before"), (True, "matched before"))
     ]
     grid = Grid(["", "doesn't match now", "matches now"], lines)
-    return Picture(grid, caption, _words(inside), _rows(inside))
+    return Picture(grid, CAPTION, _words(inside), _rows(inside))
 
 
 def _corner(met: Sequence[Met]) -> str:
@@ -58,7 +58,7 @@ def _corner(met: Sequence[Met]) -> str:
 
 
 def _sum(met: Sequence[Met]) -> str:
-    """Return what came out of a corner: "emitted: 2 rows, nothing for 1"."""
+    """Return what was emitted in a corner: "emitted: 2 rows, nothing for 1"."""
     if not met:
         return "no update came here"
     if all(update.emitted == "nothing" for update in met):

@@ -35,14 +35,64 @@ def who_writes(
 
     Of many keys the twelve with the most records are drawn, and ``mark`` in any case, with a sign.
     """
-    its = _Written(written, partitions)
-    words = " ".join(_words(its, mark)) if its.records else "The topic is empty."
-    keys = Counter(partition for key, partition in its.records if key is not None)
+    records, of_key = Counter[tuple[Key, int]](), Counter[Key]()
+    homes = defaultdict[Key, list[int]](list)
+    for (key, partition), count in Counter(written).items():
+        text = key.decode(errors="backslashreplace") if isinstance(key, bytes) else key
+        homes[text] += [partition] * ((text, partition) not in records)
+        records[text, partition] += count
+        of_key[text] += count
+    if not records:
+        return Picture(Strip(1), WRITES, "The topic is empty.")
+    partitions = max(partitions, *(partition + 1 for _, partition in records))
+    of_partition, keys = [0] * partitions, [0] * partitions
+    for (key, partition), count in records.items():
+        of_partition[partition] += count
+        keys[partition] += key is not None
+    busiest = sorted(key for key in homes if key is not None)
+    busiest.sort(key=lambda key: -of_key[key])
+    drawn: list[Key] = [*busiest[:BUSIEST]]
+    if mark in homes and mark not in drawn:
+        drawn[-1] = mark
+    strip = Strip(2, widest=20)
+    _head(strip, "keys · records", "partition", "records")
+    for partition, count in enumerate(of_partition):
+        names = [
+            _named(key, records[key, partition], len(homes[key]) > 1, mark)
+            for key in [*drawn, None]
+            if records[key, partition]
+        ]
+        _partition(strip, partition, ", ".join(names))
+        strip.text(1, f"{'█' * round(8 * count / max(of_partition))} {count:,}", align="left")
+    if any(len(homes[key]) > 1 for key in busiest):
+        strip.note(f"{TORN}a key in several partitions")
+    words = " ".join(_words(of_partition, busiest, homes, of_key[None], mark))
     rows = [
         {"partition": place, "records": count, "keys": keys[place]}
-        for place, count in enumerate(its.of_partition)
+        for place, count in enumerate(of_partition)
     ]
-    return Picture(_draw(its, mark), WRITES, words, rows)
+    return Picture(strip, WRITES, words, rows)
+
+
+def _words(
+    counts: Sequence[int], busiest: Sequence[str], homes: Mapping[Key, Sequence[int]],
+    keyless: int, mark: str,
+) -> Iterator[str]:  # fmt: skip
+    each = f"between {min(counts):,} and {max(counts):,} in each"
+    if len(counts) <= 8:
+        each = ", ".join(f"{each:,}" for each in counts)
+    yield f"{number(sum(counts), 'record')} in {number(len(counts), 'partition')}: {each}."
+    if busiest:
+        torn = [f"{key} in {ranges(homes[key])}" for key in busiest if len(homes[key]) > 1]
+        named = "; ".join(torn[:NAMED]) + ", among others" * (len(torn) > NAMED)
+        where = f"{len(torn):,} in several partitions ({named})"
+        more = f", {BUSIEST} of them drawn" if len(busiest) > BUSIEST else ""
+        where = where if torn else "each in one partition"
+        yield f"{number(len(busiest), 'key')}{more}; {where}."
+    if keyless:
+        yield f"{number(keyless, 'record')} without a key in {_places(homes[None])}."
+    if mark in homes:
+        yield f"{mark} is in {_places(homes[mark])}."
 
 
 def who_reads(owned: Held, log: Sequence[Step], partitions: int) -> Picture:
@@ -63,67 +113,6 @@ def who_reads(owned: Held, log: Sequence[Step], partitions: int) -> Picture:
         rows.append(row)
     words = [*_read(owned, partitions), *_handed(log)]
     return Picture(strip, STEP_BY_STEP if log else READS, " ".join(words), rows)
-
-
-class _Written:
-    """How many records each key has in each partition, and the keys by their number of records."""
-
-    def __init__(self, written: Iterable[tuple[str | bytes | None, int]], partitions: int) -> None:
-        self.records: Counter[tuple[Key, int]] = Counter()
-        for (key, partition), count in Counter(written).items():
-            text = key.decode(errors="backslashreplace") if isinstance(key, bytes) else key
-            self.records[text, partition] += count
-        self.of_key: Counter[Key] = Counter()
-        self.homes: defaultdict[Key, list[int]] = defaultdict(list)
-        most = max((partition for _, partition in self.records), default=-1)
-        self.of_partition = [0] * max(partitions, most + 1)
-        for (key, partition), count in self.records.items():
-            self.of_key[key] += count
-            self.of_partition[partition] += count
-            self.homes[key].append(partition)
-        named = (key for key in self.homes if key is not None)
-        self.busiest = sorted(named, key=lambda key: (-self.of_key[key], key))
-        self.torn = [key for key in self.busiest if len(self.homes[key]) > 1]
-
-
-def _draw(its: _Written, mark: str) -> Strip:
-    drawn: list[Key] = [*its.busiest[:BUSIEST]]
-    if mark in its.homes and mark not in drawn:
-        drawn[-1] = mark
-    strip = Strip(2, widest=20)
-    _head(strip, "keys · records", "partition", "records")
-    for partition, count in enumerate(its.of_partition):
-        keys = [key for key in [*drawn, None] if its.records[key, partition]]
-        names = [_named(key, its.records[key, partition], key in its.torn, mark) for key in keys]
-        _partition(strip, partition, ", ".join(names))
-        bar = "█" * round(8 * count / (max(its.of_partition) or 1))
-        strip.text(1, f"{bar} {count:,}", align="left")
-    if its.torn:
-        strip.note(f"{TORN}a key in several partitions")
-    return strip
-
-
-def _words(its: _Written, mark: str) -> Iterator[str]:
-    counts, count = its.of_partition, len(its.of_partition)
-    each = f"between {min(counts):,} and {max(counts):,} in each"
-    if count <= 8:
-        each = ", ".join(f"{each:,}" for each in counts)
-    yield f"{number(sum(counts), 'record')} in {number(count, 'partition')}: {each}."
-    if its.busiest:
-        more = f", {BUSIEST} of them drawn" if len(its.busiest) > BUSIEST else ""
-        yield f"{number(len(its.busiest), 'key')}{more}; {_torn(its)}."
-    if keyless := its.of_key[None]:
-        yield f"{number(keyless, 'record')} without a key in {_places(its.homes[None])}."
-    if mark in its.homes:
-        yield f"{mark} is in {_places(its.homes[mark])}."
-
-
-def _torn(its: _Written) -> str:
-    if not its.torn:
-        return "each in one partition"
-    named = "; ".join(f"{key} in {ranges(its.homes[key])}" for key in its.torn[:NAMED])
-    more = ", among others" if len(its.torn) > NAMED else ""
-    return f"{len(its.torn):,} in several partitions ({named}{more})"
 
 
 def _draw_readers(owned: Held, history: Sequence[Held], partitions: int) -> Strip:
@@ -193,27 +182,27 @@ def _read(owned: Held, partitions: int) -> list[str]:
 
 
 def _handed(log: Sequence[Step]) -> list[str]:
-    """Describe what was taken away, what another member got of it, and what came back."""
+    """Describe what was taken away, what another member got of it, and what was returned."""
     if not log:
         return []
-    taken = moved = back = 0
+    counts = {
+        "taken away": 0,
+        "given to another reader": 0,
+        "given back to the same one": 0,
+        "not yet given to anybody": 0,
+    }
     former: dict[int, str] = {}
     for name, what, those in log:
         for partition in those:
             if what != "assigned":
-                taken += 1
+                counts["taken away"] += 1
                 former[partition] = name
             elif partition in former:
                 same = former.pop(partition) == name
-                moved, back = moved + (not same), back + same
-    counts = {
-        "taken away": taken,
-        "given to another reader": moved,
-        "given back to the same one": back,
-        "not yet given to anybody": taken - moved - back,
-    }
+                counts["given back to the same one" if same else "given to another reader"] += 1
+    counts["not yet given to anybody"] = len(former)
     why = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
-    said = f"{number(moved, 'hand-over')} of partitions"
+    said = f"{number(counts['given to another reader'], 'hand-over')} of partitions"
     return [f"{said}: {why}." if why else f"{said}."]
 
 

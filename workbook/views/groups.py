@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from workbook.streams.events.group_health import named
-from workbook.views.drawing import INK
+from workbook.views.colours import INK
 from workbook.views.picture import Picture, cut, number
 from workbook.views.plane import LINES, Plane
 from workbook.views.tables import table
@@ -25,8 +23,8 @@ LAG_CAPTION = (
     "rises is a group that's slower than what it reads; a steady one keeps its distance."
 )
 MARKS = {"active": "●", "idle": "◐", "empty": "○", "unknown": "?"}
-SHOWN, NAME = 20, 110
-"""Rows of the table; the width of a name in it, in pixels."""
+SHOWN, NAME = 20, 17
+"""Rows of the table; the letters of a name in it."""
 
 WHOLE = (
     "<style>.wb-groups {overflow-x:auto} "
@@ -44,31 +42,13 @@ Points = Sequence[tuple[int, int]]
 """(ms, messages of lag), in order."""
 
 
-@dataclass(frozen=True, repr=False)
-class Board(Picture):
-    """A picture of the lag over time, with the groups' table above it, and what has left below."""
-
-    groups: Sequence[Row] = ()
-    above: str = ""
-    below: str = ""
-
-    @property
-    def figure(self) -> str:
-        """Return the tables and the drawing as HTML."""
-        return self.above + super().figure + self.below
-
-    def __repr__(self) -> str:
-        lines = [json.dumps(dict(row), default=str, ensure_ascii=False) for row in self.groups]
-        return "\n".join([*lines, super().__repr__()])
-
-
 def board(
     rows: Sequence[Row],
     history: Mapping[str, Points],
     now: int,
     gone: Sequence[Row] = (),
     silent: bool = False,
-) -> Board:
+) -> Picture:
     """Draw all that is known of the groups; ``now`` in ms.
 
     ``rows`` are those of ``Dashboard``. ``history`` is the lag of each group over time, up to its
@@ -86,13 +66,11 @@ def board(
     words = [_words(group, points, lags[group]) for group, points in drawn.items()]
     if len(lines) > len(drawn):
         words.append(f"{number(len(lines) - len(drawn), 'more group')} in the table")
-    return Board(
-        _plane(drawn, lags, now),
-        LAG_CAPTION,
-        "; ".join(words or ["No lag is known yet"]) + ".",
+    return Picture(
+        _plane(drawn, lags, now), LAG_CAPTION, "; ".join(words or ["No lag is known yet"]) + ".",
         [_twin(group, lines[group], lags[group], now) for group in highest],
-        *(rows[:SHOWN], above, below),
-    )
+        above=above, below=below,
+    )  # fmt: skip
 
 
 # --- the tables -------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from workbook.views.drawing import GREEN, GREY, INK_ON_PAPER
+from workbook.views.colours import GREEN, GREY, INK_ON_PAPER
 from workbook.views.picture import Picture, number
 from workbook.views.plane import LINES, Plane
 
@@ -18,8 +18,8 @@ Times = Mapping[str, Sequence[int]]
 """Topic to the times of its records (s), in the order of their offsets."""
 
 
-def leads(there: Times, read: Mapping[str, int], max_lead: int, caption: str = CAPTION) -> Picture:
-    """Draw two topics, of which so many records are ``read``; ``max_lead`` is in seconds."""
+def leads(there: Times, read: Mapping[str, int], max_lead: int) -> Picture:
+    """Draw two topics; ``read`` records of each have been read, ``max_lead`` is in seconds."""
     topics = list(there)
     tops = {t: max(there[t][: read[t]], default=None) for t in topics}
     plane = Plane("event time, in seconds", "", height=220, right=0.2)
@@ -40,7 +40,7 @@ def leads(there: Times, read: Mapping[str, int], max_lead: int, caption: str = C
         )  # fmt: skip
         plane.axes.axhline(lane, color=GREY, lw=0.5, zorder=0)
     plane.counts(x=True)
-    return Picture(plane, caption, _words(there, read, tops, max_lead), _rows(there, read))
+    return Picture(plane, CAPTION, _words(there, read, tops, max_lead), _rows(there, read))
 
 
 def _state(own: int | None, other: int | None, max_lead: int, left: int) -> str:

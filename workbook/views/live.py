@@ -64,7 +64,8 @@ class Live:
         self._put(self._last)
         view = widgets.VBox([self._frame, self._folded, self._button])
         self._beside = beside is not None
-        shown = widgets.HBox([view, beside], layout=_wraps()) if beside is not None else view
+        wraps = widgets.Layout(flex_flow="row wrap", align_items="flex-start")
+        shown = widgets.HBox([view, beside], layout=wraps) if beside is not None else view
         self._display = display(shown, display_id=True)
         self._thread = threading.Thread(target=self._redraw, daemon=True)
         _end_those_of_earlier_runs(self)
@@ -126,7 +127,7 @@ class Live:
         self.frames += 1
 
     def _put(self, shown: Shown, words: str = "") -> None:
-        """Hand a frame to the browser, which draws it anew only if it has changed."""
+        """Hand a frame to the browser, which draws it only if it has changed."""
         self._frame.value = (shown if isinstance(shown, str) else shown.figure) + words
         twin = "" if isinstance(shown, str) else shown.twin
         self._twin.value = twin
@@ -135,10 +136,6 @@ class Live:
 
 def _whole(shown: Shown) -> str:
     return shown if isinstance(shown, str) else shown._repr_html_()
-
-
-def _wraps() -> widgets.Layout:
-    return widgets.Layout(flex_flow="row wrap", align_items="flex-start")
 
 
 _of_cell: dict[str, tuple[str, list[Live]]] = {}

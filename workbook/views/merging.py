@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from workbook.views.drawing import GREEN, GREY, INK_ON_PAPER, RED
+from workbook.views.colours import GREEN, GREY, INK_ON_PAPER, RED
 from workbook.views.picture import Picture, moment, number
 from workbook.views.plane import LINES, Plane, moments
 
@@ -35,53 +35,42 @@ class _Visit:
 
     @property
     def state(self) -> str:
-        emitted = {0: "", 1: "✓ emitted", 2: "✓ emitted twice"}
-        times = emitted.get(self.parts, f"✓ emitted {self.parts} times")
-        return ", ".join(filter(None, [times, "open" if self.open else ""]))
+        times = f" {self.parts} times" if self.parts > 1 else ""
+        said = [f"✓ emitted{times}"] * (self.parts > 0) + ["open"] * self.open
+        return ", ".join(said)
 
 
-def merging(
-    moments: Sequence[Moment],
-    topics: Sequence[str],
-    until: int | None = None,
-    caption: str = CAPTION,
-) -> Picture:
+def merging(recorded: Sequence[Moment], topics: Sequence[str], until: int | None = None) -> Picture:
     """Draw a recorded merge after its first ``until`` messages, by default all of them.
 
     ``topics`` are both topics; the messages of the first are dots, those of the second squares.
     The axis is that of the whole run, so that a slider moves only what happens.
     """
-    seen = list(moments if until is None else moments[:until])
+    seen = recorded[:until]
     visits = _visits(seen)
     shown = sorted(visits, key=lambda visit: visit.last)[-DRAWN:]
     shown.sort(key=lambda visit: visit.messages[0][1])
-    newest = dict(seen[-1][3]) if seen else {}
-    clock = min(newest.values()) if len(newest) == len(topics) else None
     lanes = [*topics, *(visit.name for visit in shown)]
     plane = Plane("event time (UTC)", "topic, visit", height=130 + 28 * len(lanes), right=0.16)
     plane.lanes(lanes)
-    _topics(plane, topics, seen, newest, clock)
+    _draw_topics(plane, topics, seen)
     for lane, visit in enumerate(shown, len(topics)):
-        _line(plane, lane, visit, topics)
+        _draw_visit(plane, lane, visit, topics)
         if seen[-1][1] == visit.name:
-            plane.axes.plot(*_at(seen[-1][2], lane), "o", ms=14, mfc="none", color=INK_ON_PAPER)
-    times = [time for _, _, time, *_ in moments]
-    times += [due for *_, dues, _ in moments for due in dues.values()]
-    _span(plane, times)
-    words = _words(seen, visits, shown, topics, clock)
-    return Picture(plane, caption, words, _rows(seen, topics))
-
-
-def _at(time: int, lane: float) -> tuple[Any, list[float]]:
-    return moments([time]), [lane]
-
-
-def _span(plane: Plane, times: Sequence[int]) -> None:
+            _ring(plane, lane, [seen[-1][2]])
+    times = [time for _, _, time, *_ in recorded]
+    times += [due for *_, dues, _ in recorded for due in dues.values()]
     first, last = min(times, default=0), max(times, default=1)
     room = max((last - first) // 40, 1)
     plane.axes.set_xlim(*moments([first - room, last + room]))
     plane.times(x=True)
     plane.legend()
+    return Picture(plane, CAPTION, _words(seen, visits, topics), _rows(seen, topics))
+
+
+def _clock(newest: Mapping[str, int], topics: Sequence[str]) -> int | None:
+    """Return the clock of both topics (ms); None until each has delivered a message."""
+    return min(newest.values()) if len(newest) == len(topics) else None
 
 
 def _visits(seen: Sequence[Moment]) -> list[_Visit]:
@@ -99,91 +88,78 @@ def _visits(seen: Sequence[Moment]) -> list[_Visit]:
     return list(found.values())
 
 
-def _topics(
-    plane: Plane,
-    topics: Sequence[str],
-    seen: Sequence[Moment],
-    newest: Mapping[str, int],
-    clock: int | None,
-) -> None:
+def _ring(plane: Plane, lane: int, times: Sequence[int]) -> None:
+    places = [lane] * len(times)
+    plane.axes.plot(moments(times), places, "o", ms=13, mfc="none", color=INK_ON_PAPER)
+
+
+def _draw_topics(plane: Plane, topics: Sequence[str], seen: Sequence[Moment]) -> None:
     """Draw how far each topic has come, its heartbeats, and the clock of both."""
+    newest = seen[-1][3] if seen else {}
     for lane, topic in enumerate(topics):
         colour, _, _ = LINES[lane]
         if topic in newest:
-            plane.axes.plot(*_at(newest[topic], lane), ">", ms=9, color=colour)
-            plane.axes.barh(
-                lane, moments(newest[topic]) - moments(0), 0.12, left=moments(0), color=colour
-            )
+            begin, end = moments([0, newest[topic]])
+            plane.axes.barh(lane, end - begin, 0.12, left=begin, color=colour)
+            plane.axes.plot(end, lane, ">", ms=9, color=colour)
         beats = [time for its, ssid, time, *_ in seen if its == topic and ssid is None]
-        at = moments(beats), [lane] * len(beats)
-        plane.axes.plot(*at, "o", ms=12, mfc="none", color=INK_ON_PAPER)
+        _ring(plane, lane, beats)
+    clock = _clock(newest, topics)
     if clock is not None:
         label = f"clock {moment(clock)}"
         plane.axes.axvline(moments(clock), color=RED, ls="--", lw=2, label=label)
 
 
-def _line(plane: Plane, lane: int, visit: _Visit, topics: Sequence[str]) -> None:
+def _draw_visit(plane: Plane, lane: int, visit: _Visit, topics: Sequence[str]) -> None:
     plane.axes.axhline(lane, color=GREY, lw=0.4, zorder=0)
     if visit.due is not None:
-        begin = max(time for _, time in visit.messages)
         colour = INK_ON_PAPER if visit.open else GREEN
-        ends = moments([begin, visit.due])
+        ends = moments([max(time for _, time in visit.messages), visit.due])
         plane.axes.plot(ends, [lane, lane], "--", color=colour, lw=1.5, label="time-out")
-        plane.axes.plot(*_at(visit.due, lane), "|", ms=12, mew=1.5, color=colour)
-    for place, topic in enumerate(topics):
+        plane.axes.plot(ends[1], lane, "|", ms=12, mew=1.5, color=colour)
+    for topic, (colour, _, mark) in zip(topics, LINES, strict=False):
         times = [time for its, time in visit.messages if its == topic]
-        colour, _, mark = LINES[place]
         if times:
-            xs = moments(times)
-            plane.axes.plot(xs, [lane] * len(times), mark, ms=7, color=colour, label=topic[:22])
+            places = [lane] * len(times)
+            plane.axes.plot(moments(times), places, mark, ms=7, color=colour, label=topic[:22])
     plane.axes.text(
         1.01, lane, visit.state, transform=plane.axes.get_yaxis_transform(), va="center",
         color=GREEN if visit.parts else INK_ON_PAPER,
     )  # fmt: skip
 
 
-def _words(
-    seen: Sequence[Moment],
-    visits: Sequence[_Visit],
-    shown: Sequence[_Visit],
-    topics: Sequence[str],
-    clock: int | None,
-) -> str:
+def _words(seen: Sequence[Moment], visits: Sequence[_Visit], topics: Sequence[str]) -> str:
     if not seen:
         return "No message has come yet."
     newest = seen[-1][3]
-    stands = [f"{t} is at {moment(newest[t])}" for t in topics if t in newest]
-    silent = [f"{t} has given nothing" for t in topics if t not in newest]
-    said = [f"After {number(len(seen), 'message')}: {', '.join([*stands, *silent])}"]
-    said.append("there's no clock yet" if clock is None else f"the clock is {moment(clock)}")
-    opened = [visit.name for visit in visits if visit.open]
-    emitted = list(dict.fromkeys(name for *_, names in seen for name in names))
-    before = " (in this order)" if 1 < len(emitted) <= NAMED else ""
-    said += [f"{_named(opened)} open", f"{_named(emitted)} emitted{before}"]
-    text = "; ".join(said) + "."
-    if len(visits) > len(shown):
-        text += f" Of {len(visits):,} visits the {DRAWN} that changed last are drawn."
-    return text
+    clock = _clock(newest, topics)
+    places = [f"{t} at {moment(newest[t])}" for t in topics if t in newest]
+    emitted = dict.fromkeys(name for *_, names in seen for name in names)
+    parts = [
+        f"After {number(len(seen), 'message')}: {', '.join(places)}",
+        f"clock: {'none yet' if clock is None else moment(clock)}",
+        f"open: {_named([visit.name for visit in visits if visit.open])}",
+        f"emitted, in this order: {_named(list(emitted))}",
+    ]
+    if len(visits) > DRAWN:
+        parts.append(f"drawn: the {DRAWN} visits of {len(visits):,} that changed last")
+    return "; ".join(parts) + "."
 
 
 def _named(names: Sequence[str]) -> str:
-    if len(names) > NAMED:
-        return f"{len(names):,} visits"
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]])) or "none"
+    return f"{len(names):,} visits" if len(names) > NAMED else ", ".join(names) or "none"
 
 
 def _rows(seen: Sequence[Moment], topics: Sequence[str]) -> list[dict[str, Any]]:
     rows = []
     for place, (topic, ssid, time, newest, dues, emitted) in list(enumerate(seen, 1))[-20:]:
-        clock = min(newest.values()) if len(newest) == len(topics) else None
-        rows.append(
-            {
-                "message": place,
-                "of": f"{topic}: {ssid or 'heartbeat'}",
-                "event time": moment(time),
-                "clock": "–" if clock is None else moment(clock),
-                "open": ", ".join(list(dues)[:DRAWN]) or "–",
-                "emitted": ", ".join(emitted) or "–",
-            }
-        )
+        clock = _clock(newest, topics)
+        rows.append({
+            "message": place,
+            "of": f"{topic}: {ssid or 'heartbeat'}",
+            "event time": moment(time),
+            "clock": "–" if clock is None else moment(clock),
+            "open": ", ".join(list(dues)[:DRAWN]) or "–",
+            "emitted": ", ".join(emitted) or "–",
+        })  # fmt: skip
     return rows

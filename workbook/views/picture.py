@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
-from workbook.views.drawing import wide
 from workbook.views.tables import table
 
 SAME = "The same as a table"
@@ -21,7 +20,7 @@ MINUS, ARROW = "\N{MINUS SIGN}", "\N{RIGHTWARDS ARROW}"
 
 
 class Drawn(Protocol):
-    """A drawing: a ``Drawing`` of boxes, or a ``Plane`` with axes."""
+    """A drawing: a ``Strip`` of records, a ``Plane`` with axes, rows of boxes, a grid."""
 
     def svg(self, words: str) -> str:
         """Return it as HTML; ``words`` are for who can't see it."""
@@ -31,21 +30,25 @@ class Drawn(Protocol):
 class Picture:
     """A drawing, its ``caption`` (what to look for), and ``words`` (what it shows just now).
 
-    ``rows`` are the same as a table, folded below it; none where the words say all.
+    ``rows`` are the same as a table, folded below it; none where the words say all. ``above`` and
+    ``below`` are HTML around the drawing.
     """
 
     drawing: Drawn
     caption: str
     words: str
     rows: Sequence[Mapping[str, Any]] = ()
+    above: str = ""
+    below: str = ""
 
     @property
     def figure(self) -> str:
         """Return drawing, caption and words as HTML."""
         caption = f"<b>{html.escape(self.caption)}</b><br>{html.escape(self.words)}"
         return (
-            '<figure style="margin:0.4em 0"><div style="overflow-x:auto">'
+            f'{self.above}<figure style="margin:0.4em 0"><div style="overflow-x:auto">'
             f"{self.drawing.svg(self.words)}</div><figcaption>{caption}</figcaption></figure>"
+            f"{self.below}"
         )
 
     @property
@@ -67,9 +70,8 @@ def number(count: int, thing: str) -> str:
     return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
 
 
-def cut(text: str, width: float, size: float = 11) -> str:
-    """Shorten a text to what fits into ``width`` units."""
-    most = max(1, int(width / wide("x", size)))
+def cut(text: str, most: int) -> str:
+    """Shorten a text to ``most`` characters."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 

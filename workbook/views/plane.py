@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 from numpy.typing import ArrayLike
 
-from workbook.views.drawing import BLUE, GREEN, GREY, INK_ON_PAPER, ORANGE, RED
+from workbook.views.colours import BLUE, GREEN, GREY, INK_ON_PAPER, ORANGE, RED
 
 STYLE: Any = {
     "font.size": 9,

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from workbook.streams.events.group_fields import KINDS, Field, key_fields, value_fields
-from workbook.views.drawing import BLUE, ORANGE
+from workbook.views.colours import BLUE, ORANGE
 from workbook.views.picture import Picture, cut, number
-from workbook.views.rewind import Stepper
+from workbook.views.rewind import Rewind
 from workbook.views.strip import Look, Strip
 from workbook.views.tape import written
 
@@ -33,22 +33,20 @@ def record_bytes(data: bytes, fields: Sequence[Field]) -> Picture:
     return Picture(strip, CAPTION, words, [_row(data, field) for field in fields])
 
 
-def record_steps(records: Mapping[int, Record]) -> Stepper:
+def record_steps(records: Mapping[int, Record]) -> Rewind:
     """Step through records by their kind: a key, then its value, for each."""
     steps: list[tuple[str, Picture]] = []
     for kind, (key, value) in records.items():
         name = KINDS.get(kind, f"kind {kind}")
         steps.append((f"{name}: key", record_bytes(key, key_fields(key))))
         if value is not None:
-            drawn = record_bytes(value, value_fields(kind, value))
-            steps.append((f"{name}: value", drawn))
-    rows = [{"record": name, **row} for name, drawn in steps for row in drawn.rows]
-    words = f"{number(len(records), 'record')}, of different kinds."
-    return Stepper([drawn for _, drawn in steps], [name for name, _ in steps], words, rows)
+            steps.append((f"{name}: value", record_bytes(value, value_fields(kind, value))))
+    names = [(name, place) for place, (name, _) in enumerate(steps)]
+    return Rewind(lambda place: steps[place][1], names, at=0, says="Step:")
 
 
 def _line(strip: Strip, data: bytes, fields: Sequence[Field], first: int, end: int) -> None:
-    """Draw a line of bytes, and below it the fields that lie in it, at least in part."""
+    """Draw a line of bytes, and below it the fields that are in it, at least in part."""
     strip.next()
     for place in range(first, end):
         byte = data[place]
@@ -62,7 +60,7 @@ def _line(strip: Strip, data: bytes, fields: Sequence[Field], first: int, end: i
         low, high = max(field.first, first), min(field.first + field.size, end)
         if low < high:
             words = f"{field.name}: {field.value}" if low == _widest(field) else "…"
-            words = cut(words, max(30 * (high - low), 90))
+            words = cut(words, max(5 * (high - low), 14))
             strip.bracket(low - first, high - first, words, (BLUE, ORANGE)[count % 2], below=True)
 
 

@@ -17,6 +17,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+WINDOW_MS = 1000
+"""The windows of the query are seconds."""
+
 EARLIER, WAITING = -1, -2
 """In place of a micro-batch: one whose report is gone, and none yet."""
 
@@ -96,7 +99,7 @@ def reported(reports: Iterable[Mapping[str, Any]], topic: str) -> dict[int, Read
     return {report["batchId"]: Read(_ends(report, topic), _watermark(report)) for report in done}
 
 
-def dropped(run: Run, window_ms: int = 1000) -> NDArray[np.bool_]:
+def dropped(run: Run) -> NDArray[np.bool_]:
     """Return which clicks the watermark has dropped: their window had ended when they came.
 
     Before the first watermark Spark's is 1970.
@@ -104,12 +107,12 @@ def dropped(run: Run, window_ms: int = 1000) -> NDArray[np.bool_]:
     known = {batch.number: batch.drops or 0 for batch in run.batches}
     batch = run.clicks["batch"].to_numpy(np.int64)
     drops = pd.Series(known, dtype="float64").reindex(batch).to_numpy()
-    ends = run.clicks["time"].to_numpy(np.int64) // window_ms * window_ms + window_ms
+    ends = run.clicks["time"].to_numpy(np.int64) // WINDOW_MS * WINDOW_MS + WINDOW_MS
     return np.asarray(ends <= drops)  # False beside a NaN: not read, or nobody knows any more
 
 
 def newest(run: Run, clicks: int | None = None) -> list[MicroBatch]:
-    """Return the run's micro-batches, or the newest of them that have so many clicks."""
+    """Return the run's micro-batches, or the newest of them that have this number of clicks."""
     batches = sorted(run.batches, key=lambda batch: batch.number)
     if clicks is None:
         return batches

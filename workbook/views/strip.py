@@ -9,7 +9,7 @@ import html
 from collections.abc import Mapping
 from enum import Enum
 
-from workbook.views.drawing import BLUE, GREY, INK, ORANGE, PAPER, RED
+from workbook.views.colours import BLUE, GREY, INK, ORANGE, PAPER, RED
 
 HATCH = f"repeating-linear-gradient(135deg, transparent 0 5px, {ORANGE}99 5px 6px)"
 LETTERS, WORD = 16, 6

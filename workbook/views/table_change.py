@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from workbook.views.boxes import Arrow, Box, Line, Rows
 from workbook.views.picture import ARROW, MINUS, Picture, number, signed
-from workbook.views.rewind import Stepper
+from workbook.views.rewind import Rewind
 
-CAPTION = "One update: what goes out of a group, what comes in, and the group before and after"
+CAPTION = "One update: the row that leaves a group, the one that enters, the group before and after"
 NOTHING = "nothing"
 LAST = 24
-"""Of a long list of updates so many get a step; the words say which."""
+"""Updates of a long list that get a step; the words say which."""
 
 
 @dataclass(frozen=True)
@@ -39,25 +38,20 @@ class Update:
     changes: Sequence[Change] = ()
 
 
-def table_change(update: Update, caption: str = CAPTION) -> Picture:
+def table_change(update: Update) -> Picture:
     """Draw one update: a row for the old and the new row, each with its change of a group."""
     left = list(update.changes)
     lines = [_line("old row", update.old, [c for c in left if c.sign < 0])]
     lines.append(_line("new row", update.new, [c for c in left if c.sign > 0]))
-    return Picture(Rows(lines), caption, words(update), list(rows([update])))
+    return Picture(Rows(lines), CAPTION, words(update), rows(update))
 
 
-def table_changes(updates: Sequence[Update], caption: str = CAPTION) -> Stepper:
+def table_changes(updates: Sequence[Update]) -> Rewind:
     """Return a picture for each of the last 24 updates, to step through."""
-    first = max(0, len(updates) - LAST)
-    shown = updates[first:]
-    names = [f"{place}: {update.key}" for place, update in enumerate(shown, first + 1)]
-    emitted = sum(len(update.changes) for update in updates)
-    said = f"{number(len(updates), 'update')}, {number(emitted, 'change')}."
-    if first:
-        said += f" The last {LAST} updates are drawn."
-    pictures = [table_change(update, caption) for update in shown]
-    return Stepper(pictures, names, said, list(rows(shown, first + 1)))
+    count = len(updates)
+    shown = range(max(0, count - LAST), count)
+    steps = [(f"{place + 1} of {count:,}: {updates[place].key}", place) for place in shown]
+    return Rewind(lambda place: table_change(updates[place]), steps, at=0, says="Update:")
 
 
 def _line(name: str, row: str | None, changes: Sequence[Change]) -> Line:
@@ -94,19 +88,21 @@ def words(update: Update) -> str:
     return text
 
 
-def rows(updates: Sequence[Update], first: int = 1) -> Iterator[dict[str, Any]]:
-    """Yield a row for each change, and one for an update without any."""
-    for place, update in enumerate(updates, first):
-        head = {"update": place, "key": update.key, "old row": update.old or "no row"}
-        head["new row"] = update.new or "no row"
-        changes: Sequence[Change | None] = update.changes or [None]
-        for change in changes:
-            yield head | {
-                "change": signed(change.sign) if change else "none",
-                "group": change.group if change else "",
-                "before": _result(change.before) if change else "",
-                "after": _result(change.after) if change else "",
-            }
+def rows(update: Update) -> list[dict[str, str]]:
+    """Return a row for each change; one for an update without any."""
+    head = {"key": update.key, "old row": update.old or "no row", "new row": update.new or "no row"}
+    if not update.changes:
+        return [head | {"change": "none", "group": "", "before": "", "after": ""}]
+    return [
+        head
+        | {
+            "change": signed(change.sign),
+            "group": change.group,
+            "before": _result(change.before),
+            "after": _result(change.after),
+        }
+        for change in update.changes
+    ]
 
 
 def _became(update: Update) -> str:
@@ -123,3 +119,66 @@ def _became(update: Update) -> str:
 
 def _result(result: str) -> str:
     return result or NOTHING
+
+
+# --- groups, change by change ---------------------------------------------------------------
+
+GROUP_CAPTION = (
+    "The groups, change by change: where does a result shrink, and where is a group deleted?"
+)
+GROUPS, CHANGES = 8, 5
+"""Groups that are drawn, those that changed last, and changes of each."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A change of a group: a row of ``key`` came (+1) or went (-1); ``after`` is its result.
+
+    ``after`` is None where the group is deleted.
+    """
+
+    group: str
+    sign: int
+    key: str
+    after: str | None
+
+
+def group_steps(steps: Sequence[Step]) -> Picture:
+    """Draw the latest changes of the groups that changed last, each group on its own line.
+
+    ``steps`` are in the order in which they were emitted; only the order within a group counts.
+    """
+    of_group: dict[str, list[Step]] = {}
+    for step in steps:
+        its = of_group.pop(step.group, [])
+        its.append(step)
+        of_group[step.group] = its  # the group that changed last comes last
+    said = [f"{number(len(steps), 'change')} in {number(len(of_group), 'group')}"]
+    lines: list[Line] = []
+    lists = []
+    for group in sorted(list(of_group)[-GROUPS:]):
+        its = of_group[group]
+        first = max(0, len(its) - CHANGES)
+        before = its[first - 1].after if first else None
+        parts: list[Box | Arrow] = [_box(before) if first else Box("not there", look="none")]
+        for place, step in enumerate(its[first:], first + 1):
+            parts.append(Arrow(signed(step.sign), step.key, step.sign < 0))
+            parts.append(_box(step.after, "now" if place == len(its) else ""))
+            lists.append({
+                "group": group,
+                "change": place,
+                "row": f"{signed(step.sign)} {step.key}",
+                "result": f"{before or 'not there'} {ARROW} {step.after or 'deleted'}",
+            })  # fmt: skip
+            before = step.after
+        lines.append((group, parts))
+        now = "deleted" if before is None else f"now {before}"
+        said.append(f"{group}: {number(len(its), 'change')}, {now}")
+    if len(of_group) > GROUPS or len(lists) < len(steps):
+        said.append(f"drawn: the last {CHANGES} changes of the {len(lines)} groups changed last")
+    words = "; ".join(said) + "." if steps else "No change has been emitted yet."
+    return Picture(Rows(lines), GROUP_CAPTION, words, lists)
+
+
+def _box(result: str | None, kind: str = "") -> Box:
+    return Box(result, kind, look=kind) if result else Box("✗ deleted", kind, look="gone")

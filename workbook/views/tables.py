@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from workbook.views.drawing import BLUE, FAINT, INK, ORANGE
+from workbook.views.colours import BLUE, FAINT, INK, ORANGE
 
 CELL = f"padding:2px 10px; border-bottom:1px solid {FAINT}; overflow-wrap:break-word; "
 TABLE = f"border-collapse:collapse; font-size:13px; color:{INK}; margin:4px 0"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from workbook.kafka.tail import Seen, Tail
-from workbook.views.drawing import BLUE, GREEN, ORANGE
+from workbook.views.colours import BLUE, GREEN, ORANGE
 from workbook.views.picture import Picture, number
 from workbook.views.strip import Look, Strip
 
@@ -48,46 +48,65 @@ class Span:
 
 
 def tape(
-    labels: Sequence[str] | Mapping[int, str],
     places: Sequence[Place],
+    end: int,
     *,
     first: int = 0,
-    end: int | None = None,
+    labels: Mapping[int, str] | None = None,
     spans: Sequence[Span] = (),
     crash: int | None = None,
-    caption: str = "A partition, its end, and who stands where",
+    caption: str = "A partition, its end, and the offsets that readers keep",
 ) -> Picture:
     """Draw a partition's records from offset ``first`` up to ``end``, and the places below them.
 
-    ``labels`` are a word or two for each record or, by their offset, for some of them; the box of
-    a record without one shows its offset. Without ``end`` the last one is the partition's last.
-    ``spans``, which don't overlap, are bracketed, each with its look; ``crash`` is the offset
-    before which a program was killed (a cut). Of more than 20 records those around the places are
-    drawn, and each run of others as one box.
+    ``labels`` are a word or two for some records, by their offset; the box of a record without one
+    shows its offset. ``spans``, which don't overlap, are bracketed, each with its look; ``crash``
+    is the offset before which a program was killed (a cut). Of more than 20 records those around
+    the places are drawn, and each run of others as one box.
     """
-    named = labels if isinstance(labels, Mapping) else dict(enumerate(labels, first))
-    end = max(named, default=first - 1) + 1 if end is None else end
-    spans = [span for span in spans if span.end > span.first]
-    marked = {place.offset for place in places if place.offset is not None} | {end}
-    marked |= {offset for span in spans for offset in (span.first, span.end)}
-    marked |= set() if crash is None else {crash}
-    pieces = _pieces(first, end, {min(max(offset, first), end) for offset in marked})
-    strip = _draw(pieces, (first, end), named, spans)
-    _draw_places(strip, pieces, (first, end), places, crash)
-    runs = sum(b - a for a, b in pieces if b - a > 1)
-    drawn = f", of which {end - first - runs:,} are drawn" if runs else ""
-    words = [f"{number(end - first, 'record')}{drawn}, end at {end:,}", *_places(places, first)]
+    labels, spans = labels or {}, [span for span in spans if span.end > span.first]
+    known = sorted((place.offset, place.name) for place in places if place.offset is not None)
+    unknown = [place.name for place in places if place.offset is None]
+    marks = [*known, *([] if crash is None else [(crash, "")])]
+    cuts = {offset for offset, _ in marks} | {end}
+    cuts |= {offset for span in spans for offset in (span.first, span.end)}
+    pieces = _pieces(first, end, {min(max(offset, first), end) for offset in cuts})
+    strip = Strip(len(pieces), widest=40)
+    _draw_records(strip, pieces, labels, spans)
+    strip.text(len(pieces), f"▌end {end:,}", bold=True, align="left")
+    top = strip.row + 1
+    for n, (offset, name) in enumerate(sorted(marks, key=lambda mark: -mark[0])):
+        column = _column(pieces, offset)
+        if name:
+            strip.arrow(column, f"{name}: {offset:,}", top, (BLUE, GREEN, ORANGE)[n % 3])
+        else:
+            strip.cut(column, f"kill -9 here, before {offset:,}", 2)
+    for name in unknown:
+        strip.note(f"{name}: nothing yet")
+    ones = sum(b - a == 1 for a, b in pieces)
+    since = f" from offset {first:,}" if first else ""
+    drawn = f", {ones} drawn" if ones < len(pieces) else ""
+    words = [f"{number(end - first, 'record')}{since}{drawn}"]
+    words += [f"{name} at {offset:,}" for offset, name in known]
+    words += [f"{name}: nothing yet" for name in unknown]
     words += [span.name for span in spans]
     words += [] if crash is None else [f"kill -9 before offset {crash:,}"]
-    said = "; ".join(words) + "." if end > first else EMPTY
-    return Picture(strip, caption, said, _rows(places, spans, crash, end))
+    rows = [
+        *((name, "none yet") for name in unknown),
+        *((name, f"{offset:,}") for offset, name in known),
+        *((span.name, written(span.first, span.end)) for span in spans),
+        *([] if crash is None else [("kill -9 before", f"{crash:,}")]),
+        ("end", f"{end:,}"),
+    ]
+    said = "; ".join([*words, f"end at {end:,}"]) + "." if end > first else EMPTY
+    return Picture(strip, caption, said, [{"place": name, "offset": at} for name, at in rows])
 
 
 def _pieces(first: int, end: int, cuts: set[int]) -> list[tuple[int, int]]:
     """Cut a partition into single records near ``cuts``, and runs: first offset, one after last."""
-    pieces = [(offset, offset + 1) for offset in range(first, min(end, first + SHOWN))]
     if end - first <= SHOWN:
-        return pieces
+        return [(offset, offset + 1) for offset in range(first, end)]
+    pieces: list[tuple[int, int]] = []
     for near in NEAR:
         kept = {o for cut in cuts for o in range(max(first, cut - near), min(end, cut + near))}
         bounds = sorted(kept | {offset + 1 for offset in kept} | {first, end})
@@ -104,14 +123,14 @@ def _column(pieces: Sequence[tuple[int, int]], offset: int) -> int:
     return sum(b <= offset for _, b in pieces)
 
 
-def _draw(
-    pieces: Sequence[tuple[int, int]], whole: tuple[int, int], labels: Mapping[int, str],
+def _draw_records(
+    strip: Strip, pieces: Sequence[tuple[int, int]], labels: Mapping[int, str],
     spans: Sequence[Span],
-) -> Strip:  # fmt: skip
-    strip = Strip(len(pieces), widest=40)
+) -> None:  # fmt: skip
+    """Draw the spans' brackets, the offsets of records with a label, and the records."""
     strip.next()
     for span in spans:
-        low, high = (_column(pieces, offset) for offset in (span.first, span.end))
+        low, high = _column(pieces, span.first), _column(pieces, span.end)
         if high > low:
             strip.bracket(low, high, span.name, span.look.colour)
     strip.next()
@@ -121,60 +140,11 @@ def _draw(
     strip.next()
     for column, (a, b) in enumerate(pieces):
         look = next((span.look for span in spans if span.first <= a < span.end), Look.PLAIN)
+        label = labels.get(a, "")
+        shown, title = label or str(a), f"offset {a}: {label}"
         if b - a > 1:
-            strip.cell(column, f"{b - a:,} more", look, title=f"offsets {a} to {b - 1}")
-        else:
-            label = labels.get(a, "")
-            strip.cell(column, label or str(a), look, title=f"offset {a}: {label}")
-    strip.text(len(pieces), f"▌end {whole[1]:,}", bold=True, align="left")
-    return strip
-
-
-def _draw_places(
-    strip: Strip, pieces: Sequence[tuple[int, int]], whole: tuple[int, int],
-    places: Sequence[Place], crash: int | None,
-) -> None:  # fmt: skip
-    """Draw an arrow to each place from below, and the cut; the rightmost has the first line."""
-    top = strip.row + 1
-    marks = [(place.offset, place.name) for place in places if place.offset is not None]
-    marks += [] if crash is None else [(crash, "")]
-    for n, (offset, name) in enumerate(sorted(marks, key=lambda mark: -mark[0])):
-        column = _column(pieces, min(max(offset, whole[0]), whole[1]))
-        if name:
-            strip.arrow(column, f"{name}: {offset:,}", top, (BLUE, GREEN, ORANGE)[n % 3])
-        else:
-            strip.cut(column, f"kill -9 here, before {offset:,}", 2)
-    for place in places:
-        if place.offset is None:
-            strip.note(f"{place.name}: nothing yet")
-
-
-def _places(places: Sequence[Place], first: int) -> list[str]:
-    """Return where each place is, and how much lies between two of them."""
-    known = sorted((place.offset, place.name) for place in places if place.offset is not None)
-    gone = f" (the first record left is {first:,})"
-    return [
-        *(f"{name} at {offset:,}{gone if offset < first else ''}" for offset, name in known),
-        *(f"{place.name}: nothing yet" for place in places if place.offset is None),
-        *(
-            f"{number(b - a, 'record')} between {one} and {other}"
-            for (a, one), (b, other) in pairwise(known)
-            if b > a
-        ),
-    ]
-
-
-def _rows(
-    places: Sequence[Place], spans: Sequence[Span], crash: int | None, end: int
-) -> list[dict[str, str]]:
-    rows = [
-        *((place.name, "none yet" if place.offset is None else f"{place.offset:,}")
-          for place in places),
-        *((span.name, written(span.first, span.end)) for span in spans),
-        *([] if crash is None else [("kill -9 before", f"{crash:,}")]),
-        ("end", f"{end:,}"),
-    ]  # fmt: skip
-    return [{"place": name, "offset": offset} for name, offset in rows]
+            shown, title = f"{b - a:,} more", f"offsets {a} to {b - 1}"
+        strip.cell(column, shown, look, title=title)
 
 
 def written(first: int, end: int) -> str:
@@ -185,7 +155,7 @@ def written(first: int, end: int) -> str:
 class Tape:
     """A partition with a group's committed offset and with a loop that counts, drawn as it is now.
 
-    ``loop`` says which records lie in its count.
+    ``loop`` says which records are in its count.
     """
 
     def __init__(self, tail: Tail, group: str, loop: Callable[[], LoopAt]) -> None:
@@ -217,7 +187,9 @@ def drawn(seen: Seen, group: str, began: int | None, place: int) -> Picture:
             Span(f"{new} read, their count in memory alone", began, place),
         ]
     caption = f"{TWO_MEMORIES}. {SILENT}" if seen.silent else TWO_MEMORIES
-    return tape(seen.labels, places, first=seen.first, end=seen.end, spans=spans, caption=caption)
+    return tape(
+        places, seen.end, first=seen.first, labels=seen.labels, spans=spans, caption=caption
+    )
 
 
 def click_name(value: bytes | None) -> str:

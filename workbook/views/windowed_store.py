@@ -21,7 +21,7 @@ Asked = tuple[str | None, int, int]
 """A key, or None for all of them, and the first and the last start of a window (ms), inclusive."""
 
 SHOWN, LINES = 10, 12
-"""At most so many windows, the newest, and so many keys are drawn."""
+"""Windows (the newest) and keys that are drawn at most."""
 
 
 def windowed_store(
@@ -29,7 +29,6 @@ def windowed_store(
     window_ms: int,
     asked: Asked | None = None,
     since: int | None = None,
-    caption: str = CAPTION,
 ) -> Picture:
     """Draw the rows of a windowed store, and a frame around those that ``asked`` returns.
 
@@ -62,7 +61,7 @@ def windowed_store(
         {"window from": moment(start)[:8], **{key: found.get((start, key), "–") for key in keys}}
         for start in starts
     ]
-    return Picture(grid, caption, words if starts else "The store has no row yet.", rows_below)
+    return Picture(grid, CAPTION, words if starts else "The store has no row yet.", rows_below)
 
 
 def _cell(words: str | None, start: int, key: str, asked: Asked | None) -> Cell:

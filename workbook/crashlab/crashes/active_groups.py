@@ -10,10 +10,10 @@ from workbook.crashlab.crashes.base import (
     AFTER_COMMIT,
     Filled,
     Outputs,
-    Point,
     TopicCrashes,
     Variant,
     Verdict,
+    on_spark,
 )
 from workbook.topics import CONSUMER_OFFSETS
 
@@ -28,8 +28,8 @@ class ActiveGroupCrashes(TopicCrashes):
 
     Some have members, in either protocol, some commit in transactions, and some of these are
     aborted, and some are deleted. The store is compared with what they have committed, and with
-    what the admin client answers; the newest record per group in the topic, and the newest row per group in
-    the windows, with the store.
+    what the admin client answers; the newest record per group in the topic, and the newest row per
+    group in the windows, with the store.
     """
 
     words = ("--in", CONSUMER_OFFSETS, "--max-per-batch", "50", "--every", "0.1")
@@ -38,14 +38,9 @@ class ActiveGroupCrashes(TopicCrashes):
         Variant(
             "spark",
             "Spark, its checkpoint, a compacted topic and two stores",
-            (
-                Point("before-compute", "a micro-batch has been planned, nothing of it computed"),
-                Point("mid-batch", "a micro-batch has changed some of its state"),
-                Point("before-topic", "a micro-batch has changed its state, and isn't written"),
-                Point("before-store", "a micro-batch is in the topic, not in the store"),
-                Point("before-windows", "a micro-batch is in the store, not in its windows"),
-                Point("before-checkpoint", "a micro-batch is in all of them, not committed"),
-                Point(AFTER_COMMIT, "a micro-batch has been committed to the checkpoint"),
+            on_spark(
+                *("before-compute", "mid-batch", "before-topic", "before-store"),
+                *("before-windows", "before-checkpoint", AFTER_COMMIT),
             ),
             promises=(
                 *("missing", "stale", "unexpected", "nameless", "differing"),

@@ -15,10 +15,10 @@ from workbook.crashlab.crashes.base import (
     Crashes,
     Filled,
     Outputs,
-    Point,
     TopicCrashes,
     Variant,
     Verdict,
+    on_spark,
 )
 
 if TYPE_CHECKING:
@@ -29,14 +29,9 @@ SUBJECT = "ad_actions.crash-value"
 ACTIONS, RATE = 1_600, 1
 """The actions that wait, and how many arrive in a second: more than twice the horizon."""
 
-_POINTS = (
-    Point("before-compute", "a micro-batch has been planned, nothing of it computed"),
-    Point("mid-batch", "a part of a micro-batch has been computed"),
-    Point("before-database", "a micro-batch has been counted, and isn't written"),
-    Point("before-commit", "its counts are written, and the transaction isn't committed"),
-    Point("before-topic", "its counts are committed, its totals aren't in the topic"),
-    Point("before-checkpoint", "a micro-batch is written, but not committed to the checkpoint"),
-    Point(AFTER_COMMIT, "a micro-batch has been committed to the checkpoint"),
+_POINTS = on_spark(
+    *("before-compute", "mid-batch", "before-database", "before-commit", "before-topic"),
+    *("before-checkpoint", AFTER_COMMIT),
 )
 
 
@@ -124,10 +119,7 @@ class ReplicateCrashes(TopicCrashes):
         Variant(
             "spark",
             "Spark and its checkpoint",
-            (
-                Point("mid-write", "some records of a micro-batch are copied, others not", 1, 1),
-                Point(AFTER_COMMIT, "a micro-batch has been committed to the checkpoint", 1, 5),
-            ),
+            (*on_spark("mid-write", first=1, last=1), *on_spark(AFTER_COMMIT, first=1, last=5)),
             promises=("lost", "without key or arrival", "repeated too late"),
         ),
     )

@@ -37,6 +37,24 @@ class Point:
 AFTER_COMMIT = "after-commit"
 """Of every query on Spark: a micro-batch was committed; the crash lab watches the checkpoint."""
 
+ON_SPARK = {
+    "before-compute": "a micro-batch has been planned, nothing of it computed",
+    "mid-batch": "a part of a micro-batch has been computed",
+    "mid-write": "some records of a micro-batch have been written, others not",
+    "before-database": "a micro-batch has been counted, and isn't written",
+    "before-commit": "its counts are written, and the transaction isn't committed",
+    "before-topic": "a micro-batch has been computed, and isn't in the topic",
+    "before-store": "a micro-batch is in the topic, not in the store",
+    "before-windows": "a micro-batch is in the store, not in its windows",
+    "before-checkpoint": "a micro-batch has been written, but not committed",
+    AFTER_COMMIT: "a micro-batch has been committed to the checkpoint",
+}
+
+
+def on_spark(*names: str, first: int = 2, last: int = 14) -> tuple[Point, ...]:
+    """Return points of a query on Spark by their names."""
+    return tuple(Point(name, ON_SPARK[name], first, last) for name in names)
+
 
 @dataclass(frozen=True)
 class OwnLoop:
@@ -145,6 +163,40 @@ class Verdict(Protocol):
     def _repr_html_(self) -> str: ...
 
 
+LETTERS = "dead letters lost"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The verdicts of ledgers by what they judge, and the number of rows that are ``wrong``.
+
+    ``letters`` are the rejected records found in the dead letters, of ``rejected``: at least once.
+    """
+
+    wrong: Mapping[str, int]
+    ledgers: Mapping[str, Any]
+    rejected: int
+    letters: int
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return the number of each anomaly."""
+        return {**self.wrong, LETTERS: self.rejected - self.letters}
+
+    @property
+    def headline(self) -> str:
+        """Return what is wrong, in words."""
+        return ", ".join(f"{n:,} {name}" for name, n in self.counts.items() if n) or "nothing wrong"
+
+    def __str__(self) -> str:
+        lines = [f"Its {name}: {ledger}" for name, ledger in self.ledgers.items()]
+        letters = f"Dead letters: {self.letters} of {self.rejected} rejected records."
+        return "\n".join([*lines, letters])
+
+    def _repr_html_(self) -> str:
+        return "".join(ledger._repr_html_() for ledger in self.ledgers.values())
+
+
 class Crashes(ABC):
     """How a system is crashed: it's run with these ``words``, and with those of ``out``."""
 
@@ -189,7 +241,7 @@ class Crashes(ABC):
 
     @abstractmethod
     def judge(self, filled: Filled, outputs: Outputs) -> Verdict:
-        """Compare what came out with what was expected."""
+        """Compare the results with the expected ones."""
 
     def delete(self, options: Namespace) -> None:  # noqa: B027
         """Remove the results of a run that aren't in a topic or in the lab's folder."""

@@ -3,64 +3,28 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbook.crashlab.crashes.base import (
     AFTER_COMMIT,
+    LETTERS,
     Filled,
+    Judged,
     Outputs,
-    Point,
     TopicCrashes,
     Variant,
     Verdict,
+    on_spark,
 )
 from workbook.topics import Topic
-
-if TYPE_CHECKING:
-    from workbook.streams.ledgers.merges import MergeVerdict
 
 MESSAGES, ORDERS = 3000, 600
 BEHIND_MS = 200_000
 """The input ends so long ago: then heartbeats that complete all visits aren't ahead of anybody."""
 
 FAULTS = ("lost", "unexpected", "foreign", "changed", "misrouted", "disordered", "misjudged")
-LETTERS = "dead letters lost"
 
-POINTS = (
-    Point("before-compute", "a micro-batch has been planned, nothing of it computed"),
-    Point("mid-batch", "one task of a micro-batch has written its visits"),
-    Point("before-checkpoint", "a micro-batch is in the topic, not committed"),
-    Point(AFTER_COMMIT, "a micro-batch has been committed to the checkpoint"),
-)
-
-
-@dataclass(frozen=True)
-class MergeCrashVerdict:
-    """The merged messages and the dead letters, against what was sent.
-
-    ``letters`` are the rejected records found in the dead letters, of ``rejected``: at least once.
-    """
-
-    merged: MergeVerdict
-    rejected: int
-    letters: int
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Return the number of each anomaly."""
-        return {**self.merged.counts, LETTERS: self.rejected - self.letters}
-
-    @property
-    def headline(self) -> str:
-        """Return the verdict in a line."""
-        return self.merged.headline
-
-    def __str__(self) -> str:
-        return f"{self.merged}\nDead letters: {self.letters} of {self.rejected} rejected records."
-
-    def _repr_html_(self) -> str:
-        return self.merged._repr_html_()
+POINTS = on_spark("before-compute", "mid-batch", "before-checkpoint", AFTER_COMMIT)
 
 
 class EventTimeMergeCrashes(TopicCrashes):
@@ -136,8 +100,10 @@ class EventTimeMergeCrashes(TopicCrashes):
         letters = outputs.dead_letters()
         merged = read_merged(outputs.config, outputs.options.out)
         lone = read_no_visits(outputs.config, outputs.options.dead_letters)
-        return MergeCrashVerdict(
-            MergeLedger(filled.expected).judge(merged, lone),
+        visits = MergeLedger(filled.expected).judge(merged, lone)
+        return Judged(
+            visits.counts,
+            {"visits": visits},
             rejected=int(filled.expected["reason"].notna().sum()),
             letters=int((letters["reason"] != str(Reason.NO_VISIT)).sum()),
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from confluent_kafka import KafkaError, Message, Producer, TopicPartition
@@ -75,17 +75,20 @@ def _reader(run: ByHand, at: OnPoint) -> PatientConsumer:
             at("after-commit")
 
     auto = run.variant == "auto-commit"
-    settings: dict[str, Any] = {
-        "group.id": run.group,
-        # The same member again: after kill -9 nobody waits for the session's time-out.
-        "group.instance.id": run.group,
-        "auto.offset.reset": "earliest",
-        "enable.auto.commit": auto,
-        "auto.commit.interval.ms": 100,
-    }
+    settings: dict[str, Any] = {"enable.auto.commit": auto, "auto.commit.interval.ms": 100}
     if auto:
         settings["on_commit"] = committed
-    reader = PatientConsumer({**FAST_PLAIN, **settings, **run.config})
+    return subscribed(run, settings)
+
+
+def subscribed(run: ByHand, settings: Mapping[str, Any]) -> PatientConsumer:
+    """Return a reader of the input: after kill -9 the same member again, so nobody waits for it."""
+    member = {
+        "group.id": run.group,
+        "group.instance.id": run.group,
+        "auto.offset.reset": "earliest",
+    }
+    reader = PatientConsumer({**FAST_PLAIN, **member, **settings, **run.config})
     reader.subscribe([run.options.source])
     return reader
 

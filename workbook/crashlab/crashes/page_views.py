@@ -17,6 +17,7 @@ from workbook.crashlab.crashes.base import (
     Traced,
     Variant,
     Verdict,
+    on_spark,
 )
 
 if TYPE_CHECKING:
@@ -25,15 +26,6 @@ if TYPE_CHECKING:
 
 EVENTS, SECONDS = 2000, 40
 """The clicks that wait in the topic before anything starts, and the span of all but the last."""
-
-_ON_SPARK = {
-    "before-compute": "a micro-batch has been planned, nothing of it computed",
-    "before-topic": "a micro-batch has changed its state, and isn't written",
-    "mid-write": "some metrics of a micro-batch have been written, others not",
-    "before-checkpoint": "a micro-batch has been written, but not committed",
-    AFTER_COMMIT: "a micro-batch has been committed to the checkpoint",
-}
-"""All in the second half of 20 micro-batches, when many seconds have been written."""
 
 _BY_HAND = {
     "after-poll": "a record has been handed out",
@@ -89,7 +81,11 @@ class PageViewCrashes(TopicCrashes):
         Variant(
             "spark",
             "Spark, its checkpoint and its Kafka sink",
-            tuple(Point(name, says, 12, 17) for name, says in _ON_SPARK.items()),
+            on_spark(  # in the second half of 20 micro-batches: many seconds have been written
+                *("before-compute", "before-topic", "mid-write", "before-checkpoint", AFTER_COMMIT),
+                first=12,
+                last=17,
+            ),
             promises=("lost", "miscounted"),
         ),
         Variant(

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbook.crashlab.crashes.base import (
     AFTER_COMMIT,
+    LETTERS,
     Filled,
+    Judged,
     Outputs,
-    Point,
     TopicCrashes,
     Variant,
     Verdict,
+    on_spark,
 )
 
 if TYPE_CHECKING:
@@ -23,42 +24,13 @@ EVENTS = 2000
 COLUMNS = ["client", "positions", "tickers"]
 
 
-@dataclass(frozen=True)
-class HoldersVerdict:
-    """The store and the topic of the table, each compared with a recomputation.
-
-    ``letters`` are the rejected records found in the dead letters, of ``rejected``: at least once.
-    """
-
-    store: TableVerdict
-    topic: TableVerdict
-    rejected: int
-    letters: int
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Return the number of wrong rows in store and topic, and of lost dead letters."""
-        return {
-            "wrong in the store": sum(self.store.counts.values()),
-            "wrong in the topic": sum(self.topic.counts.values()),
-            "dead letters lost": self.rejected - self.letters,
-        }
-
-    @property
-    def headline(self) -> str:
-        """Return the counts in words."""
-        return ", ".join(f"{count:,} {name}" for name, count in self.counts.items())
-
-    def __str__(self) -> str:
-        letters = f"Dead letters: {self.letters} of {self.rejected} rejected records."
-        return f"Its store: {_brief(self.store)}\nIts topic: {_brief(self.topic)}\n{letters}"
-
-    def _repr_html_(self) -> str:
-        return self.store._repr_html_() + self.topic._repr_html_()
-
-
-def _brief(verdict: TableVerdict) -> str:
-    return str(verdict).splitlines()[0] if verdict.clean else str(verdict)
+def holders_verdict(
+    store: TableVerdict, topic: TableVerdict, rejected: int, letters: int
+) -> Judged:
+    """Judge the store and the topic of the table, each compared with a recomputation."""
+    ledgers = {"store": store, "topic": topic}
+    wrong = {f"wrong in the {name}": sum(its.counts.values()) for name, its in ledgers.items()}
+    return Judged(wrong, ledgers, rejected, letters)
 
 
 class ShareHolderCrashes(TopicCrashes):
@@ -74,15 +46,11 @@ class ShareHolderCrashes(TopicCrashes):
         Variant(
             "spark",
             "Spark, its checkpoint, a store and a compacted topic",
-            (
-                Point("before-compute", "a micro-batch has been planned, nothing of it computed"),
-                Point("mid-batch", "a micro-batch has changed some of its state"),
-                Point("before-topic", "a micro-batch has changed its state, and isn't written"),
-                Point("before-store", "a micro-batch is in the topic, not in the store"),
-                Point("before-checkpoint", "a micro-batch is in topic and store, not committed"),
-                Point(AFTER_COMMIT, "a micro-batch has been committed to the checkpoint"),
+            on_spark(
+                *("before-compute", "mid-batch", "before-topic", "before-store"),
+                *("before-checkpoint", AFTER_COMMIT),
             ),
-            promises=("wrong in the store", "wrong in the topic", "dead letters lost"),
+            promises=("wrong in the store", "wrong in the topic", LETTERS),
         ),
     )
 
@@ -109,7 +77,7 @@ class ShareHolderCrashes(TopicCrashes):
         ledger = TableLedger(filled.expected)
         store = Store(outputs.checkpoint / "store.db", "client").all()
         topic = latest_rows(outputs.results()).values()
-        return HoldersVerdict(
+        return holders_verdict(
             ledger.judge(pd.DataFrame(store, columns=COLUMNS)),
             ledger.judge(pd.DataFrame(topic, columns=COLUMNS)),
             rejected=int(filled.expected["reason"].notna().sum()),

@@ -53,17 +53,6 @@ def by_column(*chosen):
     return newest(f"struct({columns})")
 
 
-def of_each_group(commits):
-    newest_row = F.max_by(F.struct("*"), "offset").alias("row")
-    rows = commits.where("NOT deleted").groupBy("group").agg(newest_row)
-    return rows.select("row.*").select(F.expr(MINUTE).alias("start"), "group", *FIELDS)
-
-
-def all_commits(commits):
-    there = commits.where("NOT deleted")
-    return there.select(F.expr(MINUTE).alias("start"), "group", *FIELDS)
-
-
 FIRST, LARGE = 1_700_000_040_000, 2**31 + 40
 SCHEMA = (
     "group STRING, topic STRING, partition INT, committed BIGINT, committed_at BIGINT, "
@@ -151,26 +140,17 @@ windows_on_spark = frame_exercise(
               "newest.", newest(f"max_by({KEPT}, committed)")),
         wrong("The latest `committed_at` wins. A broker's clock can be set back: the highest "
               "`offset` is the newest.", newest(f"max_by({KEPT}, committed_at)")),
-        wrong("It takes the oldest commit of each minute, the one with the lowest `offset`.",
-              newest(f"min_by({KEPT}, offset)")),
         wrong("A row is put together from several commits, as each column is chosen by itself. "
               "Choose one commit: a `struct` is one value.",
               by_column("max(topic)", "max(partition)", "max(committed)"),
               by_column("max_by(topic, offset)", "max_by(partition, offset)", "max(committed)")),
         wrong("The maximum of a struct compares its first field first. Put `offset` first, or use "
               "`max_by`.", newest(f"max({KEPT})")),
-        wrong("Each group has one row, so its earlier minutes are lost. Group by the window, too.",
-              of_each_group),
         wrong("Each minute has one row. Each group needs its own: group by `group`, too.",
               newest(keys=())),
         wrong("A group that reads several partitions has several rows in a minute. Group by the "
               "window and by `group` alone.", newest(keys=("group", "topic", "partition")),
               newest("struct(max(committed) AS committed)", keys=("group", "topic", "partition"))),
-        wrong("It returns every commit, and not the newest of each group and minute.",
-              all_commits),
-        wrong("Its windows are longer or shorter than a minute, or they overlap.", *(
-            newest(window=f"window(time, {args})")
-            for args in ("'1 second'", "'5 minutes'", "'1 minute', '30 seconds'"))),
         wrong("It reads milliseconds as seconds. `timestamp_millis` converts milliseconds to a "
               "timestamp; a cast of a BIGINT expects seconds.", *(
                   newest(keep="NOT deleted", time="timestamp_seconds(committed_at)", start=start)
@@ -181,8 +161,6 @@ windows_on_spark = frame_exercise(
         wrong("A tombstone gets a row of its own. It has no time, so leave it out.",
               newest(window=f"struct(timestamp_millis({MINUTE}) AS start)"),
               newest(time="timestamp_millis(coalesce(committed_at, 0))")),
-        wrong("It drops commits of 0. A group that is set back to the beginning commits 0.",
-              newest(keep="committed > 0")),
     ],
     wrong_on_a_stream=[
         wrong(NO_WATERMARK, newest(delay="")),

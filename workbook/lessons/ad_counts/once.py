@@ -79,11 +79,6 @@ def swallows(db, counts, query, batch):
 
 
 UPDATE = "UPDATE fence SET query = %s, batch = %s"
-ALONE = (
-    "WITH new AS (SELECT %s AS q, %s::bigint AS b), "
-    "gone AS (DELETE FROM fence USING new WHERE query <> q) "
-    f"{MOVE.replace('VALUES (%s, %s)', 'SELECT * FROM new')}"
-)
 NEVER = "A micro-batch that is handed in again is counted again. "
 WRONG = [
     wrong(NEVER + "Either nothing looks into `fence`, or the row isn't there: an `UPDATE` changes "
@@ -103,19 +98,10 @@ WRONG = [
           writing(steps=("move", "commit", "add", "commit"))),
     wrong("It asks for the same number. An older micro-batch may come again, too: use `<=`.",
           writing(done=lambda last, batch: last == batch)),
-    wrong("It remembers only the query that wrote last. `fence` has a row for each.",
-          writing(move=ALONE)),
     wrong("It replaces a count, or leaves it as it was. The counts of a micro-batch are new: add "
           "them to those in the table.", writing(add=ADD.replace("counts.count + ", "")),
           writing(add=ADD.replace("counts.count + ", ""), done=lambda last, batch: False),
           writing(add=ADD.split(" DO ")[0] + " DO NOTHING")),
-    wrong("The first micro-batch of a query is never written: its number is 0, and a query that "
-          "isn't in `fence` yet has no number at all.",
-          writing("SELECT coalesce(max(batch), 0) FROM fence WHERE query = %(query)s")),
-    wrong("It writes one micro-batch per query and skips all later ones. Compare the numbers.",
-          writing(done=lambda last, batch: last is not None)),
-    wrong("The fence never moves: its row keeps the number of the query's first micro-batch.",
-          writing(move="INSERT INTO fence VALUES (%s, %s) ON CONFLICT DO NOTHING")),
     wrong("It catches the error. So the function returns, Spark commits its checkpoint, and the "
           "micro-batch isn't handed in again: its counts are lost. Let the error pass.", swallows),
 ]  # fmt: skip

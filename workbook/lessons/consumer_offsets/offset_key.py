@@ -1,6 +1,5 @@
 """Chapter 30: The key of a commit."""
 
-import io
 import struct
 
 from workbook.classroom.exercise import case, exercise, wrong
@@ -18,14 +17,6 @@ def commit_of(key):
     return group, topic, struct.unpack(">i", key[at:])[0]
 
 
-def with_a_stream(key):
-    if not key or key[:2] not in (b"\x00\x00", b"\x00\x01"):
-        return None
-    rest = io.BytesIO(key[2:])
-    group, topic = (rest.read(big(rest.read(2))).decode() for _ in range(2))
-    return group, topic, big(rest.read())
-
-
 def from_the_end(key):
     if not key or len(key) < 2 or key[0] != 0 or key[1] > 1:
         return None
@@ -37,20 +28,15 @@ def big(data):
     return int.from_bytes(data, "big", signed=True)
 
 
-def little(data):
-    return int.from_bytes(data, "little", signed=True)
-
-
 def read(
-    key, kind=lambda key: big(key[:2]), kinds=(0, 1), other=lambda key: None, size=big,
-    text=bytes.decode, last=big, characters=False,
+    key, kind=lambda key: big(key[:2]), kinds=(0, 1), text=bytes.decode, last=big, characters=False
 ):  # fmt: skip
     """Read a key; wrong answers do one step in another way."""
-    if not key or len(key) < 2 or (kinds and kind(key) not in kinds):
-        return other(key)
+    if not key or len(key) < 2 or kind(key) not in kinds:
+        return None
     rest, names = key[2:], []
     for _ in range(2):
-        length = size(rest[:2])
+        length = big(rest[:2])
         if characters:
             length = len(rest[2:].decode(errors="replace")[:length].encode())
         names.append(text(rest[2 : 2 + length]))
@@ -60,20 +46,6 @@ def read(
 
 def changed(**steps):
     return lambda key: read(key, **steps)
-
-
-def swapped(key):
-    found = commit_of(key)
-    return found and (found[1], found[0], found[2])
-
-
-def group_alone(key):
-    return (key[4 : 4 + big(key[2:4])].decode(), None, None) if key and len(key) > 2 else None
-
-
-def forgets_a_length(key):
-    found = commit_of(key)
-    return found and (found[0], key[4 + big(key[2:4]) : -4].decode(), found[2])
 
 
 def of(group, topic, partition, kind=1):
@@ -128,30 +100,23 @@ offset_key = exercise(
         case("A key of one byte has no kind.", b"\x00"),
     ],
     draw=draw,
-    right=[with_a_stream, from_the_end],
+    right=[from_the_end, read],
     wrong=[
         wrong("It counts characters, but a length counts bytes. Cut the bytes out first, and "
               "decode them then.", changed(characters=True)),
         wrong("The names are still bytes. `name.decode()` makes text of them.",
               changed(text=bytes), changed(text=str)),
         wrong("It reads the partition from the wrong end. `>i` has the highest byte first.",
-              changed(last=little)),
+              changed(last=lambda rest: int.from_bytes(rest, "little"))),
         wrong("It knows only one of the two kinds of commits, 0 and 1.",
               changed(kinds=(1,)), changed(kinds=(0,))),
         wrong("It looks at one byte of the kind, which has two.",
               changed(kind=lambda key: key[0]), changed(kind=lambda key: key[1])),
         wrong("It takes only a part of the partition's four bytes.",
               changed(last=lambda rest: rest[-1]), changed(last=lambda rest: big(rest[-2:])),
-              changed(last=lambda rest: int.from_bytes(rest[-2:])),
-              changed(last=lambda rest: big(rest[:2]))),
-        wrong("It takes one byte of a length, which has two.", changed(size=lambda two: two[1])),
+              changed(last=lambda rest: int.from_bytes(rest[-2:]))),
         wrong("A key that is no commit gives `None` alone, not a tuple with `None` in it.",
-              lambda key: commit_of(key) or group_alone(key),
               lambda key: commit_of(key) or (None, None, None)),
-        wrong("The partition is a tuple: `struct.unpack` returns one even for a single number.",
-              changed(last=lambda rest: struct.unpack(">i", rest))),
-        wrong("The group comes first, in the key and in the answer.", swapped),
-        wrong("It doesn't skip the length of the topic's name.", forgets_a_length),
     ],
     hints=(
         "Where a field begins depends on the lengths before it. Keep a place, and move it on "

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections import Counter
 from collections.abc import Callable, Sequence
 
 from workbook.lessons.mob_ninety_minutes.on_paper import CLICKS, Entry, Message, Producer, Reader
-from workbook.lessons.mob_ninety_minutes.rehearsal import ENDS, WAITING, Program, run
+from workbook.lessons.mob_ninety_minutes.rehearsal import ENDS, WAITING, Program, asks, run
 
 METRICS = "metrics.k3f9"
 SILENCE = (None,) * 6
@@ -103,8 +102,4 @@ def bookmarks_of(program: Program) -> Callable[..., list[str]]:
             ended.append(UNHEARD)
         return [*sent, *ended, mark.place, *mark.wrong]
 
-    asked.__signature__ = inspect.signature(_like)  # type: ignore[attr-defined]
-    return asked
-
-
-def _like(records: Sequence[Entry], reports_after: int = 1, refused: int | None = None) -> None: ...
+    return asks(asked, lambda records, reports_after=1, refused=None: None)

@@ -2,15 +2,20 @@
 
 from functools import partial
 
-from confluent_kafka import TopicPartition
+from confluent_kafka import KafkaException, TopicPartition
 
 from workbook.classroom.exercise import case, exercise, wrong
 from workbook.classroom.step import Step
 from workbook.lessons.mob_ninety_minutes.bookmarks import bookmarks_of
-from workbook.lessons.mob_ninety_minutes.helpers import commit_behind, page_second
 from workbook.lessons.mob_ninety_minutes.on_paper import ERROR
 from workbook.lessons.mob_ninety_minutes.per_second import draw as draw_clicks
-from workbook.lessons.mob_ninety_minutes.per_second import pages
+from workbook.lessons.mob_ninety_minutes.per_second import page_second, pages
+
+
+def commit_behind(reader, message, error, _):
+    if error:
+        raise KafkaException(error)  # the program ends; a restart sends it again
+    reader.commit(message=message, asynchronous=False)
 
 
 def mob(reader, producer, metrics, until):
@@ -29,34 +34,30 @@ def mob(reader, producer, metrics, until):
     producer.flush()
 
 
-def committing(report=None, serves=True, commits=None):
+def committing(report=None, serves=True, at_once=False):
     """Make a program that publishes and does something of its own about commits.
 
     ``report`` gets the reader and the records n0 and n1 (later, newer ones) by their names, and
-    returns a delivery's report. ``commits`` says when else it commits.
+    returns a delivery's report. ``at_once`` it commits where it produces.
     """
 
     def program(reader, producer, metrics, until):
-        views, now, last = {}, {"n0": None, "n1": None}, None
+        views, now = {}, {"n0": None, "n1": None}
         while not until():
             if serves:
                 producer.poll(0)
             now["n1"] = reader.poll(0.1)
-            if commits == "when read" and now["n1"]:
-                reader.commit(message=now["n1"])
             second = page_second(now["n1"])
             if second is None:
                 continue
             if views and second not in views:
                 done, count = map(str, views.popitem())
-                then, last = report and report(reader, now), now["n0"]
+                then = report and report(reader, now)
                 producer.produce(metrics, key=done, value=count, on_delivery=then)
-                if commits == "when produced":
-                    reader.commit(message=last)
+                if at_once:
+                    reader.commit(message=now["n0"])
             views[second], now["n0"] = views.get(second, 0) + 1, now["n1"]
         producer.flush()
-        if commits == "at the end" and last:
-            reader.commit(message=last)
 
     return program
 
@@ -169,13 +170,9 @@ commit_on_delivery = exercise(
               "`partial` keeps the one of now.", committing(too_late)),
         wrong("It commits right after `produce`, which has only put the metric into a queue. If "
               "the broker never takes it, no restart sends it again: commit in its report, "
-              "`on_delivery`.", committing(commits="when produced")),
-        wrong("It commits once, when the loop has ended. A kill -9 lets no loop end: commit as it "
-              "goes, in each metric's report.", committing(commits="at the end")),
+              "`on_delivery`.", committing(at_once=True)),
         wrong("It never commits: the program of the step before. A restart reads everything again, "
               "and publishes it once more.", committing(), committing(serves=False)),
-        wrong("It commits each record as soon as it's read. What is counted in memory and not "
-              "published is gone after a crash.", committing(commits="when read")),
     ],
     hints=(
         "Put your finger on offset 2 of the six records. Which record completes second 10, and "

@@ -41,7 +41,7 @@ def shown_by(
             run(lambda: program(reader, show, reader.until), lines)
             return lines
 
-        return _asks(asked, _records)
+        return asks(asked, lambda records: None)
 
     return rehearse
 
@@ -83,7 +83,7 @@ def published_by(program: Program) -> Callable[[Sequence[Entry], str], list[str]
             lines.append(WAITING)
         return lines
 
-    return _asks(asked, _records_and_topic)
+    return asks(asked, lambda records, metrics: None)
 
 
 def run(program: Callable[[], Any], lines: list[str]) -> None:
@@ -110,13 +110,7 @@ def _place(reader: Reader) -> str:
     return f"at offset {reader.offset}" if reader.last else "before any record"
 
 
-def _asks(asked: Any, like: Callable[..., Any]) -> Any:
+def asks(asked: Any, like: Callable[..., Any]) -> Any:
     """Give it its own parameters, not those of the answer that it wraps."""
     asked.__signature__ = inspect.signature(like)
     return asked
-
-
-def _records(records: Sequence[Entry]) -> None: ...
-
-
-def _records_and_topic(records: Sequence[Entry], metrics: str) -> None: ...

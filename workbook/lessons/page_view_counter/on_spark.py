@@ -18,19 +18,14 @@ def in_sql(clicks):
     )
 
 
-def counted(keep="click_type = 'Page'", name="name", by=(), views="count(*)", of=lambda rows: rows):
+def counted(keep="click_type = 'Page'", by=(), views="count(*)", of=lambda rows: rows):
     """Build the query with some parts changed, as the wrong answers need it."""
 
     def answer(clicks):
-        kept = of(clicks.where(keep)).withColumn("name", F.expr(name))
-        groups = kept.groupBy("name", *map(F.expr, by)).agg(F.expr(views).alias("views"))
-        return groups.select("name", "views")
+        groups = of(clicks.where(keep)).groupBy("name", *map(F.expr, by))
+        return groups.agg(F.expr(views).alias("views")).select("name", "views")
 
     return answer
-
-
-def without_duplicates(*columns):
-    return counted(of=lambda pages: pages.dropDuplicates([*columns]))
 
 
 NOON = 1_700_000_000_000
@@ -86,29 +81,23 @@ on_spark = frame_exercise(
               counted("click_type <> 'Action'"), counted("click_type LIKE 'Page%'")),
         wrong("It judges by the name: a page need not begin with a slash, and the name of an "
               "action may. The kind of a click is in `click_type`.", counted("name LIKE '/%'"),
-              counted("click_type IS NOT NULL AND name LIKE '/%'"),
               counted("click_type = 'Page' AND name LIKE '/%'")),
         wrong("A type is written `Page`, with a capital letter; `page` is another one.",
               counted("click_type = 'page'"), counted("lower(click_type) = 'page'")),
-        wrong("It counts the other clicks, and leaves out the page views.",
-              counted("click_type = 'Action'"), counted("click_type <> 'Page'")),
-        wrong("It returns no row at all. Is a filter never true? A comparison with null never is.",
+        wrong("It returns no row at all. Is a filter never true? A comparison with null is never "
+              "true.",
               counted("click_type = NULL"), counted("false")),
         wrong("It drops duplicates or counts distinct values. That has a price on a stream, and "
               "here every row counts, also of an event that was delivered twice.",
-              without_duplicates("event_id"), without_duplicates("name"),
-              without_duplicates("event_id", "name"), counted(views="count(DISTINCT event_id)")),
+              counted(of=lambda pages: pages.dropDuplicates(["event_id"])),
+              counted(views="count(DISTINCT event_id)")),
         wrong("Names without a page view appear with 0. Filter before you group: on a stream each "
               "name that is kept costs state.",
-              counted("name IS NOT NULL", views="count_if(click_type = 'Page')"),
               counted("true", views="count_if(click_type = 'Page')"),
               counted("true", views="sum(int(click_type = 'Page'))")),
         wrong("A name has several rows, because you group by more than the name.",
-              counted(by=["event_id"]), counted(by=["offset"]), counted(by=["timestamp"]),
-              counted(by=["window(timestamp_millis(timestamp), '1 day')"]),
-              counted(by=["window(timestamp_millis(timestamp), '1 second')"])),
-        wrong("It changes the names. A name stays as it is, with its capital letters.",
-              counted(name="lower(name)")),
+              counted(by=["event_id"]),
+              counted(by=["window(timestamp_millis(timestamp), '1 day')"])),
     ],
     hints=(
         "It takes three steps: which rows stay, what belongs together, what is counted.",

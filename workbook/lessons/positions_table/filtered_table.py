@@ -23,14 +23,6 @@ def by_tables(old, new, keeps):
     return after[0] if after else "delete"
 
 
-def same_first(old, new, keeps):
-    if old == new:
-        return None
-    if new is not None and keeps(new):
-        return new
-    return None if old is None or not keeps(old) else "delete"
-
-
 def changed(emit=lambda before, old: True, delete=lambda before, old, new: before):
     """Make two filters, one of which also emits a row that is the same as before.
 
@@ -122,7 +114,7 @@ filtered_table = exercise(
              XETRA, at("XETRA", 30), is_large),
     ],
     draw=draw,
-    right=[by_tables, same_first],
+    right=[by_tables],
     wrong=[
         wrong("It's the filter of a stream: a row that doesn't match is dropped in silence, and "
               "downstream keeps the old row forever. It needs a delete for a row that it had.",
@@ -135,13 +127,8 @@ filtered_table = exercise(
         wrong("It emits a delete only when the position is closed. A row that no longer matches "
               "has to leave the table downstream, too.",
               *changed(delete=lambda before, old, new: before and not new)),
-        wrong("It emits no delete for a closed position. Downstream still has its row.",
-              *changed(delete=lambda before, old, new: before and new)),
         wrong("It emits a row when it begins to match, but not when it changes later. Downstream "
               "keeps the old row.", changed(emit=lambda before, old: not before)[0]),
-        wrong("It doesn't emit a row that begins to match. Downstream doesn't have it yet.",
-              *changed(emit=lambda before, old: before or old is None),
-              *changed(emit=lambda before, old: before)),
         wrong("It emits a row that is the same as before. Downstream has this very row already.",
               changed()[1]),
         wrong("It checks the exchange itself instead of calling `keeps`. A filter gets its "

@@ -63,12 +63,6 @@ def commits(db, rows, batch_id):
     db.commit()
 
 
-def commits_between(db, rows, batch_id):
-    db.execute("DELETE FROM letters WHERE batch = ?", (batch_id,))
-    db.commit()
-    looks_first(db, rows, batch_id)
-
-
 def begins_at_one(db, rows, batch_id):
     last = db.execute("SELECT max(batch) FROM letters").fetchone()[0] or 0
     if batch_id > last:
@@ -130,9 +124,8 @@ one_letter = exercise(
         wrong("The first micro-batch has the number 0, and it's never written.", begins_at_one),
         wrong("The two columns are swapped, and SQLite doesn't complain: `letters` has `batch` "
               "first, then `client`.", writes(values=":client, :batch")),
-        wrong("Clients with one position get no letter. At least one is enough.", writes(least=2)),
         wrong("It commits by itself. Here the caller rolled back, and the table isn't as before. "
-              "Leave out `commit()`, `with db:` and `executescript`.", commits, commits_between),
+              "Leave out `commit()`, `with db:` and `executescript`.", commits),
     ],
     hints=(
         "Write it without the crash first: one INSERT per client who holds something. What would "

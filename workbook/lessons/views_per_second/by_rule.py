@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sized
 from functools import wraps
 from inspect import isgenerator
-from itertools import groupby, islice, pairwise
+from itertools import islice, pairwise
 
 from workbook.classroom.exercise import case, exercise, wrong
 
@@ -17,25 +17,6 @@ def completed(clicks):
             if counts and second not in counts:
                 yield counts.popitem()
             counts[second] = counts.get(second, 0) + 1
-
-
-def as_in_the_mob(clicks):
-    last, count = 0, 0
-    for click in clicks:
-        if click["click_type"] == "Action":
-            continue
-        if last and last != second_of(click):
-            yield (last, count)
-            count = 0
-        last, count = second_of(click), count + 1
-
-
-def by_runs(clicks):
-    before = None
-    for second, run in groupby(filter(is_page, clicks), second_of):
-        if before:
-            yield before
-        before = second, len(list(run))
 
 
 def rehearse(answer):
@@ -80,8 +61,7 @@ def any_click(click):
 
 
 def rule(of=second_of, counts=is_page, changes=is_page, change=lambda old, new: old != new,
-         start=..., left=lambda count: 0, pair=lambda old, count, new: (old, count),
-         last=False):  # fmt: skip
+         start=..., fresh=0, last=False):  # fmt: skip
     """Make an answer; with the defaults it's right."""
 
     def answer(clicks):
@@ -90,8 +70,8 @@ def rule(of=second_of, counts=is_page, changes=is_page, change=lambda old, new: 
             if changes(click) and current is ...:
                 current = of(click)
             elif changes(click) and change(current, of(click)):
-                yield pair(current, count, of(click))
-                current, count = of(click), left(count)
+                yield current, count
+                current, count = of(click), fresh
             count += counts(click)
         if last and current is not ...:
             yield current, count
@@ -111,10 +91,6 @@ def removes_nothing(clicks):
 def keeps_all(clicks):
     seen = []
     yield from completed(click for click in clicks if not seen.append(click))
-
-
-def without_empty(clicks):
-    return (pair for pair in rule(changes=any_click)(clicks) if pair[1])
 
 
 def ideas(cause, *models):
@@ -178,7 +154,7 @@ by_rule = exercise(
     ],
     draw=draw,
     rehearse=rehearse,
-    right=[as_in_the_mob, by_runs, rule()],
+    right=[rule()],
     wrong=[
         wrong("The pairs are right, but they're emitted later than they could be, and a topic "
               "never ends. `yield` each pair at the click that completes it, within the loop.",
@@ -192,28 +168,21 @@ by_rule = exercise(
               removes_nothing),
         ideas("The click that changes the second isn't counted. It does two things: it completes "
               "the old second, and it is the first view of the new one.",
-              rule(left=lambda count: -1)),
-        ideas("The count goes on growing from second to second: it should begin again with each.",
-              rule(left=lambda count: count)),
+              rule(fresh=-1)),
         ideas("It emits the last second too. Another click may still come in that second: as long "
-              "as no other second has begun, it is unfinished.", rule(last=True),
-              lambda clicks: [*rule(last=True)(clicks)] or [(None, 0)]),
+              "as no other second has begun, it is unfinished.", rule(last=True)),
         ideas("It doesn't leave the actions out. They neither count nor change the second.",
-              rule(counts=any_click), rule(changes=any_click), without_empty,
+              rule(counts=any_click), rule(changes=any_click),
               rule(counts=any_click, changes=any_click)),
         ideas("It waits for a larger second. Here every change completes the second before it, "
               "also a change back to an earlier one.",
               rule(change=lambda old, new: new > old)),
         ideas("At the first click it emits a second that never was. No second comes before the "
               "first one, so nothing is completed yet.",
-              rule(start=0), rule(start=-1), rule(start=None)),
-        ideas("It emits the second that begins. Completed is the one before it.",
-              rule(pair=lambda old, count, new: (new, count))),
+              rule(start=0), rule(start=None)),
         ideas("A second is the timestamp divided by 1000, without the rest. Use `//`.",
-              rule(lambda click: click["timestamp"]), rule(lambda click: click["timestamp"] / 1000),
+              rule(lambda click: click["timestamp"] / 1000),
               rule(lambda click: round(click["timestamp"] / 1000))),
-        wrong("`clicks` come one by one, as from a topic: there's no length, and no index. Take "
-              "each with a single `for`.", lambda clicks: clicks[0], lambda clicks: len(clicks)),
     ],
     hints=(
         "Go through the example with a pencil. What is in the map before and after each click? At "

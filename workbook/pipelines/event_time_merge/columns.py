@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from workbook.streams.events.merged import CLOCK, MERGED, STARTS
-from workbook.tables.segments import Keyed
+from workbook.tables.segments import Keyed, Segments
 from workbook.tables.state import BUCKET, State
 
 TRACKING = pl.Struct({"event_id": pl.Int64, "timestamp": pl.Int64, "page": pl.String})
@@ -55,10 +55,6 @@ class Limits:
     horizon: int = 3_600_000
 
 
-def _now() -> int:
-    return time.time_ns() // 1_000_000
-
-
 @dataclass(frozen=True)
 class Idle:
     """When a topic without new records holds nobody back: ``timeout`` ms after its last good one.
@@ -69,7 +65,7 @@ class Idle:
 
     timeout: int
     run: int = field(default_factory=lambda: secrets.randbits(62))
-    now: Callable[[], int] = _now
+    now: Callable[[], int] = lambda: time.time_ns() // 1_000_000
 
     def past(self, came: int | None, began: int) -> bool:
         """Return whether a topic is idle whose last record came at ``came``, None if none has."""
@@ -102,8 +98,10 @@ def merge(
     A topic that is ``idle`` doesn't count. When it goes on, it does again: the clock never goes
     back, and stands until the topic has come so far; what it brings till then is late.
     """
-    starts = _starts(state, batch, topics)
-    clock = _clock(state, batch, topics, idle)
+    table = state["clock"].all()
+    known = {} if table is None else table.row(0, named=True)
+    starts = _starts(known, state["open"], batch, topics)
+    clock = _clock(known, batch, topics, idle)
     now = _known(max, state["open"].floor, _time(clock, idle))
     messages = batch.filter(pl.col("type") != "heartbeat")
     came = _visits(messages, topics)
@@ -118,7 +116,8 @@ def merge(
         expired = state["open"].expire(now)
         done = at_once if expired is None else pl.concat([at_once, expired.select(done.columns)])
         state["emitted"].expire(now)
-        state["emitted"].write(_remembered(done, now + limits.horizon))
+        until = pl.lit(now + limits.horizon, pl.Int64).alias("until")
+        state["emitted"].write(done.select("ssid", pl.col("fragment") + 1, until))
     clock["messages"] += len(messages)
     lone = len(done.filter((pl.col("fragment") == 0) & (pl.col("tracking").list.len() == 0)))
     clock["no_visit"] += lone
@@ -133,14 +132,10 @@ def merge(
 
 
 def _clock(
-    state: State, batch: pl.DataFrame, topics: Sequence[str], idle: Idle | None
+    known: dict[str, Any], batch: pl.DataFrame, topics: Sequence[str], idle: Idle | None
 ) -> dict[str, Any]:
     """Return the clock's row, moved by the new messages."""
-    known = state["clock"].all()
-    if known is None:
-        clock: dict[str, Any] = {**dict.fromkeys(_CLOCK), **dict.fromkeys(SUMS, 0)}
-    else:
-        clock = known.row(0, named=True)
+    clock: dict[str, Any] = {**dict.fromkeys(_CLOCK), **dict.fromkeys(SUMS, 0), **known}
     for number, topic in enumerate(topics):
         of_topic = batch.filter(pl.col("topic") == topic)
         clock[f"newest_{number}"] = _known(
@@ -155,18 +150,17 @@ def _clock(
     return clock
 
 
-def _starts(state: State, batch: pl.DataFrame, topics: Sequence[str]) -> dict[str, int | None]:
+def _starts(
+    known: dict[str, Any], visits: Segments, batch: pl.DataFrame, topics: Sequence[str]
+) -> dict[str, int | None]:
     """Return ``STARTS``, None where nothing of the topic has come yet.
 
     With nothing open and nothing in the batch it's the offset after the last good record.
     """
-    known = state["clock"].all()
-    before = {} if known is None else known.row(0, named=True)
     starts = {}
-    for number, topic in enumerate(topics):
+    for start, after, topic in zip(STARTS, _NEXT, topics, strict=True):
         first = batch.filter(pl.col("topic") == topic)["offset"].min()
-        least = _known(min, state["open"].least(STARTS[number]), before.get(f"next_{number}"))
-        starts[STARTS[number]] = _known(min, least, first)
+        starts[start] = _known(min, visits.least(start), known.get(after), first)
     return starts
 
 
@@ -236,10 +230,6 @@ def _united(parts: pl.DataFrame, side: str, kind: pl.Struct) -> pl.DataFrame:
     each = parts.select("ssid", side).explode(side).drop_nulls(side).unnest(side)
     each = each.unique().sort("timestamp", *fields)
     return each.group_by("ssid", maintain_order=True).agg(pl.struct(fields).alias(side))
-
-
-def _remembered(done: pl.DataFrame, until: int) -> pl.DataFrame:
-    return done.select("ssid", pl.col("fragment") + 1, pl.lit(until, pl.Int64).alias("until"))
 
 
 # --- the output ----------------------------------------------------------------------------

@@ -4,13 +4,15 @@ In order means: appended in the order of event time, which offsets alone don't p
 
 The same question as ``page_views.views_per_second``, which is Spark's native window. That one
 drops a page view behind its watermark without a word, and the watermark runs with the fastest
-partition. Here a second stays open until every partition has passed it (``clocks``), and
-a later event is named by its offset, so that it can go to the dead letters.
+partition. Here each partition has a clock, the newest event time that was read there. A second
+stays open until the slowest clock has passed it, and a later event is named by its offset, so that
+it can go to the dead letters.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -18,28 +20,37 @@ import polars as pl
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
-from workbook.pipelines.page_views.clocks import Clock, advance, slowest
 from workbook.sources.clicks import parse
 from workbook.sources.options import milliseconds
 from workbook.sources.records import DeadLetterSink, Then
 from workbook.streams.events.clicks import ClickType
 from workbook.streams.events.metrics import COMPLETE
 from workbook.streams.events.reasons import Reason
-from workbook.tables.packing import PACKED, Tables, packing, stateful, unpack, whole
+from workbook.tables.packing import PACKED, packing, stateful, unpack
 from workbook.tables.segments import Keyed
+from workbook.tables.state import State
 
 FIELDS = ("click_type", "timestamp", "partition", "offset", "reason", "now")
 
 TOO_LATE = Reason.TOO_LATE.value
 SUMS = ("read", "counted", "open", TOO_LATE, "rejected", "others")
-"""Of all records so far: those read are page views that were counted in a complete second, lie in
+"""Of all records so far: those read are page views that were counted in a complete second, are in
 one that is still open, or came too late; those rejected; and others, which are no page views."""
 
 RESULT = """
     kind STRING, second BIGINT, partition INT, views BIGINT, event_ids ARRAY<BIGINT>,
     offsets ARRAY<BIGINT>
 """
-_TABLES = ["open", "clocks", "sums"]
+TABLES = dict.fromkeys(("open", "clocks", "sums"), Keyed())
+
+IDLE_MS = 10_000
+"""A partition that has given nothing readable for this time counts as read to its end."""
+
+ASKED_MS = 5_000
+"""The time between two micro-batches counts as idle up to this: an outage is no idleness."""
+
+UNKNOWN = -1
+"""The time of a clock that nothing has set yet."""
 
 
 def completed_views(
@@ -70,14 +81,13 @@ def completed_views(
     """
     behind = milliseconds("lateness", lateness, 0)
     fields = (*FIELDS, *(["event_id"] if with_events else []))
-    make = packing(1, partial(_per_second_in_ms, with_events=with_events))
+    make = packing(1, partial(per_second, with_events=with_events))
     packs = parse(raw, dead_letters, fields, Then(make, PACKED))
-    step = whole(partial(complete, behind=behind, by_partition=by_partition))
-    tables = dict.fromkeys(_TABLES, Keyed())
-    idle = stateful(packs, step, tables, 1, lambda state, now: step(state, nothing_came(now)))
+    step = partial(complete, behind=behind, by_partition=by_partition)
+    seconds = stateful(packs, step, TABLES, 1, lambda state, now: step(state, nothing_came(now)))
     result = StructType.fromDDL(RESULT)
     assert isinstance(result, StructType)
-    return unpack(idle, result)
+    return unpack(seconds, result)
 
 
 # --- in each task -----------------------------------------------------------------------------
@@ -95,12 +105,11 @@ _PER_SECOND: dict[str, Any] = {
 """The columns of ``per_second``."""
 
 
-def _per_second_in_ms(rows: pl.DataFrame, with_events: bool) -> pl.DataFrame:
-    return per_second(rows.with_columns(pl.col("now").dt.epoch("ms")), with_events)
-
-
 def per_second(rows: pl.DataFrame, with_events: bool = False) -> pl.DataFrame:
-    """Group what a task has read by partition and second; rejected rows have no second."""
+    """Group what a task has read by partition and second; rejected rows have no second.
+
+    ``now`` becomes ms since 1970.
+    """
     good = pl.col("reason").is_null()
     time, page = pl.col("time"), good & (pl.col("click_type") == ClickType.PAGE.value)
     ids = [pl.col("event_id").filter(page).alias("event_ids")] if with_events else []
@@ -110,7 +119,7 @@ def per_second(rows: pl.DataFrame, with_events: bool = False) -> pl.DataFrame:
         page.sum().cast(pl.Int64).alias("views"),
         time.max().alias("newest"),
         pl.col("offset").filter(page).alias("offsets"),
-        pl.col("now").max(),
+        pl.col("now").max().dt.epoch("ms"),
         *ids,
     )
     return pl.concat([pl.DataFrame(schema=_PER_SECOND), read], how="diagonal")
@@ -121,25 +130,70 @@ def nothing_came(now: int) -> pl.DataFrame:
     return pl.DataFrame([{"clicks": 0, "views": 0, "now": now}], schema=_PER_SECOND)
 
 
+# --- the clocks -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The clock of a partition: its newest event ``time`` (ms).
+
+    ``idle`` is for how long (ms) the partition has given nothing readable although it was asked.
+    """
+
+    time: int = UNKNOWN
+    idle: int = 0
+
+
+def advance(
+    before: Mapping[int, Clock], newest: Mapping[int, int | None], now: int, since: int
+) -> dict[int, Clock]:
+    """Move the clocks of the partitions that gave something readable; the others have been idle.
+
+    ``newest`` has the newest event time (ms) of each partition that was read, None where nothing
+    was readable. ``now`` is the reader's time (ms): no clock runs ahead of it. ``since`` is the
+    reader's time at the micro-batch before.
+    """
+    asked = min(max(now - since, 0), ASKED_MS)
+    after = {p: replace(clock, idle=clock.idle + asked) for p, clock in before.items()}
+    for partition, time in newest.items():
+        known = after.setdefault(partition, Clock())
+        if time is not None:
+            after[partition] = Clock(max(known.time, min(time, now)))
+    return after
+
+
+def slowest(clocks: Mapping[int, Clock], now: int) -> tuple[int, int]:
+    """Return the time (ms) that all partitions have reached, and the slowest partition.
+
+    Spark gives each partition that has unread records a part of every micro-batch. So a partition
+    that has given nothing for ``IDLE_MS`` has been read to its end, and is as far as the reader's
+    time less that. A partition that never gave anything isn't waited for. Both are ``UNKNOWN``
+    where none has given anything.
+    """
+    times = [
+        (clock.time if clock.idle < IDLE_MS else max(clock.time, now - IDLE_MS), partition)
+        for partition, clock in clocks.items()
+    ]
+    return min(times, default=(UNKNOWN, UNKNOWN))
+
+
 # --- the state --------------------------------------------------------------------------------
 
 _OPEN = ["second", "partition", "views", "event_ids"]
 
 
-def complete(
-    tables: Tables, batch: pl.DataFrame, *, behind: int, by_partition: bool
-) -> tuple[Tables, pl.DataFrame]:
-    """Process one micro-batch: take state and new records, return the new state and the output."""
+def complete(state: State, batch: pl.DataFrame, *, behind: int, by_partition: bool) -> pl.DataFrame:
+    """Process one micro-batch: change the state by the new records, and return the output."""
     now = int(batch["now"].max())  # type: ignore[arg-type]
-    sums, closed, since = _sums(tables["sums"], now)
+    sums, closed, since = _sums(state["sums"].all(), now)
     pages = batch.filter(pl.col("views") > 0)
     late = pages.filter(pl.col("second") < closed)
     fresh = pages.filter(pl.col("second") >= closed).select(_OPEN)
     seen = batch.filter(pl.col("clicks") > 0).group_by("partition").agg(pl.col("newest").max())
-    clocks = advance(_clocks(tables["clocks"]), dict(seen.iter_rows()), now, since)
+    clocks = advance(_clocks(state["clocks"].all()), dict(seen.iter_rows()), now, since)
     time, partition = slowest(clocks, now)
     closed = max(closed, (time - behind) // 1000)
-    before = tables["open"]
+    before = state["open"].all()
     counts = _added(fresh if before is None else pl.concat([before, fresh]))
     done = counts.filter(pl.col("second") < closed)
     still = counts.filter(pl.col("second") >= closed)
@@ -151,11 +205,9 @@ def complete(
     sums["counted"] += _total(done, "views")
     sums[TOO_LATE] += _total(late, "views")
     sums["open"] = _total(still, "views")
-    after: Tables = {
-        "open": still,
-        "clocks": clock_table(clocks),
-        "sums": pl.DataFrame({**sums, "closed": closed, "now": now}),
-    }
+    state["open"].replace(still)
+    state["clocks"].replace(clock_table(clocks))
+    state["sums"].replace(pl.DataFrame({**sums, "closed": closed, "now": now}))
     marks = {**sums, "clock": closed * 1000, "slowest": partition}
     seconds = done if by_partition else _added(done.drop("partition"), "second")
     emitted = [
@@ -163,7 +215,7 @@ def complete(
         late.select("second", "partition", "views", "offsets", kind=pl.lit(TOO_LATE)),
         pl.DataFrame({"kind": list(marks), "views": list(marks.values())}),
     ]
-    return after, pl.concat(emitted, how="diagonal_relaxed")
+    return pl.concat(emitted, how="diagonal_relaxed")
 
 
 def _added(rows: pl.DataFrame, *by: str) -> pl.DataFrame:

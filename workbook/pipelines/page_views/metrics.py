@@ -99,7 +99,7 @@ class Seconds:
         return Completed(second, topic, partition, offset, tuple(ids))
 
     def forget(self, partitions: Sequence[TopicPartition]) -> None:
-        """Forget partitions that another reader has now; it begins their open second anew."""
+        """Forget partitions that another reader has now; it begins their open second at 0."""
         for place in partitions:
             self.open.pop(place.partition, None)
 
@@ -131,18 +131,14 @@ def completed(
         try:
             arrival = message.timestamp()[1]
             click = Click.from_json(message.value(), arrival, int(time.time() * 1000))
-            _require_near(click, arrival)
+            if click.click_type is ClickType.PAGE and click.timestamp > arrival + AHEAD_MS:
+                raise Rejected(AHEAD)
             done = seconds.step(click, message.topic(), message.partition(), message.offset())
         except Rejected as why:
             reject(message, why)
             continue
         if done is not None:
             yield done
-
-
-def _require_near(click: Click, arrival: int) -> None:
-    if click.click_type is ClickType.PAGE and click.timestamp > arrival + AHEAD_MS:
-        raise Rejected(AHEAD)
 
 
 # --- the loops --------------------------------------------------------------------------------
@@ -198,7 +194,7 @@ def commit_on_delivery(
     begins there, and counts whole seconds only. A commit that fails is made good by the next one.
     Before each commit the dead letters of ``reject`` are delivered (``close``).
     """
-    settle = _delivered(reject)
+    settle = getattr(reject, "close", lambda: None)
 
     def commit(done: Completed) -> None:
         settle()
@@ -215,12 +211,6 @@ def commit_on_delivery(
     metrics.close()
 
 
-def _delivered(reject: Reject) -> Callable[[], None]:
-    """Return the ``close`` of dead letters, which waits until all rejected records are safe."""
-    close: Callable[[], None] = getattr(reject, "close", lambda: None)
-    return close
-
-
 def share(reader: Any, topic: str, metrics: MetricsProducer) -> None:
     """Let the reader take some of the topic's partitions; make the metrics by partition.
 
@@ -228,13 +218,11 @@ def share(reader: Any, topic: str, metrics: MetricsProducer) -> None:
     Then the loop forgets the open second: the other reader counts it from its first record on.
     """
 
-    def give(_: Any, places: list[TopicPartition]) -> None:
-        metrics.close()
-
-    def lost(_: Any, places: list[TopicPartition]) -> None:
-        """Commit nothing: another reader has them already."""
-
-    reader.subscribe([topic], on_revoke=give, on_lost=lost)
+    reader.subscribe(
+        [topic],
+        on_revoke=lambda reader, places: metrics.close(),
+        on_lost=lambda reader, places: None,  # commit nothing: another reader has them already
+    )
 
 
 def in_transactions(
@@ -251,7 +239,7 @@ def in_transactions(
     holds while each partition has one reader, with a ``transactional.id`` of its own, and, on more
     than one partition, with second and partition as key. Dead letters come at least once.
     """
-    settle = _delivered(reject)
+    settle = getattr(reject, "close", lambda: None)
     producer.init_transactions()  # ends what a former life of this program has left open
     for done in completed(reader, until, reject, at):
         at("before-send")

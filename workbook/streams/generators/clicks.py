@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbook.kafka.murmur2 import partition_of
+from workbook.kafka.partitioning import partition_of
 from workbook.streams.events.clicks import MAX_AHEAD_MS, ClickType
 from workbook.streams.events.reasons import Reason
 from workbook.streams.generators.streams import (
@@ -44,7 +44,7 @@ NAMES = [(ClickType.PAGE, page) for page in PAGES] + [(ClickType.ACTION, a) for 
 _TYPES = np.array([kind.value for kind, _ in NAMES], dtype=object)
 
 KEYLESS = -1
-"""The partition of a visitor without a key: chosen anew for each event."""
+"""The partition of a visitor without a key: chosen for each event."""
 
 SPOILED: tuple[tuple[Reason, Spoil], ...] = (
     (Reason.EMPTY, lambda key, click: (key, None)),

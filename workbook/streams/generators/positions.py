@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbook.kafka.murmur2 import partition_of
+from workbook.kafka.partitioning import partition_of
 from workbook.streams.events.positions import MAX_AMOUNT, MAX_POSITION_BYTES, Exchange
 from workbook.streams.events.reasons import Reason
 from workbook.streams.generators.streams import (

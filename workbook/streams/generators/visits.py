@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbook.errors import NoSuchStream
-from workbook.kafka.murmur2 import partition_of
+from workbook.kafka.partitioning import partition_of
 from workbook.streams.events.reasons import Reason
 from workbook.streams.events.visits import MAX_CENTS, MAX_MESSAGE_BYTES, Heartbeat
 from workbook.streams.generators.streams import (
@@ -231,3 +231,8 @@ class VisitStream(PacedStream):
                 "sent": pa.array(beats),
             }
         )
+
+
+def orders(**options: Any) -> VisitStream:
+    """Return the stream of the visits' orders."""
+    return VisitStream(kind=Kind.ORDERS, **options)

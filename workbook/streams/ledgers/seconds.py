@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from html import escape
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 
 from workbook.streams.ledgers.events import Ledger
-from workbook.streams.ledgers.findings import SHOWN
+from workbook.streams.ledgers.findings import Findings
 
 WRONG = "wrong numbers"
 """What a reader has where a metric is miscounted, whatever else happened."""
 
 
 @dataclass(frozen=True)
-class SecondsVerdict:
+class SecondsVerdict(Findings):
     """The page views that readers miss or count twice, and the metrics that are wrong.
 
     ``seconds`` has a row per second of the input: second, expected (page views), emitted (the
@@ -29,16 +29,19 @@ class SecondsVerdict:
     with the offset of that emission; ``missing`` a row per event that is missing for this one too.
     """
 
+    meanings: ClassVar = {
+        "lost": "page views missing for a reader that keeps the last value of each second",
+        "duplicated": "page views counted once more by a reader that adds up",
+        "miscounted": "metrics that don't say how many events of their second they count",
+    }
+    faults: ClassVar = tuple(meanings)
+
     seconds: pd.DataFrame = field(repr=False)
     lost: pd.DataFrame = field(repr=False)
     duplicated: pd.DataFrame = field(repr=False)
     miscounted: pd.DataFrame = field(repr=False)
     missing: pd.DataFrame = field(repr=False, default_factory=pd.DataFrame)
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Return the number of lost and duplicated events, and of miscounted metrics."""
-        return {name: len(getattr(self, name)) for name in ("lost", "duplicated", "miscounted")}
+    notes: list[str] = field(default_factory=list)
 
     @property
     def keeps_last(self) -> str:
@@ -66,69 +69,27 @@ class SecondsVerdict:
 
     def __str__(self) -> str:
         wrong = self._wrong
-        lines = [wrong.to_string(index=False), ""] if len(wrong) else []
-        lines.append(self._others() + self._readers())
-        for name in self.counts:
-            events = getattr(self, name)
-            if len(events):
-                lines += ["", _first(name, events), _shown(events).to_string(index=False)]
-        return "\n".join(lines)
+        table = f"{wrong.to_string(index=False)}\n\n" if len(wrong) else ""
+        return table + super().__str__()
 
     def _repr_html_(self) -> str:
-        events = "".join(
-            f"<details><summary>{_first(name, events)}</summary>"
-            f"{_shown(events).to_html(index=False)}</details>"
-            for name in self.counts
-            if len(events := getattr(self, name))
-        )
-        return f"{self._table()}<p>{self._others()}{self._readers()}</p>{events}"
-
-    def _table(self) -> str:
-        """Render the wrong seconds, in cells that wrap: the last column is a sentence."""
-        if self._wrong.empty:
-            return ""
-        style = "style='text-align:left; white-space:normal'"
-        names = "".join(f"<th {style}>{name}</th>" for name in self._wrong)
-        rows = "".join(
-            "<tr>" + "".join(f"<td {style}>{escape(str(value))}</td>" for value in row) + "</tr>"
-            for row in self._wrong.itertuples(index=False)
-        )
-        return f"<table style='margin-left:0'><tr>{names}</tr>{rows}</table>"
+        cell = "<td style='text-align:left; white-space:normal'>"  # the last one is a sentence
+        wrong = self._wrong.to_html(index=False, justify="left").replace("<td>", cell)
+        return (wrong if len(self._wrong) else "") + super()._repr_html_()
 
     @property
     def _wrong(self) -> pd.DataFrame:
-        """Return the seconds that weren't emitted exactly once with the right count."""
+        """Return the seconds that weren't emitted once and right, with the time of day."""
         wrong = self.seconds[self.seconds["meaning"] != "right"]
-        return _clock(wrong[["second", "expected", "emitted", "last", "meaning"]])
+        times = [time.strftime("%H:%M:%S", time.gmtime(second)) for second in wrong["second"]]
+        columns = ["second", "expected", "emitted", "last", "meaning"]
+        return wrong[columns].assign(second=times).rename(columns={"second": "second (UTC)"})
 
-    def _others(self) -> str:
+    def _headline(self) -> str:
         right, total = len(self.seconds) - len(self._wrong), len(self.seconds)
         which = f"The other {right} of {total}" if right < total else f"All {total}"
-        return f"{which} seconds were emitted once, and right."
-
-    def _readers(self) -> str:
-        """Describe what each of the two readers has, where something is wrong."""
-        if self._wrong.empty:
-            return ""
-        last, summed = len(self.lost), len(self.missing)
-        return (
-            f" A reader that keeps the last value: {last:,} lost. One that adds up: "
-            f"{summed:,} lost, {len(self.duplicated):,} duplicated."
-        )
-
-
-def _first(name: str, events: pd.DataFrame) -> str:
-    return f"{name}: the first {min(SHOWN, len(events))} of {len(events):,} events"
-
-
-def _shown(events: pd.DataFrame) -> pd.DataFrame:
-    return _clock(events.head(SHOWN))
-
-
-def _clock(frame: pd.DataFrame) -> pd.DataFrame:
-    """Replace the ten digits of a second by the time of day."""
-    times = [time.strftime("%H:%M:%S", time.gmtime(second)) for second in frame["second"]]
-    return frame.assign(second=times).rename(columns={"second": "second (UTC)"})
+        adds = f" A reader that adds up: {len(self.missing):,} lost." if right < total else ""
+        return f"{which} seconds were emitted once, and right.{adds}"
 
 
 def judge(expected: pd.DataFrame, metrics: pd.DataFrame) -> SecondsVerdict:
@@ -140,21 +101,27 @@ def judge(expected: pd.DataFrame, metrics: pd.DataFrame) -> SecondsVerdict:
     judged = metrics[metrics["second"] <= expected["second"].max()]
     ledger = Ledger(expected[["event_id", "timestamp", "second"]])
     kept = judged.drop_duplicates("second", keep="last")
-    lost = ledger.judge(_events(kept)).lost[["event_id", "timestamp", "second"]]
     summed = ledger.judge(_events(judged))
-    duplicated = summed.duplicated[["event_id", "second", "offset"]]
+    found = {
+        "lost": ledger.judge(_events(kept)).lost[["event_id", "timestamp", "second"]],
+        "duplicated": summed.duplicated[["event_id", "second", "offset"]],
+        "miscounted": _miscounted(expected, judged),
+    }
     counts = judged.groupby("second")["views"].agg(list)
-    miscounted = _miscounted(expected, judged)
     seconds = sorted({*expected["second"], *judged["second"]})
-    sizes = expected.groupby("second").size().reindex(seconds, fill_value=0)
-    frame = pd.DataFrame({"expected": sizes})
-    findings = {"lost": lost, "duplicated": duplicated, "miscounted": miscounted}
-    for name, events in findings.items():
-        frame[name] = events.groupby("second").size().reindex(frame.index, fill_value=0)
-    rows = [
-        (row.Index, row.expected, counts.get(row.Index, []), *row[2:]) for row in frame.itertuples()
+    frame = pd.DataFrame({"expected": expected.groupby("second").size()}).reindex(seconds)
+    told = [counts.get(second, []) for second in seconds]
+    frame["emitted"] = [", ".join(map(str, views)) or "–" for views in told]
+    frame["last"] = [views[-1] if views else 0 for views in told]
+    for name, events in found.items():
+        frame[name] = events.groupby("second").size()
+    frame = frame.fillna(0).astype(dict.fromkeys(("expected", *found), int))
+    numbers = frame[["expected", *found]].itertuples(index=False)
+    frame["meaning"] = [
+        meaning(due, views, *rest) for views, (due, *rest) in zip(told, numbers, strict=True)
     ]
-    return SecondsVerdict(_seconds(rows), **findings, missing=summed.lost)
+    frame = frame.rename_axis("second").reset_index()
+    return SecondsVerdict(frame, **found, missing=summed.lost)
 
 
 def _miscounted(expected: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
@@ -166,19 +133,6 @@ def _miscounted(expected: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
     ]
     wrong = metrics[~np.array(right, dtype=bool)]
     return wrong[["second", "views", "offset"]].reset_index(drop=True)
-
-
-def _seconds(rows: list[tuple[int, int, list[int], int, int, int]]) -> pd.DataFrame:
-    columns = ["second", "expected", "emitted", "last", "lost", "duplicated", "miscounted"]
-    found = [
-        (
-            second, expected, ", ".join(map(str, emitted)) or "–", emitted[-1] if emitted else 0,
-            lost, duplicated, miscounted,
-            meaning(expected, emitted, lost, duplicated, miscounted),
-        )
-        for second, expected, emitted, lost, duplicated, miscounted in rows
-    ]  # fmt: skip
-    return pd.DataFrame(found, columns=[*columns, "meaning"])
 
 
 def _events(metrics: pd.DataFrame) -> pd.DataFrame:
