@@ -13,7 +13,6 @@ from workbook.kafka.application import Application, Loop, stop_all
 from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import committed_offset
 from workbook.kafka.producer import DeliveringProducer
-from workbook.stack import kafka_tools
 from workbook.stack.kafka_tools import consumer_groups
 from workbook.topics import Topic
 
@@ -88,12 +87,6 @@ def test_a_group_is_described_with_its_lag_and_its_client(broker: Broker) -> Non
 def test_a_tool_that_fails_says_why(broker: Broker) -> None:
     with pytest.raises(ServerFailed, match=r"kafka-consumer-groups failed: .*nonsense"):
         consumer_groups(broker, "--nonsense")
-
-
-def test_a_login_reaches_the_tool_in_javas_words() -> None:
-    security = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "SCRAM-SHA-256"}
-    properties = kafka_tools._properties(Broker("there:9092", security))
-    assert "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=SCRAM-SHA-256\n" in properties
 
 
 # --- loops ------------------------------------------------------------------------------------
