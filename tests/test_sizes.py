@@ -16,9 +16,9 @@ from confluent_kafka import Message
 
 from workbook.errors import RecordRefused
 from workbook.kafka.broker import Broker
-from workbook.kafka.dead_letters import HEADERS, DeadLetters
+from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.offsets import partition_offsets
-from workbook.kafka.producer import DeliveringProducer
+from workbook.kafka.producer import HEADERS, DeliveringProducer
 from workbook.kafka.readers import consumer, read_dead_letters, read_messages
 from workbook.kafka.require import MEGABYTE
 from workbook.pipelines.page_views.metrics import commit_on_delivery
