@@ -59,7 +59,7 @@ class DeadLetters:
         A full queue of the producer is waited for.
         """
         if self._producer is None:
-            self._most, settings = bounded(self._config, self.topic)
+            self._most, settings = bounded(self._config, self.topic, self._patience)
             self._producer = DeliveringProducer(
                 self._config, self.topic, settings, patience=self._patience
             )

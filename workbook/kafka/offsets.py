@@ -87,7 +87,7 @@ def first_since(config: Mapping[str, Any], topic: str, since: int) -> dict[int, 
     """
     places = [TopicPartition(topic, number) for number in range(require_topic(config, topic))]
     ends = _listed(config, places, OffsetSpec.latest())
-    found = _listed(config, places, OffsetSpec.for_timestamp(since))
+    found = _listed(config, places, OffsetSpec.for_timestamp(since), lacking=True)
     return {number: end if found[number] < 0 else found[number] for number, end in ends.items()}
 
 
@@ -121,8 +121,9 @@ def committed_by(config: Mapping[str, Any], groups: Iterable[str]) -> pd.DataFra
 
 
 def _listed(
-    config: Mapping[str, Any], places: list[TopicPartition], what: OffsetSpec
+    config: Mapping[str, Any], places: Places, what: OffsetSpec, *, lacking: bool = False
 ) -> dict[int, int]:
+    """Return an offset of each partition; with ``lacking`` it may be -1, where there is none."""
     committed = config.get("isolation.level") != "read_uncommitted"
     level = IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED
 
@@ -131,7 +132,10 @@ def _listed(
         asked = client.list_offsets(
             dict.fromkeys(places, what), isolation_level=level, request_timeout=ANSWER_S
         )
-        return {place.partition: int(answer.result().offset) for place, answer in asked.items()}
+        found = {place.partition: int(answer.result().offset) for place, answer in asked.items()}
+        if min(found.values(), default=0) < 0 and not lacking:
+            raise KafkaException(KafkaError(KafkaError.LEADER_NOT_AVAILABLE))  # it ended meanwhile
+        return found
 
     return _patiently(config, ask)
 

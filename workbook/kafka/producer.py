@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,7 +16,13 @@ from typing import Any, NamedTuple, Self
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from workbook.errors import BrokerUnreachable, RecordRefused
-from workbook.kafka.require import MEGABYTE, PATIENCE_S, largest_record
+from workbook.kafka.require import (
+    MEGABYTE,
+    PATIENCE_S,
+    UNKNOWN,
+    largest_record,
+    unreachable,
+)
 
 _A_LOOK_S = 1.0
 
@@ -180,16 +187,27 @@ HEADERS = 1000
 """Bytes that are kept free for a record's headers, and for its frame."""
 
 
-def bounded(config: Mapping[str, Any], topic: str) -> tuple[int, dict[str, Any]]:
+def bounded(
+    config: Mapping[str, Any], topic: str, patience: float = PATIENCE_S
+) -> tuple[int, dict[str, Any]]:
     """Return how large key and value of a record may be, and settings that keep batches below it.
 
-    A broker's limit is for a batch; so no batch is larger than it before it's compressed.
+    A broker's limit is for a batch; so no batch is larger than it before it's compressed. Raises
+    ``BrokerUnreachable`` where no broker tells the limit within ``patience`` seconds.
     """
-    try:
-        most = largest_record(config, topic) - HEADERS
-    except KafkaException:  # no such topic: the producer will say so
-        most = MEGABYTE - HEADERS
-    return max(most, 0), {"batch.size": max(min(most, 1_000_000), 1)}
+    most, deadline = MEGABYTE, time.monotonic() + patience
+    while True:
+        try:
+            most = largest_record(config, topic)
+            break
+        except KafkaException as failure:
+            if failure.args[0].code() in UNKNOWN:  # no such topic: the producer will say so
+                break
+            if time.monotonic() > deadline:
+                raise unreachable(config, patience) from failure
+            time.sleep(0.5)
+    most = max(most - HEADERS, 0)
+    return most, {"batch.size": max(min(most, 1_000_000), 1)}
 
 
 class Record(NamedTuple):
@@ -257,6 +275,6 @@ def _connected(
     config: tuple[tuple[str, Any], ...], topic: str, patience: float
 ) -> tuple[int, DeliveringProducer]:
     """Return how many bytes key and value may have, and a producer for many small records."""
-    most, limit = bounded(dict(config), topic)
+    most, limit = bounded(dict(config), topic, patience)
     bulk = {"linger.ms": 5, "compression.type": "lz4", **limit}
     return most, DeliveringProducer(dict(config), topic, bulk, patience=patience)
