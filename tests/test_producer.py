@@ -13,7 +13,7 @@ from labs import until
 
 from workbook.errors import BrokerUnreachable, NoSuchStream, Rejected, TopicMissing
 from workbook.kafka import producer as producers
-from workbook.kafka.producer import DeliveringProducer, Delivery, Record
+from workbook.kafka.producer import HEADERS, DeliveringProducer, Delivery, Record, bounded
 from workbook.kafka.readers import read_all
 from workbook.streams.events.clicks import Click, ClickType
 from workbook.streams.generators.clicks import ClickStream
@@ -261,3 +261,21 @@ def test_what_is_not_delivered_ends_the_batch(
     monkeypatch.setattr(producers, "_connected", lambda *of: (1000, Scripted(*codes)))
     with pytest.raises(BrokerUnreachable, match=rf"b:9 .*'visits'.* 2 s \(.*{why}"):
         Delivery({"bootstrap.servers": "b:9"}, "visits", patience=2).send(records)
+
+
+def test_a_limit_that_nobody_tells_is_asked_for_again_and_never_guessed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A guess of 1 MB would put larger rows aside, also once the broker answers again."""
+    answers: list[Any] = [KafkaException(KafkaError(KafkaError._TRANSPORT)), 5_000_000]
+
+    def largest(config: Any, topic: str) -> int:
+        if isinstance(answers[0], Exception):
+            raise answers.pop(0)
+        return answers[0]
+
+    monkeypatch.setattr(producers, "largest_record", largest)
+    assert bounded({}, "clicks")[0] == 5_000_000 - HEADERS
+    answers[:] = [KafkaException(KafkaError(KafkaError._TIMED_OUT))] * 5
+    with pytest.raises(BrokerUnreachable, match="for 0 s"):
+        bounded({"bootstrap.servers": "b:9"}, "clicks", patience=0)
