@@ -21,8 +21,7 @@ from confluent_kafka.admin import (
 )
 from labs import DEADLINE, until
 
-from workbook.stack import kafka, ports
-from workbook.stack.jars import class_path
+from workbook.stack import jars, kafka, ports
 from workbook.stack.java import find_java
 
 LOGIN = """\
@@ -84,6 +83,7 @@ class OwnBroker:
         users: Mapping[str, str] = MappingProxyType({}),
         **more: int,
     ) -> None:
+        jars.prefetch()
         port = free_port()
         self.bootstrap = f"{ports.LOOPBACK}:{port}"
         self._listening, self._log = [port, *more.values()], folder / "log"
@@ -91,7 +91,7 @@ class OwnBroker:
         named = {"port": port, "controller": free_port(), **more}
         properties.write_text(settings.format(folder=folder, **named))
         java = [str(find_java().command), "-Xmx512m", "-cp"]
-        java.append(":".join(map(str, class_path("kafka"))))
+        java.append(":".join(map(str, jars.class_path("kafka"))))
         tool = [*java, "kafka.tools.StorageTool", "format", "-t", "workbook-of-a-test-000"]
         for name, password in users.items():
             tool += ["--add-scram", f"SCRAM-SHA-256=[name={name},password={password}]"]

@@ -18,7 +18,7 @@ from workbook.kafka import offsets
 from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import EndOffsets
 from workbook.kafka.producer import DeliveringProducer
-from workbook.stack import jars, kafka
+from workbook.stack import kafka
 from workbook.topics import Topic
 
 SILENCE, MISSING, TIMED_OUT = -999_999, KafkaError._UNKNOWN_PARTITION, KafkaError._TIMED_OUT
@@ -177,7 +177,6 @@ def test_a_deleted_topic_has_no_end_and_the_others_do(
 
 
 def test_it_needs_describe_alone_and_lives_through_a_broker_that_is_away(tmp_path: Path) -> None:
-    jars.prefetch()
     with OwnBroker(tmp_path, kafka.SETTINGS + SCRAM, USERS) as broker:
         config = login(broker.bootstrap, "admin")
         admin = AdminClient(config)

@@ -148,7 +148,7 @@ def test_a_branch_of_a_changelog_is_a_table_of_its_own(feed: Feed) -> None:
 # --- without a stream -------------------------------------------------------------------------
 
 
-def test_rows_without_a_key_or_a_group_and_filters_without_an_answer(spark: SparkSession) -> None:
+def test_rows_without_a_key_and_filters_without_an_answer(spark: SparkSession) -> None:
     rows = spark.createDataFrame(
         [
             (None, "Bob", "F", 1, "NYSE", False, 0),
@@ -160,10 +160,10 @@ def test_rows_without_a_key_or_a_group_and_filters_without_an_answer(spark: Spar
         SCHEMA,
     )
     table = ktable(rows, key="position").filter("exchange = 'NYSE'")
-    by_client = table.group_by("client")._packed(["position", "client"], squeeze=False)
-    found = pl.concat([unpacked(row["rows"]) for row in by_client.collect()]).sort("position")
+    rows_of_it = table._packed(["position", "client"], F.lit(0), table.gone, squeeze=False)
+    found = pl.concat([unpacked(row["rows"]) for row in rows_of_it.collect()]).sort("position")
     assert dict(found.select("position", DELETED).iter_rows()) == {
-        "2": True,  # belongs to no group, so it leaves the one it was in
+        "2": False,
         "3": True,  # nobody knows whether it is NYSE
         "4": False,
         "5": True,
@@ -177,11 +177,20 @@ def test_rows_without_a_key_or_a_group_and_filters_without_an_answer(spark: Spar
 def test_rows_and_groups_are_spread_over_the_buckets(spark: SparkSession) -> None:
     rows = [(str(n), f"c{n}", "F", 1, "NYSE", False, n) for n in range(60)]
     table = ktable(spark.createDataFrame(rows, SCHEMA), key="position", buckets=4)
-    packs = table.group_by("client")._packed(["position", "client"], squeeze=True).collect()
+    bucket = F.crc32(F.col("client").cast("binary"))
+    packs = table._packed(["position", "client"], bucket, table.gone, squeeze=True).collect()
     assert {row["bucket"] for row in packs} == {0, 1, 2, 3}
     found = pl.concat([unpacked(row["rows"]) for row in packs])
     assert sorted(found["position"].cast(pl.Int64)) == list(range(60))
     assert found[GROUP_BUCKET].n_unique() == 60  # a bucket of groups is chosen in the same way
+
+
+def test_a_row_that_loses_its_group_leaves_it(feed: Feed) -> None:
+    feed.start(lambda rows: ktable(rows, key="position").group_by("client").aggregate(n=count()))
+    assert [row["n"] for row in send(feed, BOB_1, BOB_2, AL_3)] == [1, 2]
+    [told] = send(feed, ("2", None, "AAPL", 5, "NASDAQ"))
+    assert (told["client"], told["n"]) == ("Bob", 1)
+    assert send(feed, ("2", None, "AAPL", 6, "NASDAQ")) == []
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,6 @@ from workbook.pipelines.page_views.metrics import Seconds, commit_on_delivery, m
 from workbook.sinks.page_views import LateLetters, SparkTopic
 from workbook.sources.kafka import kafka_stream
 from workbook.spark.runner import Running, start_query
-from workbook.stack import jars
 from workbook.streams.events.clicks import Click, ClickType
 from workbook.streams.events.metrics import COMPLETE
 from workbook.streams.generators.clicks import ClickStream
@@ -44,7 +43,6 @@ GROUP = "by-hand"
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[OwnBroker]:
-    jars.prefetch()
     with OwnBroker(tmp_path) as started:
         topics = [CLICKS, BY_HAND, BY_SPARK, BY_HAND.dead_letters, BY_SPARK.dead_letters]
         Broker(started.bootstrap).create(*topics)

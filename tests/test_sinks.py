@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from brokers import OwnBroker
 from collected import Collected
 from confluent_kafka import Producer
 from pyspark.sql import SparkSession
 
 from workbook.errors import BrokerUnreachable, Rejected
+from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import DeadLetters, bounded
 from workbook.kafka.producer import SETTINGS
 from workbook.kafka.readers import read_all, read_dead_letters
@@ -137,11 +139,22 @@ def test_null_and_empty_values_stay_apart(broker: Any) -> None:
     assert len(read_all(broker.client_config(), topic.name)) == 2
 
 
-def test_letters_that_nobody_takes_are_an_error() -> None:
+def test_letters_that_nobody_takes_are_an_error(tmp_path: Path) -> None:
     """Once: who goes on starts anew. In a task of Spark they are a copy, as patient as here."""
-    here = DeadLetters({"bootstrap.servers": "127.0.0.1:1"}, "x.dead-letters", patience=1)
-    for letters in (here, pickle.loads(pickle.dumps(here))):
-        letters(Producing(b"1"), Rejected(Reason.EMPTY))
-        with pytest.raises(BrokerUnreachable, match=r"127\.0\.0\.1:1 to take 1 more .* within 1 s"):
-            letters.close()
-        letters.close()
+    with OwnBroker(tmp_path) as server:
+        topic = Topic("x.dead-letters")
+        config = Broker(server.bootstrap).client_config()
+        Broker(server.bootstrap).create(topic)
+        here = DeadLetters(config, topic.name, patience=5)
+        copy = pickle.loads(pickle.dumps(here))
+        letters = (Producing(b"1"), Rejected(Reason.EMPTY))
+        here(*letters)
+        here.close()
+        server.kill()
+        here(*letters)
+        with pytest.raises(BrokerUnreachable, match=r"to take 1 more .* within 5 s"):
+            here.close()
+        here.close()
+        with pytest.raises(BrokerUnreachable, match=r"none answered for 5 s"):
+            copy(*letters)
+        copy.close()

@@ -24,7 +24,6 @@ from workbook.sources.assigned import AssignedReader, AssignedSettings
 from workbook.sources.clamp import goes_on
 from workbook.sources.clamped import ClampedReader, ClampSettings
 from workbook.sources.kafka import assigned_stream
-from workbook.stack import jars
 from workbook.topics import CONSUMER_OFFSETS
 
 Config = dict[str, str]
@@ -34,7 +33,6 @@ ALL = ReadAllAvailable()
 @pytest.fixture(scope="module")
 def users(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Config]]:
     """Settings of each user; the group ``app`` has read 17 records of ``clicks``."""
-    jars.prefetch()
     with broker_with_scram(tmp_path_factory.mktemp("scram")) as (_, users):
         admin = AdminClient(users["admin"])
         for made in admin.create_topics([NewTopic(n, 1) for n in ("clicks", "views")]).values():
@@ -140,9 +138,10 @@ def test_a_broker_that_restarts_ends_nothing(tmp_path: Path) -> None:
             restarting.start()
             while restarting.is_alive():
                 at = log.latestOffset(at, ALL)  # waits for it
+            now = int(time.time() * 1000)  # of both, so that no topic leads
             for topic in ("a", "b"):
                 with DeliveringProducer(config, topic) as producer:
-                    producer.produce(b"x", None, 1, timestamp=int(time.time() * 1000))
+                    producer.produce(b"x", None, 1, timestamp=now)
 
             def read(expected: int) -> bool:
                 nonlocal at
