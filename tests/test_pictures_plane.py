@@ -107,6 +107,12 @@ def test_a_slider_shows_the_clicks_up_to_a_micro_batch() -> None:
     assert [batch.number for batch in newest(run, 3)] == [4, 5, 6]
 
 
+def test_a_partition_apart_has_marks_of_its_own() -> None:
+    drawn = drawn_words(event_time(in_bites(TUNNEL), apart=0))
+    assert "page view of partition 0" in drawn
+    assert "page view of partition 0, dropped" in drawn
+
+
 def test_an_empty_topic_a_query_without_progress_and_one_that_failed() -> None:
     assert event_time(Run()).words == "No page view has come yet."
     drawn = event_time(joined(clicks((0, 0, 0)), {}))

@@ -124,8 +124,9 @@ def _draw_clicks(plane: Plane, clicks: pd.DataFrame, limits: Limits, apart: int 
         some = clicks[mask & near]
         if len(some):
             plane.axes.plot(
-                some["x"], moments(some["time"]), mark, color=colour, mfc=fill, ms=size, label=label
-            )
+                some["x"], moments(some["time"]), marker=mark, ls="", color=colour, mfc=fill,
+                ms=size, label=label,
+            )  # fmt: skip
     for mask, mark, at, side in (
         (clicks["time"] > limits[1], "^", 0.985, "later"),
         (clicks["time"] < limits[0], "v", 0.015, "earlier"),
