@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,11 @@ CREATE TABLE IF NOT EXISTS store (key TEXT PRIMARY KEY, value TEXT NOT NULL) WIT
         """Return every key with its row as JSON, in the order of the keys."""
         return self._reader().execute("SELECT key, value FROM store ORDER BY key").fetchall()
 
+    def version(self) -> tuple[int, int]:
+        """Return numbers of this thread that change once somebody else has written."""
+        found = self._reader().execute("PRAGMA data_version").fetchone()
+        return threading.get_ident(), int(found[0])
+
     def some(self, most: int) -> list[dict[str, Any]]:
         """Return the first ``most`` rows in the order of the keys."""
         return self._rows("SELECT value FROM store ORDER BY key LIMIT ?", most)
@@ -80,15 +86,18 @@ class CachedStore:
     """
 
     def __init__(self, store: Store) -> None:
-        self._store = store
+        self._store, self._version = store, (0, 0)
         self._texts: dict[str, str] = {}
         self._rows: dict[str, dict[str, Any]] = {}
 
     def __call__(self) -> list[dict[str, Any]]:
         """Return every row, in the order of the keys."""
+        version = self._store.version()
+        if version == self._version:
+            return [*self._rows.values()]
         texts = dict(self._store.texts())
         changed = [key for key, text in texts.items() if self._texts.get(key) != text]
         read = dict(zip(changed, rows_of_json([texts[key] for key in changed]), strict=True))
         self._rows = {key: read[key] if key in read else self._rows[key] for key in texts}
-        self._texts = texts
+        self._texts, self._version = texts, version
         return [*self._rows.values()]
