@@ -116,15 +116,6 @@ def test_days_are_merged_and_a_user_of_two_days_counts_once(connection) -> None:
     assert viewers_of(connection, "nobody's", DAY, NEXT) == (0, 0)
 
 
-def test_a_row_that_gains_nobody_is_not_written_again(connection) -> None:
-    where = "SELECT ad, ctid FROM viewers ORDER BY ad"
-    add_viewers(connection, rows(("a", DAY, [1, 2]), ("b", DAY, [1])))
-    before = dict(connection.execute(where).fetchall())
-    add_viewers(connection, rows(("a", DAY, [2]), ("b", DAY, [7])))
-    after = dict(connection.execute(where).fetchall())
-    assert (before["a"] == after["a"], before["b"] == after["b"]) == (True, False)
-
-
 def test_two_writers_lose_no_viewer(schema: str) -> None:
     def write(first: int) -> None:
         with connect(schema) as mine:

@@ -8,7 +8,7 @@ CREATE TABLE IF NOT EXISTS counts (
 -- The different users who viewed an ad on a day in Oslo: a theta sketch, and their number by it.
 CREATE TABLE IF NOT EXISTS viewers (
     ad text, day date,
-    sketch bytea NOT NULL,
+    sketch bytea STORAGE EXTERNAL NOT NULL, -- hashes can't be compressed
     estimate bigint NOT NULL,
     PRIMARY KEY (ad, day)
 );

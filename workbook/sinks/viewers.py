@@ -84,9 +84,9 @@ def add_viewers(connection: psycopg.Connection[Any], rows: pa.Table) -> None:
         new[row["ad"], row["day"]].append(row["sketch"])
     # Runs of two topics may write one table: between reading and writing a row only one of them.
     connection.execute("SELECT pg_advisory_xact_lock('viewers'::regclass::oid::bigint)")
-    cursor = connection.cursor(binary=True)
+    cursor = connection.cursor(binary=True)  # %b: binary, too, a third of the time of text
     cursor.execute(
-        "SELECT ad, day, sketch FROM viewers JOIN unnest(%s::text[], %s::date[]) AS new (ad, day) "
+        "SELECT ad, day, sketch FROM viewers JOIN unnest(%b::text[], %b::date[]) AS new (ad, day) "
         "USING (ad, day)",
         [[ad for ad, _ in new], [day for _, day in new]],
     )
@@ -98,8 +98,8 @@ def add_viewers(connection: psycopg.Connection[Any], rows: pa.Table) -> None:
         if after != before:
             changed.append((ad, day, after, estimate(after)))
     cursor.execute(
-        "INSERT INTO viewers SELECT * FROM unnest(%s::text[], %s::date[], %s::bytea[], "
-        "%s::bigint[]) ON CONFLICT (ad, day) DO UPDATE SET sketch = excluded.sketch, "
+        "INSERT INTO viewers SELECT * FROM unnest(%b::text[], %b::date[], %b::bytea[], "
+        "%b::bigint[]) ON CONFLICT (ad, day) DO UPDATE SET sketch = excluded.sketch, "
         "estimate = excluded.estimate",
         [[row[column] for row in changed] for column in range(4)],
     )
