@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import date
+import re
+import secrets
+from collections.abc import Iterator
+from datetime import date, timedelta
 
+import psycopg
+import pytest
+
+from workbook.classroom.owners_page import DAYS, OwnersPage
+from workbook.sinks.counts_table import TABLES
+from workbook.sinks.viewers import sketch_of
+from workbook.stack.addresses import database
 from workbook.views.owners_page import LISTED, Traffic, owners_page
 
 MONDAY = date(2026, 6, 1)
@@ -36,3 +46,63 @@ def test_an_ad_without_actions_and_one_of_three_months() -> None:
     assert "on 92 days" in page.words
     assert len(page.rows) == LISTED
     assert page.rows[-1]["click"] == 1
+
+
+# --- from the tables --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def schema(url: str) -> Iterator[str]:
+    name = f"page_{secrets.token_hex(4)}"
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {name}")
+        yield name
+        connection.execute(f"DROP SCHEMA {name} CASCADE")
+
+
+@pytest.fixture(scope="module")
+def url() -> str:
+    return database("test")
+
+
+def test_the_page_follows_the_tables(url: str, schema: str) -> None:
+    page = OwnersPage(url, schema, "bike")
+    assert page().words.startswith("The tables don't exist yet")
+    with psycopg.connect(url, autocommit=True, options=f"-c search_path={schema}") as connection:
+        connection.execute(TABLES.read_text())
+        assert page().words == "The ad bike has no actions yet."
+        rows = [
+            (MONDAY, "view", "search", 3),
+            (MONDAY, "view", "social", 1),
+            (MONDAY, "read", "search", 2),
+        ]
+        old = (MONDAY - timedelta(DAYS), "view", "search", 99)
+        connection.cursor().executemany(
+            "INSERT INTO counts VALUES ('bike', %s, %s, %s, %s)", [*rows, old]
+        )
+        tuesday = MONDAY + timedelta(1)
+        connection.execute("INSERT INTO counts VALUES ('bike', %s, 'click', 'email', 1)", [tuesday])
+        for day, users in ((MONDAY, [1, 2, 3]), (tuesday, [3, 4])):
+            connection.execute(
+                "INSERT INTO viewers VALUES ('bike', %s, %s, %s)",
+                [day, sketch_of(users), len(users)],
+            )
+        shown = page()
+    assert shown.words.startswith("4 views by 4 viewers on 2 days, from 2026-06-01 to 2026-06-02")
+    assert [(row["view"], row["read"], row["viewers"]) for row in shown.rows] == [
+        (4, 2, 3),
+        (0, 0, 2),
+    ]
+    assert "99" not in shown.below
+
+
+def test_a_database_that_is_away_leaves_the_last_numbers(url: str, schema: str) -> None:
+    page = OwnersPage(url, schema, "bike")
+    with psycopg.connect(url, autocommit=True, options=f"-c search_path={schema}") as connection:
+        connection.execute(TABLES.read_text())
+        connection.execute("INSERT INTO counts VALUES ('bike', %s, 'view', 'search', 7)", [MONDAY])
+    assert page().words.startswith("7 views")
+    page._url, page._open = "postgresql://127.0.0.1:1/nobody", None
+    assert re.match(
+        r"PostgreSQL doesn't answer: .* from \d\d:\d\d:\d\d UTC\. 7 views", page().words
+    )

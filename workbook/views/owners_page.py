@@ -13,7 +13,7 @@ from workbook.streams.events.ad_actions import ActionType
 from workbook.views.colours import BLUE, GREEN, GREY, ORANGE, RED
 from workbook.views.picture import Picture, number
 from workbook.views.plane import Plane
-from workbook.views.tables import bars, captioned, table
+from workbook.views.tables import bars, table
 
 CAPTION = "How is my ad doing? Each step is a day in Oslo; look for days that differ from the rest."
 LOOKS = {
@@ -58,7 +58,7 @@ class Traffic:
 
 
 def owners_page(traffic: Traffic) -> Picture:
-    """Draw the page of an ad: days as stacked steps, with the totals above and the sources below."""
+    """Draw the page of an ad: days as stacked steps, the totals above, the sources below."""
     days = traffic.days
     plane = Plane("", "actions", height=330)
     edges = np.array([*days, *(day + timedelta(1) for day in days[-1:])], "datetime64[D]")
