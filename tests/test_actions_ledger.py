@@ -14,6 +14,8 @@ EXPECTED = STREAM.expected(0, 2000)
 ACCOUNTING = dict(Counter(EXPECTED["fate"]))
 ACCEPTED = EXPECTED[EXPECTED["fate"] == "accepted"]
 COUNTS = ACCEPTED.groupby(KEY).size().rename("count").reset_index()
+VIEWS = ACCEPTED[ACCEPTED["type"] == "view"].groupby(["ad", "day"])["user"]
+VIEWERS = VIEWS.nunique().rename("estimate").reset_index()
 LETTERS = EXPECTED.loc[EXPECTED["reason"].notna(), ["reason", "partition"]].reset_index(
     names="offset"
 )
@@ -31,6 +33,15 @@ def test_what_adds_up_is_clean() -> None:
     assert verdict.headline == (
         "0 lost, 0 counted twice, 0 unaccounted, 0 letters lost; 2,000 messages"
     )
+
+
+def test_a_viewer_too_many_or_too_few_is_an_anomaly() -> None:
+    def wrong(viewers: pd.DataFrame) -> int:
+        return judge(EXPECTED, COUNTS, ACCOUNTING, None, viewers).counts["viewers wrong"]
+
+    assert wrong(VIEWERS) == 0
+    assert wrong(VIEWERS.assign(estimate=VIEWERS["estimate"] + (VIEWERS.index == 2))) == 1
+    assert wrong(VIEWERS.drop(index=0)) == VIEWERS["estimate"][0]
 
 
 def test_each_anomaly_is_counted_and_shown() -> None:

@@ -18,6 +18,7 @@ from workbook.errors import CannotGoOn
 from workbook.kafka.broker import Broker
 from workbook.kafka.readers import read_dead_letters
 from workbook.pipelines import ad_statistics
+from workbook.sinks.viewers import sketch_of
 from workbook.sources.ad_actions import parse
 from workbook.spark import session
 from workbook.spark.runner import OnPoint
@@ -42,7 +43,7 @@ MINUTE = 60_000
 
 def rows(*of: tuple[int, int], begin: int = 0, **more: object) -> pl.DataFrame:
     """A micro-batch: hash and arrival (ms after NOW) of records, from an offset on."""
-    base = {"ad": "a", "type": "view", "source": "search", "day": None, "owner": False}
+    base = {"ad": "a", "type": "view", "source": "search", "day": None, "owner": False, "user": 5}
     return pl.DataFrame(
         [
             {
@@ -117,6 +118,20 @@ def test_what_is_before_the_fence_fills_the_state_and_counts_as_nothing() -> Non
     }
 
 
+def test_viewers_are_the_users_of_accepted_views_behind_the_fence() -> None:
+    kept = state()
+    ad_statistics.count(kept, rows((1, 0), user=10, counts=False))
+    batch = [
+        rows((2, 0), (3, 0), (4, 0), (4, 1), user=11),
+        rows((5, 0), user=12), rows((6, 0), user=13, ad="b"), rows((7, 0), user=14, type="click"),
+        rows((8, 0), user=15, owner=True), rows((9, 0), user=16, too_old=True),
+        rows((10, 0), user=17, reason="no Avro"), rows((1, 0), user=10),
+    ]  # fmt: skip
+    counted = ad_statistics.count(kept, pl.concat(batch)).filter(kind="viewers")
+    found = {row["ad"]: row["sketch"] for row in counted.iter_rows(named=True)}
+    assert found == {"a": sketch_of([11, 12]), "b": sketch_of([13])}
+
+
 # --- decoding ---------------------------------------------------------------------------------
 
 
@@ -140,7 +155,8 @@ def test_the_arrival_is_the_replicators_header_or_the_timestamp(spark, header, a
         "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, "
         "headers ARRAY<STRUCT<key: STRING, value: BINARY>>",
     ).selectExpr("*", f"timestamp_millis({NOW}) AS timestamp")
-    assert parse(raw, IDS).first()["arrival"] == arrives
+    row = parse(raw, IDS).first()
+    assert (row["arrival"], row["user"]) == (arrives, 5)
 
 
 # --- the whole system, on real servers --------------------------------------------------------
@@ -183,7 +199,9 @@ class Run:
         counts = pd.DataFrame(self.ask("SELECT * FROM counts"), columns=columns)
         accounts = dict(self.ask("SELECT fate, sum(count)::bigint FROM fates GROUP BY fate"))
         letters = read_dead_letters(self.config, self.topic.dead_letters.name)
-        return judge(expected, counts, accounts, letters)
+        days = pd.DataFrame(self.ask("SELECT ad, day, estimate FROM viewers"))
+        viewers = days.set_axis(["ad", "day", "estimate"], axis=1)
+        return judge(expected, counts, accounts, letters, viewers)
 
 
 @pytest.fixture
@@ -204,6 +222,8 @@ def test_each_action_counts_once_and_all_records_are_accounted_for(run) -> None:
     assert set(expected["fate"]) == {fate.value for fate in Fate}
     assert expected["again"].any()  # beyond the horizon, and counted
 
+    by_day = system.ask("SELECT ad, day, sketch FROM viewers ORDER BY ad, day")
+
     # Without its checkpoint it begins ten minutes before the fence, and counts nothing twice.
     system.send(stream, 0, 15_000)  # by a replicator that was stopped for an hour, say
     system.through(session.checkpoint("ads"))
@@ -212,6 +232,7 @@ def test_each_action_counts_once_and_all_records_are_accounted_for(run) -> None:
     totals = dict(system.ask("SELECT type, sum(count)::bigint FROM counts GROUP BY type"))
     accepted = expected[expected["fate"] == "accepted"].groupby("type").size().to_dict()
     assert totals == accepted, "values that arrived again at the same time are duplicates"
+    assert system.ask("SELECT ad, day, sketch FROM viewers ORDER BY ad, day") == by_day
 
 
 def test_a_schema_registered_meanwhile_is_read_and_an_unknown_id_is_not(run, caplog) -> None:

@@ -16,6 +16,7 @@ import pytest
 from workbook.errors import CannotGoOn, DatabaseUnreachable
 from workbook.sinks import counts_table
 from workbook.sinks.counts_table import CountsTable, Fence
+from workbook.sinks.viewers import sketch_of
 from workbook.spark.runner import Batch
 from workbook.stack.addresses import database
 
@@ -163,6 +164,25 @@ def test_tables_that_somebody_changed_are_refused_with_what_to_do(table, schema,
         connection.execute(f"ALTER TABLE {schema}.counts DROP COLUMN source CASCADE")
     with pytest.raises(CannotGoOn, match=r"Somebody changed them.*start again"):
         made.write(counts(("a", 1)), Batch("q", 0))
+
+
+def test_viewers_are_written_with_their_micro_batch_or_not_at_all(table) -> None:
+    def rows(*users: int) -> pa.Table:
+        row = {**ROW, "kind": "viewers", "type": None, "source": None, "sketch": sketch_of(users)}
+        viewers = pa.Table.from_pylist([row, row])  # of two partitions
+        return pa.concat_tables([counts(("a", 3)), viewers], promote_options="permissive")
+
+    made = table()
+    for number, users in ((0, [1, 2]), (0, [9]), (1, [2, 3])):
+        made.write(rows(*users), Batch("q", number))
+    assert made.ask("SELECT ad, day, estimate FROM viewers") == [
+        {"ad": "a", "day": DAY, "estimate": 3}
+    ]
+    assert made.fates == {"accepted": 6}
+    made.ask("UPDATE viewers SET sketch = substr(sketch, 1, 20) RETURNING ad")
+    with pytest.raises(CannotGoOn, match="ad 'a' and day 2026-01-15"):
+        made.write(rows(4), Batch("q", 2))
+    assert totals(made) == {"a": 6}, "nothing of that micro-batch"
 
 
 def test_a_cut_connection_is_made_again_and_a_wrong_password_said_at_once(table, url) -> None:

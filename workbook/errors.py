@@ -47,6 +47,10 @@ class CannotGoOn(WorkbookError):
     """A checkpoint doesn't fit the query or the store that should continue from it."""
 
 
+class SketchUnreadable(WorkbookError, ValueError):
+    """Bytes that should be a sketch can't be read as one."""
+
+
 class NewSchema(WorkbookError):
     """A record has a schema that was registered after its query started."""
 

@@ -15,6 +15,7 @@ import polars as pl
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import (
+    BinaryType,
     DateType,
     IntegerType,
     LongType,
@@ -24,9 +25,10 @@ from pyspark.sql.types import (
 )
 
 from workbook.errors import NewSchema
+from workbook.sinks.viewers import sketch_of
 from workbook.sources import ad_actions
 from workbook.sources.records import DeadLetterSink
-from workbook.streams.events.ad_actions import HORIZON_MS, Fate
+from workbook.streams.events.ad_actions import HORIZON_MS, ActionType, Fate
 from workbook.streams.events.reasons import Reason
 from workbook.tables.packing import pack, stateful, unpack
 from workbook.tables.segments import Keyed
@@ -46,7 +48,7 @@ MOST = 10_000_000
 SLICE_MS = 60_000
 """Hashes expire by whole slices of this length."""
 
-COUNT, CLOCK = "count", "clock"
+COUNT, VIEWERS, CLOCK = "count", "viewers", "clock"
 """Kinds of rows; the others are fates."""
 
 RESULT = StructType(
@@ -55,6 +57,7 @@ RESULT = StructType(
         StructField("day", DateType()),
         StructField("partition", IntegerType()),
         StructField("count", LongType()),
+        StructField("sketch", BinaryType()),
     ]
 )
 _KEY = ("ad", "day", "type", "source")
@@ -83,6 +86,7 @@ def ad_statistics(
 
     - ``count``: the accepted actions (``count``, bigint) by ``ad``, ``day``, ``type``, ``source``;
       0 if all of them are before ``counted``.
+    - ``viewers``: the ``sketch`` of the users of accepted views, by ``ad`` and ``day``.
     - ``accepted``, ``duplicate``, ``filtered`` (the owner's own), ``rejected`` (by ``reason``) and
       ``too old``: the number of records (``count``); together these are all records.
     - ``clock``: the arrival (``count``, ms) that nine in ten of the last 1,000 records have passed;
@@ -161,6 +165,7 @@ def count(state: State, batch: pl.DataFrame) -> pl.DataFrame:
     duplicates = int(good["counts"].sum()) - len(fates)
     parts = [
         by_key.with_columns(kind=pl.lit(COUNT)),
+        _viewers(accepted.filter(counts)),
         fates.group_by("kind").agg(number),
         rejected.group_by("reason").agg(number).with_columns(kind=pl.lit(Fate.REJECTED.value)),
         pl.DataFrame({"kind": [Fate.DUPLICATE.value, CLOCK], "count": [duplicates, clock]}),
@@ -168,6 +173,13 @@ def count(state: State, batch: pl.DataFrame) -> pl.DataFrame:
     nothing = pl.DataFrame(pl.from_arrow(to_arrow_schema(RESULT).empty_table()))
     rows = pl.concat([nothing, *parts], how="diagonal_relaxed")
     return rows.with_columns(pl.lit(partition, pl.Int32).alias("partition"))
+
+
+def _viewers(accepted: pl.DataFrame) -> pl.DataFrame:
+    views = accepted.filter(pl.col("type") == ActionType.VIEW.value)
+    by_day = views.group_by("ad", "day").agg(pl.col("user").unique())
+    sketches = pl.Series([sketch_of(users) for users in by_day["user"].to_list()], dtype=pl.Binary)
+    return by_day.select("ad", "day", kind=pl.lit(VIEWERS), sketch=sketches)
 
 
 def _is_first(state: State, good: pl.DataFrame) -> pl.Series:

@@ -5,6 +5,14 @@ CREATE TABLE IF NOT EXISTS counts (
     PRIMARY KEY (ad, day, type, source)
 );
 
+-- The different users who viewed an ad on a day in Oslo: a theta sketch, and their number by it.
+CREATE TABLE IF NOT EXISTS viewers (
+    ad text, day date,
+    sketch bytea STORAGE EXTERNAL NOT NULL, -- hashes can't be compressed
+    estimate bigint NOT NULL,
+    PRIMARY KEY (ad, day)
+);
+
 -- The fate of every record that a pipeline has read; `reason` says why one was rejected.
 CREATE TABLE IF NOT EXISTS fates (
     pipeline text, topic text, fate text, reason text,

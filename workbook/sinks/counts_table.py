@@ -21,6 +21,7 @@ from psycopg.rows import dict_row
 from workbook.errors import CannotGoOn, DatabaseUnreachable
 from workbook.sinks.once import OnceSink
 from workbook.sinks.table_topic import TableTopic
+from workbook.sinks.viewers import add_viewers
 from workbook.spark.checkpoint_files import planned_ends
 from workbook.spark.runner import Batch, Sink
 
@@ -54,6 +55,8 @@ class Fence:
 
 class CountsTable(OnceSink):
     """Adds rows of kind ``count`` to the table ``counts``, and all fates to the table ``fates``.
+
+    Rows of kind ``viewers`` are merged into the table ``viewers``.
 
     A transaction also moves the *fence*: which micro-batch of which query is in the database, and
     the offsets where it ends. The fence has an epoch. ``claim`` raises it, and a run whose epoch is
@@ -169,8 +172,11 @@ class CountsTable(OnceSink):
 
     def _put(self, connection: psycopg.Connection[Any], rows: pa.Table) -> None:
         self._add_counts(connection, rows.filter(pc.equal(rows["kind"], "count")))
-        others = rows.filter(pc.invert(pc.is_in(rows["kind"], pa.array(["count", "clock"]))))
-        self._add_fates(connection, others)
+        viewers = rows.filter(pc.equal(rows["kind"], "viewers"))
+        if len(viewers):
+            add_viewers(connection, viewers)
+        no_fates = pa.array(["count", "viewers", "clock"])
+        self._add_fates(connection, rows.filter(pc.invert(pc.is_in(rows["kind"], no_fates))))
         clocks = rows.filter(pc.equal(rows["kind"], "clock"))
         self._clocks = dict(
             zip(clocks["partition"].to_pylist(), clocks["count"].to_pylist(), strict=True)

@@ -32,10 +32,11 @@ def parse(raw: DataFrame, schemas: Mapping[int, str]) -> DataFrame:
 
     In: the columns of Spark's Kafka source, headers included. ``schemas`` are the writers' schemas
     by their id in the registry. Out, a row per record: ``ad``, ``type`` and ``source`` (string),
-    ``day`` (date, in Oslo), ``owner`` and ``too_old`` (boolean); ``hash`` (bigint, of the value),
-    ``arrival`` (bigint, ms: the replicator's header, else the record's timestamp), ``partition``,
-    ``offset``; ``reason`` (string, null where accepted), and only where there is one or the action
-    is too old ``key``, ``value`` and ``topic``. Records are rejected by the rules of ``decode``.
+    ``user`` (bigint), ``day`` (date, in Oslo), ``owner`` and ``too_old`` (boolean); ``hash``
+    (bigint, of the value), ``arrival`` (bigint, ms: the replicator's header, else the record's
+    timestamp), ``partition``, ``offset``; ``reason`` (string, null where accepted), and only where
+    there is one or the action is too old ``key``, ``value`` and ``topic``. Records are rejected by
+    the rules of ``decode``.
     """
     decoded = raw.select(
         "key", "value", "topic", "partition", "offset",
@@ -48,7 +49,7 @@ def parse(raw: DataFrame, schemas: Mapping[int, str]) -> DataFrame:
     kept = [F.when(reason.isNotNull() | too_old, F.col(c)).alias(c) for c in RECORD[:3]]
     day = F.to_date(F.convert_timezone(None, F.lit(OSLO.key), F.timestamp_millis(time)))
     return decoded.withColumn("reason", _reason(schemas)).select(
-        "action.ad", "action.type", "action.source", "action.owner",
+        "action.ad", "action.type", "action.source", "action.user", "action.owner",
         F.when(reason.isNull(), day).alias("day"),  # a time of year 290,000 would be an error
         too_old.alias("too_old"),
         "hash", "arrival", "partition", "offset", "reason", *kept,

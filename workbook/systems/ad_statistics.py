@@ -1,4 +1,4 @@
-"""Count the actions on ads by ad, day, type and source into PostgreSQL: system 5."""
+"""Count the actions on ads, and the viewers of each ad, into PostgreSQL: system 5."""
 
 from __future__ import annotations
 

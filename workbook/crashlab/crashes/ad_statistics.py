@@ -34,6 +34,8 @@ _POINTS = on_spark(
     *("before-checkpoint", AFTER_COMMIT),
 )
 
+_PROMISES = ("lost", "counted twice", "unaccounted", "letters lost", "viewers wrong")
+
 
 def _stream(seed: int) -> AdActionStream:
     """Return the actions, which arrived in the past; many are repeated, and some are too old."""
@@ -58,13 +60,13 @@ class AdStatisticsCrashes(Crashes):
             "spark",
             "Spark, its checkpoint, and PostgreSQL with a fence",
             _POINTS,
-            promises=("lost", "counted twice", "unaccounted", "letters lost"),
+            promises=_PROMISES,
         ),
         Variant(
             "no-checkpoint",
             "each start finds no checkpoint: the fence says where to begin",
             tuple(p for p in _POINTS if p.name != AFTER_COMMIT),
-            promises=("lost", "counted twice", "unaccounted", "letters lost"),
+            promises=_PROMISES,
             forgets=True,
         ),
     )
@@ -89,16 +91,18 @@ class AdStatisticsCrashes(Crashes):
         return Filled(ACTIONS, stream.expected(0, ACTIONS))
 
     def judge(self, filled: Filled, outputs: Outputs) -> Verdict:
-        """Judge the totals and the fates by the ledger, and the dead letters by their reasons."""
+        """Judge totals, fates and viewers by the ledger, and the dead letters by their reasons."""
         import pandas as pd
 
         from workbook.streams.ledgers.actions import judge
 
         options = outputs.options
         counts = pd.DataFrame(_ask(options, "SELECT * FROM counts"))
+        viewers = pd.DataFrame(_ask(options, "SELECT ad, day, estimate FROM viewers"))
         fates = _ask(options, "SELECT fate, sum(count)::bigint AS n FROM fates GROUP BY fate")
         letters = Counter(outputs.dead_letters()["reason"])
-        return judge(filled.expected, counts, {row["fate"]: row["n"] for row in fates}, letters)
+        accounts = {row["fate"]: row["n"] for row in fates}
+        return judge(filled.expected, counts, accounts, letters, viewers)
 
     def delete(self, options: Namespace) -> None:
         """Drop the schema of the run."""

@@ -9,11 +9,12 @@ from typing import ClassVar
 
 import pandas as pd
 
-from workbook.streams.events.ad_actions import Fate
+from workbook.streams.events.ad_actions import ActionType, Fate
 from workbook.streams.ledgers.findings import Findings
 
 KEY = ["ad", "day", "type", "source"]
 LOST, TWICE, UNACCOUNTED, LETTERS = "lost", "counted twice", "unaccounted", "letters lost"
+VIEWERS = "viewers wrong"
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,8 @@ class ActionsVerdict(Findings):
 
     ``lost`` and ``counted twice`` (a row per key): ad, day, type, source, expected, found.
     ``unaccounted`` (a row per fate): fate, expected, found. ``letters lost`` (a row per reason,
-    only where letters were judged): reason, expected, found.
+    only where letters were judged): reason, expected, found. ``viewers wrong`` (a row per ad and
+    day, only where viewers were judged): ad, day, expected, found.
     """
 
     meanings: ClassVar = {
@@ -30,6 +32,7 @@ class ActionsVerdict(Findings):
         TWICE: "more in such a count than there are accepted actions",
         UNACCOUNTED: "a message too many or too few with its fate",
         LETTERS: "a message rejected or too old without a dead letter that gives its reason",
+        VIEWERS: "a viewer too many or too few of an ad on a day",
     }
 
     messages: int
@@ -64,19 +67,18 @@ def judge(
     counts: pd.DataFrame,
     accounting: Mapping[str, int],
     letters: pd.DataFrame | Mapping[str, int] | None = None,
+    viewers: pd.DataFrame | None = None,
 ) -> ActionsVerdict:
     """Compare counts (ad, day, type, source, count) with the messages of ``expected``.
 
     ``expected`` has a row per message, as ``AdActionStream.expected``; ``accounting`` the number of
     messages by fate. ``letters`` are the dead letters (a row each, with reason, and with the
     partition and offset of the rejected record, so that a letter sent twice counts once), or
-    their number by reason; None judges none.
+    their number by reason; None judges none. ``viewers`` (ad, day, estimate) are judged as exact
+    numbers, so for ads with few viewers; None judges none.
     """
     accepted = expected[expected["fate"] == Fate.ACCEPTED.value]
-    due = accepted.groupby(KEY).size().rename("expected").reset_index()
-    found = counts.groupby(KEY)["count"].sum().rename("found").reset_index()
-    keys = due.merge(found, on=KEY, how="outer").fillna({"expected": 0, "found": 0})
-    keys = keys.astype({"expected": "int64", "found": "int64"})
+    keys = _by_key(accepted.groupby(KEY).size(), counts.groupby(KEY)["count"].sum())
     missing = keys["expected"] - keys["found"]
     fates = _compared("fate", Counter(expected["fate"]), accounting)
     anomalies = {
@@ -89,8 +91,21 @@ def judge(
             letters = Counter(letters.drop_duplicates(["partition", "offset"])["reason"])
         reasons = _compared("reason", Counter(expected["reason"].dropna()), letters)
         anomalies[LETTERS] = reasons[reasons["events"] > 0]
+    if viewers is not None:
+        day = ["ad", "day"]
+        views = accepted[accepted["type"] == ActionType.VIEW.value]
+        found = viewers.groupby(day)["estimate"].sum()
+        days = _by_key(views.groupby(day)["user"].nunique(), found)
+        wrong = (days["expected"] - days["found"]).abs()
+        anomalies[VIEWERS] = days.assign(events=wrong)[wrong > 0]
     notes = [] if letters is not None else ["Dead letters were not judged: none were given."]
     return ActionsVerdict(len(expected), anomalies, notes)
+
+
+def _by_key(expected: pd.Series, found: pd.Series) -> pd.DataFrame:
+    """Return a row for each key of the two, with 0 where one of them lacks the key."""
+    both = expected.rename("expected").to_frame().join(found.rename("found"), how="outer")
+    return both.fillna(0).astype("int64").reset_index()
 
 
 def _compared(name: str, expected: Mapping[str, int], found: Mapping[str, int]) -> pd.DataFrame:

@@ -1,0 +1,108 @@
+"""The owner's page: data in, words, totals and a row per day out."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterator
+from datetime import date, timedelta
+
+import psycopg
+import pytest
+
+from workbook.classroom.owners_page import DAYS, OwnersPage
+from workbook.sinks.counts_table import TABLES
+from workbook.sinks.viewers import sketch_of
+from workbook.stack.addresses import database
+from workbook.views.owners_page import LISTED, Traffic, owners_page
+
+MONDAY = date(2026, 6, 1)
+TRAFFIC = Traffic(
+    "bike",
+    {MONDAY: {"view": 5, "email": 1}, date(2026, 6, 3): {"view": 900, "favourite": 2}},
+    viewers={MONDAY: 4, date(2026, 6, 3): 700},
+    unique=702,
+    sources={"search": 600, "email": 305},
+)
+
+
+def test_the_page_says_totals_and_has_a_row_for_each_day() -> None:
+    page = owners_page(TRAFFIC)
+    assert page.words == (
+        "905 views by 702 viewers on 3 days, from 2026-06-01 to 2026-06-03; "
+        "most actions on 2026-06-03."
+    )
+    assert [(row["day"], row["view"], row["viewers"]) for row in page.rows] == [
+        ("2026-06-01", 5, 4), ("2026-06-02", 0, 0), ("2026-06-03", 900, 700),
+    ]  # fmt: skip
+    assert ">702<" in page.above
+    assert "search" in page.below
+
+
+def test_an_ad_without_actions_and_one_of_three_months() -> None:
+    assert owners_page(Traffic("boat")).words == "The ad boat has no actions yet."
+    months = Traffic("car", {MONDAY: {"view": 1}, date(2026, 8, 31): {"click": 1}})
+    page = owners_page(months)
+    assert "on 92 days" in page.words
+    assert len(page.rows) == LISTED
+    assert page.rows[-1]["click"] == 1
+
+
+# --- from the tables --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def schema(url: str) -> Iterator[str]:
+    name = f"page_{secrets.token_hex(4)}"
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {name}")
+        yield name
+        connection.execute(f"DROP SCHEMA {name} CASCADE")
+
+
+@pytest.fixture(scope="module")
+def url() -> str:
+    return database("test")
+
+
+def test_the_page_follows_the_tables(url: str, schema: str) -> None:
+    page = OwnersPage(url, schema, "bike")
+    assert page().words.startswith("The tables don't exist yet")
+    with psycopg.connect(url, autocommit=True, options=f"-c search_path={schema}") as connection:
+        connection.execute(TABLES.read_text())
+        assert page().words == "The ad bike has no actions yet."
+        rows = [
+            (MONDAY, "view", "search", 3),
+            (MONDAY, "view", "social", 1),
+            (MONDAY, "read", "search", 2),
+        ]
+        old = (MONDAY - timedelta(DAYS), "view", "search", 99)
+        connection.cursor().executemany(
+            "INSERT INTO counts VALUES ('bike', %s, %s, %s, %s)", [*rows, old]
+        )
+        tuesday = MONDAY + timedelta(1)
+        connection.execute("INSERT INTO counts VALUES ('bike', %s, 'click', 'email', 1)", [tuesday])
+        for day, users in ((MONDAY, [1, 2, 3]), (tuesday, [3, 4])):
+            connection.execute(
+                "INSERT INTO viewers VALUES ('bike', %s, %s, %s)",
+                [day, sketch_of(users), len(users)],
+            )
+        shown = page()
+    assert shown.words.startswith("4 views by 4 viewers on 2 days, from 2026-06-01 to 2026-06-02")
+    assert [(row["view"], row["read"], row["viewers"]) for row in shown.rows] == [
+        (4, 2, 3),
+        (0, 0, 2),
+    ]
+    assert "99" not in shown.below
+
+
+def test_a_database_that_is_away_leaves_the_last_numbers(url: str, schema: str) -> None:
+    page = OwnersPage(url, schema, "bike")
+    with psycopg.connect(url, autocommit=True, options=f"-c search_path={schema}") as connection:
+        connection.execute(TABLES.read_text())
+        connection.execute("INSERT INTO counts VALUES ('bike', %s, 'view', 'search', 7)", [MONDAY])
+    assert page().words.startswith("7 views")
+    page._url, page._open = "postgresql://127.0.0.1:1/nobody", None
+    assert re.match(
+        r"PostgreSQL doesn't answer: .* from \d\d:\d\d:\d\d UTC\. 7 views", page().words
+    )

@@ -1,0 +1,140 @@
+"""Different users: sketches that merge, in PostgreSQL and in Spark."""
+
+from __future__ import annotations
+
+import random
+import secrets
+import threading
+from collections.abc import Iterator
+from datetime import date
+from itertools import pairwise
+
+import psycopg
+import pyarrow as pa
+import pytest
+
+from workbook.errors import CannotGoOn, SketchUnreadable
+from workbook.sinks.counts_table import TABLES
+from workbook.sinks.viewers import add_viewers, estimate, merged, sketch_of, viewers_of
+from workbook.stack.addresses import database
+
+DAY, NEXT = date(2026, 1, 15), date(2026, 1, 16)
+EDGES = [0, 1, -1, 2**63 - 1, -(2**63)]
+
+
+# --- sketches ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 100, 4_096])
+def test_up_to_4096_users_a_sketch_is_exact(number: int) -> None:
+    users = random.Random(number).sample(range(10**9), number)
+    assert estimate(sketch_of(users * 3)) == number
+    assert estimate(merged(sketch_of(users[part::5]) for part in range(5))) == number
+
+
+def test_beyond_the_error_stays_within_three_standard_errors() -> None:
+    for number in (5_000, 50_000, 500_000):
+        parts = [sketch_of(range(part, number, 8)) for part in range(8)]
+        assert len(merged(parts)) < 33_000
+        assert abs(estimate(merged(parts)) / number - 1) < 3 / 64
+
+
+@pytest.mark.parametrize("number", [1, 300, 30_000])
+def test_in_whatever_parts_users_come_their_sketch_is_the_same(number: int) -> None:
+    draw = random.Random(number)
+    users = [draw.getrandbits(40) for _ in range(number)]
+    whole, cuts = sketch_of(users), sorted(draw.choices(range(number), k=9))
+    parts = [sketch_of(users[a:b]) for a, b in pairwise([0, *cuts, number])]
+    draw.shuffle(parts)
+    assert merged(parts) == merged([merged(parts[:4]), *parts[2:], whole]) == whole
+
+
+@pytest.mark.parametrize("cut", [0, 7, 12, 50])
+def test_a_damaged_sketch_is_said(cut: int) -> None:
+    whole = sketch_of(range(100))
+    other_version = whole[:1] + b"\x43" + whole[2:]
+    for bad in (whole[:cut], other_version):
+        with pytest.raises(SketchUnreadable, match=f"got {len(bad)} bytes"):
+            merged([whole, bad])
+
+
+# --- Spark ------------------------------------------------------------------------------------
+
+
+def test_spark_hashes_a_user_alike_and_reads_what_is_stored(spark) -> None:
+    users = [*EDGES, *range(10**12, 10**12 + 1_000)]
+    spark.createDataFrame([(user,) for user in users], "user BIGINT").createOrReplaceTempView("v")
+    theirs = spark.sql("SELECT theta_sketch_agg(user) AS sketch FROM v").first()["sketch"]
+    assert merged([bytes(theirs)]) == sketch_of(users)  # Spark compresses what it writes
+    days = [users[:700], users[500:], range(50_000), []]
+    rows = [(n, bytearray(merged([sketch_of(day)]))) for n, day in enumerate(days)]
+    spark.createDataFrame(rows, "n INT, sketch BINARY").createOrReplaceTempView("stored")
+    each = spark.sql("SELECT theta_sketch_estimate(sketch) AS n FROM stored ORDER BY n").collect()
+    assert {row[0] for row in each} == {estimate(bytes(sketch)) for _, sketch in rows}
+    union = "SELECT theta_sketch_estimate(theta_union_agg(sketch)) AS n FROM stored WHERE n < 2"
+    assert spark.sql(union).first()["n"] == len(users)
+
+
+# --- PostgreSQL -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def schema() -> Iterator[str]:
+    name = f"viewers_{secrets.token_hex(4)}"
+    with psycopg.connect(database("test"), autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {name}")
+        connection.execute(f"SET search_path TO {name}")
+        connection.execute(TABLES.read_text())
+        yield name
+        connection.execute(f"DROP SCHEMA {name} CASCADE")
+
+
+@pytest.fixture
+def connection(schema: str) -> Iterator[psycopg.Connection]:
+    with connect(schema) as made:
+        yield made
+
+
+def connect(schema: str) -> psycopg.Connection:
+    return psycopg.connect(database("test"), options=f"-c search_path={schema}")
+
+
+def rows(*of: tuple[str, date, list[int]]) -> pa.Table:
+    return pa.Table.from_pylist(
+        [{"ad": ad, "day": day, "sketch": sketch_of(users)} for ad, day, users in of]
+    )
+
+
+def test_days_are_merged_and_a_user_of_two_days_counts_once(connection) -> None:
+    odd = "'; DROP TABLE viewers; --"
+    for _ in range(2):  # written twice, it's the same
+        add_viewers(connection, rows(("a", DAY, [1, 2]), ("a", DAY, [2, 3]), (odd, DAY, [1])))
+        add_viewers(connection, rows(("a", NEXT, [3, 4]), ("b", DAY, [9])))
+    assert viewers_of(connection, "a", DAY, DAY) == (3, 3)
+    assert viewers_of(connection, "a", DAY, NEXT) == (4, 5)
+    assert viewers_of(connection, odd, DAY, NEXT).unique == 1
+    assert viewers_of(connection, "nobody's", DAY, NEXT) == (0, 0)
+
+
+def test_two_writers_lose_no_viewer(schema: str) -> None:
+    def write(first: int) -> None:
+        with connect(schema) as mine:
+            for user in range(first, first + 50):
+                with mine.transaction():
+                    add_viewers(mine, rows(("a", DAY, [user])))
+
+    writers = [threading.Thread(target=write, args=(first,)) for first in (0, 1_000)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    with connect(schema) as reader:
+        assert viewers_of(reader, "a", DAY, DAY).unique == 100
+
+
+def test_a_stored_sketch_that_cannot_be_read_names_its_row(connection) -> None:
+    add_viewers(connection, rows(("a", DAY, [1]), ("b", DAY, [1])))
+    connection.execute("UPDATE viewers SET sketch = 'old' WHERE ad = 'b'")
+    with pytest.raises(CannotGoOn, match=r"ad 'b' and day 2026-01-15.*delete it.*start again"):
+        add_viewers(connection, rows(("a", DAY, [2]), ("b", DAY, [2])))
+    assert viewers_of(connection, "a", DAY, DAY).unique == 1

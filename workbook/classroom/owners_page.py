@@ -1,0 +1,86 @@
+"""The owner's page of an ad, asked from PostgreSQL alone, again and again."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from datetime import date, timedelta
+from typing import Any
+
+import psycopg
+from psycopg import IsolationLevel, sql
+
+from workbook.sinks.viewers import estimate, merged
+from workbook.streams.events.ad_actions import ActionType
+from workbook.views.owners_page import Traffic, owners_page
+from workbook.views.picture import Picture, moment
+
+DAYS = 92
+"""The newest days of an ad that its page shows: an ad lives for three months."""
+
+WAIT_S = 2
+"""Seconds that a look waits for a database that doesn't answer."""
+
+
+class OwnersPage:
+    """Draws the page of an ad, each time it's called; hand it to ``Live``.
+
+    ``url`` and ``schema`` say where ``run ad_statistics`` counts. While the tables are missing the
+    page is empty; while the database is away it shows the last numbers, and says how old they are.
+    """
+
+    def __init__(self, url: str, schema: str, ad: str) -> None:
+        self.ad = ad
+        self._url, self._schema = url, schema
+        self._open: psycopg.Connection[Any] | None = None
+        self._last, self._asked = Traffic(ad), 0.0
+
+    def __call__(self) -> Picture:
+        """Ask for the numbers, and draw them."""
+        try:
+            self._last, self._asked = self._look(), time.time()
+        except psycopg.errors.UndefinedTable:
+            return self._noted("The tables don't exist yet: start `run ad_statistics`.")
+        except psycopg.OperationalError:
+            self._open = None
+            at = moment(round(self._asked) * 1000) + " UTC" if self._asked else "nowhere yet"
+            return self._noted(f"PostgreSQL doesn't answer: these numbers are from {at}.")
+        return owners_page(self._last)
+
+    def _noted(self, words: str) -> Picture:
+        page = owners_page(self._last)
+        return replace(page, words=f"{words} {page.words}")
+
+    def _look(self) -> Traffic:
+        connection = self._open
+        if connection is None or connection.closed:
+            connection = self._open = psycopg.connect(self._url, connect_timeout=WAIT_S)
+            connection.isolation_level = IsolationLevel.REPEATABLE_READ  # one moment for all parts
+            connection.read_only = True
+        with connection.transaction():
+            name = sql.Identifier(self._schema)
+            connection.execute(sql.SQL("SET LOCAL search_path = {}").format(name))
+            connection.execute(f"SET LOCAL statement_timeout = '{WAIT_S}s'")
+            return traffic_of(connection, self.ad)
+
+
+def traffic_of(connection: psycopg.Connection[Any], ad: str) -> Traffic:
+    """Return what the tables ``counts`` and ``viewers`` know of the newest ``DAYS`` of an ad."""
+    counts: dict[date, dict[str, int]] = {}
+    sources: dict[str, int] = {}
+    rows = connection.execute(
+        "SELECT day, type, source, count FROM counts WHERE ad = %s AND day > "
+        "(SELECT max(day) FROM counts WHERE ad = %s) - %s",
+        (ad, ad, DAYS),
+    )
+    for day, kind, source, count in rows:
+        of = counts.setdefault(day, {})
+        of[kind] = of.get(kind, 0) + count
+        if kind == ActionType.VIEW:
+            sources[source] = sources.get(source, 0) + count
+    first = min(counts, default=date.max - timedelta(1))
+    viewers = connection.execute(
+        "SELECT day, sketch, estimate FROM viewers WHERE ad = %s AND day >= %s", (ad, first)
+    ).fetchall()
+    unique = estimate(merged(sketch for _, sketch, _ in viewers))
+    return Traffic(ad, counts, {day: number for day, _, number in viewers}, unique, sources)

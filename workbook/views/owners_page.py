@@ -1,0 +1,113 @@
+"""What an ad's owner sees: its traffic by day and type, its viewers, and where they came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from typing import Any
+
+import numpy as np
+
+from workbook.streams.events.ad_actions import ActionType
+from workbook.views.colours import BLUE, GREEN, GREY, ORANGE, RED
+from workbook.views.picture import Picture, number
+from workbook.views.plane import Plane
+from workbook.views.tables import bars, table
+
+CAPTION = "How is my ad doing? Each step is a day in Oslo; look for days that differ from the rest."
+LOOKS = {
+    ActionType.VIEW: (BLUE, ""),
+    ActionType.READ: (BLUE, "///"),
+    ActionType.CLICK: (ORANGE, "..."),
+    ActionType.MESSAGE: (GREEN, "|||"),
+    ActionType.FAVOURITE: (RED, "---"),
+    ActionType.EMAIL: (GREY, "xxx"),
+}
+"""The colour of each type, and the hatching that tells it from the others without its colour."""
+
+LISTED = 31
+"""The rows of the table, at most: the newest days."""
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What the page shows of an ad.
+
+    ``counts`` are the actions by day and type, ``viewers`` the unique viewers of each day, and
+    ``unique`` those of all these days together. ``sources`` are the views by traffic source.
+    """
+
+    ad: str
+    counts: Mapping[date, Mapping[str, int]] = field(default_factory=dict)
+    viewers: Mapping[date, int] = field(default_factory=dict)
+    unique: int = 0
+    sources: Mapping[str, int] = field(default_factory=dict)
+
+    def total(self, kind: str) -> int:
+        """Return the number of actions of a type on all days."""
+        return sum(of.get(kind, 0) for of in self.counts.values())
+
+    @property
+    def days(self) -> list[date]:
+        """Return every day from the first action to the last one."""
+        if not self.counts:
+            return []
+        first, last = min(self.counts), max(self.counts)
+        return [first + timedelta(n) for n in range((last - first).days + 1)]
+
+
+def owners_page(traffic: Traffic) -> Picture:
+    """Draw the page of an ad: days as stacked steps, the totals above, the sources below."""
+    days = traffic.days
+    plane = Plane("", "actions", height=330)
+    edges = np.array([*days, *(day + timedelta(1) for day in days[-1:])], "datetime64[D]")
+    begin = np.zeros(len(edges))
+    for kind, (colour, hatch) in LOOKS.items():
+        counts = [traffic.counts.get(day, {}).get(kind, 0) for day in [*days, *days[-1:]]]
+        plane.axes.fill_between(  # one shape for all days: a bar for each takes ten times as long
+            edges, begin, begin + counts, step="post", label=kind.value,
+            facecolor=colour if not hatch else "none", edgecolor=colour, hatch=hatch, lw=0.5,
+        )  # fmt: skip
+        begin = begin + counts
+    plane.axes.set_ylim(0)
+    plane.counts(y=True)
+    if days:
+        plane.times(x=True)
+    plane.legend()
+    sources = bars(traffic.sources, "Views by where the viewer came from")
+    return Picture(plane, CAPTION, _words(traffic), _rows(traffic), _totals(traffic), sources)
+
+
+def _totals(traffic: Traffic) -> str:
+    """Return the large numbers above the bars."""
+    row = {
+        "views": traffic.total(ActionType.VIEW),
+        "unique viewers": traffic.unique,
+        "notified by e-mail": traffic.total(ActionType.EMAIL),
+        "favourites": traffic.total(ActionType.FAVOURITE),
+        "messages": traffic.total(ActionType.MESSAGE),
+    }
+    return table([row], f"The ad {traffic.ad}")
+
+
+def _words(traffic: Traffic) -> str:
+    if not traffic.counts:
+        return f"The ad {traffic.ad} has no actions yet."
+    days, views = traffic.days, traffic.total(ActionType.VIEW)
+    best = max(days, key=lambda day: sum(traffic.counts.get(day, {}).values()))
+    return (
+        f"{number(views, 'view')} by {number(traffic.unique, 'viewer')} on "
+        f"{number(len(days), 'day')}, from {days[0]} to {days[-1]}; most actions on {best}."
+    )
+
+
+def _rows(traffic: Traffic) -> Sequence[Mapping[str, Any]]:
+    return [
+        {
+            "day": str(day),
+            **{kind.value: traffic.counts.get(day, {}).get(kind, 0) for kind in LOOKS},
+            "viewers": traffic.viewers.get(day, 0),
+        }
+        for day in traffic.days[-LISTED:]
+    ]
