@@ -204,7 +204,7 @@ def test_a_taken_port_is_an_error_before_spark_starts() -> None:
         said, _ = process.communicate(timeout=60)
     assert (process.returncode, "Traceback" in said) == (1, False)
     assert f"Expected to serve Prometheus on port {port}" in said
-    assert "Spark" not in said
+    assert "Starting Spark" not in said
 
 
 def test_rejects_on_the_real_servers_are_an_alert_that_prometheus_sees(
