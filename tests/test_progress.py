@@ -57,7 +57,7 @@ def batch(began: float, messages: int, read: int, end: int, **more: Any) -> Stre
 def test_the_line_before_and_after_the_first_sums() -> None:
     clock = Clock()
     sums = Sums()
-    progress = Progress(sums.line, clock=clock)
+    progress = Progress(sums, clock=clock)
     clock.now += 2
     assert str(progress) == "waiting for the first micro-batch, for 2 s"
     progress.take(batch(0, 1000, 1000, 1200))

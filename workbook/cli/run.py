@@ -13,6 +13,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from workbook.cli.console import Ending, end_like_ctrl_c, plain, typed, waiting_for
+from workbook.cli.metrics_port import Figures, serving
 from workbook.cli.screen import Writes, follow
 from workbook.crashlab.crashes import CRASHES
 from workbook.crashlab.lab import crash as run_and_kill
@@ -41,10 +42,11 @@ def run(options: Namespace) -> None:
     if checkpoint:
         require_folder(checkpoint)
     try:
-        with waiting_for("Looking for Kafka"):
-            broker = kafka("run")
-        _prepare(broker, system, options)
-        _run(broker, system, options)
+        with serving(options.metrics_port, system.name) as figures:
+            with waiting_for("Looking for Kafka"):
+                broker = kafka("run")
+            _prepare(broker, system, options)
+            _run(broker, system, options, figures)
     except KeyboardInterrupt:
         print("\nEnded.")
     except (PySparkException, Py4JError, sqlite3.OperationalError) as error:
@@ -97,7 +99,7 @@ def _identity(
     }
 
 
-def _run(broker: Broker, system: System, options: Namespace) -> None:
+def _run(broker: Broker, system: System, options: Namespace, figures: Figures) -> None:
     config = broker.client_config()
     spark = session.spark_session(system.name)
     ending = Ending(options.seconds)  # after Spark, which has handlers of its own
@@ -106,6 +108,7 @@ def _run(broker: Broker, system: System, options: Namespace) -> None:
         checkpoint = _checkpoint(system, options)
         with waiting_for("Starting the query (about five seconds)"):
             started = system.start(Job(spark, broker, options, checkpoint, writes))
+        figures.progress = started.running.progress
         if started.store is not None:
             print(f"Ask its store meanwhile: {typed()} store {shlex.quote(str(started.store))}")
         follow(started, writes, EndOffsets(config, *system.sources(options)), ending)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
@@ -33,8 +34,8 @@ class Screen:
     """Draws a table and a line on a terminal while a system runs; in a file or a pipe, nothing.
 
     ``show`` may be called as often as one likes; ``clock`` gives seconds. With ``full`` the table
-    takes the whole terminal, a line per row, which is as it was before at the end; below it stand
-    as many of its notes as a third of the lines can hold.
+    takes the whole terminal, a line per row, which is as it was before at the end. Below the table
+    are as many of its notes as a third of the lines can hold.
     """
 
     def __init__(
@@ -54,12 +55,10 @@ class Screen:
         if self._clock() >= self._due:
             self._due = self._clock() + TERMINAL_S
             shown = table()
-            notes, lines = self._notes(shown) if self._full else ([], 0)
-            above: list[Table | Text] = []
-            if shown.rows:
-                above = [drawn(shown, self._rows(lines), cut=self._full), *notes]
+            notes, lines = self._notes(shown)
+            above = [drawn(shown, self._rows(lines), cut=self._full)] if shown.rows else []
             below = Text(plain(line), no_wrap=self._full, overflow="ellipsis")
-            self._live.update(Group(*above, below), refresh=True)
+            self._live.update(Group(*above, *notes, below), refresh=True)
 
     def _rows(self, taken: int) -> int:
         """Return how many rows there's room for; the terminal may have another size by now."""
@@ -134,16 +133,26 @@ class Writes(OnPoint):
 def follow(started: Started, writes: Writes, ends: EndOffsets, ending: Ending) -> None:
     """Show a system's progress until it's asked to end, and let its last micro-batch finish."""
     running, progress = started.running, started.running.progress
-    line = Line()
+    line, known = Line(), set[str]()
+
+    def shown() -> Shown:
+        table = started.shown()
+        return replace(table, notes=[*progress.alerts().values(), *table.notes])
+
     with Screen(full=started.full_screen) as screen:
         try:
             while not running.wait(TICK_S) and not ending.has_come():
                 progress.know(ends.look())
                 progress.silent = ends.silent
+                progress.sample()
                 if screen.is_there:
-                    screen.show(started.shown, str(progress))
-                else:
-                    line.show(str(progress))
+                    screen.show(shown, str(progress))
+                    continue
+                line.show(str(progress))
+                alerts = progress.alerts()
+                for rule in alerts.keys() - known:
+                    line.show(f"Alert, {rule}: {alerts[rule]}", last=True)
+                known = {*alerts}
             with waiting_for("Ending: the current micro-batch finishes first"):
                 _finish(running, writes)
         finally:

@@ -10,7 +10,9 @@ One that is larger than a record of its topic may be is cut. Then ``value-length
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -31,10 +33,19 @@ class DeadLetters:
     (or the end of a ``with``) waits until the broker has every letter; it raises
     ``BrokerUnreachable`` if one was not delivered within ``patience`` seconds, ``RecordRefused``
     if the broker takes none, for want of a topic or of rights. A copy made by pickle, as Spark
-    makes one for each task, counts for itself.
+    makes one for each task, counts for itself; but all of them add to ``counts`` (an accumulator
+    of Spark) how many letters have which reason.
     """
 
-    def __init__(self, config: Mapping[str, Any], topic: str, patience: float = PATIENCE_S) -> None:
+    def __init__(
+        self,
+        config: Mapping[str, Any],
+        topic: str,
+        patience: float = PATIENCE_S,
+        *,
+        counts: Any = None,
+    ) -> None:
+        self._counts = counts
         self.topic, self.asked, self.sent = topic, 0, 0
         self._config, self._patience = config, patience
         self._lost, self._why, self._most = 0, "", 0
@@ -73,6 +84,8 @@ class DeadLetters:
             key, value = (part and part[: self._most // 2] for part in (key, value))
         self._producer.produce(value, key, headers=headers, report=self._delivered)
         self.asked += 1
+        if self._counts is not None:
+            self._counts.add(Counter([reason]))
         self._producer.poll()
 
     def close(self) -> None:
@@ -113,5 +126,6 @@ class DeadLetters:
         elif self._producer:  # what went wrong first is the news; still try to deliver
             self._producer.flush()
 
-    def __reduce__(self) -> tuple[type[DeadLetters], tuple[Any, ...]]:
-        return DeadLetters, (self._config, self.topic, self._patience)
+    def __reduce__(self) -> tuple[Any, ...]:
+        made = partial(DeadLetters, counts=self._counts)
+        return made, (self._config, self.topic, self._patience)

@@ -1,15 +1,19 @@
-"""Follows the progress of a Spark query, for one line of a terminal."""
+"""Follows the progress of a Spark query: for a terminal, a notebook's panel, and Prometheus."""
 
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from threading import Event
+from threading import Event, Lock
 from typing import Any
 
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming.listener import (
     QueryIdleEvent,
     QueryProgressEvent,
@@ -19,21 +23,71 @@ from pyspark.sql.streaming.listener import (
 )
 
 from workbook.kafka.offsets import Offsets
+from workbook.spark.alerts import RULES, WINDOW_S, Sample, alerts
 
 RECENT_S = 5.0
 """Rates are those of the micro-batches that began within this number of seconds."""
 
+SHOWN_S = 3600
+"""A longer delay is that of a replay: a status line leaves it out."""
+
+TIMES = "record timestamps"
+
+
+def timed(raw: DataFrame) -> DataFrame:
+    """Let the query observe its records' ``timestamp``, from which ``Progress`` has the delay."""
+    times = F.percentile_approx(F.unix_millis("timestamp"), [0.5, 0.01], F.lit(1000))
+    return raw.observe(TIMES, times.alias("ms"))
+
+
+class Tells:
+    """What a sink tells about its results, by default nothing."""
+
+    def counts(self) -> Mapping[str, int]:
+        """Return numbers by name, of the whole result: ``{"accepted": 90, "duplicate": 3}``."""
+        return {}
+
+    def completed(self) -> int | None:
+        """Return the event time (ms) up to which results are complete, 0 at first; else None."""
+        return None
+
+    def line(self) -> str:
+        """Return a few words on what the sink holds, for a status line; "" if it holds nothing."""
+        return ", ".join(f"{count:,} {name}" for name, count in self.counts().items() if count)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number; ``of`` says of which reason, phase or rule. A ``total`` only grows during a run."""
+
+    name: str
+    value: float
+    unit: str
+    of: str = ""
+    total: bool = False
+
 
 class Progress(StreamingQueryListener):
-    """Follows the micro-batches of a query; ``lines`` say what its sinks hold.
+    """Follows the micro-batches of a query, whose ``sinks`` tell what they hold.
 
     Since the start: micro-batches that ended (``batches``), ``messages`` read, and counts that the
     query ``observed``, by name; as of the last micro-batch ``rate`` (messages/s). ``lag`` is what
     the topic held when last asked for its ``ends`` and the query had not read, None before the
-    first micro-batch; while the broker is ``silent`` it is an old one.
+    first micro-batch; while the broker is ``silent`` it is an old one. ``rejected`` returns the
+    dead letters by reason.
+
+    ``delay`` is known if the query's source is ``timed``. It has two numbers of seconds, which half
+    and 99 per cent of the last micro-batch's records didn't exceed: from the record's timestamp, as
+    its producer set it, to the end of the micro-batch that read it. By then all sinks have stored
+    its rows. The time that a window or a visit waits for the clock isn't in it.
     """
 
-    def __init__(self, *lines: Callable[[], str], clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        *sinks: Tells,
+        rejected: Callable[[], Mapping[str, int]] = dict,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self.batches = self.messages = 0
         self.rate = 0.0
         self.observed = Counter[str]()
@@ -44,17 +98,27 @@ class Progress(StreamingQueryListener):
         self.query: str | None = None
         """The id of the query that it follows; until that's known, any."""
 
-        self._lines, self._clock, self._began = lines, clock, clock()
+        self._sinks, self._rejected = sinks, rejected
+        self._clock, self._began = clock, clock()
         self._recent: deque[tuple[float, int]] = deque()
+        self.delay: tuple[float, float] | None = None
+        self._watermark: int | None = None
+        self._of_batch: list[Figure] = []
+        self._letters: Mapping[str, int] = {}
+        self._sampling = Lock()
+        self.samples = deque([Sample(self._began)])
+        """Those of the last two minutes, the oldest first; the last one may change."""
 
     def __str__(self) -> str:
         pace = f"waiting for the first micro-batch, for {self._clock() - self._began:.0f} s"
         if self.batches:
             lag = "" if self.lag is None else f"{self.lag:,}"
             unsure = "?" if self.silent or not lag else ""
-            pace = f"{self.rate:,.0f} messages/s, lag {lag}{unsure}"
+            late = self.delay[1] if self.delay else math.inf
+            delay = f"p99 delay {late:,.1f} s, " if late < SHOWN_S else ""
+            pace = f"{self.rate:,.0f} messages/s, {delay}lag {lag}{unsure}"
         # With nothing new there's no micro-batch, but what an earlier run has left.
-        parts = [pace, *(line() for line in self._lines)]
+        parts = [pace, *(sink.line() for sink in self._sinks)]
         parts += [f"{count:,} {name} records" for name, count in self.observed.items() if count]
         return ", ".join(filter(None, parts))
 
@@ -66,9 +130,46 @@ class Progress(StreamingQueryListener):
             return None
         return sum(max(end - read.get(partition, 0), 0) for partition, end in self.ends.items())
 
+    @property
+    def clock(self) -> int | None:
+        """Return the slowest clock of the sinks (ms); if they have none, Spark's watermark."""
+        clocks = [clock for sink in self._sinks if (clock := sink.completed()) is not None]
+        return min(clocks, default=self._watermark)
+
     def know(self, ends: Offsets) -> None:
         """Note where partitions end."""
         self.ends = {**self.ends, **ends}  # a new one: another thread may be reading the old
+
+    def sample(self) -> None:
+        """Note what rules look at; of samples within a second only the last one is kept."""
+        with self._sampling:
+            now = self._clock()
+            if len(self.samples) > 1 and now - self.samples[-2].time < 1:
+                self.samples.pop()
+            self.samples.append(Sample(now, self.messages, self._letters, self.lag, self.clock))
+            while self.samples[0].time < now - 2 * WINDOW_S:
+                self.samples.popleft()
+
+    def alerts(self) -> dict[str, str]:
+        """Return what is wrong and what to do next, by the name of the rule that says so."""
+        return alerts(tuple(self.samples))
+
+    def figures(self) -> list[Figure]:
+        """Return every figure that is known now; docs/monitoring.md explains them."""
+        found = [Figure("read", self.messages, "records", total=True), *self._of_batch]
+        found += [] if self.lag is None else [Figure("lag", self.lag, "records")]
+        for name, seconds in zip(("p50", "p99"), self.delay or (), strict=False):
+            found.append(Figure("delay", seconds, "seconds", name))
+        for reason, count in self._letters.items():
+            found.append(Figure("rejected", count, "records", reason, total=True))
+        counts = dict(self.observed)
+        for sink in self._sinks:
+            counts |= sink.counts()
+        found += [Figure("count", count, "", name) for name, count in counts.items()]
+        if self.clock:
+            found.append(Figure("clock", self.clock / 1000, "seconds"))
+        wrong = self.alerts()
+        return [*found, *(Figure("alert", float(rule in wrong), "", rule) for rule in RULES)]
 
     def take(self, batch: Any) -> None:
         """Note what a micro-batch did; ``batch`` is a StreamingQueryProgress."""
@@ -79,9 +180,19 @@ class Progress(StreamingQueryListener):
         self.read = _offsets(batch, "endOffset")
         began = datetime.fromisoformat(batch.timestamp).timestamp()
         self.rate = self._rate(began, batch.numInputRows)
-        for metrics in batch.observedMetrics.values():
-            self.observed.update(metrics.asDict())
+        for name, metrics in batch.observedMetrics.items():
+            if name != TIMES:
+                self.observed.update(metrics.asDict())
+            elif metrics["ms"]:  # None in a micro-batch that read nothing
+                ended = began + batch.durationMs.get("triggerExecution", 0) / 1000
+                half, most = (max(ended - time / 1000, 0) for time in metrics["ms"])
+                self.delay = half, most
+        mark = (batch.eventTime or {}).get("watermark")
+        self._watermark = (mark and round(datetime.fromisoformat(mark).timestamp() * 1000)) or None
+        self._of_batch = list(_figures(batch))
+        self._letters = dict(self._rejected())  # as of a micro-batch's end, as the messages are
         self.batches += 1
+        self.sample()
 
     def _rate(self, began: float, messages: int) -> float:
         now = self._clock()
@@ -103,6 +214,7 @@ class Progress(StreamingQueryListener):
         if self._is_mine(event.id):
             self._recent.clear()
             self.rate = 0.0
+            self.sample()
 
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802
         """Note that no micro-batch will come any more."""
@@ -111,6 +223,16 @@ class Progress(StreamingQueryListener):
 
     def _is_mine(self, query: object) -> bool:
         return self.query in (None, str(query))
+
+
+def _figures(batch: Any) -> Iterator[Figure]:
+    """Return what Spark says of a micro-batch: rates, state, and how long its phases took."""
+    rates = {"input": batch.inputRowsPerSecond, "processed": batch.processedRowsPerSecond}
+    yield from (Figure(of, rate, "records/s") for of, rate in rates.items() if math.isfinite(rate))
+    if batch.stateOperators:
+        yield Figure("state", sum(of.numRowsTotal for of in batch.stateOperators), "rows")
+        yield Figure("state", sum(of.memoryUsedBytes for of in batch.stateOperators), "bytes")
+    yield from (Figure("phase", ms / 1000, "seconds", of) for of, ms in batch.durationMs.items())
 
 
 def _offsets(batch: Any, name: str) -> Offsets:

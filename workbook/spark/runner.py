@@ -18,7 +18,7 @@ from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 
 from workbook.errors import BrokerUnreachable, QueryEnded
 from workbook.spark import checkpoints, cluster
-from workbook.spark.progress import Progress
+from workbook.spark.progress import Progress, Tells
 from workbook.spark.settings import in_rocksdb
 
 # What Kafka's Java client says when nobody answers, and what our dead letters say.
@@ -42,7 +42,7 @@ class Batch:
     number: int
 
 
-class Sink(ABC):
+class Sink(Tells, ABC):
     """Writes micro-batches from the driver. It may get a micro-batch twice, with the same rows."""
 
     kind: ClassVar[str] = "sink"
@@ -52,15 +52,11 @@ class Sink(ABC):
     def write(self, rows: pa.Table, batch: Batch) -> None:
         """Write the rows of a micro-batch; return only when they are stored durably."""
 
-    def resume(self, query: str, committed: int, planned: int) -> None:  # noqa: B027
+    def resume(self, query: str, committed: int, planned: int) -> None:
         """Refuse to continue a query whose last micro-batches have these numbers, -1 for none."""
 
-    def line(self) -> str:
-        """Return a few words on what the sink holds, for a status line; "" if it holds nothing."""
-        return ""
 
-
-class ExecutorSink(ABC):
+class ExecutorSink(Tells, ABC):
     """Writes micro-batches from Spark's executors: each executor writes its own tasks' rows."""
 
     kind: ClassVar[str] = "sink"
@@ -68,10 +64,6 @@ class ExecutorSink(ABC):
     @abstractmethod
     def through(self, rows: DataFrame) -> DataFrame:
         """Return the rows for the next sink; computing them writes ``rows``."""
-
-    def line(self) -> str:
-        """Return a status line's words, as ``Sink.line`` does."""
-        return ""
 
 
 class OnPoint:
@@ -96,6 +88,7 @@ def start_query(
     every: str = "0 seconds",
     at: OnPoint | None = None,
     again: Again | None = None,
+    rejected: Callable[[], Mapping[str, int]] = dict,
 ) -> Running:
     """Start a query that writes each micro-batch of ``rows`` to each of the sinks, in order.
 
@@ -106,6 +99,7 @@ def start_query(
     RocksDB. ``at`` is called with ``before-compute``, ``mid-batch`` (in tasks), ``before-KIND`` for
     each sink, and ``before-checkpoint``. When the query fails, ``again`` gets the failure's text;
     the query then continues with the rows that ``again`` returns, or ends if these are None.
+    ``rejected`` returns the dead letters since the start, by reason, for the query's progress.
 
     After a crash Spark runs the unfinished micro-batch again, so a sink writes each row at least
     once. A sink that records the batch in the same transaction as its rows writes it exactly once.
@@ -142,7 +136,7 @@ def start_query(
         with in_rocksdb(frame.sparkSession):
             return _start(stream, checkpoint, processingTime=every)
 
-    progress = Progress(*(sink.line for sink in sinks))
+    progress = Progress(*sinks, rejected=rejected)
     return _running(rows, begin, checkpoint, progress, again)
 
 

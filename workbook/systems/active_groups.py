@@ -58,11 +58,14 @@ class ActiveGroups(TableSystem):
         from workbook.sinks.table_topic import TableTopic
         from workbook.sources.consumer_offsets import UNKNOWN, UNREADABLE, decode
         from workbook.sources.kafka import assigned_stream
+        from workbook.spark.progress import timed
         from workbook.streams.groups import Dashboard
 
         options, config, most = job.options, job.config, job.options.max_per_batch
         raw = assigned_stream(job.spark, job.broker, options.source, max_per_batch=most)
-        decoded = decode(raw).observe("left out", *(_count(kind) for kind in (UNKNOWN, UNREADABLE)))
+        decoded = decode(timed(raw)).observe(
+            "left out", *(_count(kind) for kind in (UNKNOWN, UNREADABLE))
+        )
         groups = active_groups(decoded).withColumn("details", F.col("details").cast("string"))
         store, windows = _stores(options, job.checkpoint)
         out = [TableTopic(config, options.out, "group")] if options.out else []

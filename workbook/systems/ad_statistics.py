@@ -59,6 +59,7 @@ class AdStatistics(System):
         from workbook.sinks.table_topic import TableTopic
         from workbook.sources.kafka import kafka_stream
         from workbook.spark import checkpoints
+        from workbook.spark.progress import timed
         from workbook.stack.addresses import database, registry
         from workbook.streams.events.ad_actions import HORIZON_MS
 
@@ -95,7 +96,7 @@ class AdStatistics(System):
                 max_per_batch=options.max_per_batch,
                 headers=True,
             )
-            return ad_statistics(raw, known(), letters, ids=known, counted=fence.counted)
+            return ad_statistics(timed(raw), known(), letters, ids=known, counted=fence.counted)
 
         def again(failure: str) -> DataFrame | None:
             return rows() if "NewSchema" in failure else None

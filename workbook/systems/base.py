@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from argparse import ArgumentParser, Namespace
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from pkgutil import resolve_name
@@ -19,6 +21,7 @@ from workbook.systems.options import DEAD_LETTERS, MAX_PER_BATCH, RUN_OPTIONS, O
 from workbook.topics import Topic
 
 if TYPE_CHECKING:
+    from pyspark.accumulators import Accumulator
     from pyspark.sql import DataFrame, SparkSession
 
     from workbook.kafka.broker import Broker
@@ -94,7 +97,13 @@ class Job:
         """Return the dead letters of the run."""
         from workbook.kafka.dead_letters import DeadLetters
 
-        return DeadLetters(self.config, self.options.dead_letters)
+        return DeadLetters(self.config, self.options.dead_letters, counts=self._rejected)
+
+    @cached_property
+    def _rejected(self) -> Accumulator[Counter[str]]:
+        from workbook.spark.letters import letters_by_reason
+
+        return letters_by_reason(self.spark.sparkContext)
 
     def query(
         self, rows: DataFrame, sinks: Sequence[Sink | ExecutorSink], every_s: float = 0, **more: Any
@@ -103,6 +112,7 @@ class Job:
         from workbook.spark.runner import start_query
 
         every = f"{self.options.every or every_s} seconds"
+        more["rejected"] = lambda: self._rejected.value
         return start_query(rows, sinks, self.checkpoint, every=every, at=self.at, **more)
 
 

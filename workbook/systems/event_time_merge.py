@@ -137,6 +137,7 @@ class EventTimeMerge(System):
         from workbook.kafka.require import require_topic
         from workbook.pipelines.event_time_merge.fast import merged_visits
         from workbook.sinks.merged import MergedTopic
+        from workbook.spark.progress import timed
         from workbook.systems.merge_run import Clocks, where_to_start
 
         options, config, letters = job.options, job.config, job.letters()
@@ -144,7 +145,7 @@ class EventTimeMerge(System):
         number = require_topic(config, options.source)
         raw = _read(job, topics, where_to_start(config, options, job.checkpoint))
         idle = options.idle_timeout and milliseconds("--idle-timeout", options.idle_timeout)
-        visits = merged_visits(raw, letters, topics, number, limits(options), idle)
+        visits = merged_visits(timed(raw), letters, topics, number, limits(options), idle)
         clocks = Clocks(topics)
         topic = MergedTopic(config, options.out, topics, letters)
         sinks: list[Sink | ExecutorSink] = [topic, clocks]

@@ -15,6 +15,7 @@ from confluent_kafka import Message
 from workbook.errors import Rejected, WorkbookError
 from workbook.kafka.offsets import partition_offsets
 from workbook.kafka.start_offsets import EARLIEST, look_up
+from workbook.pipelines.event_time_merge.columns import SUMS
 from workbook.spark import checkpoints
 from workbook.spark.runner import Batch, Sink
 from workbook.streams.events.merged import CLOCK
@@ -79,6 +80,14 @@ class Clocks(Sink):
     def sum_of(self, name: str) -> int:
         """Add up one of ``columns.SUMS`` over the partitions."""
         return sum(row[name] for row in self.partitions.values())
+
+    def counts(self) -> dict[str, int]:
+        """Return the sums; ``fragments`` are parts that arrived after their visit was emitted."""
+        return {name: self.sum_of(name) for name in SUMS}
+
+    def completed(self) -> int:
+        """Return the clock (ms) of the slowest partition, 0 while one has none."""
+        return min((row["timestamp"] or 0 for row in self.partitions.values()), default=0)
 
     def line(self) -> str:
         """Count the visits, and name the slowest partition."""

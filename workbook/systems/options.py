@@ -36,6 +36,13 @@ def whole(text: str) -> int:
     return int(text)
 
 
+def port(text: str) -> int:
+    """Read the number of a port."""
+    if not text.isdecimal() or not 0 < int(text) < 65536:
+        raise ArgumentTypeError(f"expected a port from 1 to 65535, but got {text!r}")
+    return int(text)
+
+
 def topic(text: str) -> str:
     """Take the name of a topic, as Kafka allows them."""
     if not _TOPIC.fullmatch(text) or text in (".", ".."):
@@ -92,6 +99,7 @@ def span_above_zero(text: str) -> str:
 
 _SHOWN_AS: dict[Any, str] = {
     positive: "NUMBER", float: "NUMBER", whole: "N", int: "N", topic: "TOPIC", path: "PATH",
+    port: "PORT",
     span: "TIME", span_above_zero: "TIME", offsets_in_json: "JSON",
 }  # fmt: skip
 """What help shows in the place of a value, by the function that reads it; else NAME."""
@@ -135,5 +143,6 @@ RUN_OPTIONS = (
     Option("--checkpoint", path, "keep offsets and state here", "a new temporary folder each time"),
     Option("--every", positive, "least seconds between micro-batches", "0, or as docs/cli.md says"),
     SECONDS,
+    Option("--metrics-port", port, "serve Prometheus on this port of 127.0.0.1", "not served"),
 )
 """The options that every system has, besides --in and --max-per-batch."""

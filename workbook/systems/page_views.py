@@ -87,10 +87,11 @@ class PageViews(System):
 
     def start(self, job: Job) -> Started:
         from workbook.sources.kafka import kafka_stream
+        from workbook.spark.progress import timed
 
         most = job.options.max_per_batch
         raw = kafka_stream(job.spark, job.broker, job.options.source, max_per_batch=most)
-        return (_start_seconds if job.options.out else _start_pages)(job, raw)
+        return (_start_seconds if job.options.out else _start_pages)(job, timed(raw))
 
 
 def _start_seconds(job: Job, raw: DataFrame) -> Started:

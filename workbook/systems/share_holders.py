@@ -72,12 +72,13 @@ class ShareHolders(TableSystem):
         from workbook.sinks.table_topic import TableTopic
         from workbook.sources import positions
         from workbook.sources.kafka import kafka_stream
+        from workbook.spark.progress import timed
 
         options, config, letters = job.options, job.config, job.letters()
         most = options.max_per_batch
         raw = kafka_stream(job.spark, job.broker, options.source, max_per_batch=most)
         holders = share_holders.us_share_holders(
-            positions.parse(raw, letters, share_holders.REQUIRED_COLUMNS)
+            positions.parse(timed(raw), letters, share_holders.REQUIRED_COLUMNS)
         )
         topic = options.out and TableTopic(config, options.out, "client", dead_letters=letters)
         if options.no_store:

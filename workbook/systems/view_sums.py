@@ -27,6 +27,14 @@ class Sums(Sink):
         sums = {row["kind"]: row["views"] for row in others if row["offsets"] is None}
         self.now = sums or self.now
 
+    def counts(self) -> dict[str, int]:
+        """Return the sums."""
+        return {name: self.now[name] for name in SUMS}
+
+    def completed(self) -> int:
+        """Return the time (ms) up to which all seconds are complete."""
+        return self.now["clock"]
+
     def line(self) -> str:
         """Account for the records read, and say how far all seconds are complete."""
         if not self.now["read"]:

@@ -1,0 +1,237 @@
+"""Figures, alerts and Prometheus: each rule meets a fault that is injected into its samples."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+import pytest
+from labs import end, read_until, until, workbook
+from test_progress import START, Clock, batch
+
+from workbook.cli.metrics_port import serving
+from workbook.errors import WorkbookError
+from workbook.spark.alerts import RULES, Sample, alerts
+from workbook.spark.progress import TIMES, Progress, Tells
+from workbook.stack import ports
+from workbook.streams.generators.clicks import ClickStream
+from workbook.streams.stream_producer import StreamProducer
+from workbook.views.monitor import monitor
+
+
+def healthy(seconds: int = 90) -> list[Sample]:
+    """1,000 records/s, read by micro-batches of five seconds; the clock follows."""
+    return [
+        Sample(START + s, 1000 * (s // 5 * 5), {"malformed JSON": s}, 1000 * (s % 5), s * 1000 + 1)
+        for s in range(seconds)
+    ]
+
+
+def test_a_healthy_query_has_no_alert_at_any_moment() -> None:
+    samples = healthy(150)
+    assert not [n for n in range(1, len(samples)) if alerts(samples[:n])]
+
+
+def overloaded(sample: Sample) -> Sample:
+    """A fifth more arrives than is read."""
+    return replace(sample, lag=(sample.lag or 0) + int(200 * (sample.time - START)))
+
+
+def stuck(sample: Sample) -> Sample:
+    return replace(sample, clock=1_767_225_605_000)
+
+
+def rejecting(sample: Sample) -> Sample:
+    """Three per cent become dead letters from the 60th second on."""
+    bad = max(sample.read - 60_000, 0) * 3 // 100
+    return replace(sample, rejected={"malformed JSON": 5, "no key": bad, "too late": 10**6})
+
+
+@pytest.mark.parametrize(
+    ("rule", "fault", "says"),
+    [
+        ("lag grows", overloaded, r"from 6,000 to 14,000 records: .* raise --max-per-batch"),
+        (
+            "clock stands still",
+            stuck,
+            r"at 2026-01-01 00:00:05 UTC for a minute, while 60,000 records .* heartbeats",
+        ),
+        ("too many rejects", rejecting, r"1\.\d% of the last 60,000 .* 'no key'. Read the topic"),
+    ],
+)
+def test_a_rule_meets_its_fault_and_no_other_rule_does(
+    rule: str, fault: Callable[[Sample], Sample], says: str
+) -> None:
+    samples = [fault(sample) for sample in healthy()]
+    found = alerts(samples)
+    assert [*found] == [rule]
+    assert re.search(says, found[rule])
+    assert not alerts(samples[:55])  # a minute, not less
+
+
+def test_a_clock_may_stand_while_nothing_is_read() -> None:
+    assert not alerts([replace(stuck(sample), read=7, lag=0) for sample in healthy()])
+
+
+def test_a_clock_that_never_began_is_told_and_none_at_all_is_not() -> None:
+    never = [replace(sample, clock=0) for sample in healthy()]
+    assert (
+        "stood still at 1970-01-01 00:00:00 UTC for a minute" in alerts(never)["clock stands still"]
+    )
+    assert not alerts([replace(sample, clock=None) for sample in healthy()])
+
+
+# --- the listener -----------------------------------------------------------------------------
+
+
+class Told(Tells):
+    letters: dict[str, int]
+
+    def counts(self) -> dict[str, int]:
+        return {"duplicate": 4, "late": 0}
+
+    def completed(self) -> int:
+        return 5000
+
+
+def progress(clock: Clock) -> tuple[Progress, Told]:
+    sink = Told()
+    sink.letters = {}
+    return Progress(sink, rejected=lambda: sink.letters, clock=clock), sink
+
+
+def reading(began: float, read: int, times: list[int] | None = None) -> Any:
+    told = batch(began, 1000, read, read)
+    told.durationMs.update(addBatch=400, triggerExecution=500)
+    if times:
+        told.observedMetrics[TIMES] = {"ms": [int(START * 1000) + ms for ms in times]}
+    return told
+
+
+def test_the_delay_is_from_the_timestamp_to_the_end_of_the_micro_batch() -> None:
+    clock = Clock()
+    made, _ = progress(clock)
+    clock.now += 2
+    made.take(reading(1, 1000, [500, -1500]))
+    assert made.delay == (1.0, 3.0)
+    assert str(made) == "1,000 messages/s, p99 delay 3.0 s, lag 5, 4 duplicate"
+    made.take(reading(1.5, 2000))  # nothing observed: the older delay stays
+    assert made.delay == (1.0, 3.0)
+
+
+def test_samples_are_a_second_apart_and_the_last_one_is_that_of_now() -> None:
+    clock = Clock()
+    made, sink = progress(clock)
+    for tick in range(1, 1501):
+        clock.now = START + tick / 10
+        made.messages = tick
+        made.sample()
+    assert made.samples[-1] == Sample(clock.now, 1500, {}, None, 5000)
+    assert 110 <= len(made.samples) <= 140
+    sink.letters = {"no key": 30}
+    made.take(reading(150, 1000))
+    assert [*made.alerts()] == ["too many rejects", "clock stands still"][::-1]
+
+
+# --- a panel and Prometheus -------------------------------------------------------------------
+
+
+def free_port() -> int:
+    with socket.create_server((ports.LOOPBACK, 0)) as server:
+        return int(server.getsockname()[1])
+
+
+def scraped(port: int) -> dict[str, float]:
+    text = urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10).read().decode()
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)}
+
+
+def test_prometheus_and_the_panel_have_the_same_figures() -> None:
+    clock = Clock()
+    made, sink = progress(clock)
+    sink.letters = {"no key": 300}
+    clock.now += 2
+    port = free_port()
+    with serving(port, "page_views") as figures:
+        assert scraped(port) == {}  # before there is a query
+        figures.progress = made
+        made.take(reading(1, 1000, [500, -1500]))
+        found = scraped(port)
+        taken = pytest.raises(WorkbookError, match=f"port {port} of 127.0.0.1 .* choose another")
+        with taken, serving(port, "ad_statistics"):
+            pass
+    assert ports.is_free(port)
+    of = 'system="page_views"'
+    assert found[f'workbook_rejected_records_total{{of="no key",{of}}}'] == 300
+    assert found[f'workbook_delay_seconds{{of="p99",{of}}}'] == 3
+    assert found[f'workbook_phase_seconds{{of="addBatch",{of}}}'] == 0.4
+    assert found[f'workbook_count{{of="duplicate",{of}}}'] == 4
+    assert found[f'workbook_state_rows{{of="",{of}}}'] == 7
+    assert found[f'workbook_input_records_per_second{{of="",{of}}}'] == 0
+    firing = {rule: found[f'workbook_alert{{of="{rule}",{of}}}'] for rule in RULES}
+    assert firing == {"lag grows": 0, "clock stands still": 0, "too many rejects": 1}
+    picture = monitor(made)
+    assert len(picture.rows) == len(found)
+    assert {"name": "delay: p99", "value": "3", "unit": "seconds"} in picture.rows
+    assert (
+        "1,000 records read, lag 5 records. Delay: 1.0 s for half of them, 3.0 s for 99 %."
+        in picture.words
+    )
+    assert "30.0% of the last 1,000 records were rejected" in picture.words
+
+
+def test_a_query_is_drawn_before_its_first_micro_batch_too() -> None:
+    picture = monitor(Progress())
+    assert "<img" in picture.figure
+    assert picture.words == "No micro-batch has ended yet."
+
+
+# --- the real ones ----------------------------------------------------------------------------
+
+
+def test_a_taken_port_is_an_error_before_spark_starts() -> None:
+    with socket.create_server((ports.LOOPBACK, 0)) as taken:
+        port = str(taken.getsockname()[1])
+        process = workbook("run", "page_views", "--metrics-port", port)
+        said, _ = process.communicate(timeout=60)
+    assert (process.returncode, "Traceback" in said) == (1, False)
+    assert f"Expected to serve Prometheus on port {port}" in said
+    assert "Starting Spark" not in said
+
+
+def test_rejects_on_the_real_servers_are_an_alert_that_prometheus_sees(
+    broker: Any, topic: Any, tmp_path: Path
+) -> None:
+    clicks, port = topic("clicks", partitions=2), free_port()
+    stream = ClickStream(seed=5, rate=500, partitions=2, bad_share=0.05)
+    stream = stream.ending_by(int(time.time() * 1000), 3000)
+    with StreamProducer(broker.client_config(), clicks.name) as producer:
+        producer.send_block(stream.block(0, 3000))
+    process = workbook(
+        *("run", "page_views", "--in", clicks.name, "--out", f"{clicks.name}.metrics"),
+        *("--checkpoint", str(tmp_path / "state"), "--metrics-port", str(port)),
+    )
+    read_until(process, "Alert, too many rejects: ")
+    of = 'system="page_views"'
+    until(lambda: scraped(port).get(f'workbook_lag_records{{of="",{of}}}') == 0, "all records")
+    found = scraped(port)
+    assert found[f'workbook_alert{{of="too many rejects",{of}}}'] == 1
+    assert found[f'workbook_read_records_total{{of="",{of}}}'] == 3000
+    expected = stream.expected(0, 3000)["reason"].dropna().value_counts().to_dict()
+    name = "workbook_rejected_records_total"
+    known = {reason: found.get(f'{name}{{of="{reason}",{of}}}') for reason in expected}
+    assert known == expected
+    assert found[f'workbook_count{{of="rejected",{of}}}'] == sum(expected.values())
+    half, most = (found[f'workbook_delay_seconds{{of="{p}",{of}}}'] for p in ("p50", "p99"))
+    assert 3 < half < most < 300  # its clicks are those of the six seconds before
+    assert found[f'workbook_phase_seconds{{of="triggerExecution",{of}}}'] > 0
+    end(process, signal.SIGTERM)
+    assert ports.is_free(port)

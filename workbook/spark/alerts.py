@@ -1,0 +1,122 @@
+"""Decides by three rules, from the recent samples of a query, whether somebody must look at it.
+
+A rule is a function of samples and of nothing else, so a test needs neither a query nor a clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from workbook.streams.events.reasons import Reason
+
+WINDOW_S = 60.0
+"""Rules look at the samples of this number of seconds."""
+
+SHARE, FEW = 0.01, 100
+"""Too many are rejected above this share; a share of fewer records says nothing."""
+
+GROWTH = 0.1
+"""A lag grows if it took more than this share of the records that arrived."""
+
+LATE = frozenset({Reason.TOO_LATE, Reason.TOO_OLD})
+"""The reasons of dead letters that are good records: they are late, and not rejected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What was known of a query at a ``time`` (s).
+
+    ``read`` and ``rejected`` (by reason) count records since the query's start. ``lag`` is None
+    while it's unknown. ``clock`` is the event time (ms) up to which results are complete: 0 before
+    there is such a time, None if the query completes nothing by event time.
+    """
+
+    time: float
+    read: int = 0
+    rejected: Mapping[str, int] = field(default_factory=dict)
+    lag: int | None = None
+    clock: int | None = None
+
+    @property
+    def bad(self) -> dict[str, int]:
+        """Return the rejected records by reason, without the late ones."""
+        return {why: count for why, count in self.rejected.items() if why not in LATE}
+
+
+def lag_grows(samples: Sequence[Sample]) -> str:
+    """Say so if the least lag of each third of a minute is greater than that of the one before.
+
+    A micro-batch lets the lag rise until it ends, so only the least values tell of a trend.
+    """
+    minute = _minute(samples)
+    parts: list[list[int]] = [[], [], []]
+    for sample in minute:
+        if sample.lag is not None:
+            parts[min(int((sample.time - minute[0].time) / WINDOW_S * 3), 2)].append(sample.lag)
+    if not all(parts) or minute[0].lag is None or minute[-1].lag is None:
+        return ""
+    first, second, third = map(min, parts)
+    arrived = minute[-1].read + minute[-1].lag - minute[0].read - minute[0].lag
+    if not first < second < third or third - first <= GROWTH * arrived:
+        return ""
+    return (
+        f"The lag has grown for a minute, from {first:,} to {third:,} records: more records arrive "
+        "than the query reads. Give Spark more cores, or raise --max-per-batch; if a producer only "
+        "catches up, wait until it has."
+    )
+
+
+def clock_stands(samples: Sequence[Sample]) -> str:
+    """Say so if records were read in both halves of a minute, and the clock didn't move."""
+    minute = _minute(samples)
+    if not minute or minute[0].clock is None or len({sample.clock for sample in minute}) > 1:
+        return ""
+    middle = next(s for s in minute if s.time >= (minute[0].time + minute[-1].time) / 2)
+    if not minute[0].read < middle.read < minute[-1].read:
+        return ""
+    at, read = datetime.fromtimestamp(minute[0].clock / 1000, UTC), minute[-1].read - minute[0].read
+    return (
+        f"The clock has stood still at {at:%Y-%m-%d %H:%M:%S} UTC for a minute, while {read:,} "
+        "records were read: no later result is completed. Find the partition whose newest event "
+        "time stands still, and look at its producer; without events it must send heartbeats."
+    )
+
+
+def too_many_rejects(samples: Sequence[Sample]) -> str:
+    """Say so if more than one per cent of the last minute's records were rejected."""
+    first = next(s for s in samples if s.time >= samples[-1].time - WINDOW_S)
+    last = samples[-1]
+    read = last.read - first.read
+    bad = {why: n - first.bad.get(why, 0) for why, n in last.bad.items()}
+    count = sum(bad.values())
+    if read < FEW or count <= SHARE * read:
+        return ""
+    most = max(bad, key=lambda why: bad[why])
+    return (
+        f"{count / read:.1%} of the last {read:,} records were rejected, most of them for "
+        f"{most!r}. Read the topic of dead letters, where each record has its reason and its "
+        "place; then repair the producer that sends them."
+    )
+
+
+RULES: Mapping[str, Callable[[Sequence[Sample]], str]] = {
+    "lag grows": lag_grows,
+    "clock stands still": clock_stands,
+    "too many rejects": too_many_rejects,
+}
+"""By name: each returns what is wrong and what to do next, "" if nothing is."""
+
+
+def alerts(samples: Sequence[Sample]) -> dict[str, str]:
+    """Return the sentences of the rules that apply, by the rule's name."""
+    said = {name: rule(samples) for name, rule in RULES.items()}
+    return {name: sentence for name, sentence in said.items() if sentence}
+
+
+def _minute(samples: Sequence[Sample]) -> list[Sample]:
+    """Return the samples of the last minute, from one at its beginning on; [] before there is."""
+    since = samples[-1].time - WINDOW_S if samples else 0
+    before = [sample for sample in samples if sample.time <= since]
+    return [*before[-1:], *(s for s in samples if s.time > since)] if before else []

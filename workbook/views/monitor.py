@@ -1,0 +1,52 @@
+"""How a running query is doing: its lag drawn from two lines, and every figure as a table."""
+
+from __future__ import annotations
+
+from workbook.spark.progress import Progress
+from workbook.views.colours import BLUE, ORANGE
+from workbook.views.picture import Picture, number
+from workbook.views.plane import Plane, moments
+
+CAPTION = (
+    "Is the query keeping up? The distance upwards between the lines is the lag; the distance to "
+    "the right is the time for which a record waits to be read."
+)
+
+
+def panel(progress: Progress) -> list[dict[str, str]]:
+    """Return the figures of a query as rows of name, value, unit."""
+    return [
+        {
+            "name": f"{figure.name}: {figure.of}" if figure.of else figure.name,
+            "value": f"{figure.value:,.3f}".rstrip("0").rstrip("."),
+            "unit": figure.unit,
+        }
+        for figure in progress.figures()
+    ]
+
+
+def monitor(progress: Progress) -> Picture:
+    """Draw the records of the last two minutes, arrived and read: ``monitor(running.progress)``."""
+    samples = tuple(progress.samples)
+    known = [(s.time * 1000, s.read + s.lag, s.read) for s in samples if s.lag is not None]
+    plane = Plane("time (UTC)", "records since the start")
+    plane.counts(y=True)
+    words = "No micro-batch has ended yet."
+    if known:
+        times, arrived, read = zip(*known, strict=True)
+        for points, name, look, colour in (
+            (arrived, "arrived", "--", ORANGE),
+            (read, "read", "-", BLUE),
+        ):
+            plane.axes.step(moments(times), points, look, where="post", color=colour, label=name)
+        plane.times(x=True)
+        plane.legend()
+        words = (
+            f"{number(read[-1], 'record')} read, lag {number(arrived[-1] - read[-1], 'record')}."
+        )
+        if progress.delay:
+            words += " Delay: {:,.1f} s for half of them, {:,.1f} s for 99 %.".format(
+                *progress.delay
+            )
+        words = " ".join([words, *(progress.alerts().values() or ["No alert."])])
+    return Picture(plane, CAPTION, words, panel(progress))
