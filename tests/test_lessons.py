@@ -26,14 +26,9 @@ LESSONS = {
     f"{stem(path)}: {each.name}": (path, each) for path in NOTEBOOKS for each in problems(path)
 }
 WRITTEN = [name for name, (_, each) in LESSONS.items() if not isinstance(each, ChoiceProblem)]
-FOLDERS = {
-    file.parent.name
-    for file in (Path(__file__).parents[1] / "workbook" / "lessons").glob("*/diagram.py")
-}
 
 
-def test_each_chapter_has_a_folder_of_lessons_and_each_name_stands_once() -> None:
-    assert {stem(path) for path in NOTEBOOKS if problems(path)} >= FOLDERS
+def test_each_name_of_an_exercise_is_used_once() -> None:
     assert len(LESSONS) == sum(len(problems(path)) for path in NOTEBOOKS)
 
 
