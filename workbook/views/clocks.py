@@ -97,7 +97,7 @@ def _draw_rules(plane: Plane, rules: Mapping[str, int | None], ends: NDArray[np.
     for name, rule in rules.items():
         if rule is not None:
             colour, dashes = looks[name]
-            words = f"by {name}:\n{(ends <= rule).sum():,} of {len(ends):,} closed"
+            words = f"by {name}:\n{(ends <= rule).sum():,} of {len(ends):,} windows\nclosed"
             plane.axes.axhline(moments(rule), color=colour, ls=dashes, lw=2, label=name)
             plane.axes.text(
                 1.01, moments(rule), words, transform=plane.axes.get_yaxis_transform(),
