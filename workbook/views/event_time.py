@@ -22,6 +22,9 @@ STAIR = "watermark of the micro-batch before"
 MOST = 900
 """Of more clicks a sample is drawn, with all that were dropped in it."""
 
+LINES = 30
+"""Lines of words that have room along the axis of times."""
+
 FAR = 6
 """A time farther from the middle half than this many times its spread is drawn at the edge."""
 
@@ -57,7 +60,7 @@ def event_time(
     _draw_clicks(plane, clicks, limits, apart)
     _draw_batches(plane, every)
     _draw_stair(plane, every, seen)
-    _draw_windows(plane, windows[windows.index.to_series().between(*limits)])
+    _draw_windows(plane, windows[windows.index.to_series().between(*limits)], limits)
     plane.axes.set_xlim(0, max(len(every), 1) + 0.5)
     plane.axes.set_ylim(*moments(limits))
     plane.times(y=True)
@@ -165,16 +168,18 @@ def _draw_stair(plane: Plane, every: pd.DataFrame, seen: Sequence[MicroBatch]) -
         plane.axes.stairs(moments(marks), borders, baseline=None, color=GREEN, lw=2.5, label=STAIR)
 
 
-def _draw_windows(plane: Plane, windows: pd.DataFrame) -> None:
-    """Draw each window as a box at the right, closed ones hatched; what's in it unless too many."""
-    place = plane.axes.get_yaxis_transform()
-    for start, row in windows.iterrows():
+def _draw_windows(plane: Plane, windows: pd.DataFrame, limits: Limits) -> None:
+    """Draw each window as a box at the right, closed ones hatched; what's in it if there's room."""
+    place, line = plane.axes.get_yaxis_transform(), (limits[1] - limits[0]) // LINES
+    said: list[int] = []
+    for start, row in windows.sort_values("lost", ascending=False, kind="stable").iterrows():
         bottom, middle, top = moments([start, start + WINDOW_MS // 2, start + WINDOW_MS])
         plane.axes.fill_between(
             [1.015, 1.045], bottom, top, transform=place, clip_on=False, facecolor="none",
             edgecolor=INK_ON_PAPER, hatch="////" if row["closed"] else "", lw=0.7,
         )  # fmt: skip
-        if len(windows) <= 24:
+        if all(abs(start - other) >= line for other in said):
+            said.append(start)
             lost = f" and {row['lost']:,} ✗" if row["lost"] else ""
             words = f"{row['kept']:,}{lost} {'closed' if row['closed'] else 'open'}"
             plane.axes.text(1.055, middle, words, transform=place, va="center", fontsize=7)
