@@ -108,6 +108,10 @@ BARE = {
         "outputMode", "foreachBatch", "checkpointLocation", "maxOffsetsPerTrigger", "trigger",
         "psycopg.connect", "PRIMARY KEY", "ON CONFLICT", "excluded.count", "SIGSTOP",
     ),
+    "42_the_owners_page": (
+        "hashlib", "F.theta_sketch_agg", "F.theta_sketch_estimate", "F.countDistinct", "groupBy",
+        "psycopg.connect", "theta_union", "urlopen", "produce(",
+    ),
     "31_active_groups": (
         "readStream", "kafka-assigned", "startingOffsets", "max_by", ".join(", "writeStream",
         "outputMode", "foreachBatch", "checkpointLocation", "trigger", "RocksDBStateStoreProvider",

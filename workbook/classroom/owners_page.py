@@ -70,7 +70,7 @@ def traffic_of(connection: psycopg.Connection[Any], ad: str) -> Traffic:
     sources: dict[str, int] = {}
     rows = connection.execute(
         "SELECT day, type, source, count FROM counts WHERE ad = %s AND day > "
-        "(SELECT max(day) FROM counts WHERE ad = %s) - %s",
+        "(SELECT least(max(day), current_date + 1) FROM counts WHERE ad = %s) - %s",
         (ad, ad, DAYS),
     )
     for day, kind, source, count in rows:

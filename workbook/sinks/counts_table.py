@@ -91,8 +91,6 @@ class CountsTable(OnceSink):
         self._checkpoint, self._horizon, self._kept = checkpoint, horizon, kept
         self._epoch, self._fence = -1, Fence({}, {})
         self._open: psycopg.Connection[Any] | None = None
-        self._clocks: dict[int, int] = {}
-        self._reached: dict[int, int] = {}
         self.fates: dict[str, int] = {}
         """The number of records of each fate, as of the last micro-batch."""
 
@@ -111,7 +109,6 @@ class CountsTable(OnceSink):
         """Write a micro-batch as ``OnceSink`` does, and again if the database was away."""
         self._retrying(lambda: super(CountsTable, self).write(rows, batch))
         self.fates = self._fates
-        self._reached = {**self._reached, **self._clocks}
 
     def resume(self, query: str, committed: int, planned: int) -> None:
         """Refuse as ``OnceSink`` does, and wait for a database that is away."""
@@ -139,10 +136,6 @@ class CountsTable(OnceSink):
     def counts(self) -> Mapping[str, int]:
         """Return the number of records of each fate."""
         return self.fates
-
-    def completed(self) -> int | None:
-        """Return the arrival (ms) that the slowest partition has reached, None before one has."""
-        return min((clock for clock in self._reached.values() if clock >= 0), default=None)
 
     def close(self) -> None:
         """Close the connection."""

@@ -1,0 +1,67 @@
+"""Exercises of chapter 42: what does the owner see?"""
+
+from __future__ import annotations
+
+from workbook.classroom.questions import Option, Question, Recall
+from workbook.lessons.the_owners_page.several_days import several_days
+from workbook.lessons.the_owners_page.week_on_spark import week_on_spark
+from workbook.views import pipeline as draw
+
+actions, table = draw.topic("ad_actions"), draw.sink("counts, viewers", "tables in PostgreSQL")
+
+paths = (
+    (draw.producer("actions"), actions, draw.query("ad_statistics", state="hashes"), table),
+    (draw.producer("bad records"), actions),
+    (table, draw.sink("the owner's page", "picture")),
+)
+
+problems = (several_days, week_on_spark)
+
+recall = Recall(
+    Question(
+        "40",
+        "The same action arrives twice within a minute. How often does `run ad_statistics` count "
+        "it?",
+        (
+            Option("once: its hash is still in the state"),
+            Option(
+                "twice, since each record has an offset of its own",
+                "Two records with the same bytes are a repetition, whatever their offsets are.",
+            ),
+            Option(
+                "once, because the topic is compacted",
+                "The long-lived topic isn't compacted, and compaction would come too late.",
+            ),
+        ),
+    ),
+    Question(
+        "41",
+        "Why does an action that arrives two days late still change the count of its day?",
+        (
+            Option(
+                "the watermark is longer than two days",
+                "There is no window of days in Spark's state that a watermark could close.",
+            ),
+            Option("the totals are in the database: each micro-batch adds to them"),
+            Option(
+                "it is counted on the day on which it arrives",
+                "It belongs to the day in Oslo on which it happened.",
+            ),
+        ),
+    ),
+    Question(
+        "32",
+        "A dashboard asks a store while the query writes to it. What does it see?",
+        (
+            Option(
+                "the rows that are written so far, in the middle of a micro-batch too",
+                "A micro-batch is one transaction: a reader sees all of it or nothing.",
+            ),
+            Option(
+                "nothing, until the query has ended",
+                "Readers and the writer don't wait for each other.",
+            ),
+            Option("the rows as of the last whole micro-batch"),
+        ),
+    ),
+)
