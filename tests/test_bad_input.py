@@ -106,7 +106,7 @@ TABLES = {
             (b"\xff", with_more(CLICK)),
             *edits(b"t", CLICK, ("home", "h\\u00f6me \\ud83d\\ude00 \\\\ud800 ü }", None)),
             *edits(b"t", CLICK, ('"t1"', "null", None), (AT, '"timestamp":0', None)),
-            *edits(b"t", CLICK, ("home", "", None), ("7,", f"{2**63 - 1},", None)),
+            *edits(b"t", CLICK, ("home", "", None), (":7,", f":{2**63 - 1},", None)),
         ],
         bad=[
             (b"t", None, Reason.EMPTY),
