@@ -20,7 +20,7 @@ Stored = tuple[int, str, str]
 Asked = tuple[str | None, int, int]
 """A key, or None for all of them, and the first and the last start of a window (ms), inclusive."""
 
-SHOWN, LINES = 10, 12
+SHOWN, LINES = 8, 12
 """Windows (the newest) and keys that are drawn at most."""
 
 
