@@ -262,6 +262,7 @@ PICTURES = {
     "21_us_share_holders": {"The groups, change by change": "groups", "One update:": "update"},
     "30_consumer_offsets": {"Each cell is a byte": "record_bytes"},
     "31_active_groups": {"Groups over time": "group_life"},
+    "42_the_owners_page": {"How is my ad doing": "owners_page"},
 }
 """Chapter to the captions of its pictures, and the names under which they are kept."""
 

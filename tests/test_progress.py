@@ -108,7 +108,7 @@ def noted(clocks: Clocks, row: dict[str, Any]) -> None:
 
 
 def test_a_merge_says_what_a_visit_waits_for_until_one_is_complete() -> None:
-    clocks = Clocks(("tracking", "orders"))
+    clocks = Clocks(("tracking", "orders"), 2)
     assert not clocks.shown("2 minutes").notes
     row = {"partition": 0, "timestamp": 5000, "newest_0": 5000, "newest_1": 9000, "open": 3}
     row["emitted"] = 0
@@ -135,7 +135,7 @@ def test_a_merge_says_what_a_visit_waits_for_until_one_is_complete() -> None:
 def test_a_merge_says_whose_clock_it_is(
     newest: tuple[int, int | None], clock: int | None, says: str
 ) -> None:
-    clocks = Clocks(("tracking", "orders"))
+    clocks = Clocks(("tracking", "orders"), 2)
     times = {"timestamp": clock, "newest_0": newest[0], "newest_1": newest[1]}
     other = {"timestamp": 7000, "newest_0": 7000, "newest_1": 9000} if clock is None else times
     for number, row in enumerate((times, other) if clock is None and newest[1] else (times,)):

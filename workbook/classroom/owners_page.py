@@ -34,22 +34,24 @@ class OwnersPage:
         self._url, self._schema = url, schema
         self._open: psycopg.Connection[Any] | None = None
         self._last, self._asked = Traffic(ad), 0.0
+        self._page = owners_page(self._last)
 
     def __call__(self) -> Picture:
-        """Ask for the numbers, and draw them."""
+        """Ask for the numbers, and draw them if they have changed."""
         try:
-            self._last, self._asked = self._look(), time.time()
+            traffic, self._asked = self._look(), time.time()
         except psycopg.errors.UndefinedTable:
             return self._noted("The tables don't exist yet: start `run ad_statistics`.")
         except psycopg.OperationalError:
             self._open = None
             at = moment(round(self._asked) * 1000) + " UTC" if self._asked else "nowhere yet"
             return self._noted(f"PostgreSQL doesn't answer: these numbers are from {at}.")
-        return owners_page(self._last)
+        if traffic != self._last:
+            self._last, self._page = traffic, owners_page(traffic)
+        return self._page
 
     def _noted(self, words: str) -> Picture:
-        page = owners_page(self._last)
-        return replace(page, words=f"{words} {page.words}")
+        return replace(self._page, words=f"{words} {self._page.words}")
 
     def _look(self) -> Traffic:
         connection = self._open

@@ -48,16 +48,21 @@ class Sample:
 def lag_grows(samples: Sequence[Sample]) -> str:
     """Say so if the least lag of each third of a minute is greater than that of the one before.
 
-    A micro-batch lets the lag rise until it ends, so only the least values tell of a trend.
+    A micro-batch lets the lag rise until it ends, so only the least values tell of a trend, and
+    only if a micro-batch has ended in each third; or if none has in all of the minute.
     """
     minute = _minute(samples)
-    parts: list[list[int]] = [[], [], []]
+    parts: list[list[Sample]] = [[], [], []]
     for sample in minute:
         if sample.lag is not None:
-            parts[min(int((sample.time - minute[0].time) / WINDOW_S * 3), 2)].append(sample.lag)
+            parts[min(int((sample.time - minute[0].time) / WINDOW_S * 3), 2)].append(sample)
     if not all(parts) or minute[0].lag is None or minute[-1].lag is None:
         return ""
-    first, second, third = map(min, parts)
+    if minute[0].read == minute[-1].read:
+        return _reads_nothing(minute[-1].lag - minute[0].lag)
+    if any(part[0].read == part[-1].read for part in parts):
+        return ""
+    first, second, third = (min(s.lag for s in part if s.lag is not None) for part in parts)
     arrived = minute[-1].read + minute[-1].lag - minute[0].read - minute[0].lag
     if not first < second < third or third - first <= GROWTH * arrived:
         return ""
@@ -65,6 +70,16 @@ def lag_grows(samples: Sequence[Sample]) -> str:
         f"The lag has grown for a minute, from {first:,} to {third:,} records: more records arrive "
         "than the query reads. Give Spark more cores, or raise --max-per-batch; if a producer only "
         "catches up, wait until it has."
+    )
+
+
+def _reads_nothing(arrived: int) -> str:
+    if arrived <= 0:
+        return ""
+    return (
+        f"For a minute the query has read nothing, while {arrived:,} records arrived. Look whether "
+        "a micro-batch takes so long (the phases say so); a merge with --max-lead also waits for "
+        "the topic that is behind, which must send heartbeats, or needs --idle-timeout."
     )
 
 
@@ -77,9 +92,10 @@ def clock_stands(samples: Sequence[Sample]) -> str:
     if not minute[0].read < middle.read < minute[-1].read:
         return ""
     at, read = datetime.fromtimestamp(minute[0].clock / 1000, UTC), minute[-1].read - minute[0].read
+    stands = f"has stood still at {at:%Y-%m-%d %H:%M:%S} UTC" if minute[0].clock else "is missing"
     return (
-        f"The clock has stood still at {at:%Y-%m-%d %H:%M:%S} UTC for a minute, while {read:,} "
-        "records were read: no later result is completed. Find the partition whose newest event "
+        f"The clock {stands} for a minute, while {read:,} records were read: no later result is "
+        "completed. Find the partition whose newest event "
         "time stands still, and look at its producer; without events it must send heartbeats."
     )
 

@@ -146,7 +146,7 @@ class EventTimeMerge(System):
         raw = _read(job, topics, where_to_start(config, options, job.checkpoint))
         idle = options.idle_timeout and milliseconds("--idle-timeout", options.idle_timeout)
         visits = merged_visits(timed(raw), letters, topics, number, limits(options), idle)
-        clocks = Clocks(topics)
+        clocks = Clocks(topics, number)
         topic = MergedTopic(config, options.out, topics, letters)
         sinks: list[Sink | ExecutorSink] = [topic, clocks]
         return Started(

@@ -64,12 +64,12 @@ def require_offsets(
 
 
 class Clocks(Sink):
-    """Notes where each partition of a merge stands, by its rows of kind clock."""
+    """Notes where each of the ``number`` partitions of a merge stands, by rows of kind clock."""
 
     kind = "clocks"
 
-    def __init__(self, topics: Sequence[str]) -> None:
-        self._topics = tuple(topics)
+    def __init__(self, topics: Sequence[str], number: int) -> None:
+        self._topics, self._number = tuple(topics), number
         self.partitions: dict[int, Mapping[str, Any]] = {}
 
     def write(self, rows: pa.Table, batch: Batch) -> None:
@@ -86,8 +86,9 @@ class Clocks(Sink):
         return {name: self.sum_of(name) for name in SUMS}
 
     def completed(self) -> int:
-        """Return the clock (ms) of the slowest partition, 0 while one has none."""
-        return min((row["timestamp"] or 0 for row in self.partitions.values()), default=0)
+        """Return the clock (ms) of the slowest partition, 0 while one has none or is unheard."""
+        clocks = [row["timestamp"] or 0 for row in self.partitions.values()]
+        return min(clocks, default=0) if len(clocks) == self._number else 0
 
     def line(self) -> str:
         """Count the visits, and name the slowest partition."""

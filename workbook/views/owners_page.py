@@ -19,7 +19,7 @@ CAPTION = "How is my ad doing? Each step is a day in Oslo; look for days that di
 LOOKS = {
     ActionType.VIEW: (BLUE, ""),
     ActionType.READ: (BLUE, "///"),
-    ActionType.CLICK: (ORANGE, "..."),
+    ActionType.CLICK: (ORANGE, "\\\\\\"),
     ActionType.MESSAGE: (GREEN, "|||"),
     ActionType.FAVOURITE: (RED, "---"),
     ActionType.EMAIL: (GREY, "xxx"),
