@@ -1,4 +1,4 @@
-"""How far groups are behind, in messages and in seconds, from their commits and sampled ends."""
+"""Measure lag, in messages and in seconds, from groups' commits and sampled end offsets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ APART = 0.1
 
 
 class Lag(NamedTuple):
-    """What a group has yet to read: ``messages``, and the oldest is ``seconds`` old.
+    """The number of messages that a group has yet to read; the oldest is ``seconds`` old.
 
     With ``at_least`` that is a lower bound: the message is older than the first sample. With
     ``partly`` the lag of some partitions is unknown.
@@ -30,11 +30,11 @@ class Lag(NamedTuple):
 
 
 Commits = Sequence[Mapping[str, Any]]
-"""What a group has committed: topic, partition, offset (the one to read next)."""
+"""The commits of a group: topic, partition, offset (the one to read next)."""
 
 
 class Samples:
-    """Where a partition ended, over time: (ms, offset), the older the further apart."""
+    """A partition's end offsets over time, as (ms, offset): the older, the further apart."""
 
     def __init__(self) -> None:
         self.times, self.numbers = array("q"), array("q")
@@ -78,7 +78,7 @@ class Samples:
 
 
 class EndSamples:
-    """Where partitions ended in the last hour; times are in ms of any one clock."""
+    """The end offsets of partitions in the last hour; times are in ms of any one clock."""
 
     def __init__(self) -> None:
         self._of: dict[Place, Samples] = {}

@@ -1,4 +1,4 @@
-"""A table of state in segments, so that a batch costs what it changes and not what is kept.
+"""A table of state in segments: a batch costs as much as it changes, however large the table is.
 
 A segment is sorted by a hash of the columns that rows are looked up by, and never changed. What a
 batch writes becomes a new one, whose rows hide older rows with the same key. As they grow, segments
@@ -25,7 +25,7 @@ YOUNG_ROWS = 256
 
 @dataclass(frozen=True)
 class Keyed:
-    """How a table is kept: its rows are looked up ``by`` columns and known by these and ``also``.
+    """The layout of a table: rows are looked up ``by`` columns; these and ``also`` are its key.
 
     A row is forgotten once ``expires`` (bigint, never null) is passed. Of the ``least`` columns
     (bigint) each segment knows the smallest value. Without any column the table is read and
@@ -45,7 +45,7 @@ class Keyed:
 
 @dataclass(frozen=True)
 class Segment:
-    """A segment and what is known of it without reading it: rows, the range of ``expires``.
+    """A segment, with the facts that are known before it is read: rows, the range of ``expires``.
 
     ``frame`` is there if it's young or new; the others are loaded by name.
     """

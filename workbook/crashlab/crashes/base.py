@@ -119,10 +119,10 @@ class Filled:
 
 @dataclass(frozen=True)
 class Traced:
-    """What became of each record of the input's partition 0, up to its ``end``.
+    """The fate of each record of the input's partition 0, up to the partition's ``end``.
 
-    ``counted`` are the offsets of those that must be counted, and ``published`` leads from these
-    to the offset of the first result that counts them. ``thing`` is what these are ("page view").
+    ``counted`` are the offsets of the records that must be counted; ``published`` maps such an
+    offset to that of the first result that counts it. ``thing`` names one of them ("page view").
     """
 
     thing: str
@@ -198,17 +198,17 @@ class Judged:
 
 
 class Crashes(ABC):
-    """How a system is crashed: it's run with these ``words``, and with those of ``out``."""
+    """The crashes of a system, which is run with these ``words`` and with those of ``out``."""
 
     variants: ClassVar[tuple[Variant, ...]]
     """The first one is taken where none is named."""
 
     own: ClassVar[Variant | None] = None
-    """How a loop is run that somebody else wrote, where the system can do so."""
+    """Runs a loop that somebody else wrote; None where the system can't."""
 
     words: ClassVar[tuple[str, ...]] = ()
     partitions: ClassVar[int] = 1
-    """Of the topic that it reads."""
+    """The partitions of the topic that it reads."""
 
     def variant(self, name: str | None) -> Variant:
         """Return a variant by its name, or the first; raise ``NoSuchCrash`` if there is none."""
@@ -252,7 +252,7 @@ class Crashes(ABC):
 
 
 class TopicCrashes(Crashes):
-    """How a system is crashed whose results are in a topic, named by ``--out``."""
+    """The crashes of a system that writes its results to a topic, named by ``--out``."""
 
     def out(self, name: str, folder: Path) -> tuple[str, ...]:
         return ("--out", name)
