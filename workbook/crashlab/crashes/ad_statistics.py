@@ -88,7 +88,7 @@ class AdStatisticsCrashes(Crashes):
         block = stream.block(0, ACTIONS)
         values, arrivals = block["value"].to_pylist(), block["arrival"].to_pylist()
         send_replicated(config, topic, zip(values, arrivals, strict=True))
-        return Filled(ACTIONS, stream.expected(0, ACTIONS))
+        return Filled(ACTIONS, stream.expected(0, ACTIONS).assign(value=values))
 
     def judge(self, filled: Filled, outputs: Outputs) -> Verdict:
         """Judge totals, fates and viewers by the ledger, and the dead letters by their reasons."""
