@@ -63,14 +63,17 @@ def archived(actions: int, folder: Path) -> None:
     assert (*found, rejected) == (actions, actions, right.fates[Fate.REJECTED]), (found, rejected)
     files = [file.stat().st_size for file in folder.rglob("*.parquet")]
     print(f"archived: {actions / took:,.0f} messages/s in a fresh session, all are there once")
-    print(f"{len(files):,} files, {sum(files) / 1e6:,.0f} MB, {sum(files) / actions:.0f} bytes each")
+    print(
+        f"{len(files):,} files, {sum(files) / 1e6:,.0f} MB, {sum(files) / actions:.0f} bytes each"
+    )
     spark.stop()
 
 
-def asked(spark: SparkSession, query: str) -> float:
+def asked(spark: SparkSession, query: str) -> tuple[float, int]:
+    """Return the seconds until Python has all rows, and how many they are."""
     began = time.monotonic()
-    spark.sql(query).collect()
-    return time.monotonic() - began
+    rows = len(spark.sql(query).collect())
+    return time.monotonic() - began, rows
 
 
 def main() -> None:
@@ -86,9 +89,9 @@ def main() -> None:
         spark.read.parquet(str(folder)).createOrReplaceTempView("messages")
         print(f"the folder is opened in {time.monotonic() - began:.2f} s")
         for number, query in enumerate(queries(), 1):
-            first = asked(spark, query)
-            p50 = statistics.median(asked(spark, query) for _ in range(options.runs))
-            print(f"query {number}: first {first:.2f} s, warm p50 {p50:.2f} s")
+            first, rows = asked(spark, query)
+            p50 = statistics.median(asked(spark, query)[0] for _ in range(options.runs))
+            print(f"query {number}: {rows:,} rows, first {first:.2f} s, warm p50 {p50:.2f} s")
         spark.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -83,9 +83,7 @@ class ParquetFolder(ExecutorSink):
     def _write(self, rows: DataFrame, path: str) -> None:
         cores = rows.sparkSession.sparkContext.defaultParallelism
         sorted_rows = rows.coalesce(cores).sortWithinPartitions(self._by, self._sort)
-        writer = sorted_rows.write.mode("overwrite").partitionBy(self._by)
-        # Polars takes the file _SUCCESS for data.
-        writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false").parquet(path)
+        sorted_rows.write.mode("overwrite").partitionBy(self._by).parquet(path)
 
 
 def _mark(query: str) -> str:

@@ -39,11 +39,13 @@ class Archive(System):
 
     def check(self, options: Namespace) -> None:
         from workbook.spark.checkpoints import place
+        from workbook.spark.cluster import require_reachable
 
         if not options.folder:
             raise WorkbookError(
                 "Expected a folder for the Parquet files, but got none. Name one: --folder PATH."
             )
+        require_reachable(Path(options.folder), "folder")
         require_folder(Path(options.folder), "--folder")
         known = place(Path(options.checkpoint)) if options.checkpoint else ("", -1, -1)
         _folder(options).resume(*known)
