@@ -158,7 +158,7 @@ def test_the_rows_of_a_micro_batch_are_sent_by_spark_and_handed_on(
     out = TableTopic(broker.client_config(), name, "client").on_executors()
     rows = changes(("Bob", ["IBM"]), ("Al", None), ("Zoë", ["F", "IBM"]))
     batch = spark.createDataFrame(rows).repartition(2)
-    handed_on = out.through(batch)
+    handed_on = out.through(batch, Batch("query", 0))
     assert (out.written, records(broker, name)) == (0, []), "before they are computed"
     found = handed_on.toArrow()
     assert found.sort_by("client").to_pylist() == rows.sort_by("client").to_pylist()
@@ -182,7 +182,7 @@ def test_a_keys_rows_keep_their_order_across_what_a_task_is_given_at_a_time(
     usual = spark.conf.get(setting)
     spark.conf.set(setting, 1)
     try:
-        assert out.on_executors().through(batch).count() == 3
+        assert out.on_executors().through(batch, Batch("query", 0)).count() == 3
     finally:
         spark.conf.set(setting, usual)
     assert records(broker, name) == [

@@ -24,7 +24,6 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from workbook.errors import NewSchema
 from workbook.sinks.viewers import sketch_of
 from workbook.sources import ad_actions
 from workbook.sources.records import DeadLetterSink
@@ -120,7 +119,9 @@ def squeezed(
     """Send a task's dead letters; return its rows without their bytes."""
     rejected = rows.filter(pl.col("reason").is_not_null())
     if ids and (rejected["reason"] == Reason.UNKNOWN_SCHEMA.value).any():
-        _require_unknown(rejected, set(ids()) - set(known))
+        unknown = rejected.filter(pl.col("reason") == Reason.UNKNOWN_SCHEMA.value)["value"]
+        found = {int.from_bytes(value[1:5]) for value in unknown}
+        ad_actions.require_unknown(found, set(ids()) - set(known))
     old = rows.filter(pl.col("reason").is_null() & pl.col("too_old") & ~pl.col("owner"))
     letters = pl.concat([rejected, old.with_columns(reason=pl.lit(Reason.TOO_OLD.value))])
     if dead_letters is not None and len(letters):
@@ -131,17 +132,6 @@ def squeezed(
     return rows.drop("key", "value", "topic").with_columns(
         (pl.col("offset") >= fence).alias("counts"), pl.col("partition").alias(BUCKET)
     )
-
-
-def _require_unknown(rejected: pl.DataFrame, new: Collection[int]) -> None:
-    unknown = rejected.filter(pl.col("reason") == Reason.UNKNOWN_SCHEMA.value)["value"]
-    later = {int.from_bytes(value[1:5]) for value in unknown} & {*new}
-    if later:
-        raise NewSchema(
-            f"Expected records of the schemas that the query knows, but one has schema id "
-            f"{min(later)}, which was registered later. Start the query again: it asks for all "
-            "schemas at its start."
-        )
 
 
 # --- the state --------------------------------------------------------------------------------

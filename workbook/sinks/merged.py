@@ -16,7 +16,7 @@ from workbook.kafka.partitioning import require_partitions
 from workbook.kafka.producer import Delivery, Record
 from workbook.kafka.require import PATIENCE_S, require_topic, topic_ids
 from workbook.kafka.start_offsets import headers
-from workbook.spark.runner import ExecutorSink
+from workbook.spark.runner import Batch, ExecutorSink
 from workbook.streams.events.merged import MERGED, STARTS
 from workbook.streams.events.reasons import Reason
 
@@ -50,7 +50,7 @@ class MergedTopic(ExecutorSink):
         self.config, self.topic, self.dead_letters = dict(config), topic, dead_letters
         self.sources = topic_ids(config, sources)
 
-    def through(self, rows: DataFrame) -> DataFrame:
+    def through(self, rows: DataFrame, batch: Batch) -> DataFrame:
         """Return the clocks of a micro-batch, whose visits are sent on their way.
 
         Raises ``PartitionedApart`` once a topic has another number of partitions.

@@ -77,7 +77,7 @@ class ExecutorTableTopic(ExecutorSink):
         """The number of rows that the broker has taken."""
         return self._delivered.value if self._delivered else 0
 
-    def through(self, rows: DataFrame) -> DataFrame:
+    def through(self, rows: DataFrame, batch: Batch) -> DataFrame:
         """Return the same rows; a task hands its own on once all of them are delivered."""
         if self._delivered is None:
             self._delivered = rows.sparkSession.sparkContext.accumulator(0)

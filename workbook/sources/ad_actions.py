@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import date, datetime, time
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.avro.functions import from_avro
 
+from workbook.errors import NewSchema
 from workbook.sources.records import RECORD
 from workbook.streams.events.ad_actions import (
     ARRIVAL,
@@ -41,20 +42,11 @@ def parse(raw: DataFrame, schemas: Mapping[int, str], same: Column | None = None
     there is one or the action is too old ``key``, ``value`` and ``topic``. Records are rejected by
     the rules of ``decode``.
     """
-    decoded = raw.select(
-        "key", "value", "topic", "partition", "offset",
-        _arrival().alias("arrival"),
-        _action(schemas).alias("action"),
-    ).withColumn("hash", F.xxhash64(F.col("value") if same is None else same))  # fmt: skip
-    reason, at = F.col("reason"), F.col("action.time")
-    too_old = at < F.col("arrival") - MAX_AGE_MS
-    kept = [F.when(reason.isNotNull() | too_old, F.col(c)).alias(c) for c in RECORD[:3]]
-    day = F.to_date(F.convert_timezone(None, F.lit(OSLO.key), F.timestamp_millis(at)))
-    return decoded.withColumn("reason", _reason(schemas)).select(
+    letter = F.col("reason").isNotNull() | F.col("too_old")
+    kept = [F.when(letter, F.col(c)).alias(c) for c in RECORD[:3]]
+    return decoded(raw, schemas, same).select(
         "action.ad", "action.type", "action.source", "action.user", "action.owner",
-        F.when(reason.isNull(), day).alias("day"),  # a time of year 290,000 would be an error
-        too_old.alias("too_old"),
-        "hash", "arrival", "partition", "offset", "reason", *kept,
+        "day", "too_old", "hash", "arrival", "partition", "offset", "reason", *kept,
     )  # fmt: skip
 
 
@@ -73,6 +65,44 @@ def before(raw: DataFrame, offsets: Mapping[int, int]) -> DataFrame:
     ends = [F.lit(number).cast("bigint") for place in offsets.items() for number in place]
     end = F.create_map(*ends)[F.col("partition").cast("bigint")]
     return raw.where(F.col("offset") < end)
+
+
+def decoded(raw: DataFrame, schemas: Mapping[int, str], same: Column | None = None) -> DataFrame:
+    """Decode record values, and judge them, without leaving out anything of a record.
+
+    In as for ``parse``. Out, a row per record: its ``key``, ``value``, ``topic``, ``partition`` and
+    ``offset``; ``arrival``, ``hash``, ``reason``, ``too_old`` and ``day`` (null where rejected) as
+    for ``parse``; ``action``, a struct of the reader's schema, with nulls where it can't be read.
+    """
+    at = F.col("action.time")
+    return (
+        raw.select(
+            "key", "value", "topic", "partition", "offset",
+            _arrival().alias("arrival"),
+            _action(schemas).alias("action"),
+        )
+        .withColumn("hash", F.xxhash64(F.col("value") if same is None else same))
+        .withColumn("reason", _reason(schemas))
+        .withColumn("too_old", at < F.col("arrival") - MAX_AGE_MS)
+        # A time of year 290,000 would be an error, so a rejected record has no day.
+        .withColumn("day", F.when(F.col("reason").isNull(), day_in_oslo(at)))
+    )  # fmt: skip
+
+
+def day_in_oslo(ms: Column) -> Column:
+    """Return the date in Oslo at a time (ms)."""
+    return F.to_date(F.convert_timezone(None, F.lit(OSLO.key), F.timestamp_millis(ms)))
+
+
+def require_unknown(ids: Collection[int], registered: Collection[int]) -> None:
+    """Raise ``NewSchema`` if a schema id that the query didn't know is registered by now."""
+    later = {*ids} & {*registered}
+    if later:
+        raise NewSchema(
+            f"Expected records of the schemas that the query knows, but one has schema id "
+            f"{min(later)}, which was registered later. Start the query again: it asks for all "
+            "schemas at its start."
+        )
 
 
 def _arrival() -> Column:

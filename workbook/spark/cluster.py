@@ -60,8 +60,8 @@ def _absolute(folder: Path) -> Path:
     return Path(os.path.abspath(folder))
 
 
-def require_reachable(checkpoint: Path | None) -> None:
-    """Refuse a checkpoint that the executors can't reach; None stands for a fresh one.
+def require_reachable(checkpoint: Path | None, what: str = "checkpoint") -> None:
+    """Refuse a checkpoint or folder that the executors can't reach; None: a fresh checkpoint.
 
     State is written by the executors, offsets by the driver: one folder for all. Raises
     ``CannotGoOn``.
@@ -71,9 +71,9 @@ def require_reachable(checkpoint: Path | None) -> None:
         return
     came = f"{checkpoint} isn't below it" if shared and checkpoint else "it isn't set"
     raise CannotGoOn(
-        f"Expected a checkpoint that the executors of {master()} reach too, below WORKBOOK_SHARED, "
+        f"Expected a {what} that the executors of {master()} reach too, below WORKBOOK_SHARED, "
         f"but {came}. Set WORKBOOK_SHARED to a folder that is mounted at the same path on this "
-        "machine and on each worker, and name a --checkpoint in there."
+        f"machine and on each worker, and name a --{what} in there."
     )
 
 

@@ -62,8 +62,14 @@ class ExecutorSink(Tells, ABC):
     kind: ClassVar[str] = "sink"
 
     @abstractmethod
-    def through(self, rows: DataFrame) -> DataFrame:
-        """Return the rows for the next sink; computing them writes ``rows``."""
+    def through(self, rows: DataFrame, batch: Batch) -> DataFrame:
+        """Return the rows for the next sink; ``rows`` are written now, or when these are computed.
+
+        It may get a micro-batch twice, with the same rows.
+        """
+
+    def resume(self, query: str, committed: int, planned: int) -> None:
+        """Refuse to continue a query, as ``Sink.resume``."""
 
 
 class OnPoint:
@@ -117,14 +123,14 @@ def start_query(
 
     def write(frame: DataFrame, number: int) -> None:
         passes("before-compute")
+        context = frame.sparkSession.sparkContext
+        batch = Batch(context.getLocalProperty("sql.streaming.queryId") or "", number)
         for sink in first:
             passes(f"before-{sink.kind}")
-            frame = sink.through(frame)
+            frame = sink.through(frame, batch)
         frame = passes.within("mid-batch", frame)
         # Compute every row in either case: a stateful query needs all its partitions to be read.
         if then:
-            context = frame.sparkSession.sparkContext
-            batch = Batch(context.getLocalProperty("sql.streaming.queryId") or "", number)
             table = frame.toArrow()
             for writer in then:
                 passes(f"before-{writer.kind}")
@@ -134,7 +140,7 @@ def start_query(
         passes("before-checkpoint")
 
     def begin(frame: DataFrame, checkpoint: Path) -> StreamingQuery:
-        for each in then:
+        for each in sinks:
             each.resume(*checkpoints.place(checkpoint))
         stream = frame.writeStream.outputMode("update").foreachBatch(write)
         with in_rocksdb(frame.sparkSession):

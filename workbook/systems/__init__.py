@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbook.systems.active_groups import ActiveGroups
 from workbook.systems.ad_statistics import AdStatistics
+from workbook.systems.archive import Archive
 from workbook.systems.base import System
 from workbook.systems.event_time_merge import EventTimeMerge
 from workbook.systems.page_views import PageViews
@@ -14,7 +15,7 @@ SYSTEMS: dict[str, System] = {
     system.name: system
     for system in (
         *(PageViews(), EventTimeMerge(), ShareHolders(), ActiveGroups(), Replicate()),
-        AdStatistics(),
+        *(AdStatistics(), Archive()),
     )
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,29 @@ if TYPE_CHECKING:
     from workbook.spark.runner import Sink
 
 
+SUBJECT = Option(
+    "--subject", str, "the registry's subject of the schemas", default="ad_actions-value"
+)
+
+
+def schemas_of(subject: str) -> Callable[[], dict[int, str]]:
+    """Return a function that asks the registry for the subject's schemas by id.
+
+    Raises ``NoSuchSchema`` if there is none now, ``RegistryUnreachable`` now or when called.
+    """
+    from workbook.kafka.registry import versions
+    from workbook.stack.addresses import registry
+
+    known = partial(versions, registry("run"), subject)
+    if not known():
+        raise NoSuchSchema(
+            f"Expected the registry to have a schema under the subject {subject!r}, but it has "
+            "none: every record would be rejected. Check --subject, and that whoever writes the "
+            "records has registered their schema (`workbook generate ad_actions` does)."
+        )
+    return known
+
+
 class AdStatistics(System):
     """Actions from a long-lived topic in; counts in PostgreSQL out, each action counted once."""
 
@@ -36,9 +59,7 @@ class AdStatistics(System):
 
     own = (
         Option("--out", topic, "a compacted topic for the totals", "none; the database alone"),
-        Option(
-            "--subject", str, "the registry's subject of the schemas", default="ad_actions-value"
-        ),
+        SUBJECT,
         Option(
             "--schema", schema_name, "the database's schema for tables", default="ad_statistics"
         ),
@@ -105,7 +126,6 @@ class AdStatistics(System):
 
     def start(self, job: Job) -> Started:
         from workbook.kafka.offsets import first_since
-        from workbook.kafka.registry import versions
         from workbook.kafka.require import require_topic
         from workbook.pipelines.ad_statistics import ad_statistics
         from workbook.sinks.counts_table import CountsTopic
@@ -115,18 +135,10 @@ class AdStatistics(System):
         from workbook.sources.kafka import kafka_stream
         from workbook.spark import checkpoints
         from workbook.spark.progress import timed
-        from workbook.stack.addresses import registry
 
         options, config = job.options, job.config
         source = options.source
-        known = partial(versions, registry("run"), options.subject)
-        if not known():
-            raise NoSuchSchema(
-                f"Expected the registry to have a schema under the subject {options.subject!r}, "
-                "but it has none: every record would be a dead letter. Check --subject, and that "
-                "whoever writes the records has registered their schema (`workbook generate "
-                "ad_actions` does)."
-            )
+        known = schemas_of(options.subject)
         partitions = require_topic(config, source)
         query = checkpoints.place(job.checkpoint)[0]
         counts = _table(self.name, job, query)

@@ -13,12 +13,12 @@ SQLITE = b"SQLite format 3\0"
 """How each file of SQLite begins."""
 
 
-def require_folder(folder: Path) -> None:
-    """Refuse a checkpoint that is a file, or stands where nothing can be written."""
+def require_folder(folder: Path, option: str = "--checkpoint") -> None:
+    """Refuse an option's folder that is a file, or is where nothing can be written."""
     why = _unwritable(folder)
     if why:
         raise CannotGoOn(
-            f"Expected a folder to write to, but --checkpoint {folder} isn't one: {why}. Choose "
+            f"Expected a folder to write to, but {option} {folder} isn't one: {why}. Choose "
             "a folder that can be written."
         )
 

@@ -111,7 +111,7 @@ class AdStatisticsCrashes(Crashes):
         block = stream.block(0, ACTIONS)
         values, arrivals = block["value"].to_pylist(), block["arrival"].to_pylist()
         send_replicated(config, topic, zip(values, arrivals, strict=True))
-        return Filled(ACTIONS, stream.expected(0, ACTIONS))
+        return Filled(ACTIONS, stream.expected(0, ACTIONS).assign(value=values))
 
     def prepare(self, variant: Variant, filled: Filled, outputs: Outputs) -> None:
         """For a replay: leave a live query's fence and counts, which are wrong on its days."""

@@ -1,0 +1,40 @@
+"""Archive ad actions: a row per record, so that a count can be followed to its messages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from workbook.sources.ad_actions import day_in_oslo, decoded
+from workbook.streams.events.ad_actions import HEAD, MAX_ARRIVAL_MS
+
+VERSION = 1
+
+
+def archived(raw: DataFrame, schemas: Mapping[int, str]) -> DataFrame:
+    """Return a row per record, rejected and repeated ones included.
+
+    In: the columns of Spark's Kafka source, headers included, and the registry's ``schemas`` by
+    id. Out: ``topic``, ``partition``, ``offset``; ``arrival`` (bigint, ms) and ``hash`` (bigint, of
+    the value) as for ``sources.ad_actions.parse``; the action's ``event_id`` (bigint), ``ad``,
+    ``type``, ``source``, ``user`` (bigint), ``time`` (bigint, ms) and ``owner`` (boolean), null
+    where they can't be read; ``too_old`` (boolean); ``schema_id`` (int, the value's bytes 2 to 5,
+    null where it has none); ``day`` (date, in Oslo: of the action, or of the arrival where it is
+    rejected); ``reason`` (string, null where accepted).
+    """
+    arrived = day_in_oslo(F.least("arrival", F.lit(MAX_ARRIVAL_MS)))
+    return decoded(raw, schemas).select(
+        "topic", "partition", "offset", "arrival", "hash",
+        *(f"action.{name}" for name in ("event_id", "ad", "type", "source", "user", "time")),
+        "action.owner", "too_old",
+        _schema_id().alias("schema_id"),
+        F.coalesce("day", arrived).alias("day"),
+        "reason",
+    )  # fmt: skip
+
+
+def _schema_id() -> Column:
+    number = F.conv(F.hex(F.substring("value", 2, HEAD - 1)), 16, 10)
+    return F.when(F.length("value") >= HEAD, number.try_cast("int"))
