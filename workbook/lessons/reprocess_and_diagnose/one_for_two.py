@@ -135,9 +135,9 @@ one_for_two = frame_exercise(
     task="Write a function that gets messages of the archive and returns `partition` and `offset` "
     "of those that only the bug drops, each once.\n\n"
     "Such a message has *earlier neighbours*, and none of them has its `hash`. An earlier "
-    "neighbour has the same `partition`, `ad`, `type` and `user`, a smaller `offset`, and an `arrival` at "
-    "most 600,000 ms before. Leave out messages with a `reason` everywhere: they were rejected. On "
-    "a partition, arrivals rise with the offsets.\n\n"
+    "neighbour has the same `partition`, `ad`, `type` and `user`, a smaller `offset`, and an "
+    "`arrival` at most 600,000 ms before. Leave out messages with a `reason` everywhere: they were "
+    "rejected. On a partition, arrivals rise with the offsets.\n\n"
     "User 1 views the bike at offsets 0, 1 and 2, a minute apart. Offset 2 has the hash of offset "
     "0. Only offset 1 is returned: 2 is a true repeat.",
     schema="partition INT, offset BIGINT, arrival BIGINT, hash BIGINT, ad STRING, type STRING, "
