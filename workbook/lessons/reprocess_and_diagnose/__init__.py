@@ -27,7 +27,7 @@ recall = Recall(
                 "Kafka has committed its offsets for the group",
                 "Spark's source commits no offsets to Kafka. They are in the checkpoint.",
             ),
-            Option("the sink knows how far it had come"),
+            Option("the sink knows which records its results are from"),
             Option(
                 "it reads everything again, and the sink recognises each result",
                 "That would take as long as the whole log. The sink says where to begin.",
