@@ -146,7 +146,9 @@ def in_postgres(pairs: int = 10_000) -> None:
                 sketches: list[bytes] = []
                 making = seconds(lambda u=users, s=sketches: s.extend(map(sketch_of, u)))
                 ads = [f"ad-{ad:05d}" for ad in range(pairs)]
-                rows = pa.table({"ad": ads, "day": [date(2026, 1, 15)] * pairs, "sketch": sketches})
+                days, zeros = [date(2026, 1, 15)] * pairs, [0] * pairs
+                columns = {"ad": ads, "day": days, "generation": zeros, "sketch": sketches}
+                rows = pa.table(columns)
                 with connection.transaction():
                     writing = seconds(lambda r=rows: add_viewers(connection, r))
                 print(f"micro-batch {number}: {sum(views):,} views of {pairs:,} ads, ", end="")

@@ -3,35 +3,27 @@
 from __future__ import annotations
 
 import json
-import secrets
 from collections.abc import Callable
-from pathlib import Path
 
-import pandas as pd
 import polars as pl
-import psycopg
 import pytest
+from ad_runs import Run
 from labs import until
 from pyspark.sql import SparkSession
 
 from workbook.errors import CannotGoOn
 from workbook.kafka.broker import Broker
-from workbook.kafka.readers import read_dead_letters
 from workbook.pipelines import ad_statistics
 from workbook.sinks.viewers import sketch_of
 from workbook.sources.ad_actions import parse
 from workbook.spark import session
-from workbook.spark.runner import OnPoint
-from workbook.stack.addresses import database, registry
+from workbook.stack.addresses import registry
 from workbook.stack.client import lease
 from workbook.streams.events.ad_actions import HORIZON_MS, VERSIONS, AdAction, Fate, encode, head
-from workbook.streams.generators.ad_actions import AdActionStream, prepare
-from workbook.streams.ledgers.actions import judge
+from workbook.streams.generators.ad_actions import AdActionStream
 from workbook.streams.records import send_replicated
 from workbook.systems import SYSTEMS
-from workbook.systems.base import Job
 from workbook.tables.state import State, empty
-from workbook.topics import Topic
 
 NOW = 1_790_000_000_000
 IDS = {11: VERSIONS[0], 12: VERSIONS[1]}
@@ -160,50 +152,6 @@ def test_the_arrival_is_the_replicators_header_or_the_timestamp(spark, header, a
 
 
 # --- the whole system, on real servers --------------------------------------------------------
-
-
-class Run:
-    """A system's runs over one long-lived topic, in a schema of its own."""
-
-    def __init__(self, broker: Broker, spark: SparkSession, name: str, partitions: int) -> None:
-        self.broker, self.spark, self.system = broker, spark, SYSTEMS["ad_statistics"]
-        self.name = f"{name}_{secrets.token_hex(3)}"
-        self.config, self.topic = broker.client_config(), Topic(f"{self.name}.long", partitions)
-        words = ["--in", self.topic.name, "--subject", f"{self.name}-value", "--schema", self.name]
-        self.options = self.system.options([*words, "--out", f"{self.name}.totals"])
-        self.options.max_per_batch = 4_000
-        results = self.system.results(self.options, partitions)
-        broker.create(self.topic, self.topic.dead_letters, *results)
-        self.ids = prepare(self.name, registry("test"))["ids"]
-
-    def send(self, stream: AdActionStream, first: int, last: int) -> None:
-        block = stream.block(first, last)
-        values, arrivals = block["value"].to_pylist(), block["arrival"].to_pylist()
-        send_replicated(self.config, self.topic.name, zip(values, arrivals, strict=True))
-
-    def start(self, checkpoint: Path, at: OnPoint | None = None):
-        job = Job(self.spark, self.broker, self.options, checkpoint, at or OnPoint())
-        return self.system.start(job).running
-
-    def through(self, checkpoint: Path) -> None:
-        with self.start(checkpoint) as running:
-            running.process_all()
-
-    def ask(self, query: str) -> list[tuple]:
-        with psycopg.connect(database("test")) as connection:
-            connection.execute(f'SET search_path TO "{self.name}"')
-            return connection.execute(query).fetchall()
-
-    def verdict(self, expected: pd.DataFrame):
-        columns = ["ad", "day", "type", "source", "count"]
-        counts = pd.DataFrame(self.ask("SELECT * FROM counts"), columns=columns)
-        accounts = dict(self.ask("SELECT fate, sum(count)::bigint FROM fates GROUP BY fate"))
-        letters = read_dead_letters(self.config, self.topic.dead_letters.name)
-        return judge(expected, counts, accounts, letters)
-
-    def viewers(self) -> dict[tuple, bytes]:
-        rows = self.ask("SELECT ad, day, sketch FROM viewers")
-        return {(ad, day): sketch for ad, day, sketch in rows}
 
 
 @pytest.fixture

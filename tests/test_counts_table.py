@@ -140,7 +140,7 @@ def test_nobody_waits_for_ever(table, schema: str, url: str, monkeypatch) -> Non
     monkeypatch.setattr(counts_table, "_LIMITS", limits)
     made = table()
     with psycopg.connect(url) as other:
-        other.execute(f"LOCK TABLE {schema}.counts")
+        other.execute(f"LOCK TABLE {schema}.counts_by_generation")
         with pytest.raises(DatabaseUnreachable, match="lock"):
             made.write(counts(("a", 1)), Batch("q", 0))
     made.write(counts(("a", 1)), Batch("q", 0))
@@ -161,7 +161,7 @@ def test_it_begins_a_horizon_before_the_fence(table) -> None:
 def test_tables_that_somebody_changed_are_refused_with_what_to_do(table, schema, url) -> None:
     made = table()
     with psycopg.connect(url) as connection:
-        connection.execute(f"ALTER TABLE {schema}.counts DROP COLUMN source CASCADE")
+        connection.execute(f"ALTER TABLE {schema}.counts_by_generation DROP COLUMN source CASCADE")
     with pytest.raises(CannotGoOn, match=r"Somebody changed them.*start again"):
         made.write(counts(("a", 1)), Batch("q", 0))
 
@@ -179,7 +179,7 @@ def test_viewers_are_written_with_their_micro_batch_or_not_at_all(table) -> None
         {"ad": "a", "day": DAY, "estimate": 3}
     ]
     assert made.fates == {"accepted": 6}
-    made.ask("UPDATE viewers SET sketch = substr(sketch, 1, 20) RETURNING ad")
+    made.ask("UPDATE viewers_by_generation SET sketch = substr(sketch, 1, 20) RETURNING ad")
     with pytest.raises(CannotGoOn, match="ad 'a' and day 2026-01-15"):
         made.write(rows(4), Batch("q", 2))
     assert totals(made) == {"a": 6}, "nothing of that micro-batch"

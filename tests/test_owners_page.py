@@ -78,13 +78,14 @@ def test_the_page_follows_the_tables(url: str, schema: str) -> None:
         ]
         old = (MONDAY - timedelta(DAYS), "view", "search", 99)
         connection.cursor().executemany(
-            "INSERT INTO counts VALUES ('bike', %s, %s, %s, %s)", [*rows, old]
+            "INSERT INTO counts_by_generation VALUES ('bike', %s, %s, %s, 0, %s)", [*rows, old]
         )
         tuesday = MONDAY + timedelta(1)
-        connection.execute("INSERT INTO counts VALUES ('bike', %s, 'click', 'email', 1)", [tuesday])
+        click = "INSERT INTO counts_by_generation VALUES ('bike', %s, 'click', 'email', 0, 1)"
+        connection.execute(click, [tuesday])
         for day, users in ((MONDAY, [1, 2, 3]), (tuesday, [3, 4])):
             connection.execute(
-                "INSERT INTO viewers VALUES ('bike', %s, %s, %s)",
+                "INSERT INTO viewers_by_generation VALUES ('bike', %s, 0, %s, %s)",
                 [day, sketch_of(users), len(users)],
             )
         shown = page()
@@ -100,7 +101,8 @@ def test_a_database_that_is_away_leaves_the_last_numbers(url: str, schema: str) 
     page = OwnersPage(url, schema, "bike")
     with psycopg.connect(url, autocommit=True, options=f"-c search_path={schema}") as connection:
         connection.execute(TABLES.read_text())
-        connection.execute("INSERT INTO counts VALUES ('bike', %s, 'view', 'search', 7)", [MONDAY])
+        views = "INSERT INTO counts_by_generation VALUES ('bike', %s, 'view', 'search', 0, 7)"
+        connection.execute(views, [MONDAY])
     assert page().words.startswith("7 views")
     page._url, page._open = "postgresql://127.0.0.1:1/nobody", None
     assert re.match(

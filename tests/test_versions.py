@@ -19,7 +19,7 @@ ACCEPTED: dict[str, tuple[int, str]] = {
     "share_holders": (2, "58f32293c0d0"),
     "active_groups": (2, "6c4e1e2a9e22"),
     "replicate": (1, "6b8318c204b6"),
-    "ad_statistics": (2, "9bc1a6070b10"),
+    "ad_statistics": (2, "7488887180ea"),
 }
 """Of each system the version, and the hash of what its pipeline is made of."""
 

@@ -101,7 +101,10 @@ def connect(schema: str) -> psycopg.Connection:
 
 def rows(*of: tuple[str, date, list[int]]) -> pa.Table:
     return pa.Table.from_pylist(
-        [{"ad": ad, "day": day, "sketch": sketch_of(users)} for ad, day, users in of]
+        [
+            {"ad": ad, "day": day, "generation": 0, "sketch": sketch_of(users)}
+            for ad, day, users in of
+        ]
     )
 
 
@@ -134,7 +137,7 @@ def test_two_writers_lose_no_viewer(schema: str) -> None:
 
 def test_a_stored_sketch_that_cannot_be_read_names_its_row(connection) -> None:
     add_viewers(connection, rows(("a", DAY, [1]), ("b", DAY, [1])))
-    connection.execute("UPDATE viewers SET sketch = 'old' WHERE ad = 'b'")
+    connection.execute("UPDATE viewers_by_generation SET sketch = 'old' WHERE ad = 'b'")
     with pytest.raises(CannotGoOn, match=r"ad 'b' and day 2026-01-15.*delete it.*start again"):
         add_viewers(connection, rows(("a", DAY, [2]), ("b", DAY, [2])))
     assert viewers_of(connection, "a", DAY, DAY).unique == 1

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 CONSUMER_OFFSETS = "__consumer_offsets"
 """Kafka's own topic, where consumer groups keep what they have committed, and who is in them."""
 
+DEAD_LETTERS = ".dead-letters"
+"""The end of the name of a topic of dead letters."""
+
 FOREVER = {
     # Events are dated in the past on purpose: neither retention nor the broker may drop them.
     "retention.ms": "-1",
@@ -43,7 +46,7 @@ class Topic:
     @property
     def dead_letters(self) -> Topic:
         """Return the topic for records that a reader of this one rejects."""
-        return Topic(f"{self.name}.dead-letters", 1)
+        return Topic(f"{self.name}{DEAD_LETTERS}", 1)
 
 
 def new_topic(stream: str, notebook: str, partitions: int = 1) -> Topic:

@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 from psycopg import IsolationLevel, sql
 
-from workbook.sinks.viewers import estimate, merged
+from workbook.sinks.viewers import estimate, merged, sketches_by_day
 from workbook.streams.events.ad_actions import ActionType
 from workbook.views.owners_page import Traffic, owners_page
 from workbook.views.picture import Picture, moment
@@ -67,7 +67,7 @@ class OwnersPage:
 
 
 def traffic_of(connection: psycopg.Connection[Any], ad: str) -> Traffic:
-    """Return what the tables ``counts`` and ``viewers`` know of the newest ``DAYS`` of an ad."""
+    """Return what the views ``counts`` and ``viewers`` know of the newest ``DAYS`` of an ad."""
     counts: dict[date, dict[str, int]] = {}
     sources: dict[str, int] = {}
     rows = connection.execute(
@@ -81,8 +81,7 @@ def traffic_of(connection: psycopg.Connection[Any], ad: str) -> Traffic:
         if kind == ActionType.VIEW:
             sources[source] = sources.get(source, 0) + count
     first = min(counts, default=date.max - timedelta(1))
-    viewers = connection.execute(
-        "SELECT day, sketch, estimate FROM viewers WHERE ad = %s AND day >= %s", (ad, first)
-    ).fetchall()
-    unique = estimate(merged(sketch for _, sketch, _ in viewers))
-    return Traffic(ad, counts, {day: number for day, _, number in viewers}, unique, sources)
+    sketches = sketches_by_day(connection, ad, first)
+    viewers = {day: estimate(sketch) for day, sketch in sketches.items()}
+    unique = estimate(merged(sketches.values()))
+    return Traffic(ad, counts, viewers, unique, sources)

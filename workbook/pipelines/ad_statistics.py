@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 import polars as pl
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import (
     BinaryType,
@@ -76,6 +76,7 @@ def ad_statistics(
     *,
     ids: Callable[[], Collection[int]] | None = None,
     counted: Mapping[int, int] | None = None,
+    same: Column | None = None,
 ) -> DataFrame:
     """Count each accepted action once, and account for all others.
 
@@ -93,10 +94,11 @@ def ad_statistics(
       -1 before there are as many.
 
     Records before the offset in ``counted`` (by partition) fill the state, and count as nothing.
+    ``same`` is what makes two records the same; None: all bytes of the value (``parse``).
     ``ids`` asks the registry for all schema ids it knows now: a task that meets one that isn't in
     ``schemas`` raises ``NewSchema``. Needs Spark's RocksDB state store.
     """
-    parsed = ad_actions.parse(raw, schemas)
+    parsed = ad_actions.parse(raw, schemas, same)
     squeeze = partial(
         squeezed, dead_letters=dead_letters, known=set(schemas), ids=ids, counted=counted or {}
     )

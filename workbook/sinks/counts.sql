@@ -1,17 +1,38 @@
+-- A replay counts the event days `first_day` to `last_day` again. It fills `generation` with the
+-- records before `offsets`; from these on the live query writes `generation` + 1 of those days.
+CREATE TABLE IF NOT EXISTS replays (
+    generation bigint PRIMARY KEY,
+    topic text NOT NULL,                    -- the id of the topic
+    first_day date NOT NULL, last_day date NOT NULL,
+    offsets jsonb NOT NULL,                 -- the live query's next offset of each partition
+    shown boolean NOT NULL DEFAULT false    -- until it is, nobody sees the generation
+);
+
 -- The number of actions of an ad on a day in Oslo, by type and traffic source.
-CREATE TABLE IF NOT EXISTS counts (
-    ad text, day date, type text, source text,
+CREATE TABLE IF NOT EXISTS counts_by_generation (
+    ad text, day date, type text, source text, generation bigint,
     count bigint NOT NULL,
-    PRIMARY KEY (ad, day, type, source)
+    PRIMARY KEY (ad, day, type, source, generation)
 );
 
 -- The different users who viewed an ad on a day in Oslo: a theta sketch, and their number by it.
-CREATE TABLE IF NOT EXISTS viewers (
-    ad text, day date,
+CREATE TABLE IF NOT EXISTS viewers_by_generation (
+    ad text, day date, generation bigint,
     sketch bytea STORAGE EXTERNAL NOT NULL, -- hashes can't be compressed
     estimate bigint NOT NULL,
-    PRIMARY KEY (ad, day)
+    PRIMARY KEY (ad, day, generation)
 );
+
+-- What is shown. A day has several generations from the start of its replay on: their counts are
+-- added here; their sketches are rows, which a reader unites.
+CREATE OR REPLACE VIEW counts AS
+    SELECT ad, day, type, source, sum(count)::bigint AS count FROM counts_by_generation
+    WHERE generation NOT IN (SELECT generation FROM replays WHERE NOT shown)
+    GROUP BY ad, day, type, source;
+
+CREATE OR REPLACE VIEW viewers AS
+    SELECT ad, day, sketch, estimate FROM viewers_by_generation
+    WHERE generation NOT IN (SELECT generation FROM replays WHERE NOT shown);
 
 -- The fate of every record that a pipeline has read; `reason` says why one was rejected.
 CREATE TABLE IF NOT EXISTS fates (

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -54,9 +55,10 @@ class Fence:
 
 
 class CountsTable(OnceSink):
-    """Adds rows of kind ``count`` to the table ``counts``, and all fates to the table ``fates``.
+    """Adds rows of kind ``count`` to the counts, and all fates to the table ``fates``.
 
-    Rows of kind ``viewers`` are merged into the table ``viewers``.
+    Rows of kind ``viewers`` are merged into the sketches. Counts and sketches have a *generation*:
+    0, or behind a day's last replay the next one (``sinks/replay.py``).
 
     A transaction also moves the *fence*: which micro-batch of which query is in the database, and
     the offsets where it ends. The fence has an epoch. ``claim`` raises it, and a run whose epoch is
@@ -118,9 +120,11 @@ class CountsTable(OnceSink):
         """Return the present rows of ``counts`` with these keys."""
         columns = [keys[name].to_pylist() for name in KEY]
         wanted = "SELECT * FROM unnest(%s::text[], %s::date[], %s::text[], %s::text[])"
-        return self.ask(
-            f"SELECT counts.* FROM counts JOIN ({wanted}) AS wanted (ad, day, type, source) "
-            "USING (ad, day, type, source)",
+        return self.ask(  # the view would add up all its keys before it is joined
+            "SELECT ad, day, type, source, sum(count)::bigint AS count FROM counts_by_generation "
+            f"JOIN ({wanted}) AS wanted (ad, day, type, source) USING (ad, day, type, source) "
+            "WHERE generation NOT IN (SELECT generation FROM replays WHERE NOT shown) "
+            "GROUP BY ad, day, type, source",
             columns,
         )
 
@@ -171,8 +175,9 @@ class CountsTable(OnceSink):
         """Empty nothing: another query continues the counts."""
 
     def _put(self, connection: psycopg.Connection[Any], rows: pa.Table) -> None:
-        self._add_counts(connection, rows.filter(pc.equal(rows["kind"], "count")))
-        viewers = rows.filter(pc.equal(rows["kind"], "viewers"))
+        placed = self._placed(connection, rows)
+        self._add_counts(connection, placed.filter(pc.equal(placed["kind"], "count")))
+        viewers = placed.filter(pc.equal(placed["kind"], "viewers"))
         if len(viewers):
             add_viewers(connection, viewers)
         no_fates = pa.array(["count", "viewers", "clock"])
@@ -182,16 +187,39 @@ class CountsTable(OnceSink):
             zip(clocks["partition"].to_pylist(), clocks["count"].to_pylist(), strict=True)
         )
 
+    def _placed(self, connection: psycopg.Connection[Any], rows: pa.Table) -> pa.Table:
+        """Return the rows of each day that this table takes, with their ``generation``."""
+        days = pc.unique(rows["day"].drop_null())
+        generations = self._generations(connection, days.to_pylist())
+        of_days = pa.array([generations.get(day) for day in days.to_pylist()], pa.int64())
+        placed = rows.append_column(
+            "generation", pc.take(of_days, pc.index_in(rows["day"], value_set=days))
+        )
+        return placed.filter(pc.is_valid(placed["generation"]))
+
+    def _generations(
+        self, connection: psycopg.Connection[Any], days: Sequence[date]
+    ) -> dict[date, int]:
+        """Return the generation to write, by day: the one behind the day's last replay."""
+        found = connection.execute(
+            "SELECT day, coalesce(max(generation) + 1, 0) FROM unnest(%s::date[]) AS asked (day) "
+            "LEFT JOIN replays ON day BETWEEN first_day AND last_day GROUP BY day",
+            [days],
+        )
+        return dict(found.fetchall())
+
     def _add_counts(self, connection: psycopg.Connection[Any], rows: pa.Table) -> None:
-        counts = rows.group_by(list(KEY)).aggregate([("count", "sum")])
-        added = counts.select([*KEY, "count_sum"]).filter(pc.greater(counts["count_sum"], 0))
-        connection.execute("CREATE TEMP TABLE added (LIKE counts) ON COMMIT DROP")
+        by = [*KEY, "generation"]
+        counts = rows.group_by(by).aggregate([("count", "sum")])
+        added = counts.select([*by, "count_sum"]).filter(pc.greater(counts["count_sum"], 0))
+        connection.execute("CREATE TEMP TABLE added (LIKE counts_by_generation) ON COMMIT DROP")
         csv = io.BytesIO()
         pyarrow.csv.write_csv(added, csv, pyarrow.csv.WriteOptions(include_header=False))
         with connection.cursor().copy("COPY added FROM STDIN (FORMAT csv)") as copy:
             copy.write(csv.getvalue())
         connection.execute(
-            "INSERT INTO counts SELECT * FROM added ON CONFLICT (ad, day, type, source) "
+            "INSERT INTO counts_by_generation AS counts SELECT * FROM added "
+            "ON CONFLICT (ad, day, type, source, generation) "
             "DO UPDATE SET count = counts.count + excluded.count"
         )
 
@@ -206,7 +234,7 @@ class CountsTable(OnceSink):
         self._fates = self._all_fates(connection)
 
     def _note(self, connection: psycopg.Connection[Any], batch: Batch) -> None:
-        ends = planned_ends(self._checkpoint / "0", batch.number, self._name)
+        ends = self._ends(batch)
         offsets, born = json.dumps(ends), json.dumps(self._fence.counted)
         connection.execute(
             "UPDATE fence SET query = %s, batch = %s, offsets = %s, born = %s "
@@ -219,7 +247,14 @@ class CountsTable(OnceSink):
             (*self._mine, batch.query, batch.number, self._records),
         )
         self._note_reached(connection, ends)
+        self._finish(connection, ends)
         self._at("before-commit")
+
+    def _finish(self, connection: psycopg.Connection[Any], ends: Mapping[int, int]) -> None:
+        """Do what belongs to the end of a transaction that has read up to the offsets ``ends``."""
+
+    def _ends(self, batch: Batch) -> dict[int, int]:
+        return planned_ends(self._checkpoint / "0", batch.number, self._name)
 
     def _note_reached(self, connection: psycopg.Connection[Any], ends: Mapping[int, int]) -> None:
         """Note the arrival that each partition has reached, and forget what no start needs."""

@@ -75,33 +75,37 @@ def _read(sketch: bytes) -> compact_theta_sketch:
 
 
 def add_viewers(connection: psycopg.Connection[Any], rows: pa.Table) -> None:
-    """Merge a micro-batch's sketches (``ad``, ``day``, ``sketch``) into the table ``viewers``.
+    """Merge a micro-batch's sketches (``ad``, ``day``, ``generation``, ``sketch``) into the table.
 
     A sketch that doesn't change isn't written. Raises ``CannotGoOn`` if a stored one can't be read.
     """
-    new = defaultdict[tuple[str, date], list[bytes]](list)
-    for row in rows.select(["ad", "day", "sketch"]).to_pylist():
-        new[row["ad"], row["day"]].append(row["sketch"])
-    # Runs of two topics may write one table: between reading and writing a row only one of them.
-    connection.execute("SELECT pg_advisory_xact_lock('viewers'::regclass::oid::bigint)")
+    new = defaultdict[tuple[str, date, int], list[bytes]](list)
+    for row in rows.select(["ad", "day", "generation", "sketch"]).to_pylist():
+        new[row["ad"], row["day"], row["generation"]].append(row["sketch"])
+    # Runs of two topics may write one table: between reading and writing a row only one of them. A
+    # replay, whose last transaction may take minutes, has a generation of its own.
+    for generation in sorted({generation for *_, generation in new}):
+        table = "'viewers_by_generation'::regclass::oid::int"
+        connection.execute(f"SELECT pg_advisory_xact_lock({table}, %s)", [generation])
     cursor = connection.cursor(binary=True)  # %b: binary, too, a third of the time of text
     cursor.execute(
-        "SELECT ad, day, sketch FROM viewers JOIN unnest(%b::text[], %b::date[]) AS new (ad, day) "
-        "USING (ad, day)",
-        [[ad for ad, _ in new], [day for _, day in new]],
+        "SELECT ad, day, generation, sketch FROM viewers_by_generation "
+        "JOIN unnest(%b::text[], %b::date[], %b::bigint[]) AS new (ad, day, generation) "
+        "USING (ad, day, generation)",
+        [[key[part] for key in new] for part in range(3)],
     )
-    stored = {(ad, day): sketch for ad, day, sketch in cursor}
+    stored = {tuple(key): sketch for *key, sketch in cursor}
     changed = []
-    for (ad, day), sketches in new.items():
-        before = stored.get((ad, day))
-        after = _with_stored(before, sketches, ad, day)
+    for key, sketches in new.items():
+        before = stored.get(key)
+        after = _with_stored(before, sketches, *key[:2])
         if after != before:
-            changed.append((ad, day, after, estimate(after)))
+            changed.append((*key, after, estimate(after)))
     cursor.execute(
-        "INSERT INTO viewers SELECT * FROM unnest(%b::text[], %b::date[], %b::bytea[], "
-        "%b::bigint[]) ON CONFLICT (ad, day) DO UPDATE SET sketch = excluded.sketch, "
-        "estimate = excluded.estimate",
-        [[row[column] for row in changed] for column in range(4)],
+        "INSERT INTO viewers_by_generation SELECT * FROM unnest(%b::text[], %b::date[], "
+        "%b::bigint[], %b::bytea[], %b::bigint[]) ON CONFLICT (ad, day, generation) "
+        "DO UPDATE SET sketch = excluded.sketch, estimate = excluded.estimate",
+        [[row[column] for row in changed] for column in range(5)],
     )
 
 
@@ -110,21 +114,30 @@ def _with_stored(stored: bytes | None, sketches: list[bytes], ad: str, day: date
         return merged(sketches if stored is None else [stored, *sketches])
     except SketchUnreadable as error:
         raise CannotGoOn(
-            f"The row of ad {ad!r} and day {day} in the table viewers can't be merged with new "
-            f"viewers. {error} Nothing of this micro-batch is written. Bring the row back from a "
-            "backup, or delete it (the viewers of that day are then counted from here on); then "
-            "start again with the same --checkpoint."
+            f"The row of ad {ad!r} and day {day} in the table viewers_by_generation can't be "
+            f"merged with new viewers. {error} Nothing of this micro-batch is written. Bring the "
+            "row back from a backup, or delete it (the viewers of that day are then counted from "
+            "here on); then start again with the same --checkpoint."
         ) from None
 
 
 def viewers_of(connection: psycopg.Connection[Any], ad: str, first: date, last: date) -> Viewers:
     """Return the viewers of an ad from the ``first`` day to the ``last``, both included.
 
-    The connection's ``search_path`` has the table ``viewers``.
+    The connection's ``search_path`` has the view ``viewers``.
     """
+    sketches = sketches_by_day(connection, ad, first, last)
+    together = merged(sketches.values())
+    return Viewers(estimate(together), sum(map(estimate, sketches.values())))
+
+
+def sketches_by_day(
+    connection: psycopg.Connection[Any], ad: str, first: date, last: date = date.max
+) -> dict[date, bytes]:
+    """Return the sketch of each of these days; the generations of a replayed day are united."""
     rows = connection.execute(
-        "SELECT sketch, estimate FROM viewers WHERE ad = %s AND day BETWEEN %s AND %s",
+        "SELECT day, array_agg(sketch) FROM viewers WHERE ad = %s AND day BETWEEN %s AND %s "
+        "GROUP BY day ORDER BY day",
         (ad, first, last),
-    ).fetchall()
-    together = merged(sketch for sketch, _ in rows)
-    return Viewers(estimate(together), sum(number for _, number in rows))
+    )
+    return {day: merged(of) if len(of) > 1 else of[0] for day, of in rows}

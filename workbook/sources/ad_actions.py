@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date, datetime, time
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
@@ -12,6 +13,7 @@ from workbook.sources.records import RECORD
 from workbook.streams.events.ad_actions import (
     ARRIVAL,
     HEAD,
+    HORIZON_MS,
     MAX_ACTION_BYTES,
     MAX_AGE_MS,
     MAX_ARRIVAL_MS,
@@ -27,13 +29,14 @@ from workbook.streams.events.reasons import Reason
 _PLAIN = rf"\A{PLAIN}\z"
 
 
-def parse(raw: DataFrame, schemas: Mapping[int, str]) -> DataFrame:
+def parse(raw: DataFrame, schemas: Mapping[int, str], same: Column | None = None) -> DataFrame:
     """Decode record values as ad actions, and mark the other records with a reason.
 
     In: the columns of Spark's Kafka source, headers included. ``schemas`` are the writers' schemas
     by their id in the registry. Out, a row per record: ``ad``, ``type`` and ``source`` (string),
     ``user`` (bigint), ``day`` (date, in Oslo), ``owner`` and ``too_old`` (boolean); ``hash``
-    (bigint, of the value), ``arrival`` (bigint, ms: the replicator's header, else the record's
+    (bigint, of what makes two records the ``same``: a column of ``value`` and ``action``, by
+    default the value), ``arrival`` (bigint, ms: the replicator's header, else the record's
     timestamp), ``partition``, ``offset``; ``reason`` (string, null where accepted), and only where
     there is one or the action is too old ``key``, ``value`` and ``topic``. Records are rejected by
     the rules of ``decode``.
@@ -41,19 +44,35 @@ def parse(raw: DataFrame, schemas: Mapping[int, str]) -> DataFrame:
     decoded = raw.select(
         "key", "value", "topic", "partition", "offset",
         _arrival().alias("arrival"),
-        F.xxhash64("value").alias("hash"),
         _action(schemas).alias("action"),
-    )  # fmt: skip
-    reason, time = F.col("reason"), F.col("action.time")
-    too_old = time < F.col("arrival") - MAX_AGE_MS
+    ).withColumn("hash", F.xxhash64(F.col("value") if same is None else same))  # fmt: skip
+    reason, at = F.col("reason"), F.col("action.time")
+    too_old = at < F.col("arrival") - MAX_AGE_MS
     kept = [F.when(reason.isNotNull() | too_old, F.col(c)).alias(c) for c in RECORD[:3]]
-    day = F.to_date(F.convert_timezone(None, F.lit(OSLO.key), F.timestamp_millis(time)))
+    day = F.to_date(F.convert_timezone(None, F.lit(OSLO.key), F.timestamp_millis(at)))
     return decoded.withColumn("reason", _reason(schemas)).select(
         "action.ad", "action.type", "action.source", "action.user", "action.owner",
         F.when(reason.isNull(), day).alias("day"),  # a time of year 290,000 would be an error
         too_old.alias("too_old"),
         "hash", "arrival", "partition", "offset", "reason", *kept,
     )  # fmt: skip
+
+
+def needed_since(first: date) -> int:
+    """Return the arrival (ms) from which on a replay needs all records, if it counts this day.
+
+    An action may arrive up to MAX_AHEAD_MS before its event time, and a repetition up to HORIZON_MS
+    after its first arrival.
+    """
+    midnight = datetime.combine(first, time(), OSLO)
+    return int(midnight.timestamp() * 1000) - MAX_AHEAD_MS - HORIZON_MS
+
+
+def before(raw: DataFrame, offsets: Mapping[int, int]) -> DataFrame:
+    """Return the records before these next offsets; none of a partition that isn't named."""
+    ends = [F.lit(number).cast("bigint") for place in offsets.items() for number in place]
+    end = F.create_map(*ends)[F.col("partition").cast("bigint")]
+    return raw.where(F.col("offset") < end)
 
 
 def _arrival() -> Column:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import ClassVar, TextIO
+from typing import Any, ClassVar, TextIO
 
 import pyarrow as pa
 from py4j.protocol import Py4JNetworkError
@@ -89,6 +89,7 @@ def start_query(
     at: OnPoint | None = None,
     again: Again | None = None,
     rejected: Callable[[], Mapping[str, int]] = dict,
+    ends: bool = False,
 ) -> Running:
     """Start a query that writes each micro-batch of ``rows`` to each of the sinks, in order.
 
@@ -100,6 +101,7 @@ def start_query(
     each sink, and ``before-checkpoint``. When the query fails, ``again`` gets the failure's text;
     the query then continues with the rows that ``again`` returns, or ends if these are None.
     ``rejected`` returns the dead letters since the start, by reason, for the query's progress.
+    With ``ends`` the query reads what its topics hold now, and ends.
 
     After a crash Spark runs the unfinished micro-batch again, so a sink writes each row at least
     once. A sink that records the batch in the same transaction as its rows writes it exactly once.
@@ -110,6 +112,8 @@ def start_query(
     passes = at or OnPoint()
     first = [sink for sink in sinks if isinstance(sink, ExecutorSink)]
     then = [sink for sink in sinks if isinstance(sink, Sink)]
+
+    trigger: dict[str, Any] = {"availableNow": True} if ends else {"processingTime": every}
 
     def write(frame: DataFrame, number: int) -> None:
         passes("before-compute")
@@ -134,7 +138,7 @@ def start_query(
             each.resume(*checkpoints.place(checkpoint))
         stream = frame.writeStream.outputMode("update").foreachBatch(write)
         with in_rocksdb(frame.sparkSession):
-            return _start(stream, checkpoint, processingTime=every)
+            return _start(stream, checkpoint, **trigger)
 
     progress = Progress(*sinks, rejected=rejected)
     return _running(rows, begin, checkpoint, progress, again)
@@ -169,7 +173,7 @@ def start_copy(
     return _running(rows, begin, checkpoint, Progress(), None)
 
 
-def _start(stream: DataStreamWriter, checkpoint: Path, **trigger: str) -> StreamingQuery:
+def _start(stream: DataStreamWriter, checkpoint: Path, **trigger: Any) -> StreamingQuery:
     return stream.trigger(**trigger).start(checkpointLocation=str(checkpoint / "0"))
 
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 from argparse import Namespace
 from collections.abc import Mapping
+from datetime import date, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from workbook.errors import NoSuchSchema
+from workbook.errors import CannotGoOn, NoSuchSchema, WorkbookError
+from workbook.streams.events.ad_actions import OSLO
 from workbook.systems.base import Job, Shown, Started, System
-from workbook.systems.options import Option, schema_name, topic
-from workbook.topics import Topic, compacted
+from workbook.systems.options import Option, day, schema_name, topic
+from workbook.topics import DEAD_LETTERS, Topic, compacted
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
+    from workbook.kafka.broker import Broker
     from workbook.sinks.counts_table import CountsTable
     from workbook.spark.runner import Sink
 
@@ -39,31 +42,82 @@ class AdStatistics(System):
         Option(
             "--schema", schema_name, "the database's schema for tables", default="ad_statistics"
         ),
+        Option("--from", day, "replay event days from this one on, and end", "count what arrives"),
+        Option("--to", day, "the last day of the replay", "count what arrives"),
     )
 
+    same: Column | None = None
+    """What makes two actions the same, for those who try another rule: see ``parse``."""
+
     def begins(self, options: Namespace) -> str:
+        if _days(options):
+            return "It starts a quarter of an hour before the first day, or continues its replay"
         return "It starts where the fence in the database says, or with the first record"
 
+    def check(self, options: Namespace) -> None:
+        """Refuse days that no replay can have."""
+        first, last = vars(options)["from"], vars(options)["to"]
+        if not first and not last:
+            return
+        if not first or not last or first > last:
+            raise WorkbookError(
+                f"Expected the first and the last day of a replay, but got --from {first} and "
+                f"--to {last}. Name both; for one day, name it twice."
+            )
+        today = datetime.now(OSLO).date()
+        if last > today:
+            raise WorkbookError(
+                f"Expected days up to today ({today} in Oslo), but got --to {last}: nothing can "
+                "be replayed before it has arrived. Name an earlier day."
+            )
+        if options.out:
+            raise WorkbookError(
+                "Expected a replay without --out: it repairs the database. Leave --out out; the "
+                "topic gets the new total of a key with the key's next action."
+            )
+
+    def check_topics(self, broker: Broker, options: Namespace) -> None:
+        """Refuse a replay of days whose first records the topic has deleted."""
+        from workbook.kafka.offsets import first_since, partition_offsets
+        from workbook.sources.ad_actions import needed_since
+
+        if not (days := _days(options)):
+            return
+        config = broker.client_config()
+        first = first_since(config, options.source, needed_since(days[0]))
+        for at in partition_offsets(config, options.source):
+            if 0 < at.begin == first[at.partition]:
+                raise CannotGoOn(
+                    f"Expected {options.source} to have all records of {days[0]}, but its "
+                    f"partition {at.partition} begins at offset {at.begin}, within that day or "
+                    "later: older records are deleted, and their actions would be missing from "
+                    "the new counts. Name a later --from, or leave the old counts as they are."
+                )
+
     def remembers(self, options: Namespace) -> Mapping[str, Any]:
-        """Return where it counts."""
-        return {"schema": options.schema}
+        """Return where it counts, and the days of a replay."""
+        days = _days(options)
+        replays = {"replays": f"{days[0]} to {days[1]}"} if days else {}
+        return {"schema": options.schema, **replays}
 
     def results(self, options: Namespace, partitions: int) -> list[Topic]:
         return [compacted(options.out, partitions)] if options.out else []
 
     def start(self, job: Job) -> Started:
+        from workbook.kafka.offsets import first_since
         from workbook.kafka.registry import versions
-        from workbook.kafka.require import require_topic, topic_ids
-        from workbook.pipelines.ad_statistics import KEPT, ad_statistics
-        from workbook.sinks.counts_table import CountsTable, CountsTopic
+        from workbook.kafka.require import require_topic
+        from workbook.pipelines.ad_statistics import ad_statistics
+        from workbook.sinks.counts_table import CountsTopic
+        from workbook.sinks.replay import ReplayTable, require_none
         from workbook.sinks.table_topic import TableTopic
+        from workbook.sources.ad_actions import before, needed_since
         from workbook.sources.kafka import kafka_stream
         from workbook.spark import checkpoints
         from workbook.spark.progress import timed
-        from workbook.stack.addresses import database, registry
-        from workbook.streams.events.ad_actions import HORIZON_MS
+        from workbook.stack.addresses import registry
 
-        options, config, letters = job.options, job.config, job.letters()
+        options, config = job.options, job.config
         source = options.source
         known = partial(versions, registry("run"), options.subject)
         if not known():
@@ -73,19 +127,17 @@ class AdStatistics(System):
                 "whoever writes the records has registered their schema (`workbook generate "
                 "ad_actions` does)."
             )
-        counts = CountsTable(
-            database("run"),
-            self.name,
-            (source, topic_ids(config, [source])[source]),
-            job.checkpoint,
-            horizon=HORIZON_MS,
-            kept=KEPT,
-            schema=options.schema,
-            at=job.at,
-        )
-        fence = counts.claim(checkpoints.place(job.checkpoint)[0])
         partitions = require_topic(config, source)
-        starting = {p: fence.starting.get(p, -2) for p in range(partitions)}  # -2: the beginning
+        query = checkpoints.place(job.checkpoint)[0]
+        counts = _table(self.name, job, query)
+        replay = counts.replay if isinstance(counts, ReplayTable) else None
+        fence = counts.claim(query)
+        if source.endswith(DEAD_LETTERS):
+            require_none(counts)
+        begins = first_since(config, source, needed_since(replay.days[0])) if replay else {}
+        # -2: the beginning
+        starting = {p: fence.starting.get(p, begins.get(p, -2)) for p in range(partitions)}
+        letters = None if replay else job.letters()  # the live query has sent them
 
         def rows() -> DataFrame:
             raw = kafka_stream(
@@ -96,7 +148,10 @@ class AdStatistics(System):
                 max_per_batch=options.max_per_batch,
                 headers=True,
             )
-            return ad_statistics(timed(raw), known(), letters, ids=known, counted=fence.counted)
+            raw = timed(before(raw, replay.offsets) if replay else raw)
+            return ad_statistics(
+                raw, known(), letters, ids=known, counted=fence.counted, same=self.same
+            )
 
         def again(failure: str) -> DataFrame | None:
             return rows() if "NewSchema" in failure else None
@@ -104,8 +159,34 @@ class AdStatistics(System):
         sinks: list[Sink] = [counts]
         if options.out:
             sinks.append(CountsTopic(counts, TableTopic(config, options.out, "key")))
-        running = job.query(rows(), sinks, again=again)
+        running = job.query(rows(), sinks, again=again, ends=replay is not None)
         return Started(running, sinks, lambda: _shown(counts), lambda: _summary(counts))
+
+
+def _days(options: Namespace) -> tuple[date, date] | None:
+    first, last = vars(options)["from"], vars(options)["to"]
+    return (first, last) if first and last else None
+
+
+def _table(name: str, job: Job, query: str) -> CountsTable:
+    """Return the table that a run writes: of the live query, of dead letters, or of a replay."""
+    from workbook.kafka.require import topic_ids
+    from workbook.pipelines.ad_statistics import KEPT
+    from workbook.sinks.counts_table import CountsTable
+    from workbook.sinks.replay import LETTERS, ReplayTable, begin
+    from workbook.stack.addresses import database
+    from workbook.streams.events.ad_actions import HORIZON_MS
+
+    options, url = job.options, database("run")
+    read = (options.source, topic_ids(job.config, [options.source])[options.source])
+    how: dict[str, Any] = {
+        "horizon": HORIZON_MS, "kept": KEPT, "schema": options.schema, "at": job.at
+    }  # fmt: skip
+    if days := _days(options):
+        replay = begin(url, options.schema, (name, read[1]), days, query)
+        return ReplayTable(url, replay, read, job.checkpoint, **how)
+    pipeline = LETTERS if options.source.endswith(DEAD_LETTERS) else name
+    return CountsTable(url, pipeline, read, job.checkpoint, **how)
 
 
 def _shown(counts: CountsTable) -> Shown:
@@ -116,7 +197,17 @@ def _shown(counts: CountsTable) -> Shown:
 
 
 def _summary(counts: CountsTable) -> list[str]:
+    from workbook.sinks.replay import ReplayTable
+
     rows = counts.ask("SELECT type, sum(count)::bigint AS n FROM counts GROUP BY type ORDER BY 2")
     lines = [f"  {row['type']:<12} {row['n']:>12,}" for row in reversed(rows)]
     total = sum(counts.fates.values())
-    return [f"{total:,} records: {counts.line() or 'none'}.", f"In {counts}, by type:", *lines]
+    said = [f"{total:,} records: {counts.line() or 'none'}."]
+    if isinstance(counts, ReplayTable):
+        said.append(
+            f"The counts of {counts.replay} are shown."
+            if counts.finished()
+            else f"{str(counts.replay).capitalize()} isn't finished, and nothing of it is shown: "
+            "start it again with the same days."
+        )
+    return [*said, f"In {counts}, by type:", *lines]

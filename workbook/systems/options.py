@@ -8,6 +8,7 @@ import re
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from workbook.sources.options import milliseconds
@@ -71,6 +72,14 @@ def path(text: str) -> str:
     return os.path.abspath(os.path.expanduser(text))
 
 
+def day(text: str) -> date:
+    """Read a day such as 2026-06-01."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise ArgumentTypeError(f"expected a day such as 2026-06-01, but got {text!r}") from None
+
+
 def offsets_in_json(text: str) -> dict[str, dict[int, int]]:
     """Read offsets by topic and partition: ``{"clicks": {"0": 23}}``."""
     try:
@@ -99,7 +108,7 @@ def span_above_zero(text: str) -> str:
 
 _SHOWN_AS: dict[Any, str] = {
     positive: "NUMBER", float: "NUMBER", whole: "N", int: "N", topic: "TOPIC", path: "PATH",
-    port: "PORT",
+    port: "PORT", day: "DAY",
     span: "TIME", span_above_zero: "TIME", offsets_in_json: "JSON",
 }  # fmt: skip
 """What help shows in the place of a value, by the function that reads it; else NAME."""

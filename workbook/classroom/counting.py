@@ -1,0 +1,45 @@
+"""Start the ad statistics in a notebook's own Spark, with another rule for what is the same."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbook.classroom.chapter import Chapter
+from workbook.systems.ad_statistics import AdStatistics
+from workbook.systems.base import Job
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+    from workbook.spark.runner import Running
+
+
+def counting(
+    chapter: Chapter,
+    topic: str,
+    schema: str,
+    *,
+    same: Column | None = None,
+    first: date | None = None,
+    last: date | None = None,
+    checkpoint: str | None = None,
+) -> Running:
+    """Start what ``run ad_statistics --in TOPIC --schema SCHEMA`` starts; return the query.
+
+    ``same`` is a column of ``value`` (bytes) and ``action`` (a struct) that is equal for two
+    records if they are the same action; None: the value. With ``first`` and ``last`` it replays
+    these days, and ends. ``checkpoint`` is a folder to continue in.
+    """
+    from workbook.spark.runner import OnPoint
+
+    system = AdStatistics()
+    system.same = same
+    days = ["--from", str(first), "--to", str(last)] if first and last else []
+    words = ["--in", topic, "--subject", f"{topic}-value", "--schema", schema, *days]
+    options = system.options(words)
+    system.check(options)
+    system.check_topics(chapter.broker, options)
+    folder = Path(checkpoint or chapter.checkpoint())
+    return system.start(Job(chapter.spark(), chapter.broker, options, folder, OnPoint())).running

@@ -1,0 +1,178 @@
+"""Count event days again while the live query counts on, and show the result in one step.
+
+Counts and sketches have a generation. ``begin`` reads, in one transaction, how far the live query
+has come, and lets it write what it counts of these days from there on into another generation. The
+replay fills a third one, which nobody sees, with the records before these offsets. With its last
+micro-batch it drops the days' older generations and shows its own. So at any time a reader sees
+each action once, and an interrupted replay has changed nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+import psycopg
+
+from workbook.errors import CannotGoOn
+from workbook.sinks.counts_table import CountsTable
+
+Days = tuple[date, date]
+"""The first and the last one."""
+
+LETTERS = "letters"
+"""The pipeline of a run that counts the dead letters of another one."""
+
+_OTHERS = "day BETWEEN %(first)s AND %(last)s AND generation NOT IN (%(own)s, %(own)s + 1)"
+_SWAP = (
+    "SET LOCAL statement_timeout = '10min'",
+    "UPDATE replays SET shown = true WHERE generation = %(own)s",
+    f"DELETE FROM counts_by_generation WHERE {_OTHERS}",
+    f"DELETE FROM viewers_by_generation WHERE {_OTHERS}",
+)
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A replay of event ``days``: it fills a ``generation`` with the records before ``offsets``.
+
+    ``offsets`` are next offsets by partition. ``shown`` says whether it was finished already.
+    """
+
+    generation: int
+    days: Days
+    offsets: Mapping[int, int]
+    shown: bool = False
+
+    @property
+    def name(self) -> str:
+        """Return the name under which it has a fence and fates."""
+        return f"replay {self.generation}"
+
+    def __str__(self) -> str:
+        first, last = self.days
+        return f"the replay of {first}" if first == last else f"the replay of {first} to {last}"
+
+
+def begin(url: str, schema: str, live: tuple[str, str], days: Days, query: str) -> Replay:
+    """Begin a replay of event days, or return the unfinished one of the same days.
+
+    ``live`` has the pipeline whose counts are replaced, and the id of the topic it reads. ``query``
+    is the id in the replay's checkpoint, "" if there is none: the query of a finished replay gets
+    that replay again, so that it ends what little is left. Raises ``CannotGoOn`` where nothing was
+    counted yet, where a replay of some of these days is unfinished, or where another topic's counts
+    would be dropped.
+    """
+    options = f"-c search_path={schema}"
+    with psycopg.connect(url, options=options, connect_timeout=10) as connection:
+        try:
+            fence = connection.execute(
+                "SELECT offsets FROM fence WHERE (pipeline, topic) = (%s, %s) FOR UPDATE", live
+            ).fetchone()
+        except psycopg.errors.UndefinedTable:
+            fence = None
+        if not fence or not fence[0]:
+            raise CannotGoOn(
+                f"Expected the schema {schema!r} to have counts of this topic, but it has none: "
+                "there is nothing to replace. Leave out --from and --to, or check --in and "
+                "--schema."
+            )
+        _require_alone(connection, live)
+        replay = _begun(connection, days, query) or _new(connection, live[1], days, fence[0])
+        # The replay reads what was rejected, too: a run that counts the dead letters ends here.
+        connection.execute("UPDATE fence SET epoch = epoch + 1 WHERE pipeline = %s", [LETTERS])
+        return replay
+
+
+def _begun(connection: psycopg.Connection[Any], days: Days, query: str) -> Replay | None:
+    """Return the replay of this query, or the unfinished one of these days; refuse an overlap."""
+    first, last = days
+    rows = connection.execute(
+        "SELECT generation, first_day, last_day, replays.offsets, shown, coalesce(query, '') "
+        "FROM replays LEFT JOIN fence ON pipeline = 'replay ' || generation "
+        "WHERE NOT shown AND first_day <= %s AND last_day >= %s OR query = nullif(%s, '')",
+        (last, first, query),
+    )
+    for generation, *others, offsets, shown, written_by in rows.fetchall():
+        replay = Replay(generation, (others[0], others[1]), _by_number(offsets), shown)
+        if replay.days == days and (not shown or written_by == query):
+            return replay
+        if not shown:
+            raise CannotGoOn(
+                f"Expected no unfinished replay of {first} to {last}, but {replay} isn't "
+                f"finished. Finish it first, with --from {others[0]} --to {others[1]}."
+            )
+    return None
+
+
+def _require_alone(connection: psycopg.Connection[Any], live: tuple[str, str]) -> None:
+    other = connection.execute(
+        "SELECT topic FROM fence WHERE pipeline = %s AND topic <> %s", live
+    ).fetchone()
+    if other:
+        raise CannotGoOn(
+            "Expected the counts of one topic in this schema, but those of another one (id "
+            f"{other[0]}) are here too, and a replay would drop them. Give each topic its own "
+            "--schema; for days that a replay can't repair, count everything into a new --schema."
+        )
+
+
+def _new(
+    connection: psycopg.Connection[Any], topic: str, days: Days, offsets: Mapping[str, int]
+) -> Replay:
+    row = connection.execute(
+        "INSERT INTO replays SELECT coalesce(max(generation) + 2, 1), %s, %s, %s, %s FROM replays "
+        "RETURNING generation",
+        (topic, *days, json.dumps(offsets)),
+    ).fetchone()
+    assert row is not None
+    return Replay(row[0], days, _by_number(offsets))
+
+
+def _by_number(offsets: Mapping[str, int]) -> dict[int, int]:
+    return {int(partition): end for partition, end in offsets.items()}
+
+
+def require_none(counts: CountsTable) -> None:
+    """Refuse to count dead letters behind a replay, which has read the same records."""
+    rows = counts.ask("SELECT generation, first_day, last_day FROM replays LIMIT 1")
+    if rows:
+        replay = Replay(rows[0]["generation"], (rows[0]["first_day"], rows[0]["last_day"]), {})
+        raise CannotGoOn(
+            f"Expected no replay in this schema, but there is {replay}: it has read the rejected "
+            "records too, and those that can be read now would count twice. Replay the days of "
+            "these dead letters instead, with --from and --to."
+        )
+
+
+class ReplayTable(CountsTable):
+    """Writes a replay's generation, each micro-batch once, and shows it with the last one.
+
+    Arguments are those of ``CountsTable``, with the ``replay`` in the place of the pipeline.
+    """
+
+    def __init__(self, url: str, replay: Replay, *where: Any, **how: Any) -> None:
+        super().__init__(url, replay.name, *where, **how)
+        self.replay = replay
+
+    def finished(self) -> bool:
+        """Return True once its generation is shown."""
+        asked = "SELECT shown FROM replays WHERE generation = %s"
+        return bool(self.ask(asked, [self.replay.generation])[0]["shown"])
+
+    def _generations(
+        self, connection: psycopg.Connection[Any], days: Sequence[date]
+    ) -> dict[date, int]:
+        first, last = self.replay.days
+        return {day: self.replay.generation for day in days if first <= day <= last}
+
+    def _finish(self, connection: psycopg.Connection[Any], ends: Mapping[int, int]) -> None:
+        if any(ends.get(partition, 0) < end for partition, end in self.replay.offsets.items()):
+            return
+        first, last = self.replay.days
+        for statement in _SWAP:
+            named = {"own": self.replay.generation, "first": first, "last": last}
+            connection.execute(statement, named if "%" in statement else None)
