@@ -80,6 +80,7 @@ class CrashLab:
         if replaces:
             self._replace_the_former()
         self.topics = LabTopics(broker, system, seed, self._folder, clean=own is not None)
+        self.topics.prepare(self.variant)
         self._plan = Plan(
             system=system,
             variant=self.variant.name,

@@ -66,6 +66,10 @@ class LabTopics:
         self._topics = [topic.name for topic in topics]
         self.filled = self._crashes.fill(self._config, source.name, seed, clean=clean)
 
+    def prepare(self, variant: Variant) -> None:
+        """Leave what a run of the variant finds, besides its input."""
+        self._crashes.prepare(variant, self.filled, self._outputs)
+
     def judge(self) -> Verdict:
         """Compare the results with the expected ones."""
         return self._crashes.judge(self.filled, self._outputs)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import time
 from argparse import Namespace
 from collections import Counter
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from hashlib import sha1
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from psycopg import Connection, connect, sql
+from psycopg.rows import dict_row
 
 from workbook.crashlab.crashes.base import (
     AFTER_COMMIT,
@@ -20,6 +25,7 @@ from workbook.crashlab.crashes.base import (
     Verdict,
     on_spark,
 )
+from workbook.streams.events.ad_actions import OSLO
 
 if TYPE_CHECKING:
     from workbook.streams.generators.ad_actions import AdActionStream
@@ -28,6 +34,13 @@ SUBJECT = "ad_actions.crash-value"
 
 ACTIONS, RATE = 1_600, 1
 """The actions that wait, and how many arrive in a second: more than twice the horizon."""
+
+LAST = 16
+"""The number of micro-batches of 100 actions."""
+
+_TODAY = datetime.now(OSLO).date()
+DAYS = (_TODAY - timedelta(4), _TODAY)
+"""Those of the actions."""
 
 _POINTS = on_spark(
     *("before-compute", "mid-batch", "before-database", "before-commit", "before-topic"),
@@ -69,6 +82,16 @@ class AdStatisticsCrashes(Crashes):
             promises=_PROMISES,
             forgets=True,
         ),
+        Variant(
+            "replay",
+            "a replay of five days that were counted wrongly; micro-batch 16 is the last",
+            (
+                *on_spark("before-compute", "mid-batch", "before-database"),
+                *on_spark("before-commit", "before-checkpoint", first=LAST, last=LAST),
+            ),
+            promises=("lost", "counted twice", "viewers wrong"),
+            words=("--from", str(DAYS[0]), "--to", str(DAYS[1])),
+        ),
     )
 
     def out(self, name: str, folder: Path) -> tuple[str, ...]:
@@ -90,6 +113,39 @@ class AdStatisticsCrashes(Crashes):
         send_replicated(config, topic, zip(values, arrivals, strict=True))
         return Filled(ACTIONS, stream.expected(0, ACTIONS))
 
+    def prepare(self, variant: Variant, filled: Filled, outputs: Outputs) -> None:
+        """For a replay: leave a live query's fence and counts, which are wrong on its days."""
+        from workbook.kafka.offsets import partition_offsets
+        from workbook.kafka.require import topic_ids
+        from workbook.sinks.counts_table import KEY, TABLES
+        from workbook.sinks.viewers import sketch_of
+
+        if variant.name != "replay":
+            return
+        options, source = outputs.options, outputs.options.source
+        ends = {o.partition: o.end for o in partition_offsets(outputs.config, source)}
+        topic = topic_ids(outputs.config, [source])[source]
+        fence = ("ad_statistics", topic, json.dumps(ends))
+        accepted = filled.expected[filled.expected["fate"] == "accepted"]
+        wrong = accepted["day"].between(*DAYS)
+        views = accepted[(accepted["type"] == "view") & ~wrong].groupby(["ad", "day"])["user"]
+        counts = [
+            (*key, 0, len(rows) + wrong[rows.index].any()) for key, rows in accepted.groupby([*KEY])
+        ]
+        sketches = [(*key, 0, sketch_of(users), users.nunique()) for key, users in views]
+        with _connected(options) as connection, connection.cursor() as cursor:
+            cursor.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(options.schema)))
+            cursor.execute(TABLES.read_text())
+            cursor.executemany(
+                "INSERT INTO counts_by_generation VALUES (%s, %s, %s, %s, %s, %s)", counts
+            )
+            cursor.executemany(
+                "INSERT INTO viewers_by_generation VALUES (%s, %s, %s, %s, %s)", sketches
+            )
+            cursor.execute(
+                "INSERT INTO fence (pipeline, topic, offsets) VALUES (%s, %s, %s)", fence
+            )
+
     def judge(self, filled: Filled, outputs: Outputs) -> Verdict:
         """Judge totals, fates and viewers by the ledger, and the dead letters by their reasons."""
         import pandas as pd
@@ -99,18 +155,15 @@ class AdStatisticsCrashes(Crashes):
         options = outputs.options
         counts = pd.DataFrame(_ask(options, "SELECT * FROM counts"))
         viewers = pd.DataFrame(_ask(options, "SELECT ad, day, estimate FROM viewers"))
-        fates = _ask(options, "SELECT fate, sum(count)::bigint AS n FROM fates GROUP BY fate")
+        live = "SELECT fate, sum(count)::bigint AS n FROM fates WHERE pipeline = 'ad_statistics'"
+        fates = _ask(options, f"{live} GROUP BY fate")
         letters = Counter(outputs.dead_letters()["reason"])
         accounts = {row["fate"]: row["n"] for row in fates}
         return judge(filled.expected, counts, accounts, letters, viewers)
 
     def delete(self, options: Namespace) -> None:
         """Drop the schema of the run."""
-        from psycopg import connect, sql
-
-        from workbook.stack.addresses import database
-
-        with connect(database("crash")) as connection:
+        with _connected(options) as connection:
             named = sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format
             connection.execute(named(sql.Identifier(options.schema)))
 
@@ -185,10 +238,13 @@ def _values(stream: AdActionStream) -> list[bytes | None]:
 
 
 def _ask(options: Namespace, query: str) -> list[dict[str, Any]]:
-    from psycopg import connect, rows, sql
+    with _connected(options) as connection:
+        return connection.cursor(row_factory=dict_row).execute(query).fetchall()
 
+
+def _connected(options: Namespace) -> Connection[Any]:
     from workbook.stack.addresses import database
 
-    with connect(database("crash"), row_factory=rows.dict_row) as connection:
-        connection.execute(sql.SQL("SET search_path TO {}").format(sql.Identifier(options.schema)))
-        return connection.execute(query).fetchall()
+    connection = connect(database("crash"))
+    connection.execute(sql.SQL("SET search_path TO {}").format(sql.Identifier(options.schema)))
+    return connection

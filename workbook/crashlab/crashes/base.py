@@ -235,6 +235,9 @@ class Crashes(ABC):
     def fill(self, config: dict[str, Any], topic: str, seed: int, *, clean: bool = False) -> Filled:
         """Send the input, which the seed draws; a ``clean`` one has no bad records."""
 
+    def prepare(self, variant: Variant, filled: Filled, outputs: Outputs) -> None:  # noqa: B027
+        """Leave what a run of the variant finds, besides its input."""
+
     def finish(self, started: Started, records: int) -> None:
         """Wait until a query has processed the input; raise as ``Running.check``."""
         started.running.process_all()
