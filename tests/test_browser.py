@@ -263,6 +263,7 @@ PICTURES = {
     "30_consumer_offsets": {"Each cell is a byte": "record_bytes"},
     "31_active_groups": {"Groups over time": "group_life"},
     "42_the_owners_page": {"How is my ad doing": "owners_page"},
+    "43_reprocess_and_diagnose": {"How is my ad doing": "owners_page_replayed"},
 }
 """Chapter to the captions of its pictures, and the names under which they are kept."""
 

@@ -112,6 +112,10 @@ BARE = {
         "hashlib", "F.theta_sketch_agg", "F.theta_sketch_estimate", "F.countDistinct", "groupBy",
         "psycopg.connect", "theta_union", "urlopen", "produce(",
     ),
+    "43_reprocess_and_diagnose": (
+        'read.format("kafka")', "from_avro", "partitionBy", "parquet(", "spark.sql(",
+        "psycopg.connect", "Consumer(", "assign", ".poll(", "schemaless_reader",
+    ),
     "31_active_groups": (
         "readStream", "kafka-assigned", "startingOffsets", "max_by", ".join(", "writeStream",
         "outputMode", "foreachBatch", "checkpointLocation", "trigger", "RocksDBStateStoreProvider",

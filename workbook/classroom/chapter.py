@@ -123,8 +123,8 @@ class Chapter:
         """
         return self._send(topic, ClickStream(rate=rate, **stream), count)
 
-    def _send(self, topic: str, stream: Any, count: int) -> pd.DataFrame:
-        placed = stream.ending_by(_now_ms(), count)
+    def _send(self, topic: str, stream: Any, count: int, ending: int | None = None) -> pd.DataFrame:
+        placed = stream.ending_by(_now_ms() if ending is None else ending, count)
         generate(self.config, topic, placed, count)
         expected: pd.DataFrame = placed.expected(0, count)
         return expected
@@ -142,16 +142,23 @@ class Chapter:
         return pd.concat(sent, ignore_index=True)
 
     def actions(
-        self, topic: str, registry: str, count: int, rate: float, **stream: Any
+        self,
+        topic: str,
+        registry: str,
+        count: int,
+        rate: float,
+        *,
+        ending: int | None = None,
+        **stream: Any,
     ) -> pd.DataFrame:
-        """Send ``count`` generated ad actions at once, the last of them of now.
+        """Send ``count`` generated ad actions at once, the last of them of now or ``ending`` (ms).
 
         Their schemas are registered under the subject ``TOPIC-value``. Returns as ``generate``.
         """
         from workbook.streams.generators.ad_actions import AdActionStream, prepare
 
         stream |= {"partitions": require_topic(self.config, topic), **prepare(topic, registry)}
-        return self._send(topic, AdActionStream(rate=rate, **stream), count)
+        return self._send(topic, AdActionStream(rate=rate, **stream), count, ending)
 
     def loop(
         self, work: Callable[[Any, Callable[[], bool]], None], reader: Closes, name: str = ""

@@ -25,20 +25,24 @@ def counting(
     first: date | None = None,
     last: date | None = None,
     checkpoint: str | None = None,
+    max_per_batch: int | None = None,
 ) -> Running:
     """Start what ``run ad_statistics --in TOPIC --schema SCHEMA`` starts; return the query.
 
     ``same`` is a column of ``value`` (bytes) and ``action`` (a struct) that is equal for two
     records if they are the same action; None: the value. With ``first`` and ``last`` it replays
-    these days, and ends. ``checkpoint`` is a folder to continue in.
+    these days, and ends. ``checkpoint`` is a folder to continue in: a query in a folder beside it
+    is stopped, so a replay needs one of its own. A micro-batch has at most ``max_per_batch``
+    records.
     """
     from workbook.spark.runner import OnPoint
 
     system = AdStatistics()
     system.same = same
     days = ["--from", str(first), "--to", str(last)] if first and last else []
+    most = ["--max-per-batch", str(max_per_batch)] if max_per_batch else []
     words = ["--in", topic, "--subject", f"{topic}-value", "--schema", schema, *days]
-    options = system.options(words)
+    options = system.options([*words, *most])
     system.check(options)
     system.check_topics(chapter.broker, options)
     folder = Path(checkpoint or chapter.checkpoint())

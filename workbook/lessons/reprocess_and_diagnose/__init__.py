@@ -1,0 +1,69 @@
+"""Exercises of chapter 43: we had a bug; now what?"""
+
+from __future__ import annotations
+
+from workbook.classroom.questions import Option, Question, Recall
+from workbook.lessons.reprocess_and_diagnose.one_for_two import one_for_two
+from workbook.lessons.reprocess_and_diagnose.replay import replay
+from workbook.views import pipeline as draw
+
+actions = draw.topic("ad_actions", 2)
+table = draw.sink("counts, viewers", "tables in PostgreSQL, by generation")
+
+paths = (
+    (draw.producer("actions"), actions, draw.query("live", state="hashes"), table),
+    (actions, draw.query("replay", state="hashes"), table),
+    (actions, draw.sink("archive", "Parquet files by day")),
+)
+
+problems = (one_for_two, replay)
+
+recall = Recall(
+    Question(
+        "13",
+        "Why can a query that has lost its checkpoint continue where it was?",
+        (
+            Option(
+                "Kafka has committed its offsets for the group",
+                "Spark's source commits no offsets to Kafka. They are in the checkpoint.",
+            ),
+            Option("the sink knows which records its results are from"),
+            Option(
+                "it reads everything again, and the sink recognises each result",
+                "That would take as long as the whole log. The sink says where to begin.",
+            ),
+        ),
+    ),
+    Question(
+        "41",
+        "A fresh run of `run ad_statistics` begins to read *before* the offsets of the fence. Does "
+        "it count these records?",
+        (
+            Option(
+                "yes, and the database drops what it has already",
+                "The database adds up counts. It couldn't tell whether an action is in them.",
+            ),
+            Option(
+                "yes, since it has no checkpoint",
+                "The fence in the database says which records are counted already.",
+            ),
+            Option("no, it only remembers their hashes"),
+        ),
+    ),
+    Question(
+        "42",
+        "All alerts of a query are 0. What do you know?",
+        (
+            Option("it reads and writes, and few records are rejected"),
+            Option(
+                "its counts are right",
+                "No alert compares a count with anything. A wrong rule counts without a complaint.",
+            ),
+            Option(
+                "each record is counted exactly once",
+                "The fence makes each micro-batch count once. That says nothing of the rule by "
+                "which the query takes two records for one.",
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,202 @@
+"""Chapter 43: Find the messages that the bug dropped."""
+
+from datetime import datetime, timedelta
+from itertools import count
+
+from pyspark.sql import Window
+from pyspark.sql import functions as F  # noqa: N812
+
+from workbook.classroom.exercise import case, wrong
+from workbook.classroom.frame_exercise import frame_exercise
+from workbook.streams.events.ad_actions import OSLO, day_of
+
+
+def wrongly_dropped(messages):
+    good = messages.where("reason IS NULL")
+    earlier = good.selectExpr(
+        "partition",
+        "ad",
+        "type",
+        "user",
+        "offset AS earlier_offset",
+        "arrival AS earlier_arrival",
+        "hash AS earlier_hash",
+    )
+    pairs = good.join(earlier, ["partition", "ad", "type", "user"]).where(
+        "earlier_offset < offset AND arrival - earlier_arrival <= 600000"
+    )
+    compared = pairs.groupBy("partition", "offset").agg(
+        F.bool_or(F.col("hash") == F.col("earlier_hash")).alias("repeat")
+    )
+    return compared.where("NOT repeat").select("partition", "offset")  # fmt: skip
+
+
+def by_windows(messages):
+    by_time = Window.orderBy("arrival").rangeBetween(-600_000, 0)
+    users, copies = (
+        by_time.partitionBy("partition", "ad", "type", "user", *more) for more in ([], ["hash"])
+    )
+    counted = messages.where("reason IS NULL").select(
+        "partition",
+        "offset",
+        F.count("*").over(users).alias("near"),
+        F.count("*").over(copies).alias("equal"),
+    )
+    return counted.where("near > 1 AND equal = 1").select("partition", "offset")  # fmt: skip
+
+
+NEAR, USER = "a.arrival >= b.arrival - 600000", ("partition", "ad", "type", "user")
+
+
+def joined(
+    same=USER, near=NEAR, order="a.offset < b.offset", keep="NOT bool_or(a.hash = b.hash)",
+    good=("reason IS NULL", "reason IS NULL"), by=("b.partition", "b.offset"),
+):  # fmt: skip
+    """Join and group as the reference does; each wrong answer varies one part."""
+
+    def answer(messages):
+        earlier, later = (messages.where(g).alias(n) for g, n in zip(good, "ab", strict=True))
+        equal = [f"a.{name} = b.{name}" for name in same]
+        pairs = later.join(earlier, F.expr(" AND ".join([*equal, near, order])))
+        kept = pairs.groupBy(*by).agg(F.expr(keep).alias("kept")).where("kept")
+        return kept.select(*by[:2])
+
+    return answer
+
+
+def right_before(messages):
+    by_offset = Window.partitionBy(*USER).orderBy("offset")
+    rows = messages.where("reason IS NULL").select(
+        "*", *(F.lag(name).over(by_offset).alias(f"last_{name}") for name in ("arrival", "hash"))
+    )  # fmt: skip
+    near = rows.where("arrival - last_arrival <= 600000 AND hash <> last_hash")
+    return near.select("partition", "offset")
+
+
+FIRST = datetime(2026, 6, 1, 12, tzinfo=OSLO)
+_cases = count()
+
+
+def at(minute, digest, user=1, ad="bike", type="view", partition=0, late=0, reason=None):
+    return minute, digest, user, ad, type, partition, late, reason
+
+
+def placed(messages, begin, offset):
+    """Return rows of the archive; ``late`` (minutes) is how long before its arrival it happened."""
+    rows = []
+    for n, (minute, digest, user, ad, kind, partition, late, reason) in enumerate(messages):
+        arrival = int((begin + timedelta(minutes=minute)).timestamp() * 1000)
+        time = arrival - late * 60_000
+        rows.append((partition, offset + n, arrival, digest, ad, kind, user, time, day_of(time),
+                     reason))  # fmt: skip
+    return rows
+
+
+def told(why, *messages):
+    number = next(_cases)  # all cases are one table: each is on a day of its own
+    return case(why, *placed(messages, FIRST + timedelta(days=number), 100 * number))
+
+
+def draw(random, size):
+    minute, sent, messages = 0, [], []
+    for n in range(size):
+        minute += random.choice((1, 2, 3, 5, 5, 10, 11))
+        if sent and random.random() < 0.3:
+            messages.append((minute, *random.choice(sent[-4:])))
+            continue
+        what = (
+            n,
+            random.choice((1, 2)),
+            random.choice(("bike", "bike", "boat")),
+            random.choice(("view", "view", "click")),
+            random.choice((0, 0, 1)),
+            random.choice((0, 0, 90)),
+            random.choice((None, None, None, "from the future")),
+        )
+        sent.append(what)
+        messages.append((minute, *what))
+    return tuple(placed(messages, datetime(2026, 8, 1, 12, tzinfo=OSLO), 10_000))  # fmt: skip
+
+
+one_for_two = frame_exercise(
+    wrongly_dropped,
+    name="Find the messages that the bug dropped",
+    task="Write a function that gets messages of the archive and returns `partition` and `offset` "
+    "of those that only the bug drops, each once.\n\n"
+    "Such a message has *earlier neighbours*, and none of them has its `hash`. An earlier "
+    "neighbour has the same `partition`, `ad`, `type` and `user`, a smaller `offset`, and an "
+    "`arrival` at most 600,000 ms before. Leave out messages with a `reason` everywhere: they were "
+    "rejected. On a partition, arrivals rise with the offsets.\n\n"
+    "User 1 views the bike at offsets 0, 1 and 2, a minute apart. Offset 2 has the hash of offset "
+    "0. Only offset 1 is returned: 2 is a true repeat.",
+    schema="partition INT, offset BIGINT, arrival BIGINT, hash BIGINT, ad STRING, type STRING, "
+    "user BIGINT, time BIGINT, day DATE, reason STRING",
+    cases=[
+        told("A user views the bike twice within a minute, with other bytes.", at(0, 1), at(1, 2)),
+        told("The same bytes twice are a true repeat.", at(0, 1), at(1, 1)),
+        told("After the second view, the first one's bytes arrive again: a true repeat.",
+             at(0, 1), at(1, 2), at(2, 1)),
+        told("Another user, another ad, another type.",
+             at(0, 1), at(1, 2, user=2), at(2, 3, ad="boat"), at(3, 4, type="click")),
+        told("They are on two partitions, and no query compares those.",
+             at(0, 1), at(1, 2, partition=1)),
+        told("Eleven minutes are too long.", at(0, 1), at(11, 2)),
+        told("Exactly ten minutes.", at(0, 1), at(10, 2)),
+        told("One before midnight, and one after it.", at(718, 1), at(721, 2)),
+        told("The second one happened an hour before it arrived.", at(0, 1), at(1, 2, late=60)),
+        told("The first one was rejected.", at(0, 1, reason="from the future"), at(1, 2)),
+        told("The second one was rejected.", at(0, 1), at(1, 2, reason="from the future")),
+        told("Three views in three minutes: two of them have earlier neighbours.",
+             at(0, 1), at(1, 2), at(2, 3)),
+        told("A repeat after eleven minutes, and another view between: only near ones count.",
+             at(0, 1), at(5, 2), at(11, 1)),
+    ],
+    streams=False,  # an archive is a table
+    draw=draw,
+    right=[by_windows],
+    wrong=[
+        wrong("Its neighbours are those of the same day. The query compares messages whose "
+              "arrivals are at most ten minutes apart, also across midnight.",
+              joined(near="a.day = b.day"), joined(same=(*USER, "day"))),
+        wrong("It compares messages of different partitions. Each partition has a state of its "
+              "own, so the query never takes two of them for one.",
+              joined(same=USER[1:]), joined(same=USER[1:], order="a.arrival < b.arrival")),
+        wrong("It returns true repeats, too. They have the bytes of an earlier neighbour, and "
+              "the repaired query drops them as well: compare the hashes.", joined(keep="true")),
+        wrong("One earlier neighbour with another hash isn't enough: an earlier one may still have "
+              "the message's own hash, so that it's a true repeat. None of them may have it.",
+              joined(keep="bool_or(a.hash <> b.hash)"), right_before),
+        wrong("It uses rejected messages. Leave out those with a `reason`, as earlier and as later "
+              "ones.", joined(good=("true", "true")), joined(good=("true", "reason IS NULL")),
+              joined(good=("reason IS NULL", "true"))),
+        wrong("It returns the earlier message. That one counted; the later one was dropped.",
+              joined(by=("a.partition", "a.offset"))),
+        wrong("It returns both messages. The earlier one counted: compare the offsets, so that "
+              "only earlier messages are neighbours.",
+              joined(order="a.offset <> b.offset", near="abs(a.arrival - b.arrival) <= 600000")),
+        wrong("It returns a message once for each neighbour. Group, or use a semi-join.",
+              joined(by=("b.partition", "b.offset", "a.offset"))),
+        wrong("It measures the ten minutes by `time`. The query goes by the arrival.",
+              joined(near="a.time >= b.time - 600000"),
+              joined(near="abs(a.time - b.time) <= 600000")),
+        wrong("Exactly 600,000 ms are still near enough: use `<=`.",
+              joined(near="a.arrival > b.arrival - 600000")),
+        wrong("It doesn't compare all of ad, type and user.",
+              *(joined(same=[n for n in USER if n != name]) for name in ("ad", "type", "user"))),
+    ],
+    hints=(
+        "How do you put a message and its earlier neighbours into one row? What must you know "
+        "about all of its neighbours together?",
+        "Join the good messages with themselves, under other names for offset, arrival and hash. "
+        "Keep the pairs that are near; group them by the later message; ask whether a hash is "
+        "equal.",
+        "`F.bool_or(F.col('hash') == F.col('earlier_hash'))` says whether a group has an equal "
+        "hash. Keep the groups where it's false.",
+    ),
+    discussion="The query itself can't tell you this any more: its state has hashes of the last "
+    "ten minutes only. The archive has every message, and with it the very rule that went wrong "
+    "can be run again, and compared with the right one.\n\n"
+    "Is it the same as the bug? Nearly. The buggy query only remembers messages that it counted, "
+    "so of a user who comes every six minutes it counts every second view. Your function returns "
+    "all views but the first. Within ten minutes there's no difference.",
+)  # fmt: skip

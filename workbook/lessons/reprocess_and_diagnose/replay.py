@@ -1,0 +1,196 @@
+"""Chapter 43: Count a day again, up to the fence."""
+
+from collections import Counter
+from datetime import date, datetime, timedelta
+
+from workbook.classroom.exercise import case, exercise, wrong
+from workbook.streams.events.ad_actions import OSLO, day_of
+
+TEN_MINUTES = 600_000
+
+
+def recount(messages, fence, day):
+    counts, counted_at = Counter(), {}
+    for message in messages:
+        if message["offset"] >= fence:
+            break
+        digest, arrival = message["digest"], message["arrival"]
+        if digest in counted_at and arrival - counted_at[digest] <= 600_000:
+            continue
+        counted_at[digest] = arrival
+        if message["day"] == day:
+            counts[message["ad"]] += 1
+    return counts
+
+
+def by_lists(messages, fence, day):
+    kept = []
+    for m in [m for m in messages if m["offset"] < fence and m["day"] == day]:
+        near = [k for k in kept if m["arrival"] - k["arrival"] <= TEN_MINUTES]
+        if not any(k["digest"] == m["digest"] for k in near):
+            kept.append(m)
+    return Counter(m["ad"] for m in kept)
+
+
+def counting(
+    belongs=lambda m, day: m["day"] == day, inside=lambda m, fence: m["offset"] < fence,
+    same=lambda m: m["digest"], near=lambda waited: waited <= TEN_MINUTES, remembers_copies=False,
+    starts=lambda m, day: True,
+):  # fmt: skip
+    """Count as the reference does; each wrong answer varies one part."""
+
+    def answer(messages, fence, day):
+        counts, last = Counter(), {}
+        for m in messages:
+            if not (inside(m, fence) and starts(m, day)):
+                continue
+            waited = m["arrival"] - last.get(same(m), -(10**15))
+            if remembers_copies or not near(waited):
+                last[same(m)] = m["arrival"]
+            if not near(waited) and belongs(m, day):
+                counts[m["ad"]] += 1
+        return counts
+
+    return answer
+
+
+def arrived_on(m):
+    return str(day_of(m["arrival"]))
+
+
+def until_the_next_day(messages, fence, day):
+    later = [m["offset"] for m in messages if m["day"] > day]
+    return counting()(messages, min([fence, *later]), day)
+
+
+def log(*lines, begin=0):
+    """Make messages of lines "arrival digest ad user day?"; the day is the arrival's, if missing.
+
+    An arrival is ``9T12:00`` or ``9T12:00:30``: the day of June, and the time in Oslo.
+    """
+    messages = []
+    for offset, line in enumerate(lines, begin):
+        arrival, digest, ad, user, *day = line.split()
+        on, _, at = arrival.partition("T")
+        moment = datetime.fromisoformat(f"2026-06-{int(on):02}T{at}").replace(tzinfo=OSLO)
+        messages.append({
+            "offset": offset, "arrival": int(moment.timestamp() * 1000),
+            "day": f"2026-06-{int(day[0] if day else on):02}",
+            "ad": ad, "user": user, "digest": digest,
+        })  # fmt: skip
+    return messages
+
+
+def told(why, *lines, fence=None, begin=0):
+    messages = log(*lines, begin=begin)
+    return case(why, messages, begin + len(messages) if fence is None else fence, "2026-06-09")
+
+
+def draw(random, size):
+    at, lines, sent = datetime(2026, 6, 8, 23, 40), [], []
+    for n in range(size):
+        at += timedelta(minutes=random.choice((0, 1, 3, 4, 7, 11, 120)))
+        if sent and random.random() < 0.4:
+            what = random.choice(sent[-3:])
+        else:
+            earlier = random.choice((0, 0, 1)) if at.date() > date(2026, 6, 8) else 0
+            ad, user = random.choice(("bike", "boat")), random.choice(("Ada", "Bob"))
+            what = f"#{n} {ad} {user} {at.day - earlier}"
+            sent.append(what)
+        lines.append(f"{at.day}T{at:%H:%M} {what}")
+    begin = random.choice((0, 5, 900))
+    return log(*lines, begin=begin), begin + random.randrange(size // 2, size + 1), "2026-06-09"
+
+
+replay = exercise(
+    recount,
+    name="Count a day again, up to the fence",
+    task="Write the function that counts a day again. `messages` are those of one partition, from "
+    "well before the day on: dictionaries with `offset`, `arrival` (ms, never goes back), `day` (a "
+    "text: when the action happened), `ad`, `user`, and `digest`, which stands for all bytes. They "
+    "are in the order of their offsets. `fence` is the live query's next offset: the live query "
+    "adds that message and all later ones itself.\n\n"
+    "Return a dictionary or Counter: how many actions of `day` each ad has. A message is a repeat, "
+    "and doesn't count, if its bytes were counted at most 600,000 ms before.\n\n"
+    "The bike is viewed at offset 0, the same bytes arrive again at offset 1 a minute later, and "
+    "other bytes at 2: with fence 2 that's `{'bike': 1}`, with fence 3 `{'bike': 2}`.",
+    cases=[
+        told("Two views of the bike, and one of the boat.",
+             "9T12:00 #1 bike Ada", "9T12:01 #2 bike Bob", "9T12:02 #3 boat Ada"),
+        told("Ada views the bike twice within ten minutes: other bytes, so both count.",
+             "9T12:00 #1 bike Ada", "9T12:05 #2 bike Ada"),
+        told("The same bytes again, a minute later: a repeat.",
+             "9T12:00 #1 bike Ada", "9T12:01 #1 bike Ada"),
+        told("The fence is 2, so the live query adds the message at offset 2 itself.",
+             "9T12:00 #1 bike Ada", "9T12:01 #2 bike Bob", "9T12:02 #3 bike Cy", fence=2),
+        told("An action of the day arrives a day late, still before the fence: it counts.",
+             "9T12:00 #1 bike Ada", "10T08:00 #2 bike Bob 10", "10T09:00 #3 bike Cy 9"),
+        told("It arrives on the day, but it happened on the day before.",
+             "9T12:00 #1 bike Ada", "9T12:01 #2 bike Bob 8"),
+        told("A clock is two minutes fast: the action of the 9th arrives on the 8th.",
+             "8T23:58 #1 bike Ada 9", "9T12:00 #2 bike Bob"),
+        told("The first copy arrives before midnight. The second one is a repeat of it. The third "
+             "one arrives more than ten minutes after the one that counts.",
+             "8T23:57 #1 bike Ada 9", "9T00:01 #1 bike Ada", "9T00:08 #1 bike Ada"),
+        told("After more than ten minutes, the same bytes count again.",
+             "9T12:00 #1 bike Ada", "9T12:10:01 #1 bike Ada"),
+        told("After exactly ten minutes, it's still a repeat.",
+             "9T12:00 #1 bike Ada", "9T12:10 #1 bike Ada"),
+        told("A repeat isn't counted, so the ten minutes don't begin again with it.",
+             "9T12:00 #1 bike Ada", "9T12:06 #1 bike Ada", "9T12:12 #1 bike Ada"),
+        told("The second copy counts again, and the third is a repeat of the second.",
+             "9T12:00 #1 bike Ada", "9T12:11 #1 bike Ada", "9T12:12 #1 bike Ada"),
+        told("Other messages are between an action and its repeat.",
+             "9T12:00 #1 bike Ada", "9T12:01 #2 boat Bob", "9T12:02 #1 bike Ada"),
+        told("The messages begin at offset 900, and the fence is 902: the third one is behind it.",
+             "9T12:00 #1 bike Ada", "9T12:01 #2 bike Bob", "9T12:02 #3 bike Cy", fence=902,
+             begin=900),
+    ],
+    draw=draw,
+    right=[by_lists],
+    wrong=[
+        wrong("It takes the day of the arrival. An action that arrives late still belongs to the "
+              "`day` on which it happened.",
+              counting(belongs=lambda m, day: arrived_on(m) == day)),
+        wrong("It reads only what arrives on the day. Actions of this day also arrive later, and "
+              "if a clock is fast, a little earlier. Read all messages before the fence.",
+              counting(starts=lambda m, day: arrived_on(m) == day),
+              counting(starts=lambda m, day: arrived_on(m) >= day),
+              counting(starts=lambda m, day: arrived_on(m) <= day), until_the_next_day),
+        wrong("It reads past the fence. The live query adds those actions itself, so they would "
+              "count twice.", counting(inside=lambda m, fence: True)),
+        wrong("It's wrong by one message. The fence is the live query's *next* offset: all "
+              "messages before it count, and none at it.",
+              counting(inside=lambda m, fence: m["offset"] <= fence),
+              counting(inside=lambda m, fence: m["offset"] < fence - 1)),
+        wrong("It compares the fence with a message's place in the list. The list may begin at any "
+              "offset: compare `message['offset']`.",
+              lambda messages, fence, day: counting(inside=lambda m, _: True)(
+                  messages[:fence], fence, day)),
+        wrong("It counts repeats. If the same digest was counted at most ten minutes before, the "
+              "message doesn't count.", counting(near=lambda waited: False)),
+        wrong("It never forgets a digest. After more than ten minutes, the same bytes count again.",
+              counting(near=lambda waited: waited < 10**14)),
+        wrong("After exactly ten minutes it's still a repeat: use `<=`.",
+              counting(near=lambda waited: waited < TEN_MINUTES)),
+        wrong("Its ten minutes begin again with each repeat. Measure from the copy that counted.",
+              counting(remembers_copies=True)),
+        wrong("That is the bug: the same user on the same ad needn't be the same action. Compare "
+              "the digests.", counting(same=lambda m: (m["ad"], m["user"]))),
+    ],
+    hints=(
+        "Three questions for each message: is it before the fence? Were its bytes counted within "
+        "ten minutes before? Did it happen on the day?",
+        "Go through the messages in order, and keep a dictionary from digest to the arrival at "
+        "which it was last counted. Don't change it for a repeat.",
+        "`if digest in counted_at and arrival - counted_at[digest] <= 600_000: continue` skips a "
+        "repeat.",
+    ),
+    discussion="The fence cuts the log into two parts: before it the replay counts, from it on the "
+    "live query. Both use the event's day, so each action of that day is in exactly one part, "
+    "however late it arrives. A cut by time wouldn't do that: nobody knows at which time the live "
+    "query was at which offset.\n\n"
+    "Where do you begin to read? An action can't arrive long before it happened: this workbook "
+    "rejects times of more than five minutes in the future. So five minutes before midnight are "
+    "enough, and ten more, in which hashes are remembered only.",
+)  # fmt: skip
