@@ -131,11 +131,19 @@ class CountsTable(OnceSink):
     def ask(self, query: str, values: Sequence[Any] = ()) -> list[dict[str, Any]]:
         """Return the rows of a query, each as a dictionary."""
 
-        def rows() -> list[dict[str, Any]]:
-            with self._transaction() as connection:
-                return connection.cursor(row_factory=dict_row).execute(query, values).fetchall()
+        def rows(connection: psycopg.Connection[Any]) -> list[dict[str, Any]]:
+            return connection.cursor(row_factory=dict_row).execute(query, values).fetchall()
 
-        return self._retrying(rows)
+        return self.within(rows)
+
+    def within(self, work: Callable[[psycopg.Connection[Any]], T]) -> T:
+        """Do the work in a transaction, and return its result; again if the database was away."""
+
+        def done() -> T:
+            with self._transaction() as connection:
+                return work(connection)
+
+        return self._retrying(done)
 
     def counts(self) -> Mapping[str, int]:
         """Return the number of records of each fate."""

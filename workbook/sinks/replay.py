@@ -57,34 +57,40 @@ class Replay:
         return f"the replay of {first}" if first == last else f"the replay of {first} to {last}"
 
 
-def begin(url: str, schema: str, live: tuple[str, str], days: Days, query: str) -> Replay:
+def begin(counts: CountsTable, live: tuple[str, str], days: Days, query: str) -> Replay:
     """Begin a replay of event days, or return the unfinished one of the same days.
 
-    ``live`` has the pipeline whose counts are replaced, and the id of the topic it reads. ``query``
-    is the id in the replay's checkpoint, "" if there is none: the query of a finished replay gets
-    that replay again, so that it ends what little is left. Raises ``CannotGoOn`` where nothing was
-    counted yet, where a replay of some of these days is unfinished, or where another topic's counts
-    would be dropped.
+    ``live`` has the pipeline whose ``counts`` are replaced, and the id of the topic it reads.
+    ``query`` is the id in the replay's checkpoint, "" if there is none: the query of a finished
+    replay gets that replay again, so that it ends what little is left. Raises ``CannotGoOn`` where
+    nothing was counted yet, where a replay of some of these days is unfinished, or where another
+    topic's counts would be dropped.
     """
-    options = f"-c search_path={schema}"
-    with psycopg.connect(url, options=options, connect_timeout=10) as connection:
-        try:
-            fence = connection.execute(
-                "SELECT offsets FROM fence WHERE (pipeline, topic) = (%s, %s) FOR UPDATE", live
-            ).fetchone()
-        except psycopg.errors.UndefinedTable:
-            fence = None
-        if not fence or not fence[0]:
+
+    def begun(connection: psycopg.Connection[Any]) -> Replay:
+        offsets = _fence(connection, live)
+        if not offsets:
             raise CannotGoOn(
-                f"Expected the schema {schema!r} to have counts of this topic, but it has none: "
-                "there is nothing to replace. Leave out --from and --to, or check --in and "
-                "--schema."
+                f"Expected {counts} to have counts of this topic, but it has none: there is "
+                "nothing to replace. Leave out --from and --to, or check --in and --schema."
             )
         _require_alone(connection, live)
-        replay = _begun(connection, days, query) or _new(connection, live[1], days, fence[0])
+        replay = _begun(connection, days, query) or _new(connection, live[1], days, offsets)
         # The replay reads what was rejected, too: a run that counts the dead letters ends here.
         connection.execute("UPDATE fence SET epoch = epoch + 1 WHERE pipeline = %s", [LETTERS])
         return replay
+
+    return counts.within(begun)
+
+
+def _fence(connection: psycopg.Connection[Any], live: tuple[str, str]) -> dict[str, int]:
+    """Return the live query's next offsets, and keep it from moving them for this transaction."""
+    asked = "SELECT offsets FROM fence WHERE (pipeline, topic) = (%s, %s) FOR UPDATE"
+    try:
+        row = connection.execute(asked, live).fetchone()
+    except psycopg.errors.UndefinedTable:
+        return {}
+    return dict(row[0]) if row else {}
 
 
 def _begun(connection: psycopg.Connection[Any], days: Days, query: str) -> Replay | None:

@@ -194,11 +194,13 @@ def _table(name: str, job: Job, query: str) -> CountsTable:
     how: dict[str, Any] = {
         "horizon": HORIZON_MS, "kept": KEPT, "schema": options.schema, "at": job.at
     }  # fmt: skip
-    if days := _days(options):
-        replay = begin(url, options.schema, (name, read[1]), days, query)
-        return ReplayTable(url, replay, read, job.checkpoint, **how)
     pipeline = LETTERS if options.source.endswith(DEAD_LETTERS) else name
-    return CountsTable(url, pipeline, read, job.checkpoint, **how)
+    counts = CountsTable(url, pipeline, read, job.checkpoint, **how)
+    if days := _days(options):
+        replay = begin(counts, (name, read[1]), days, query)
+        counts.close()
+        return ReplayTable(url, replay, read, job.checkpoint, **how)
+    return counts
 
 
 def _shown(counts: CountsTable) -> Shown:
