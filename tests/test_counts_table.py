@@ -16,6 +16,7 @@ import pytest
 from workbook.errors import CannotGoOn, DatabaseUnreachable
 from workbook.sinks import counts_table
 from workbook.sinks.counts_table import CountsTable, Fence
+from workbook.sinks.replay import begin
 from workbook.sinks.viewers import sketch_of
 from workbook.spark.runner import Batch
 from workbook.stack.addresses import database
@@ -132,6 +133,8 @@ def test_a_query_that_is_lost_while_it_catches_up_moves_no_fence_back(table) -> 
     for number in range(30):
         made.write(counts(("a", 1)), Batch("first", number))
     table().write(counts(("a", 0)), Batch("second", 0))
+    days = (DAY, DAY)
+    assert begin(made, ("ads", "id-1"), days, "").offsets == {0: 3_000, 1: 3_000}
     assert table(claims=False).claim("third").counted == {0: 3_000, 1: 3_000}
 
 

@@ -176,6 +176,8 @@ def test_a_kill_right_behind_the_swap_doesn_t_begin_again(run) -> None:
     run.replay(checkpoint)
     assert run.ask("SELECT generation, shown FROM replays") == [(1, True)]
     run.clean(700)
+    with pytest.raises(CannotGoOn, match="use a new folder"):
+        run.replay(checkpoint)
 
 
 def test_what_cannot_be_replayed_is_refused_with_what_to_do(run, broker: Broker) -> None:

@@ -61,10 +61,10 @@ def begin(counts: CountsTable, live: tuple[str, str], days: Days, query: str) ->
     """Begin a replay of event days, or return the unfinished one of the same days.
 
     ``live`` has the pipeline whose ``counts`` are replaced, and the id of the topic it reads.
-    ``query`` is the id in the replay's checkpoint, "" if there is none: the query of a finished
-    replay gets that replay again, so that it ends what little is left. Raises ``CannotGoOn`` where
-    nothing was counted yet, where a replay of some of these days is unfinished, or where another
-    topic's counts would be dropped.
+    ``query`` is the id in the replay's checkpoint, "" if there is none: the query of a shown replay
+    gets that replay, so that it can end what little is left. Raises ``CannotGoOn`` where nothing
+    was counted yet, where a replay of some of these days is unfinished, or where another topic's
+    counts would be dropped.
     """
 
     def begun(connection: psycopg.Connection[Any]) -> Replay:
@@ -84,13 +84,15 @@ def begin(counts: CountsTable, live: tuple[str, str], days: Days, query: str) ->
 
 
 def _fence(connection: psycopg.Connection[Any], live: tuple[str, str]) -> dict[str, int]:
-    """Return the live query's next offsets, and keep it from moving them for this transaction."""
-    asked = "SELECT offsets FROM fence WHERE (pipeline, topic) = (%s, %s) FOR UPDATE"
+    """Return up to where the live query has counted, and stop it there for this transaction."""
+    asked = "SELECT offsets, born FROM fence WHERE (pipeline, topic) = (%s, %s) FOR UPDATE"
     try:
         row = connection.execute(asked, live).fetchone()
     except psycopg.errors.UndefinedTable:
-        return {}
-    return dict(row[0]) if row else {}
+        row = None
+    offsets, born = row or ({}, {})
+    # A query that still catches up, without its checkpoint, is behind what is counted already.
+    return {number: max(end, born.get(number, 0)) for number, end in offsets.items()}
 
 
 def _begun(connection: psycopg.Connection[Any], days: Days, query: str) -> Replay | None:

@@ -141,7 +141,7 @@ class AdStatistics(System):
         known = schemas_of(options.subject)
         partitions = require_topic(config, source)
         query = checkpoints.place(job.checkpoint)[0]
-        counts = _table(self.name, job, query)
+        counts = _table(self.name, job)
         replay = counts.replay if isinstance(counts, ReplayTable) else None
         fence = counts.claim(query)
         if source.endswith(DEAD_LETTERS):
@@ -180,12 +180,13 @@ def _days(options: Namespace) -> tuple[date, date] | None:
     return (first, last) if first and last else None
 
 
-def _table(name: str, job: Job, query: str) -> CountsTable:
+def _table(name: str, job: Job) -> CountsTable:
     """Return the table that a run writes: of the live query, of dead letters, or of a replay."""
     from workbook.kafka.require import topic_ids
     from workbook.pipelines.ad_statistics import KEPT
     from workbook.sinks.counts_table import CountsTable
     from workbook.sinks.replay import LETTERS, ReplayTable, begin
+    from workbook.spark import checkpoints
     from workbook.stack.addresses import database
     from workbook.streams.events.ad_actions import HORIZON_MS
 
@@ -197,8 +198,14 @@ def _table(name: str, job: Job, query: str) -> CountsTable:
     pipeline = LETTERS if options.source.endswith(DEAD_LETTERS) else name
     counts = CountsTable(url, pipeline, read, job.checkpoint, **how)
     if days := _days(options):
+        query, committed, planned = checkpoints.place(job.checkpoint)
         replay = begin(counts, (name, read[1]), days, query)
         counts.close()
+        if replay.shown and committed == planned:
+            raise CannotGoOn(
+                f"Expected the checkpoint of an unfinished replay, but {replay} is finished and "
+                "shown. To replay these days again, use a new folder for --checkpoint."
+            )
         return ReplayTable(url, replay, read, job.checkpoint, **how)
     return counts
 
