@@ -6,8 +6,8 @@
 One long-lived topic of 8 partitions is written once, as `run replicate` writes it. In one run: a
 raw consumer that parses nothing, and Spark reading the bytes, are the floor; the same statistics in
 Kafka Streams, without a database or registry (see benchmarks/peers); ours in a fresh session (cold)
-and again in the same one (warm), each time into fresh tables; then a replay of all days. No figure is
-printed before totals, fates and dead letters are what the generator's ledger says.
+and again in the same one (warm), each time into fresh tables; then a replay of all days. No figure
+is printed before totals, fates and dead letters are what the generator's ledger says.
 
 With --latency: from an action's arrival until its count can be read in PostgreSQL, at a steady
 rate; from the long-lived topic, and with `run replicate` before it.
