@@ -2,6 +2,7 @@
 
 from collections import Counter
 from datetime import date, datetime, timedelta
+from itertools import takewhile
 
 from workbook.classroom.exercise import case, exercise, wrong
 from workbook.streams.events.ad_actions import OSLO, day_of
@@ -58,18 +59,19 @@ def arrived_on(m):
     return str(day_of(m["arrival"]))
 
 
-def until_the_next_day(messages, fence, day):
-    later = [m["offset"] for m in messages if m["day"] > day]
-    return counting()(messages, min([fence, *later]), day)
+def cut(part):
+    count = counting(inside=lambda *_: True)
+    return lambda messages, fence, day: count(part(messages, fence), fence, day)
 
 
 def log(*lines, begin=0):
     """Make messages of lines "arrival digest ad user day?"; the day is the arrival's, if missing.
 
-    An arrival is ``9T12:00`` or ``9T12:00:30``: the day of June, and the time in Oslo.
+    An arrival is ``9T12:00`` or ``9T12:00:30``: the day of June, and the time in Oslo. An
+    empty line's offset is missing.
     """
     messages = []
-    for offset, line in enumerate(lines, begin):
+    for offset, line in ((n, line) for n, line in enumerate(lines, begin) if line):
         arrival, digest, ad, user, *day = line.split()
         on, _, at = arrival.partition("T")
         moment = datetime.fromisoformat(f"2026-06-{int(on):02}T{at}").replace(tzinfo=OSLO)
@@ -83,7 +85,7 @@ def log(*lines, begin=0):
 
 def told(why, *lines, fence=None, begin=0):
     messages = log(*lines, begin=begin)
-    return case(why, messages, begin + len(messages) if fence is None else fence, "2026-06-09")
+    return case(why, messages, begin + len(lines) if fence is None else fence, "2026-06-09")
 
 
 def draw(random, size):
@@ -97,7 +99,7 @@ def draw(random, size):
             ad, user = random.choice(("bike", "boat")), random.choice(("Ada", "Bob"))
             what = f"#{n} {ad} {user} {at.day - earlier}"
             sent.append(what)
-        lines.append(f"{at.day}T{at:%H:%M} {what}")
+        lines.append(f"{at.day}T{at:%H:%M} {what}" if random.random() < 0.8 else "")
     begin = random.choice((0, 5, 900))
     return log(*lines, begin=begin), begin + random.randrange(size // 2, size + 1), "2026-06-09"
 
@@ -105,15 +107,17 @@ def draw(random, size):
 replay = exercise(
     recount,
     name="Count a day again, up to the fence",
-    task="Write the function that counts a day again. `messages` are those of one partition, from "
-    "well before the day on: dictionaries with `offset`, `arrival` (ms, never goes back), `day` (a "
-    "text: when the action happened), `ad`, `user`, and `digest`, which stands for all bytes. They "
-    "are in the order of their offsets. `fence` is the live query's next offset: the live query "
-    "adds that message and all later ones itself.\n\n"
-    "Return a dictionary or Counter: how many actions of `day` each ad has. A message is a repeat, "
-    "and doesn't count, if its bytes were counted at most 600,000 ms before.\n\n"
-    "The bike is viewed at offset 0, the same bytes arrive again at offset 1 a minute later, and "
-    "other bytes at 2: with fence 2 that's `{'bike': 1}`, with fence 3 `{'bike': 2}`.",
+    task="Write the function that counts a day again. `messages` are messages of one partition, "
+    "from well before the day on, in the order of their offsets. Some offsets are missing: clicks, "
+    "for example, are left out. Each message is a dictionary with `offset`, `arrival` (ms, never "
+    "falls), `day` (a text: the day in Oslo on which the action happened), `ad`, `user`, and "
+    "`digest`, a hash of all bytes. `fence` is the live query's next offset: the live query adds "
+    "the message at this offset and all later ones itself.\n\n"
+    "Return a dictionary or Counter: how many actions of `day` each ad has. An ad without any "
+    "is left out. A message is a repeat, and doesn't count, if its bytes were counted at most "
+    "600,000 ms before.\n\n"
+    "The bike is viewed at offset 0. A minute later the same bytes arrive again at offset 1, and "
+    "then other bytes at offset 2. With fence 2 return `{'bike': 1}`, with fence 3 `{'bike': 2}`.",
     cases=[
         told("Two views of the bike, and one of the boat.",
              "9T12:00 #1 bike Ada", "9T12:01 #2 bike Bob", "9T12:02 #3 boat Ada"),
@@ -129,9 +133,10 @@ replay = exercise(
              "9T12:00 #1 bike Ada", "9T12:01 #2 bike Bob 8"),
         told("A clock is two minutes fast: the action of the 9th arrives on the 8th.",
              "8T23:58 #1 bike Ada 9", "9T12:00 #2 bike Bob"),
-        told("The first copy arrives before midnight. The second one is a repeat of it. The third "
-             "one arrives more than ten minutes after the one that counts.",
+        told("The copies arrive at 23:57, 0:01 and 0:08 in Oslo. The second repeats the first; the "
+             "third is 11 minutes after the one that counts.",
              "8T23:57 #1 bike Ada 9", "9T00:01 #1 bike Ada", "9T00:08 #1 bike Ada"),
+        told("The repeat arrives after midnight.", "9T23:57 #1 bike Ada", "10T00:02 #1 bike Ada 9"),
         told("After more than ten minutes, the same bytes count again.",
              "9T12:00 #1 bike Ada", "9T12:10:01 #1 bike Ada"),
         told("After exactly ten minutes, it's still a repeat.",
@@ -145,6 +150,12 @@ replay = exercise(
         told("The messages begin at offset 900, and the fence is 902: the third one is behind it.",
              "9T12:00 #1 bike Ada", "9T12:01 #2 bike Bob", "9T12:02 #3 bike Cy", fence=902,
              begin=900),
+        told("The fence is 2, and there's no message at offset 2.",
+             "9T12:00 #1 bike Ada", "9T12:01 #2 bike Bob", "", "9T12:03 #4 bike Di", fence=2),
+        told("The fence is 3, and there's no message at offset 1: two messages are before it.",
+             "9T12:00 #1 bike Ada", "", "9T12:02 #3 bike Cy", "9T12:03 #4 bike Di", fence=3),
+        told("Two messages arrive in the same millisecond, and the fence is between them.",
+             "9T12:00 #1 bike Ada", "9T12:00 #2 bike Bob", fence=1),
     ],
     draw=draw,
     right=[by_lists],
@@ -156,7 +167,7 @@ replay = exercise(
               "if a clock is fast, a little earlier. Read all messages before the fence.",
               counting(starts=lambda m, day: arrived_on(m) == day),
               counting(starts=lambda m, day: arrived_on(m) >= day),
-              counting(starts=lambda m, day: arrived_on(m) <= day), until_the_next_day),
+              counting(starts=lambda m, day: arrived_on(m) <= day)),
         wrong("It reads past the fence. The live query adds those actions itself, so they would "
               "count twice.", counting(inside=lambda m, fence: True)),
         wrong("It's wrong by one message. The fence is the live query's *next* offset: all "
@@ -164,15 +175,23 @@ replay = exercise(
               counting(inside=lambda m, fence: m["offset"] <= fence),
               counting(inside=lambda m, fence: m["offset"] < fence - 1)),
         wrong("It compares the fence with a message's place in the list. The list may begin at any "
-              "offset: compare `message['offset']`.",
-              lambda messages, fence, day: counting(inside=lambda m, _: True)(
-                  messages[:fence], fence, day)),
-        wrong("It counts repeats. If the same digest was counted at most ten minutes before, the "
-              "message doesn't count.", counting(near=lambda waited: False)),
+              "offset, and offsets are missing: compare `message['offset']`.",
+              cut(lambda log, fence: log[:fence]),
+              cut(lambda log, fence: log and log[:max(0, fence - log[0]["offset"])])),
+        wrong("It stops only at the message whose offset *equals* the fence. There may be none: "
+              "use `>=`.",
+              cut(lambda log, fence: takewhile(lambda m: m["offset"] != fence, log))),
+        wrong("It cuts by time. Only the offset says what the live query has seen.",
+              cut(lambda log, fence: [m for m in log if m["arrival"] <= max(
+                  (n["arrival"] for n in log if n["offset"] < fence), default=0)]),
+              cut(lambda log, fence: [m for m in log if m["arrival"] < min(
+                  (n["arrival"] for n in log if n["offset"] >= fence), default=10**15)])),
+        wrong("It counts what the live query adds: the messages from the fence on.",
+              counting(inside=lambda m, fence: m["offset"] >= fence)),
         wrong("It never forgets a digest. After more than ten minutes, the same bytes count again.",
               counting(near=lambda waited: waited < 10**14)),
-        wrong("After exactly ten minutes it's still a repeat: use `<=`.",
-              counting(near=lambda waited: waited < TEN_MINUTES)),
+        wrong("Its memory ends at midnight. A repeat may arrive on the next day.",
+              counting(same=lambda m: (m["digest"], arrived_on(m)))),
         wrong("Its ten minutes begin again with each repeat. Measure from the copy that counted.",
               counting(remembers_copies=True)),
         wrong("That is the bug: the same user on the same ad needn't be the same action. Compare "
