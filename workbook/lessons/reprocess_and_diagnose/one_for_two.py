@@ -1,5 +1,6 @@
 """Chapter 43: Find the messages that the bug dropped."""
 
+from collections import defaultdict
 from datetime import datetime, timedelta
 from itertools import count
 
@@ -50,27 +51,18 @@ NEAR, USER = "a.arrival >= b.arrival - 600000", ("partition", "ad", "type", "use
 
 def joined(
     same=USER, near=NEAR, order="a.offset < b.offset", keep="NOT bool_or(a.hash = b.hash)",
-    good=("reason IS NULL", "reason IS NULL"), by=("b.partition", "b.offset"),
+    good=("reason IS NULL", "reason IS NULL"), by=("b.partition", "b.offset"), how="inner",
 ):  # fmt: skip
     """Join and group as the reference does; each wrong answer varies one part."""
 
     def answer(messages):
         earlier, later = (messages.where(g).alias(n) for g, n in zip(good, "ab", strict=True))
         equal = [f"a.{name} = b.{name}" for name in same]
-        pairs = later.join(earlier, F.expr(" AND ".join([*equal, near, order])))
+        pairs = later.join(earlier, F.expr(" AND ".join([*equal, near, order])), how)
         kept = pairs.groupBy(*by).agg(F.expr(keep).alias("kept")).where("kept")
         return kept.select(*by[:2])
 
     return answer
-
-
-def right_before(messages):
-    by_offset = Window.partitionBy(*USER).orderBy("offset")
-    rows = messages.where("reason IS NULL").select(
-        "*", *(F.lag(name).over(by_offset).alias(f"last_{name}") for name in ("arrival", "hash"))
-    )  # fmt: skip
-    near = rows.where("arrival - last_arrival <= 600000 AND hash <> last_hash")
-    return near.select("partition", "offset")
 
 
 FIRST = datetime(2026, 6, 1, 12, tzinfo=OSLO)
@@ -83,12 +75,12 @@ def at(minute, digest, user=1, ad="bike", type="view", partition=0, late=0, reas
 
 def placed(messages, begin, offset):
     """Return rows of the archive; ``late`` (minutes) is how long before its arrival it happened."""
-    rows = []
-    for n, (minute, digest, user, ad, kind, partition, late, reason) in enumerate(messages):
+    rows, offsets = [], defaultdict(lambda: count(offset))
+    for minute, digest, user, ad, kind, partition, late, reason in messages:
         arrival = int((begin + timedelta(minutes=minute)).timestamp() * 1000)
         time = arrival - late * 60_000
-        rows.append((partition, offset + n, arrival, digest, ad, kind, user, time, day_of(time),
-                     reason))  # fmt: skip
+        rows.append((partition, next(offsets[partition]), arrival, digest, ad, kind, user, time,
+                     day_of(time), reason))  # fmt: skip
     return rows
 
 
@@ -104,15 +96,10 @@ def draw(random, size):
         if sent and random.random() < 0.3:
             messages.append((minute, *random.choice(sent[-4:])))
             continue
-        what = (
-            n,
-            random.choice((1, 2)),
-            random.choice(("bike", "bike", "boat")),
-            random.choice(("view", "view", "click")),
-            random.choice((0, 0, 1)),
-            random.choice((0, 0, 90)),
-            random.choice((None, None, None, "from the future")),
-        )
+        user, ad = random.choice((1, 2)), random.choice(("bike", "bike", "boat"))
+        kind, partition = random.choice(("view", "view", "click")), random.choice((0, 0, 1))
+        late, reason = random.choice((0, 0, 90)), random.choice((None, None, None, "no ad"))
+        what = n, user, ad, kind, partition, late, reason
         sent.append(what)
         messages.append((minute, *what))
     return tuple(placed(messages, datetime(2026, 8, 1, 12, tzinfo=OSLO), 10_000))  # fmt: skip
@@ -122,11 +109,14 @@ one_for_two = frame_exercise(
     wrongly_dropped,
     name="Find the messages that the bug dropped",
     task="Write a function that gets messages of the archive and returns `partition` and `offset` "
-    "of those that only the bug drops, each once.\n\n"
-    "Such a message has *earlier neighbours*, and none of them has its `hash`. An earlier "
-    "neighbour has the same `partition`, `ad`, `type` and `user`, a smaller `offset`, and an "
-    "`arrival` at most 600,000 ms before. Leave out messages with a `reason` everywhere: they were "
-    "rejected. On a partition, arrivals rise with the offsets.\n\n"
+    "of the messages that only the bug drops (it takes equal ad, type and user for the same "
+    "action), each once.\n\n"
+    "Such a message has at least one *earlier neighbour*, and none of its earlier neighbours has "
+    "the same `hash`. An earlier neighbour has the same `partition`, `ad`, `type` and `user`, a "
+    "smaller `offset`, and an `arrival` at most 600,000 ms earlier. It needn't have been counted "
+    "itself. Leave out messages whose `reason` isn't null, as earlier and as later ones: they were "
+    "rejected. `arrival` is a number of milliseconds. On a partition, arrivals rise with the "
+    "offsets.\n\n"
     "User 1 views the bike at offsets 0, 1 and 2, a minute apart. Offset 2 has the hash of offset "
     "0. Only offset 1 is returned: 2 is a true repeat.",
     schema="partition INT, offset BIGINT, arrival BIGINT, hash BIGINT, ad STRING, type STRING, "
@@ -136,20 +126,23 @@ one_for_two = frame_exercise(
         told("The same bytes twice are a true repeat.", at(0, 1), at(1, 1)),
         told("After the second view, the first one's bytes arrive again: a true repeat.",
              at(0, 1), at(1, 2), at(2, 1)),
+        told("A true repeat of the second view, not of the first.", at(0, 1), at(1, 2), at(2, 2)),
         told("Another user, another ad, another type.",
              at(0, 1), at(1, 2, user=2), at(2, 3, ad="boat"), at(3, 4, type="click")),
-        told("They are on two partitions, and no query compares those.",
-             at(0, 1), at(1, 2, partition=1)),
+        told("User 1's views are on two partitions, and the query never compares those.",
+             at(0, 1), at(0, 3, user=2, partition=1), at(1, 2, partition=1)),
+        told("The same offsets on two partitions: a true repeat on partition 1, none on 0.",
+             at(0, 1), at(1, 2), at(0, 3, partition=1), at(1, 3, partition=1)),
         told("Eleven minutes are too long.", at(0, 1), at(11, 2)),
-        told("Exactly ten minutes.", at(0, 1), at(10, 2)),
+        told("Exactly ten minutes are near enough.", at(0, 1), at(10, 2)),
         told("One before midnight, and one after it.", at(718, 1), at(721, 2)),
         told("The second one happened an hour before it arrived.", at(0, 1), at(1, 2, late=60)),
         told("The first one was rejected.", at(0, 1, reason="from the future"), at(1, 2)),
         told("The second one was rejected.", at(0, 1), at(1, 2, reason="from the future")),
         told("Three views in three minutes: two of them have earlier neighbours.",
              at(0, 1), at(1, 2), at(2, 3)),
-        told("A repeat after eleven minutes, and another view between: only near ones count.",
-             at(0, 1), at(5, 2), at(11, 1)),
+        told("The first bytes again after twelve minutes: no repeat, but another view is near.",
+             at(0, 1), at(11, 2), at(12, 1)),
     ],
     streams=False,  # an archive is a table
     draw=draw,
@@ -165,7 +158,17 @@ one_for_two = frame_exercise(
               "the repaired query drops them as well: compare the hashes.", joined(keep="true")),
         wrong("One earlier neighbour with another hash isn't enough: an earlier one may still have "
               "the message's own hash, so that it's a true repeat. None of them may have it.",
-              joined(keep="bool_or(a.hash <> b.hash)"), right_before),
+              joined(keep="bool_or(a.hash <> b.hash)"),
+              joined(keep="min_by(a.hash, a.offset) <> any_value(b.hash)"),
+              joined(keep="max_by(a.hash, a.offset) <> any_value(b.hash)")),
+        wrong("An offset is a place in one partition: group by both.",
+              lambda messages: joined(keep="true")(messages).join(
+                  joined(keep="bool_or(a.hash = b.hash)")(messages), "offset", "left_anti")),
+        wrong("It returns messages without any earlier neighbour. The bug drops none of these.",
+              joined(how="left", keep="bool_or(a.hash = b.hash) IS NOT TRUE")),
+        wrong("Each message is its own neighbour, so all are true repeats. Compare the offsets by "
+              "`<`.", joined(order="a.offset <= b.offset")),
+        wrong("It has no limit of ten minutes.", joined(near="true")),
         wrong("It uses rejected messages. Leave out those with a `reason`, as earlier and as later "
               "ones.", joined(good=("true", "true")), joined(good=("true", "reason IS NULL")),
               joined(good=("reason IS NULL", "true"))),
@@ -173,14 +176,13 @@ one_for_two = frame_exercise(
               joined(by=("a.partition", "a.offset"))),
         wrong("It returns both messages. The earlier one counted: compare the offsets, so that "
               "only earlier messages are neighbours.",
+              joined(order="a.offset <> b.offset"),
               joined(order="a.offset <> b.offset", near="abs(a.arrival - b.arrival) <= 600000")),
         wrong("It returns a message once for each neighbour. Group, or use a semi-join.",
               joined(by=("b.partition", "b.offset", "a.offset"))),
         wrong("It measures the ten minutes by `time`. The query goes by the arrival.",
               joined(near="a.time >= b.time - 600000"),
               joined(near="abs(a.time - b.time) <= 600000")),
-        wrong("Exactly 600,000 ms are still near enough: use `<=`.",
-              joined(near="a.arrival > b.arrival - 600000")),
         wrong("It doesn't compare all of ad, type and user.",
               *(joined(same=[n for n in USER if n != name]) for name in ("ad", "type", "user"))),
     ],
