@@ -105,15 +105,15 @@ def draw(random, size):
 replay = exercise(
     recount,
     name="Count a day again, up to the fence",
-    task="Write the function that counts a day again. `messages` are those of one partition, from "
-    "well before the day on: dictionaries with `offset`, `arrival` (ms, never goes back), `day` (a "
-    "text: when the action happened), `ad`, `user`, and `digest`, which stands for all bytes. They "
-    "are in the order of their offsets. `fence` is the live query's next offset: the live query "
-    "adds that message and all later ones itself.\n\n"
+    task="Write the function that counts a day again. `messages` are messages of one partition, "
+    "from well before the day on, in the order of their offsets. Each is a dictionary with "
+    "`offset`, `arrival` (ms, never falls), `day` (a string: the day on which the action "
+    "happened), `ad`, `user`, and `digest`, a hash of all bytes. `fence` is the live query's next "
+    "offset: the live query adds the message at this offset and all later ones itself.\n\n"
     "Return a dictionary or Counter: how many actions of `day` each ad has. A message is a repeat, "
     "and doesn't count, if its bytes were counted at most 600,000 ms before.\n\n"
-    "The bike is viewed at offset 0, the same bytes arrive again at offset 1 a minute later, and "
-    "other bytes at 2: with fence 2 that's `{'bike': 1}`, with fence 3 `{'bike': 2}`.",
+    "The bike is viewed at offset 0. A minute later the same bytes arrive again at offset 1, and "
+    "then other bytes at offset 2. With fence 2 return `{'bike': 1}`, with fence 3 `{'bike': 2}`.",
     cases=[
         told("Two views of the bike, and one of the boat.",
              "9T12:00 #1 bike Ada", "9T12:01 #2 bike Bob", "9T12:02 #3 boat Ada"),
@@ -125,24 +125,24 @@ replay = exercise(
              "9T12:00 #1 bike Ada", "9T12:01 #2 bike Bob", "9T12:02 #3 bike Cy", fence=2),
         told("An action of the day arrives a day late, still before the fence: it counts.",
              "9T12:00 #1 bike Ada", "10T08:00 #2 bike Bob 10", "10T09:00 #3 bike Cy 9"),
-        told("It arrives on the day, but it happened on the day before.",
+        told("An action arrives on the day, but it happened on the day before.",
              "9T12:00 #1 bike Ada", "9T12:01 #2 bike Bob 8"),
         told("A clock is two minutes fast: the action of the 9th arrives on the 8th.",
              "8T23:58 #1 bike Ada 9", "9T12:00 #2 bike Bob"),
-        told("The first copy arrives before midnight. The second one is a repeat of it. The third "
-             "one arrives more than ten minutes after the one that counts.",
+        told("The first copy arrives before midnight. The second one is a repeat. The third "
+             "one arrives more than ten minutes after the first, so it counts again.",
              "8T23:57 #1 bike Ada 9", "9T00:01 #1 bike Ada", "9T00:08 #1 bike Ada"),
         told("After more than ten minutes, the same bytes count again.",
              "9T12:00 #1 bike Ada", "9T12:10:01 #1 bike Ada"),
         told("After exactly ten minutes, it's still a repeat.",
              "9T12:00 #1 bike Ada", "9T12:10 #1 bike Ada"),
-        told("A repeat isn't counted, so the ten minutes don't begin again with it.",
+        told("A repeat isn't counted, so the ten minutes don't begin again.",
              "9T12:00 #1 bike Ada", "9T12:06 #1 bike Ada", "9T12:12 #1 bike Ada"),
         told("The second copy counts again, and the third is a repeat of the second.",
              "9T12:00 #1 bike Ada", "9T12:11 #1 bike Ada", "9T12:12 #1 bike Ada"),
         told("Other messages are between an action and its repeat.",
              "9T12:00 #1 bike Ada", "9T12:01 #2 boat Bob", "9T12:02 #1 bike Ada"),
-        told("The messages begin at offset 900, and the fence is 902: the third one is behind it.",
+        told("The messages begin at offset 900, and the fence is 902: the third one doesn't count.",
              "9T12:00 #1 bike Ada", "9T12:01 #2 bike Bob", "9T12:02 #3 bike Cy", fence=902,
              begin=900),
     ],
@@ -159,8 +159,8 @@ replay = exercise(
               counting(starts=lambda m, day: arrived_on(m) <= day), until_the_next_day),
         wrong("It reads past the fence. The live query adds those actions itself, so they would "
               "count twice.", counting(inside=lambda m, fence: True)),
-        wrong("It's wrong by one message. The fence is the live query's *next* offset: all "
-              "messages before it count, and none at it.",
+        wrong("It's wrong by one message. The fence is the live query's *next* offset: messages "
+              "before it count, and the message at it doesn't.",
               counting(inside=lambda m, fence: m["offset"] <= fence),
               counting(inside=lambda m, fence: m["offset"] < fence - 1)),
         wrong("It compares the fence with a message's place in the list. The list may begin at any "
@@ -175,22 +175,22 @@ replay = exercise(
               counting(near=lambda waited: waited < TEN_MINUTES)),
         wrong("Its ten minutes begin again with each repeat. Measure from the copy that counted.",
               counting(remembers_copies=True)),
-        wrong("That is the bug: the same user on the same ad needn't be the same action. Compare "
+        wrong("That is the bug: two actions of a user on an ad needn't be the same action. Compare "
               "the digests.", counting(same=lambda m: (m["ad"], m["user"]))),
     ],
     hints=(
-        "Three questions for each message: is it before the fence? Were its bytes counted within "
-        "ten minutes before? Did it happen on the day?",
+        "Three questions for each message: is it before the fence? Were its bytes counted in the "
+        "ten minutes before it? Did it happen on the day?",
         "Go through the messages in order, and keep a dictionary from digest to the arrival at "
         "which it was last counted. Don't change it for a repeat.",
         "`if digest in counted_at and arrival - counted_at[digest] <= 600_000: continue` skips a "
         "repeat.",
     ),
-    discussion="The fence cuts the log into two parts: before it the replay counts, from it on the "
-    "live query. Both use the event's day, so each action of that day is in exactly one part, "
-    "however late it arrives. A cut by time wouldn't do that: nobody knows at which time the live "
-    "query was at which offset.\n\n"
+    discussion="The fence cuts the log into two parts: the replay counts the part before it, and "
+    "the live query the other one. Both use the event's day, so each action of that day is in "
+    "exactly one part, however late it arrives. A cut by time wouldn't do that: nobody knows which offset "
+    "the live query had reached at that time.\n\n"
     "Where do you begin to read? An action can't arrive long before it happened: this workbook "
-    "rejects times of more than five minutes in the future. So five minutes before midnight are "
-    "enough, and ten more, in which hashes are remembered only.",
+    "rejects times of more than five minutes in the future. So begin to count five minutes before "
+    "midnight, and to remember hashes ten minutes earlier.",
 )  # fmt: skip
