@@ -141,8 +141,8 @@ one_for_two = frame_exercise(
              at(0, 1), at(1, 2, user=2), at(2, 3, ad="boat"), at(3, 4, type="click")),
         told("The two views are on two partitions, and the query never compares those.",
              at(0, 1), at(1, 2, partition=1)),
-        told("Eleven minutes apart are too far.", at(0, 1), at(11, 2)),
-        told("Exactly ten minutes apart are near enough.", at(0, 1), at(10, 2)),
+        told("Eleven minutes are too far apart.", at(0, 1), at(11, 2)),
+        told("Exactly ten minutes are near enough.", at(0, 1), at(10, 2)),
         told("One view before midnight, and one after it.", at(718, 1), at(721, 2)),
         told("The second view happened an hour before it arrived.", at(0, 1), at(1, 2, late=60)),
         told("The first view was rejected.", at(0, 1, reason="from the future"), at(1, 2)),
@@ -195,8 +195,8 @@ one_for_two = frame_exercise(
         "hash. Keep the groups where it's false.",
     ),
     discussion="The query itself can't tell you this: its state has only hashes of recent "
-    "messages. The archive has every message, so you can run the wrong rule on them again, and compare it "
-    "with the right one.\n\n"
+    "messages. The archive has every message, so you can run the wrong rule again, "
+    "and compare it with the right one.\n\n"
     "Does your function find exactly the messages that the bug dropped? Nearly. The buggy query "
     "only remembers messages that it counted. If a user views an ad every six minutes, it drops "
     "every second view, but your function returns all views except the first. If all views arrive "

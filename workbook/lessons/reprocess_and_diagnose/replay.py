@@ -188,8 +188,8 @@ replay = exercise(
     ),
     discussion="The fence cuts the log into two parts: the replay counts the part before it, and "
     "the live query the other one. Both use the event's day, so each action of that day is in "
-    "exactly one part, however late it arrives. A cut by time wouldn't do that: nobody knows which offset "
-    "the live query had reached at that time.\n\n"
+    "exactly one part, however late it arrives. A cut by time wouldn't do that: nobody knows which "
+    "offset the live query had reached at that time.\n\n"
     "Where do you begin to read? An action can't arrive long before it happened: this workbook "
     "rejects times of more than five minutes in the future. So begin to count five minutes before "
     "midnight, and to remember hashes ten minutes earlier.",
