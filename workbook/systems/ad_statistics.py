@@ -110,10 +110,10 @@ class AdStatistics(System):
         for at in partition_offsets(config, options.source):
             if 0 < at.begin == first[at.partition]:
                 raise CannotGoOn(
-                    f"Expected {options.source} to have all records of {days[0]}, but its "
-                    f"partition {at.partition} begins at offset {at.begin}, within that day or "
-                    "later: older records are deleted, and their actions would be missing from "
-                    "the new counts. Name a later --from, or leave the old counts as they are."
+                    f"Expected {options.source} to have all records from 15 minutes before "
+                    f"{days[0]} on, but partition {at.partition} begins later, at offset "
+                    f"{at.begin}: older records are deleted, and their actions would be missing "
+                    "from the new counts. Name a later --from, or leave the old counts as they are."
                 )
 
     def remembers(self, options: Namespace) -> Mapping[str, Any]:
