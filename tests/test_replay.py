@@ -24,7 +24,7 @@ from workbook.sinks.viewers import viewers_of
 from workbook.spark import session
 from workbook.spark.runner import OnPoint
 from workbook.stack.addresses import database, registry
-from workbook.streams.events.ad_actions import ARRIVAL, OSLO, VERSIONS, head
+from workbook.streams.events.ad_actions import ARRIVAL, INCOMPATIBLE, OSLO, VERSIONS, head
 from workbook.streams.generators.ad_actions import AdActionStream
 from workbook.streams.ledgers.actions import judge
 from workbook.systems import SYSTEMS
@@ -146,7 +146,7 @@ def interrupted(run: Replays, seed: int, points: tuple[str, ...] = POINTS) -> No
         with pytest.raises(Exception, match="died at"):
             run.replay(checkpoint, Dies(point, draw.randint(1, 2)))
         if draw.random() < 0.5:
-            checkpoint = session.checkpoint("replay")  # the disk was lost, too
+            checkpoint = session.checkpoint("replay")  # without its own it begins anew
     run.replay(checkpoint)
     run.clean(3_000)
 
@@ -178,6 +178,37 @@ def test_a_kill_right_behind_the_swap_doesn_t_begin_again(run) -> None:
     run.clean(700)
     with pytest.raises(CannotGoOn, match="use a new folder"):
         run.replay(checkpoint)
+
+
+def test_a_replay_behind_its_swap_leaves_a_newer_one_alone(run) -> None:
+    run.send(run.stream, 0, 700)
+    run.through(session.checkpoint("live"))
+    run.send(run.stream, 700, 1_400)  # the live query is down: both replays read beyond its fence
+    run.days(DAY - timedelta(3), DAY)
+    run.options.max_per_batch = 400
+    older = session.checkpoint("replay")
+    with pytest.raises(Exception, match="died at"):
+        run.replay(older, Dies("before-checkpoint", 2))
+    run.replay(session.checkpoint("replay"))
+    run.replay(older)
+    assert run.ask("SELECT generation, shown FROM replays") == [(1, True), (3, True)]
+    run.clean(700)
+
+
+def test_a_replay_that_can_t_read_anything_shows_nothing(run) -> None:
+    run.send(run.stream, 0, 700)
+    run.through(session.checkpoint("live"))
+    run.days(DAY - timedelta(3), DAY)
+    right = run.options.subject
+    run.options.subject = f"{run.name}-other"
+    register(registry("test"), run.options.subject, INCOMPATIBLE)
+    with pytest.raises(Exception, match="rejected all of them"):
+        run.replay(session.checkpoint("replay"))
+    run.clean(700)
+    run.options.subject = right
+    run.replay(session.checkpoint("replay"))
+    assert run.ask("SELECT generation, shown FROM replays") == [(1, True)]
+    run.clean(700)
 
 
 def test_what_cannot_be_replayed_is_refused_with_what_to_do(run, broker: Broker) -> None:

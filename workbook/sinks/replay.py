@@ -60,6 +60,8 @@ class Replay:
 def begin(counts: CountsTable, live: tuple[str, str], days: Days, query: str) -> Replay:
     """Begin a replay of event days, or return the unfinished one of the same days.
 
+    Without its checkpoint an unfinished replay begins anew: its code may be another one now.
+
     ``live`` has the pipeline whose ``counts`` are replaced, and the id of the topic it reads.
     ``query`` is the id in the replay's checkpoint, "" if there is none. The query of a shown
     replay gets that replay, because it may still have to commit to its checkpoint. Raises
@@ -101,12 +103,15 @@ def _begun(connection: psycopg.Connection[Any], days: Days, query: str) -> Repla
     rows = connection.execute(
         "SELECT generation, first_day, last_day, replays.offsets, shown, coalesce(query, '') "
         "FROM replays LEFT JOIN fence ON pipeline = 'replay ' || generation "
-        "WHERE NOT shown AND first_day <= %s AND last_day >= %s OR query = nullif(%s, '')",
+        "WHERE NOT shown AND first_day <= %s AND last_day >= %s OR query = nullif(%s, '') "
+        "ORDER BY shown DESC",
         (last, first, query),
     )
     for generation, *others, offsets, shown, written_by in rows.fetchall():
         replay = Replay(generation, (others[0], others[1]), _by_number(offsets), shown)
         if replay.days == days and (not shown or written_by == query):
+            if not query:
+                _clear(connection, replay)
             return replay
         if not shown:
             raise CannotGoOn(
@@ -114,6 +119,19 @@ def _begun(connection: psycopg.Connection[Any], days: Days, query: str) -> Repla
                 f"finished. Finish it first, with --from {others[0]} --to {others[1]}."
             )
     return None
+
+
+def _clear(connection: psycopg.Connection[Any], replay: Replay) -> None:
+    """Delete what an unfinished replay has written; its process can't commit any more."""
+    for table in ("counts_by_generation", "viewers_by_generation"):
+        connection.execute(f"DELETE FROM {table} WHERE generation = %s", [replay.generation])
+    for table in ("fates", "reached"):
+        connection.execute(f"DELETE FROM {table} WHERE pipeline = %s", [replay.name])
+    connection.execute(
+        "UPDATE fence SET epoch = epoch + 1, query = '', batch = -1, offsets = '{}', born = '{}' "
+        "WHERE pipeline = %s",
+        [replay.name],
+    )
 
 
 def _require_alone(connection: psycopg.Connection[Any], live: tuple[str, str]) -> None:
@@ -180,6 +198,16 @@ class ReplayTable(CountsTable):
     def _finish(self, connection: psycopg.Connection[Any], ends: Mapping[int, int]) -> None:
         if any(ends.get(partition, 0) < end for partition, end in self.replay.offsets.items()):
             return
+        asked = "SELECT shown FROM replays WHERE generation = %s"
+        row = connection.execute(asked, [self.replay.generation]).fetchone()
+        if row is None or row[0]:
+            return  # behind its swap there may be generations of newer replays
+        if self._fates.get("rejected") and not self._fates.get("accepted"):
+            raise CannotGoOn(
+                f"Expected records that can be read, but {self.replay} has rejected all of them. "
+                "Nothing of it is shown. Check --subject, and start it again with a new "
+                "--checkpoint."
+            )
         first, last = self.replay.days
         for statement in _SWAP:
             named = {"own": self.replay.generation, "first": first, "last": last}
