@@ -40,7 +40,7 @@ class Replays(Run):
     def __init__(self, broker: Broker, spark: SparkSession, name: str, partitions: int = 2) -> None:
         super().__init__(broker, spark, name, partitions)
         self.options.out = None
-        self.options.max_per_batch = 700
+        self.options.max_per_batch = 1_000
         start = int((MIDNIGHT - timedelta(minutes=25)).timestamp() * 1000)
         self.stream = AdActionStream(
             ids=self.ids, rate=1, ads=30, users=300, start_ms=start,
@@ -122,7 +122,7 @@ def test_a_replay_repairs_a_day_while_the_live_query_counts_on(run, monkeypatch)
 
         run.replay(session.checkpoint("replay"), Looks())
         more = (run.stream.expected(2_000, 2_600)["fate"] == "accepted").sum()
-        assert len(seen) > 2
+        assert len(seen) > 1
         assert {*seen} == {wrong + more}, "until the last commit readers see the old counts"
         run.clean(2_600)
         run.send(run.stream, 2_600, 3_000)
