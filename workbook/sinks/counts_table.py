@@ -174,8 +174,8 @@ class CountsTable(OnceSink):
         if epoch != self._epoch:
             raise CannotGoOn(
                 f"Expected to be the only run that writes {self}, but another one of "
-                f"{self._mine[0]} has started since (epoch {epoch}, this run has {self._epoch}). "
-                "It goes on; this one has ended, and wrote nothing after that."
+                f"{self._mine[0]}, or a replay, has started since (epoch {epoch}, this run has "
+                f"{self._epoch}). It goes on; this one has ended, and wrote nothing after that."
             )
         return int(number) if query == written_by else -1
 
@@ -334,7 +334,10 @@ class CountsTable(OnceSink):
         while True:
             try:
                 return work()
-            except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+            except (
+                *(psycopg.OperationalError, psycopg.InterfaceError),
+                psycopg.errors.IdleInTransactionSessionTimeout,  # a laptop that slept, say
+            ) as error:
                 if "authentication failed" in str(error) or time.monotonic() > deadline:
                     raise self._unreachable(error) from None
                 time.sleep(0.5)
@@ -397,7 +400,9 @@ def _create(connection: psycopg.Connection[Any], schema: str) -> None:
     known = "SELECT FROM pg_namespace WHERE nspname = %s"
     if connection.execute(known, (schema,)).fetchone() is None:  # else this needs no such right
         connection.execute(_named("CREATE SCHEMA {}", schema))
-    connection.execute(TABLES.read_text())
+    row = connection.execute("SELECT to_regclass('replays')").fetchone()
+    if row is None or row[0] is None:  # else its views would wait for all who read them
+        connection.execute(TABLES.read_text())
 
 
 def _named(statement: str, name: str) -> sql.Composed:

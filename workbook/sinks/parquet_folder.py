@@ -14,13 +14,13 @@ from workbook.spark.runner import Batch, ExecutorSink, OnPoint
 class ParquetFolder(ExecutorSink):
     """Writes micro-batch N into ``FOLDER/batch=N/BY=.../*.parquet``, for one query.
 
-    Spark writes into ``FOLDER/_N``, which readers pass over as hidden, and the driver renames it:
-    a reader sees all rows of a micro-batch or none. A micro-batch that is in the folder already
-    isn't written again. Spark's own file sink has the same guarantee only for Spark, whose readers
-    look into ``_spark_metadata``: to all others it shows the files of failed attempts too.
+    Spark writes into ``FOLDER/_N``, which its readers skip as hidden, and the driver renames it: a
+    reader sees all rows of a micro-batch or none. A micro-batch that is in the folder already isn't
+    written again. Spark's own file sink guarantees this only to Spark's readers, which look into
+    ``_spark_metadata``: all other readers also see the files of failed attempts.
 
-    ``by`` is the column for which each value gets a folder; within a file, rows are sorted by
-    ``sort``, so that readers can skip most of a file. ``check`` gets the written rows before they
+    Each value of the column ``by`` gets a folder. Within a file, rows are sorted by ``sort``, so
+    that readers can skip most of a file. ``check`` gets the written rows before they
     are renamed, and may raise. ``at`` is called with ``mid-batch``, in tasks, and
     ``before-rename``. The folder must be on a file system that driver and executors share, and
     whose rename is atomic (not S3).
@@ -52,7 +52,7 @@ class ParquetFolder(ExecutorSink):
         return rows.limit(0)
 
     def resume(self, query: str, committed: int, planned: int) -> None:
-        """Refuse a folder of another query, or one of another moment than the checkpoint."""
+        """Refuse a folder of another query, or one that is older or newer than the checkpoint."""
         self._require_own(query)
         last = max((int(found.name[6:]) for found in self.folder.glob("batch=[0-9]*")), default=-1)
         if not committed <= last <= planned:
@@ -73,11 +73,14 @@ class ParquetFolder(ExecutorSink):
         found = {file.name for file in self.folder.glob("[!.]*")}
         marks = {name for name in found if name.startswith(_mark(""))}
         if found and marks != {_mark(query)}:
-            came = "another query has filled it" if marks else "it has files of something else"
+            came = (
+                "another query has filled it, and readers would find records twice"
+                if marks
+                else "it has files of something else"
+            )
             raise CannotGoOn(
-                f"Expected {self.folder} to be empty, or filled from this checkpoint, but {came}: "
-                "readers would find records twice. Use the --checkpoint that filled it, or "
-                "another folder."
+                f"Expected {self.folder} to be empty, or filled from this checkpoint, but {came}. "
+                "Use the --checkpoint that filled it, or another folder."
             )
 
     def _write(self, rows: DataFrame, path: str) -> None:

@@ -1,10 +1,10 @@
 """Count event days again while the live query counts on, and show the result in one step.
 
-Counts and sketches have a generation. ``begin`` reads, in one transaction, how far the live query
-has come, and lets it write what it counts of these days from there on into another generation. The
-replay fills a third one, which nobody sees, with the records before these offsets. With its last
-micro-batch it drops the days' older generations and shows its own. So at any time a reader sees
-each action once, and an interrupted replay has changed nothing.
+Counts and sketches have a generation. In one transaction ``begin`` reads the live query's offsets
+and notes a new generation N. From then on the live query writes these days into generation N + 1.
+The replay fills generation N, which is hidden, with the records before these offsets. Its last
+micro-batch drops the days' older generations and shows N. So at any time a reader sees each action
+once, and an interrupted replay has changed nothing that a reader sees.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from workbook.errors import CannotGoOn
 from workbook.sinks.counts_table import CountsTable
 
 Days = tuple[date, date]
-"""The first and the last one."""
+"""The first and the last day."""
 
 LETTERS = "letters"
 """The pipeline of a run that counts the dead letters of another one."""
@@ -39,7 +39,7 @@ _SWAP = (
 class Replay:
     """A replay of event ``days``: it fills a ``generation`` with the records before ``offsets``.
 
-    ``offsets`` are next offsets by partition. ``shown`` says whether it was finished already.
+    ``offsets`` are next offsets by partition. ``shown`` says whether it is finished.
     """
 
     generation: int
@@ -49,7 +49,7 @@ class Replay:
 
     @property
     def name(self) -> str:
-        """Return the name under which it has a fence and fates."""
+        """Return the replay's pipeline in ``fence`` and ``fates``."""
         return f"replay {self.generation}"
 
     def __str__(self) -> str:
@@ -60,11 +60,13 @@ class Replay:
 def begin(counts: CountsTable, live: tuple[str, str], days: Days, query: str) -> Replay:
     """Begin a replay of event days, or return the unfinished one of the same days.
 
+    Without its checkpoint an unfinished replay begins anew: its code may be another one now.
+
     ``live`` has the pipeline whose ``counts`` are replaced, and the id of the topic it reads.
-    ``query`` is the id in the replay's checkpoint, "" if there is none: the query of a shown replay
-    gets that replay, so that it can end what little is left. Raises ``CannotGoOn`` where nothing
-    was counted yet, where a replay of some of these days is unfinished, or where another topic's
-    counts would be dropped.
+    ``query`` is the id in the replay's checkpoint, "" if there is none. The query of a shown
+    replay gets that replay, because it may still have to commit to its checkpoint. Raises
+    ``CannotGoOn`` if nothing has been counted yet, if a replay of some of these days is unfinished,
+    or if another topic's counts would be dropped.
     """
 
     def begun(connection: psycopg.Connection[Any]) -> Replay:
@@ -76,7 +78,7 @@ def begin(counts: CountsTable, live: tuple[str, str], days: Days, query: str) ->
             )
         _require_alone(connection, live)
         replay = _begun(connection, days, query) or _new(connection, live[1], days, offsets)
-        # The replay reads what was rejected, too: a run that counts the dead letters ends here.
+        # The replay also reads the rejected records: end a run that counts the dead letters.
         connection.execute("UPDATE fence SET epoch = epoch + 1 WHERE pipeline = %s", [LETTERS])
         return replay
 
@@ -84,29 +86,32 @@ def begin(counts: CountsTable, live: tuple[str, str], days: Days, query: str) ->
 
 
 def _fence(connection: psycopg.Connection[Any], live: tuple[str, str]) -> dict[str, int]:
-    """Return up to where the live query has counted, and stop it there for this transaction."""
+    """Return the live query's next offsets, and lock them until the transaction ends."""
     asked = "SELECT offsets, born FROM fence WHERE (pipeline, topic) = (%s, %s) FOR UPDATE"
     try:
         row = connection.execute(asked, live).fetchone()
     except psycopg.errors.UndefinedTable:
         row = None
     offsets, born = row or ({}, {})
-    # A query that still catches up, without its checkpoint, is behind what is counted already.
+    # After a lost checkpoint the query catches up first; all before ``born`` is counted already.
     return {number: max(end, born.get(number, 0)) for number, end in offsets.items()}
 
 
 def _begun(connection: psycopg.Connection[Any], days: Days, query: str) -> Replay | None:
-    """Return the replay of this query, or the unfinished one of these days; refuse an overlap."""
+    """Return this query's replay, or the unfinished one of these days; refuse an overlap."""
     first, last = days
     rows = connection.execute(
         "SELECT generation, first_day, last_day, replays.offsets, shown, coalesce(query, '') "
         "FROM replays LEFT JOIN fence ON pipeline = 'replay ' || generation "
-        "WHERE NOT shown AND first_day <= %s AND last_day >= %s OR query = nullif(%s, '')",
+        "WHERE NOT shown AND first_day <= %s AND last_day >= %s OR query = nullif(%s, '') "
+        "ORDER BY shown DESC",
         (last, first, query),
     )
     for generation, *others, offsets, shown, written_by in rows.fetchall():
         replay = Replay(generation, (others[0], others[1]), _by_number(offsets), shown)
         if replay.days == days and (not shown or written_by == query):
+            if not query:
+                _clear(connection, replay)
             return replay
         if not shown:
             raise CannotGoOn(
@@ -116,15 +121,28 @@ def _begun(connection: psycopg.Connection[Any], days: Days, query: str) -> Repla
     return None
 
 
+def _clear(connection: psycopg.Connection[Any], replay: Replay) -> None:
+    """Delete what an unfinished replay has written; its process can't commit any more."""
+    for table in ("counts_by_generation", "viewers_by_generation"):
+        connection.execute(f"DELETE FROM {table} WHERE generation = %s", [replay.generation])
+    for table in ("fates", "reached"):
+        connection.execute(f"DELETE FROM {table} WHERE pipeline = %s", [replay.name])
+    connection.execute(
+        "UPDATE fence SET epoch = epoch + 1, query = '', batch = -1, offsets = '{}', born = '{}' "
+        "WHERE pipeline = %s",
+        [replay.name],
+    )
+
+
 def _require_alone(connection: psycopg.Connection[Any], live: tuple[str, str]) -> None:
     other = connection.execute(
         "SELECT topic FROM fence WHERE pipeline = %s AND topic <> %s", live
     ).fetchone()
     if other:
         raise CannotGoOn(
-            "Expected the counts of one topic in this schema, but those of another one (id "
-            f"{other[0]}) are here too, and a replay would drop them. Give each topic its own "
-            "--schema; for days that a replay can't repair, count everything into a new --schema."
+            "Expected this --schema to have the counts of one topic, but it also has those of the "
+            f"topic with the id {other[0]}, and a replay would drop them. Leave out --from and "
+            "--to, and count each topic from its first record into a new --schema of its own."
         )
 
 
@@ -145,21 +163,21 @@ def _by_number(offsets: Mapping[str, int]) -> dict[int, int]:
 
 
 def require_none(counts: CountsTable) -> None:
-    """Refuse to count dead letters behind a replay, which has read the same records."""
+    """Refuse to count dead letters after a replay, which has read the original records."""
     rows = counts.ask("SELECT generation, first_day, last_day FROM replays LIMIT 1")
     if rows:
         replay = Replay(rows[0]["generation"], (rows[0]["first_day"], rows[0]["last_day"]), {})
         raise CannotGoOn(
-            f"Expected no replay in this schema, but there is {replay}: it has read the rejected "
-            "records too, and those that can be read now would count twice. Replay the days of "
-            "these dead letters instead, with --from and --to."
+            f"Expected no replay in this schema, but there is {replay}: it has read the original "
+            "records of dead letters, so these would count twice. Replay the days of these dead "
+            "letters instead, with the original topic as --in, and --from and --to."
         )
 
 
 class ReplayTable(CountsTable):
-    """Writes a replay's generation, each micro-batch once, and shows it with the last one.
+    """Writes a replay's generation, each micro-batch once; the last one shows the generation.
 
-    Arguments are those of ``CountsTable``, with the ``replay`` in the place of the pipeline.
+    Arguments are those of ``CountsTable``, with the ``replay`` in place of the pipeline.
     """
 
     def __init__(self, url: str, replay: Replay, *where: Any, **how: Any) -> None:
@@ -167,7 +185,7 @@ class ReplayTable(CountsTable):
         self.replay = replay
 
     def finished(self) -> bool:
-        """Return True once its generation is shown."""
+        """Return whether the replay's generation is shown."""
         asked = "SELECT shown FROM replays WHERE generation = %s"
         return bool(self.ask(asked, [self.replay.generation])[0]["shown"])
 
@@ -180,6 +198,16 @@ class ReplayTable(CountsTable):
     def _finish(self, connection: psycopg.Connection[Any], ends: Mapping[int, int]) -> None:
         if any(ends.get(partition, 0) < end for partition, end in self.replay.offsets.items()):
             return
+        asked = "SELECT shown FROM replays WHERE generation = %s"
+        row = connection.execute(asked, [self.replay.generation]).fetchone()
+        if row is None or row[0]:
+            return  # behind its swap there may be generations of newer replays
+        if self._fates.get("rejected") and not self._fates.get("accepted"):
+            raise CannotGoOn(
+                f"Expected records that can be read, but {self.replay} has rejected all of them. "
+                "Nothing of it is shown. Check --subject, and start it again with a new "
+                "--checkpoint."
+            )
         first, last = self.replay.days
         for statement in _SWAP:
             named = {"own": self.replay.generation, "first": first, "last": last}

@@ -40,8 +40,8 @@ def schemas_of(subject: str) -> Callable[[], dict[int, str]]:
     if not known():
         raise NoSuchSchema(
             f"Expected the registry to have a schema under the subject {subject!r}, but it has "
-            "none: every record would be rejected. Check --subject, and that whoever writes the "
-            "records has registered their schema (`workbook generate ad_actions` does)."
+            "none: every record would be rejected. Check --subject, and that the producer "
+            "has registered its schema under it (`workbook generate ad_actions` does)."
         )
     return known
 
@@ -63,38 +63,39 @@ class AdStatistics(System):
         Option(
             "--schema", schema_name, "the database's schema for tables", default="ad_statistics"
         ),
-        Option("--from", day, "replay event days from this one on, and end", "count what arrives"),
-        Option("--to", day, "the last day of the replay", "count what arrives"),
+        Option("--from", day, "the first event day of a replay", "none; count new records"),
+        Option("--to", day, "the last event day of a replay", "none; count new records"),
     )
 
     same: Column | None = None
-    """What makes two actions the same, for those who try another rule: see ``parse``."""
+    """The column that is equal for the same action; None: all bytes (see ``parse``)."""
 
     def begins(self, options: Namespace) -> str:
         if _days(options):
-            return "It starts a quarter of an hour before the first day, or continues its replay"
+            return "It starts 15 minutes before the first day, or continues an unfinished replay"
         return "It starts where the fence in the database says, or with the first record"
 
     def check(self, options: Namespace) -> None:
-        """Refuse days that no replay can have."""
+        """Refuse days that can't be replayed."""
         first, last = vars(options)["from"], vars(options)["to"]
         if not first and not last:
             return
         if not first or not last or first > last:
             raise WorkbookError(
-                f"Expected the first and the last day of a replay, but got --from {first} and "
-                f"--to {last}. Name both; for one day, name it twice."
+                f"Expected --from and --to to be the first and the last day of a replay, but got "
+                f"--from {first} and --to {last}. Name both; for one day, name it twice."
             )
         today = datetime.now(OSLO).date()
         if last > today:
             raise WorkbookError(
                 f"Expected days up to today ({today} in Oslo), but got --to {last}: nothing can "
-                "be replayed before it has arrived. Name an earlier day."
+                "be replayed before it has arrived. Name today or an earlier day."
             )
         if options.out:
             raise WorkbookError(
-                "Expected a replay without --out: it repairs the database. Leave --out out; the "
-                "topic gets the new total of a key with the key's next action."
+                f"Expected a replay without --out, but got --out {options.out}: a replay repairs "
+                "only the database. Leave out --out; the topic gets a key's new total with the "
+                "key's next action."
             )
 
     def check_topics(self, broker: Broker, options: Namespace) -> None:
@@ -109,14 +110,14 @@ class AdStatistics(System):
         for at in partition_offsets(config, options.source):
             if 0 < at.begin == first[at.partition]:
                 raise CannotGoOn(
-                    f"Expected {options.source} to have all records of {days[0]}, but its "
-                    f"partition {at.partition} begins at offset {at.begin}, within that day or "
-                    "later: older records are deleted, and their actions would be missing from "
-                    "the new counts. Name a later --from, or leave the old counts as they are."
+                    f"Expected {options.source} to have all records from 15 minutes before "
+                    f"{days[0]} on, but partition {at.partition} begins later, at offset "
+                    f"{at.begin}: older records are deleted, and their actions would be missing "
+                    "from the new counts. Name a later --from, or leave the old counts as they are."
                 )
 
     def remembers(self, options: Namespace) -> Mapping[str, Any]:
-        """Return where it counts, and the days of a replay."""
+        """Return the schema of the tables, and the days of a replay."""
         days = _days(options)
         replays = {"replays": f"{days[0]} to {days[1]}"} if days else {}
         return {"schema": options.schema, **replays}
@@ -149,7 +150,7 @@ class AdStatistics(System):
         begins = first_since(config, source, needed_since(replay.days[0])) if replay else {}
         # -2: the beginning
         starting = {p: fence.starting.get(p, begins.get(p, -2)) for p in range(partitions)}
-        letters = None if replay else job.letters()  # the live query has sent them
+        letters = None if replay else job.letters()  # the live query has sent them already
 
         def rows() -> DataFrame:
             raw = kafka_stream(

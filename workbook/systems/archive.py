@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from workbook.sinks.parquet_folder import ParquetFolder
 
 EVERY_S = 60
-"""Each micro-batch makes a file or more for each day that it has actions of."""
+"""Seconds between two micro-batches: each writes at least one file for each of its days."""
 
 
 class Archive(System):
@@ -28,7 +28,7 @@ class Archive(System):
     name = "archive"
     does = "archive ad actions as Parquet by day, to follow a count to its messages"
     reads = "ad_actions.long-lived"
-    rejects = False  # what it can't read is in the archive, too
+    rejects = False  # records that can't be decoded are in the archive, too
     examples = (
         "run archive --in ad_actions.long-lived --folder state/messages --checkpoint state/archive",
     )
@@ -80,7 +80,7 @@ class Archive(System):
 
         folder = _folder(options, check=check, at=job.at)
         running = job.query(rows(), [folder], EVERY_S, again=again)
-        said = f'Read it with any reader of Parquet: spark.read.parquet("{options.folder}")'
+        said = f'Read the folder with any reader of Parquet: spark.read.parquet("{options.folder}")'
         return Started(running, [folder], lambda: Shown((), ()), lambda: [said])
 
 

@@ -1,4 +1,4 @@
-"""Start the ad statistics in a notebook's own Spark, with another rule for what is the same."""
+"""Start the ad statistics in a notebook's own Spark, also with another rule for duplicates."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def counting(
 
     ``same`` is a column of ``value`` (bytes) and ``action`` (a struct) that is equal for two
     records if they are the same action; None: the value. With ``first`` and ``last`` it replays
-    these days, and ends. ``checkpoint`` is a folder to continue in: a query in a folder beside it
-    is stopped, so a replay needs one of its own. A micro-batch has at most ``max_per_batch``
-    records.
+    these days, and ends. ``checkpoint`` is a folder to continue in. A query in a folder beside it
+    is stopped, so a replay's folder needs another parent. A micro-batch has at most
+    ``max_per_batch`` records.
     """
     from workbook.spark.runner import OnPoint
 

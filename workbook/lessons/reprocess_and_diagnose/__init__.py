@@ -24,7 +24,7 @@ recall = Recall(
         "Why can a query that has lost its checkpoint continue where it was?",
         (
             Option(
-                "Kafka has committed its offsets for the group",
+                "the query's group has committed its offsets to Kafka",
                 "Spark's source commits no offsets to Kafka. They are in the checkpoint.",
             ),
             Option("the sink knows which records its results are from"),
@@ -40,8 +40,8 @@ recall = Recall(
         "it count these records?",
         (
             Option(
-                "yes, and the database drops what it has already",
-                "The database adds up counts. It couldn't tell whether an action is in them.",
+                "yes, and the database drops those that it already has",
+                "The database only adds up counts. It can't tell whether an action is in them.",
             ),
             Option(
                 "yes, since it has no checkpoint",
@@ -57,12 +57,12 @@ recall = Recall(
             Option("it reads and writes, and few records are rejected"),
             Option(
                 "its counts are right",
-                "No alert compares a count with anything. A wrong rule counts without a complaint.",
+                "No alert checks a count. A query with a wrong rule raises none of them.",
             ),
             Option(
                 "each record is counted exactly once",
-                "The fence makes each micro-batch count once. That says nothing of the rule by "
-                "which the query takes two records for one.",
+                "The fence makes each micro-batch count once. That says nothing about the rule by "
+                "which the query recognises duplicates.",
             ),
         ),
     ),

@@ -118,7 +118,7 @@ one_for_two = frame_exercise(
     "rejected. `arrival` is a number of milliseconds. On a partition, arrivals rise with the "
     "offsets.\n\n"
     "User 1 views the bike at offsets 0, 1 and 2, a minute apart. Offset 2 has the hash of offset "
-    "0. Only offset 1 is returned: 2 is a true repeat.",
+    "0. Only offset 1 is returned, because offset 2 is a true repeat.",
     schema="partition INT, offset BIGINT, arrival BIGINT, hash BIGINT, ad STRING, type STRING, "
     "user BIGINT, time BIGINT, day DATE, reason STRING",
     cases=[
@@ -133,12 +133,12 @@ one_for_two = frame_exercise(
              at(0, 1), at(0, 3, user=2, partition=1), at(1, 2, partition=1)),
         told("The same offsets on two partitions: a true repeat on partition 1, none on 0.",
              at(0, 1), at(1, 2), at(0, 3, partition=1), at(1, 3, partition=1)),
-        told("Eleven minutes are too long.", at(0, 1), at(11, 2)),
+        told("Eleven minutes are too far apart.", at(0, 1), at(11, 2)),
         told("Exactly ten minutes are near enough.", at(0, 1), at(10, 2)),
-        told("One before midnight, and one after it.", at(718, 1), at(721, 2)),
-        told("The second one happened an hour before it arrived.", at(0, 1), at(1, 2, late=60)),
-        told("The first one was rejected.", at(0, 1, reason="from the future"), at(1, 2)),
-        told("The second one was rejected.", at(0, 1), at(1, 2, reason="from the future")),
+        told("One view before midnight, and one after it.", at(718, 1), at(721, 2)),
+        told("The second view happened an hour before it arrived.", at(0, 1), at(1, 2, late=60)),
+        told("The first view was rejected.", at(0, 1, reason="from the future"), at(1, 2)),
+        told("The second view was rejected.", at(0, 1), at(1, 2, reason="from the future")),
         told("Three views in three minutes: two of them have earlier neighbours.",
              at(0, 1), at(1, 2), at(2, 3)),
         told("The first bytes again after twelve minutes: no repeat, but another view is near.",
@@ -148,16 +148,16 @@ one_for_two = frame_exercise(
     draw=draw,
     right=[by_windows],
     wrong=[
-        wrong("Its neighbours are those of the same day. The query compares messages whose "
-              "arrivals are at most ten minutes apart, also across midnight.",
+        wrong("It takes only messages of the same day as neighbours. The query compares "
+              "messages whose arrivals are at most ten minutes apart, also across midnight.",
               joined(near="a.day = b.day"), joined(same=(*USER, "day"))),
         wrong("It compares messages of different partitions. Each partition has a state of its "
-              "own, so the query never takes two of them for one.",
+              "own, so the query never compares these.",
               joined(same=USER[1:]), joined(same=USER[1:], order="a.arrival < b.arrival")),
-        wrong("It returns true repeats, too. They have the bytes of an earlier neighbour, and "
-              "the repaired query drops them as well: compare the hashes.", joined(keep="true")),
-        wrong("One earlier neighbour with another hash isn't enough: an earlier one may still have "
-              "the message's own hash, so that it's a true repeat. None of them may have it.",
+        wrong("It returns true repeats, too. They have the bytes of an earlier neighbour, so the "
+              "repaired query drops them as well: compare the hashes.", joined(keep="true")),
+        wrong("One earlier neighbour with another hash isn't enough. If another earlier neighbour "
+              "has the message's own hash, the message is a true repeat.",
               joined(keep="bool_or(a.hash <> b.hash)"),
               joined(keep="min_by(a.hash, a.offset) <> any_value(b.hash)"),
               joined(keep="max_by(a.hash, a.offset) <> any_value(b.hash)")),
@@ -169,36 +169,37 @@ one_for_two = frame_exercise(
         wrong("Each message is its own neighbour, so all are true repeats. Compare the offsets by "
               "`<`.", joined(order="a.offset <= b.offset")),
         wrong("It has no limit of ten minutes.", joined(near="true")),
-        wrong("It uses rejected messages. Leave out those with a `reason`, as earlier and as later "
-              "ones.", joined(good=("true", "true")), joined(good=("true", "reason IS NULL")),
+        wrong("It uses rejected messages. Leave out messages with a `reason`, as earlier and as "
+              "later ones.", joined(good=("true", "true")), joined(good=("true", "reason IS NULL")),
               joined(good=("reason IS NULL", "true"))),
-        wrong("It returns the earlier message. That one counted; the later one was dropped.",
+        wrong("It returns the earlier message. That one was counted; the later one was dropped.",
               joined(by=("a.partition", "a.offset"))),
-        wrong("It returns both messages. The earlier one counted: compare the offsets, so that "
+        wrong("It returns both messages. The earlier one was counted: compare the offsets, so that "
               "only earlier messages are neighbours.",
               joined(order="a.offset <> b.offset"),
               joined(order="a.offset <> b.offset", near="abs(a.arrival - b.arrival) <= 600000")),
         wrong("It returns a message once for each neighbour. Group, or use a semi-join.",
               joined(by=("b.partition", "b.offset", "a.offset"))),
-        wrong("It measures the ten minutes by `time`. The query goes by the arrival.",
+        wrong("It measures the ten minutes by `time`. The query compares arrivals.",
               joined(near="a.time >= b.time - 600000"),
               joined(near="abs(a.time - b.time) <= 600000")),
         wrong("It doesn't compare all of ad, type and user.",
               *(joined(same=[n for n in USER if n != name]) for name in ("ad", "type", "user"))),
     ],
     hints=(
-        "How do you put a message and its earlier neighbours into one row? What must you know "
-        "about all of its neighbours together?",
+        "How do you get a message and an earlier neighbour into one row? What must you then know "
+        "about all earlier neighbours of a message?",
         "Join the good messages with themselves, under other names for offset, arrival and hash. "
-        "Keep the pairs that are near; group them by the later message; ask whether a hash is "
+        "Keep the pairs that are near; group them by the later message; ask if any hash is "
         "equal.",
         "`F.bool_or(F.col('hash') == F.col('earlier_hash'))` says whether a group has an equal "
         "hash. Keep the groups where it's false.",
     ),
-    discussion="The query itself can't tell you this any more: its state has hashes of the last "
-    "ten minutes only. The archive has every message, and with it the very rule that went wrong "
-    "can be run again, and compared with the right one.\n\n"
-    "Is it the same as the bug? Nearly. The buggy query only remembers messages that it counted, "
-    "so of a user who comes every six minutes it counts every second view. Your function returns "
-    "all views but the first. Within ten minutes there's no difference.",
+    discussion="The query itself can't tell you this: its state has only hashes of recent "
+    "messages. The archive has every message, so you can run the wrong rule again, "
+    "and compare it with the right one.\n\n"
+    "Does your function find exactly the messages that the bug dropped? Nearly. The buggy query "
+    "only remembers messages that it counted. If a user views an ad every six minutes, it drops "
+    "every second view, but your function returns all views except the first. If all views arrive "
+    "within ten minutes, there's no difference.",
 )  # fmt: skip

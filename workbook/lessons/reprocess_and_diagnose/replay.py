@@ -129,7 +129,7 @@ replay = exercise(
              "9T12:00 #1 bike Ada", "9T12:01 #2 bike Bob", "9T12:02 #3 bike Cy", fence=2),
         told("An action of the day arrives a day late, still before the fence: it counts.",
              "9T12:00 #1 bike Ada", "10T08:00 #2 bike Bob 10", "10T09:00 #3 bike Cy 9"),
-        told("It arrives on the day, but it happened on the day before.",
+        told("An action arrives on the day, but it happened on the day before.",
              "9T12:00 #1 bike Ada", "9T12:01 #2 bike Bob 8"),
         told("A clock is two minutes fast: the action of the 9th arrives on the 8th.",
              "8T23:58 #1 bike Ada 9", "9T12:00 #2 bike Bob"),
@@ -141,13 +141,13 @@ replay = exercise(
              "9T12:00 #1 bike Ada", "9T12:10:01 #1 bike Ada"),
         told("After exactly ten minutes, it's still a repeat.",
              "9T12:00 #1 bike Ada", "9T12:10 #1 bike Ada"),
-        told("A repeat isn't counted, so the ten minutes don't begin again with it.",
+        told("A repeat isn't counted, so the ten minutes don't begin again.",
              "9T12:00 #1 bike Ada", "9T12:06 #1 bike Ada", "9T12:12 #1 bike Ada"),
         told("The second copy counts again, and the third is a repeat of the second.",
              "9T12:00 #1 bike Ada", "9T12:11 #1 bike Ada", "9T12:12 #1 bike Ada"),
         told("Other messages are between an action and its repeat.",
              "9T12:00 #1 bike Ada", "9T12:01 #2 boat Bob", "9T12:02 #1 bike Ada"),
-        told("The messages begin at offset 900, and the fence is 902: the third one is behind it.",
+        told("The messages begin at offset 900, and the fence is 902: the third one doesn't count.",
              "9T12:00 #1 bike Ada", "9T12:01 #2 bike Bob", "9T12:02 #3 bike Cy", fence=902,
              begin=900),
         told("The fence is 2, and there's no message at offset 2.",
@@ -170,8 +170,8 @@ replay = exercise(
               counting(starts=lambda m, day: arrived_on(m) <= day)),
         wrong("It reads past the fence. The live query adds those actions itself, so they would "
               "count twice.", counting(inside=lambda m, fence: True)),
-        wrong("It's wrong by one message. The fence is the live query's *next* offset: all "
-              "messages before it count, and none at it.",
+        wrong("It's wrong by one message. The fence is the live query's *next* offset: messages "
+              "before it count, and the message at it doesn't.",
               counting(inside=lambda m, fence: m["offset"] <= fence),
               counting(inside=lambda m, fence: m["offset"] < fence - 1)),
         wrong("It compares the fence with a message's place in the list. The list may begin at any "
@@ -194,22 +194,22 @@ replay = exercise(
               counting(same=lambda m: (m["digest"], arrived_on(m)))),
         wrong("Its ten minutes begin again with each repeat. Measure from the copy that counted.",
               counting(remembers_copies=True)),
-        wrong("That is the bug: the same user on the same ad needn't be the same action. Compare "
+        wrong("That is the bug: two actions of a user on an ad needn't be the same action. Compare "
               "the digests.", counting(same=lambda m: (m["ad"], m["user"]))),
     ],
     hints=(
-        "Three questions for each message: is it before the fence? Were its bytes counted within "
-        "ten minutes before? Did it happen on the day?",
+        "Three questions for each message: is it before the fence? Were its bytes counted in the "
+        "ten minutes before it? Did it happen on the day?",
         "Go through the messages in order, and keep a dictionary from digest to the arrival at "
         "which it was last counted. Don't change it for a repeat.",
         "`if digest in counted_at and arrival - counted_at[digest] <= 600_000: continue` skips a "
         "repeat.",
     ),
-    discussion="The fence cuts the log into two parts: before it the replay counts, from it on the "
-    "live query. Both use the event's day, so each action of that day is in exactly one part, "
-    "however late it arrives. A cut by time wouldn't do that: nobody knows at which time the live "
-    "query was at which offset.\n\n"
+    discussion="The fence cuts the log into two parts: the replay counts the part before it, and "
+    "the live query the other one. Both use the event's day, so each action of that day is in "
+    "exactly one part, however late it arrives. A cut by time wouldn't do that: nobody knows which "
+    "offset the live query had reached at that time.\n\n"
     "Where do you begin to read? An action can't arrive long before it happened: this workbook "
-    "rejects times of more than five minutes in the future. So five minutes before midnight are "
-    "enough, and ten more, in which hashes are remembered only.",
+    "rejects times of more than five minutes in the future. So begin to count five minutes before "
+    "midnight, and to remember hashes ten minutes earlier.",
 )  # fmt: skip
