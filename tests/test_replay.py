@@ -146,7 +146,9 @@ def interrupted(run: Replays, seed: int, points: tuple[str, ...] = POINTS) -> No
         with pytest.raises(Exception, match="died at"):
             run.replay(checkpoint, Dies(point, draw.randint(1, 2)))
         if draw.random() < 0.5:
-            checkpoint = session.checkpoint("replay")  # without its own it begins anew
+            checkpoint = session.checkpoint(
+                "replay"
+            )  # without its own it starts from the beginning
     run.replay(checkpoint)
     run.clean(3_000)
 
