@@ -60,7 +60,8 @@ class Replay:
 def begin(counts: CountsTable, live: tuple[str, str], days: Days, query: str) -> Replay:
     """Begin a replay of event days, or return the unfinished one of the same days.
 
-    Without its checkpoint an unfinished replay starts from the beginning: its code may have changed.
+    Without its checkpoint an unfinished replay starts from the beginning, as its code may have
+    changed.
 
     ``live`` has the pipeline whose ``counts`` are replaced, and the id of the topic it reads.
     ``query`` is the id in the replay's checkpoint, "" if there is none. The query of a shown
