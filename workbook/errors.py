@@ -99,6 +99,10 @@ class DatabaseUnreachable(WorkbookError):
     """No database answered in time, or it refused the login."""
 
 
+class CassandraUnreachable(WorkbookError):
+    """No node of Cassandra answered in time, or it refused the login."""
+
+
 class RecordRefused(WorkbookError):
     """The broker answers, but refuses a record at every attempt."""
 

@@ -65,7 +65,9 @@ def add_lab(parser: argparse.ArgumentParser) -> None:
 def add_server(parser: argparse.ArgumentParser) -> None:
     """Add the argument of ``workbook stop`` and ``workbook start``."""
     parser.add_argument(
-        "server", choices=["kafka", "registry", "postgres"], help="which server of the lab"
+        "server",
+        choices=["kafka", "registry", "postgres", "cassandra"],
+        help="which server of the lab",
     )
 
 

@@ -105,7 +105,7 @@ def _prefetch(options: argparse.Namespace) -> None:
     from workbook.stack import jars
 
     fetched = jars.prefetch(among=jars.locked())
-    jars.unpacked(jars.ON_DEMAND)
+    jars.unpacked("registry")
     print(f"{len(jars.locked())} jars are in the cache, {fetched} of them fetched now.")
     if not session.class_archive().exists():
         print("Preparing Spark's classes for quick starts (about a minute) ...", flush=True)

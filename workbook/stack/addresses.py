@@ -1,11 +1,11 @@
-"""Finds the servers in use, broker, registry, database: the lab's own or the environment's."""
+"""Finds the servers in use: the lab's own or the environment's."""
 
 from __future__ import annotations
 
 import os
 from urllib.parse import urlsplit
 
-from workbook.errors import DatabaseUnreachable, RegistryUnreachable
+from workbook.errors import CassandraUnreachable, DatabaseUnreachable, RegistryUnreachable
 from workbook.kafka.broker import Broker, external
 from workbook.stack import jars
 from workbook.stack.client import lease
@@ -50,6 +50,19 @@ def database(role: str = "kernel") -> str:
     return url
 
 
+def cassandra(role: str = "kernel") -> str:
+    """Return the CASSANDRA_CONTACT_POINTS, else those of the lab's own, started on first use.
+
+    Raises ``CassandraUnreachable`` within ten seconds if none of them answers.
+    """
+    points = os.environ.get("CASSANDRA_CONTACT_POINTS")
+    if not points:
+        jars.prefetch(among=jars.locked("cassandra"))
+        points = str(lease(role).ask("server", name="cassandra"))
+    check_cassandra(points)
+    return points
+
+
 def check_registry(url: str, within: float = ANSWER_WITHIN) -> None:
     """Raise ``RegistryUnreachable`` with the likely cause unless the registry lists its schemas."""
     from confluent_kafka.schema_registry import SchemaRegistryClient, SchemaRegistryError
@@ -87,6 +100,26 @@ def check_database(url: str, within: float = ANSWER_WITHIN) -> None:
     raise DatabaseUnreachable(
         f"Expected a PostgreSQL database at {shown(url)}, but {why}. "
         + _advice("postgres", "DATABASE_URL", form)
+    )
+
+
+def check_cassandra(points: str, within: float = ANSWER_WITHIN) -> None:
+    """Raise ``CassandraUnreachable`` with the likely cause unless a node lets us in."""
+    from cassandra.cluster import NoHostAvailable
+
+    from workbook.stack.cassandra import connected
+
+    form = "host:port,host:port"
+    try:
+        with connected(points, within):
+            return
+    except NoHostAvailable as error:
+        why = _first_line(next(iter(error.errors.values()), error))
+    except ValueError:
+        why = f"these are no addresses of the form {form}"
+    raise CassandraUnreachable(
+        f"Expected Cassandra at {shown(points)}, but {why}. "
+        + _advice("cassandra", "CASSANDRA_CONTACT_POINTS", form)
     )
 
 

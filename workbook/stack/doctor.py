@@ -138,6 +138,7 @@ CHECKS: dict[str, Check] = {
     "broker": server_checks.kafka_answers,
     "registry": server_checks.registry_answers,
     "database": server_checks.database_answers,
+    "Cassandra": server_checks.cassandra_answers,
 }
 """Subject to check. Each yields its findings, or raises a ``WorkbookError``, which is a fault."""
 

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -22,8 +23,8 @@ from workbook.stack.java import find_java
 LOCK = Path(__file__).with_name("jars.lock")
 Progress = Callable[[str], None]
 
-ON_DEMAND = "registry"
-"""The group that the lab opens without: it is large, and fetched when it is first asked for."""
+ON_DEMAND = ("registry", "cassandra")
+"""The groups that the lab opens without: they are large, and fetched when first asked for."""
 
 SAY_EVERY = 3.0
 """Seconds between two reports while jars are fetched."""
@@ -44,7 +45,8 @@ class Jar:
     @property
     def file_name(self) -> str:
         _, artifact, version, *archive = self.coordinate.split(":")
-        return f"{artifact}-{version}.{archive[0] if archive else 'jar'}"
+        kind, classifier = archive or ("jar", "")
+        return f"{artifact}-{version}{classifier and f'-{classifier}'}.{kind}"
 
     @property
     def path(self) -> Path:
@@ -60,7 +62,7 @@ def locked(group: str | None = None) -> list[Jar]:
 
 def needed() -> list[Jar]:
     """Return the jars without which the lab does not open."""
-    return [jar for jar in locked() if jar.group != ON_DEMAND]
+    return [jar for jar in locked() if jar.group not in ON_DEMAND]
 
 
 def megabytes(jars: Iterable[Jar]) -> int:
@@ -122,7 +124,7 @@ def unpacked(group: str, progress: Progress = print) -> Path:
 
 
 def resolve(
-    module: str, scratch: Path, *, pattern: str = "[artifact]-[revision].[ext]"
+    module: str, scratch: Path, *, pattern: str = "[artifact]-[revision](-[classifier]).[ext]"
 ) -> Iterator[str]:
     """Run Ivy on an ivy.xml text; yield its output, leave the files in ``scratch/jars``."""
     description = scratch / "ivy.xml"
@@ -156,13 +158,16 @@ def resolve(
 
 def ivy_module(coordinates: Iterable[str], *, transitive: bool) -> str:
     """Return an ivy.xml that asks for Maven coordinates, see ``Jar``."""
+    archives = defaultdict[tuple[str, ...], list[tuple[str, ...]]](list)
+    for group, artifact, version, *archive in (c.split(":") for c in coordinates):
+        archives[group, artifact, version].append((artifact, *(archive or ("jar", ""))))
     wants = "".join(
         f'<dependency org="{group}" name="{artifact}" rev="{version}" '
         f'transitive="{str(transitive).lower()}" '
         f'conf="default->{"default" if transitive else "master"}">'
-        + "".join(_archive(artifact, *archive) for _ in archive[:1])
+        + ("" if transitive else "".join(_archive(*each) for each in files))
         + "</dependency>"
-        for group, artifact, version, *archive in (c.split(":") for c in coordinates)
+        for (group, artifact, version), files in archives.items()
     )
     # Two groups may hold two versions of a jar: among exact coordinates none evicts another.
     conflicts = "" if transitive else '<conflicts><manager name="all"/></conflicts>'
@@ -183,8 +188,9 @@ def ivy_jar() -> Path:
 
 
 def _archive(name: str, kind: str, classifier: str) -> str:
-    """Return the part of an ivy.xml that asks for an archive in a jar's place."""
-    return f'<artifact name="{name}" type="{kind}" ext="{kind}" m:classifier="{classifier}"/>'
+    """Return the part of an ivy.xml that asks for one file of a dependency."""
+    of = classifier and f' m:classifier="{classifier}"'
+    return f'<artifact name="{name}" type="{kind}" ext="{kind}"{of}/>'
 
 
 @contextmanager

@@ -53,6 +53,11 @@ def database_answers() -> Iterator[Finding]:
     yield _named_or_own("database", "postgres", addresses.check_database)
 
 
+def cassandra_answers() -> Iterator[Finding]:
+    """Check that the Cassandra in use lets us in."""
+    yield _named_or_own("Cassandra", "cassandra", addresses.check_cassandra)
+
+
 def standalone(master: str) -> Finding:
     """Return whether one of the masters of ``spark://host:port,...`` accepts connections."""
     away = []

@@ -25,13 +25,15 @@ from typing import Any
 import psutil
 
 from workbook.errors import ServerFailed, WorkbookError
-from workbook.stack import folders, kafka, postgres, registry, server
+from workbook.stack import cassandra, folders, kafka, postgres, registry, server
 from workbook.stack.process import end_tree, note, spawn, sweep
 
 GRACE = float(os.environ.get("WORKBOOK_GRACE_S", "3"))
 """Seconds without a user before the servers end: enough for a kernel to restart."""
 
-SERVERS: dict[str, server.Kind] = {"kafka": kafka, "registry": registry, "postgres": postgres}
+SERVERS: dict[str, server.Kind] = {
+    **{"kafka": kafka, "registry": registry, "postgres": postgres, "cassandra": cassandra}
+}
 """Every server the lab can start: it starts when it is first asked for."""
 
 LONGEST_REQUEST = 2**26

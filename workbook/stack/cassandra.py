@@ -1,0 +1,154 @@
+"""Starts a Cassandra node: one process on loopback, without JMX, for data that is to be migrated.
+
+It asks for no password, like the lab's broker: its port is for the programs of this machine.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from signal import SIGKILL, SIGTERM
+from typing import TYPE_CHECKING
+
+from workbook.stack import ports
+from workbook.stack.jars import class_path
+from workbook.stack.java import find_java
+
+if TYPE_CHECKING:
+    from cassandra.cluster import Session
+
+NAME, KEEPS, VARIABLE = "Cassandra", "tables", "CASSANDRA_CONTACT_POINTS"
+PORT, TAKES = 9042, "fifteen seconds"
+END, LAST_WISH = SIGTERM, SIGKILL
+
+SETTINGS = {
+    "partitioner": "org.apache.cassandra.dht.Murmur3Partitioner",
+    "num_tokens": 16,
+    "listen_address": ports.LOOPBACK,
+    "rpc_address": ports.LOOPBACK,
+    "endpoint_snitch": "SimpleSnitch",
+    "commitlog_sync": "periodic",
+    "commitlog_sync_period": "1s",  # what a killed process wrote is in the system's cache anyway
+    "commitlog_segment_size": "8MiB",
+    "memtable_heap_space": "96MiB",
+    "auto_snapshot": False,
+    "read_request_timeout": "5s",
+    "range_request_timeout": "10s",
+}
+"""As JSON, which is YAML, too."""
+
+FOLDERS = ("commitlog_directory", "saved_caches_directory", "hints_directory", "cdc_raw_directory")
+
+LOGGING = """\
+<configuration>
+  <appender name="OUT" class="ch.qos.logback.core.ConsoleAppender">
+    <encoder><pattern>%d{HH:mm:ss} %-5level %logger{0} %msg%n</pattern></encoder>
+  </appender>
+  <root level="WARN"><appender-ref ref="OUT"/></root>
+</configuration>
+"""
+
+OPENED = (
+    *("lang", "lang.ref", "lang.module", "io", "nio", "util", "util.concurrent"),
+    "util.concurrent.atomic",
+)
+INTERNAL = ("misc", "loader", "ref", "reflect", "math", "module", "util.jar")
+
+
+def prepare(folder: Path, port: int) -> tuple[list[str], str]:
+    """Write the node's settings into ``folder``; return its command and its address."""
+    inside = ports.choose(port + 1)
+    seeds = {"seeds": f"{ports.LOOPBACK}:{inside}"}
+    provider = "org.apache.cassandra.locator.SimpleSeedProvider"
+    settings = {
+        **SETTINGS,
+        **{name: str(folder / name) for name in FOLDERS},
+        "cluster_name": _lab(folder),
+        "native_transport_port": port,
+        "storage_port": inside,
+        "data_file_directories": [str(folder / "data")],
+        "seed_provider": [{"class_name": provider, "parameters": [seeds]}],
+    }
+    (folder / "cassandra.yaml").write_text(json.dumps(settings, indent=1))
+    (folder / "logback.xml").write_text(LOGGING)
+    jars = class_path("cassandra")
+    [agent] = [jar for jar in jars if jar.name.startswith("jamm-")]
+    command = [
+        *(str(find_java().command), "-Xms256m", "-Xmx512m", "-Xss512k", "-XX:+UseSerialGC"),
+        *("-XX:-UsePerfData", f"-Djava.io.tmpdir={folder}", f"-javaagent:{agent}"),
+        *_opened(),
+        f"-Dcassandra.config=file://{folder / 'cassandra.yaml'}",
+        f"-Dcassandra.storagedir={folder}",
+        *("-Dcassandra-foreground=yes", "-Dcassandra.superuser_setup_delay_ms=0"),
+        *("-Dcassandra.skip_wait_for_gossip_to_settle=0", "-Dcassandra.ring_delay_ms=100"),
+        f"-Dlogback.configurationFile={folder / 'logback.xml'}",
+        *("-cp", ":".join(map(str, jars))),
+        "org.apache.cassandra.service.CassandraDaemon",
+    ]
+    return command, f"{ports.LOOPBACK}:{port}"
+
+
+def answers(folder: Path, address: str) -> bool:
+    """Return True if this very node answers: its cluster has the name of the lab."""
+    from cassandra.cluster import NoHostAvailable
+
+    if not ports.answers(int(address.rpartition(":")[2])):
+        return False
+    with suppress(NoHostAvailable, OSError), connected(address) as session:
+        return bool(session.cluster.metadata.cluster_name == _lab(folder))
+    return False
+
+
+@contextmanager
+def connected(contact_points: str, within: float = 10.0) -> Iterator[Session]:
+    """Connect to the cluster of ``host:port,host:port``; a query has ``within`` seconds.
+
+    Logs in by CASSANDRA_USERNAME and CASSANDRA_PASSWORD, where they are set. A read asks a quorum
+    of the replicas, so a row that one of them missed is read. Raises ``NoHostAvailable``.
+    """
+    from cassandra import ConsistencyLevel
+    from cassandra.auth import PlainTextAuthProvider
+    from cassandra.cluster import EXEC_PROFILE_DEFAULT, Cluster, ExecutionProfile
+    from cassandra.policies import DCAwareRoundRobinPolicy, TokenAwarePolicy
+    from cassandra.query import tuple_factory
+
+    points = [point.rpartition(":") for point in contact_points.split(",")]
+    user, password = (os.environ.get(f"CASSANDRA_{name}") for name in ("USERNAME", "PASSWORD"))
+    profile = ExecutionProfile(
+        TokenAwarePolicy(DCAwareRoundRobinPolicy()),
+        consistency_level=ConsistencyLevel.LOCAL_QUORUM,
+        request_timeout=within,
+        row_factory=tuple_factory,
+    )
+    cluster = Cluster(
+        [(host or port, int(port) if host else PORT) for host, _, port in points],
+        auth_provider=PlainTextAuthProvider(user, password) if user else None,
+        execution_profiles={EXEC_PROFILE_DEFAULT: profile},
+        connect_timeout=within,
+    )
+    with cluster:
+        yield cluster.connect()
+
+
+def _opened() -> list[str]:
+    """Return the flags by which Java lets Cassandra use what it has used since Java 8."""
+    opened = [f"java.base/java.{name}" for name in OPENED]
+    opened += [f"java.base/jdk.internal.{name}" for name in INTERNAL]
+    opened += ["java.base/sun.nio.ch", "jdk.management/com.sun.management.internal"]
+    exported = [
+        *("java.base/jdk.internal.misc", "java.base/jdk.internal.ref", "java.base/sun.nio.ch"),
+        *("java.management.rmi/com.sun.jmx.remote.internal.rmi", "java.sql/java.sql"),
+        *("java.rmi/sun.rmi.registry", "java.rmi/sun.rmi.server", "jdk.unsupported/sun.misc"),
+    ]
+    return [
+        *("-Djdk.attach.allowAttachSelf=true",),
+        *(f"--add-opens={name}=ALL-UNNAMED" for name in opened),
+        *(f"--add-exports={name}=ALL-UNNAMED" for name in exported),
+    ]
+
+
+def _lab(folder: Path) -> str:
+    return folder.parent.name
