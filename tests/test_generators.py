@@ -31,6 +31,7 @@ from workbook.streams.events.clicks import Click
 from workbook.streams.events.positions import Position
 from workbook.streams.events.reasons import (
     OF_ACTIONS,
+    OF_LEGACY,
     OF_POSITIONS,
     OF_THE_READER,
     OF_VISITS,
@@ -165,7 +166,7 @@ def test_every_action_has_the_fate_that_its_bytes_and_its_arrival_say() -> None:
 
 
 def test_bad_records_cover_every_reason() -> None:
-    everywhere = {r.value for r in set(Reason) - OF_VISITS - OF_ACTIONS - OF_THE_READER}
+    everywhere = {r.value for r in set(Reason) - OF_VISITS - OF_ACTIONS - OF_THE_READER - OF_LEGACY}
     of_clicks = everywhere - OF_POSITIONS
     assert set(replace(CLICKS, bad_share=1.0).expected(0, 2000)["reason"]) == of_clicks
     of_positions = everywhere - {Reason.UNKNOWN_TYPE, Reason.NEGATIVE, Reason.FUTURE}

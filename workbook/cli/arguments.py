@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Callable
 from difflib import get_close_matches
+from importlib import import_module
 from typing import Any
 
-from workbook.cli.console import typed
+from workbook.cli.console import typed, waiting_for
 from workbook.crashlab.crashes import CRASHES
 from workbook.crashlab.crashes.base import Variant
+from workbook.streams.events.legacy_counts import LEGACY
 from workbook.systems import STREAMS, SYSTEMS
-from workbook.systems.options import SECONDS, Option, path, positive, topic, whole
+from workbook.systems.options import (
+    SECONDS,
+    Option,
+    day,
+    path,
+    positive,
+    schema_name,
+    topic,
+    whole,
+)
 
 GENERATE_OPTIONS = (
     Option("--rate", positive, "events per second of the stream", default=1000),
@@ -23,6 +35,31 @@ GENERATE_OPTIONS = (
     Option("--bad-share", float, "share unreadable", "0, ad_actions 0.005", argparse.SUPPRESS),
 )
 """The options of every stream, besides --topic."""
+
+TABLE = Option("--table", str, "the old table, KEYSPACE.TABLE of Cassandra", default=LEGACY)
+
+LEGACY_DOES = "an old table of counts to Cassandra, for `run migrate`"
+LEGACY_EXAMPLE = "generate legacy_counts --ads 1000 --days 60"
+LEGACY_OPTIONS = (
+    TABLE,
+    Option("--ads", whole, "number of ads", default=200),
+    Option("--days", whole, "days with counts", default=30),
+    Option("--last", day, "the last of these days", "today"),
+    Option("--seed", int, "the same seed gives the same rows", default=1),
+)
+
+MIGRATE_DOES = "migrate an old table of counts out of Cassandra into PostgreSQL, once"
+MIGRATE_EXAMPLE = "run migrate"
+MIGRATE_OPTIONS = (
+    TABLE,
+    Option("--schema", schema_name, "the database's schema for tables", default="ad_statistics"),
+    Option("--ranges", whole, "token ranges of a new migration", default=64),
+    Option("--before", day, "migrate the days before this one", "all; required beside new counts"),
+    Option("--rate", positive, "rows a second, at most, of all tasks", "as fast as possible"),
+    Option("--again", None, "delete what was migrated, and start from the beginning", "continue"),
+)
+
+Command = Callable[[argparse.Namespace], int | None]
 
 _CHOICE = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)")
 
@@ -82,7 +119,13 @@ def add_generate(parser: argparse.ArgumentParser) -> None:
         Option("--topic", topic, "the topic to write", default=name).add_to(made)
         for option in (*GENERATE_OPTIONS, *stream.options):
             option.add_to(made)
-    _with_examples(parser, *(stream.example for stream in STREAMS.values()))
+    made = streams.add_parser("legacy_counts", help=LEGACY_DOES, description=f"Send {LEGACY_DOES}.")
+    made.set_defaults(command=later("migrate.generate"), parser=made)
+    made.usage = f"{made.prog} [options]"
+    _with_examples(made, LEGACY_EXAMPLE)
+    for option in LEGACY_OPTIONS:
+        option.add_to(made)
+    _with_examples(parser, *(stream.example for stream in STREAMS.values()), LEGACY_EXAMPLE)
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
@@ -96,7 +139,15 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         made.usage = f"{made.prog} [options]"
         _with_examples(made, *system.examples)
         system.fill(made)
-    _with_examples(parser, *(system.examples[0] for system in SYSTEMS.values()))
+    made = systems.add_parser(
+        "migrate", help=MIGRATE_DOES, description=f"{MIGRATE_DOES[0].upper()}{MIGRATE_DOES[1:]}."
+    )
+    made.set_defaults(command=later("migrate.migrate"), parser=made)
+    made.usage = f"{made.prog} [options]"
+    _with_examples(made, MIGRATE_EXAMPLE)
+    for option in MIGRATE_OPTIONS:
+        option.add_to(made)
+    _with_examples(parser, *(system.examples[0] for system in SYSTEMS.values()), MIGRATE_EXAMPLE)
 
 
 def add_crash(parser: argparse.ArgumentParser) -> None:
@@ -147,3 +198,16 @@ def add_metrics(parser: argparse.ArgumentParser) -> None:
 def _with_examples(parser: argparse.ArgumentParser, *examples: str) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = "\n".join(["for example:", *(f"  {typed()} {words}" for words in examples)])
+
+
+def later(name: str) -> Command:
+    """Return a command that imports its module, and with it Kafka's client or Spark, when run."""
+
+    def command(options: argparse.Namespace) -> int | None:
+        module, function = name.split(".")
+        with waiting_for("Loading Spark's and Kafka's clients"):
+            loaded = import_module(f"workbook.cli.{module}")
+        result: int | None = getattr(loaded, function)(options)
+        return result
+
+    return command

@@ -7,7 +7,6 @@ import io
 import os
 import sys
 from collections.abc import Callable, Sequence
-from importlib import import_module
 
 from workbook.cli.arguments import (
     Parser,
@@ -18,6 +17,7 @@ from workbook.cli.arguments import (
     add_run,
     add_server,
     add_store,
+    later,
 )
 from workbook.cli.console import INTERRUPTED, as_typed, fitted, typed, waiting_for
 from workbook.errors import WorkbookError
@@ -72,18 +72,18 @@ def _parser() -> Parser:
 def _commands(program: str) -> list[tuple[str, str, Command, Callable[[Parser], None]]]:
     """Return each command's name, what it does, the function that runs it, and its arguments."""
     return [
-        ("lab", "start Kafka and JupyterLab; Ctrl-C ends both", _later("lab.lab"), add_lab),
+        ("lab", "start Kafka and JupyterLab; Ctrl-C ends both", later("lab.lab"), add_lab),
         ("doctor", "look for what keeps the lab from working", _doctor, _nothing),
         ("prefetch", "fetch the jars; then no network is needed", _prefetch, _nothing),
         ("up", f"start Kafka and keep it until `{program} down`", _up, _nothing),
         ("down", "end this checkout's servers and clear leftovers", _down, _nothing),
-        ("stop", "stop a server of the lab, to see an outage", _later("lab.stop"), add_server),
-        ("start", "start a server that was stopped", _later("lab.start"), add_server),
-        ("generate", "send a generated stream", _later("generate.generate"), add_generate),
-        ("run", "run a system on Spark, without a notebook", _later("run.run"), add_run),
-        ("store", "ask the store of a running or past table", _later("store.ask"), add_store),
-        ("metrics", "print a metrics topic as it grows", _later("metrics.follow"), add_metrics),
-        ("crash", "kill a system at a named point, judge it", _later("run.crash"), add_crash),
+        ("stop", "stop a server of the lab, to see an outage", later("lab.stop"), add_server),
+        ("start", "start a server that was stopped", later("lab.start"), add_server),
+        ("generate", "send a generated stream", later("generate.generate"), add_generate),
+        ("run", "run a system on Spark, without a notebook", later("run.run"), add_run),
+        ("store", "ask the store of a running or past table", later("store.ask"), add_store),
+        ("metrics", "print a metrics topic as it grows", later("metrics.follow"), add_metrics),
+        ("crash", "kill a system at a named point, judge it", later("run.crash"), add_crash),
     ]
 
 
@@ -135,16 +135,3 @@ def _down(options: argparse.Namespace) -> None:
         return
     found = process.clear()
     print("Cleared leftovers: " + ", ".join(found) if found else "No server of this lab runs.")
-
-
-def _later(name: str) -> Command:
-    """Return a command that imports its module, and with it Kafka's client or Spark, when run."""
-
-    def command(options: argparse.Namespace) -> int | None:
-        module, function = name.split(".")
-        with waiting_for("Loading Spark's and Kafka's clients"):
-            loaded = import_module(f"workbook.cli.{module}")
-        result: int | None = getattr(loaded, function)(options)
-        return result
-
-    return command

@@ -294,7 +294,7 @@ class CountsTable(OnceSink):
 
     def _claimed(self, query: str) -> Fence:
         with self._transaction() as connection:
-            _create(connection, self._schema)
+            create_tables(connection, self._schema)
             row = connection.execute(
                 "INSERT INTO fence (pipeline, topic, epoch) VALUES (%s, %s, 1) "
                 "ON CONFLICT (pipeline, topic) DO UPDATE SET epoch = fence.epoch + 1 "
@@ -394,7 +394,7 @@ class CountsTopic(Sink):
         return self._topic.line()
 
 
-def _create(connection: psycopg.Connection[Any], schema: str) -> None:
+def create_tables(connection: psycopg.Connection[Any], schema: str) -> None:
     """Create the schema and its tables, where they're missing."""
     connection.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", (schema,))
     known = "SELECT FROM pg_namespace WHERE nspname = %s"

@@ -26,7 +26,10 @@ Days = tuple[date, date]
 LETTERS = "letters"
 """The pipeline of a run that counts the dead letters of another one."""
 
-_OTHERS = "day BETWEEN %(first)s AND %(last)s AND generation NOT IN (%(own)s, %(own)s + 1)"
+_OTHERS = (  # a negative one is not the pipeline's: see sinks/migration.py
+    "day BETWEEN %(first)s AND %(last)s AND generation >= 0 "
+    "AND generation NOT IN (%(own)s, %(own)s + 1)"
+)
 _SWAP = (
     "SET LOCAL statement_timeout = '10min'",
     "UPDATE replays SET shown = true WHERE generation = %(own)s",

@@ -104,15 +104,27 @@ def answers(folder: Path, address: str) -> bool:
 
 @contextmanager
 def connected(contact_points: str, within: float = 10.0) -> Iterator[Session]:
-    """Connect to the cluster of ``host:port,host:port``; a query has ``within`` seconds.
+    """Connect as ``connect`` does, and close the connection at the end of the block."""
+    session = connect(contact_points, within)
+    with session.cluster:
+        yield session
 
-    Logs in by CASSANDRA_USERNAME and CASSANDRA_PASSWORD, where they are set. A read asks a quorum
-    of the replicas, so a row that one of them missed is read. Raises ``NoHostAvailable``.
+
+def connect(contact_points: str, within: float = 10.0) -> Session:
+    """Return a session with the cluster of ``host:port,host:port``.
+
+    An answer may take ``within`` seconds. It logs in by CASSANDRA_USERNAME and CASSANDRA_PASSWORD,
+    where they are set. A read asks a quorum of the replicas, so it finds a row that one of them
+    missed. Raises ``NoHostAvailable``.
     """
     from cassandra import ConsistencyLevel
     from cassandra.auth import PlainTextAuthProvider
     from cassandra.cluster import EXEC_PROFILE_DEFAULT, Cluster, ExecutionProfile
-    from cassandra.policies import DCAwareRoundRobinPolicy, TokenAwarePolicy
+    from cassandra.policies import (
+        ConstantReconnectionPolicy,
+        DCAwareRoundRobinPolicy,
+        TokenAwarePolicy,
+    )
     from cassandra.query import tuple_factory
 
     points = [point.rpartition(":") for point in contact_points.split(",")]
@@ -128,9 +140,13 @@ def connected(contact_points: str, within: float = 10.0) -> Iterator[Session]:
         auth_provider=PlainTextAuthProvider(user, password) if user else None,
         execution_profiles={EXEC_PROFILE_DEFAULT: profile},
         connect_timeout=within,
+        reconnection_policy=ConstantReconnectionPolicy(1.0, None),
     )
-    with cluster:
-        yield cluster.connect()
+    try:
+        return cluster.connect()
+    except BaseException:
+        cluster.shutdown()
+        raise
 
 
 def _opened() -> list[str]:

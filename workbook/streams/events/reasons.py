@@ -29,6 +29,8 @@ class Reason(StrEnum):
     NO_AD = "no ad"
     NOT_PLAIN = "ad or source is not 1 to 64 printable ASCII characters"
     UNKNOWN_ACTION = "unknown action type"
+    NO_DAY = "day is not a day such as 20260131"  # of the old table, as all such rows
+    NOT_A_COUNT = "count is missing or negative"
     TOO_OLD = "event time more than 30 days before arrival"  # a good ad action, but not counted
     TOO_LATE = "too late"  # a good page view, but its second was complete already
 
@@ -51,3 +53,6 @@ OF_ACTIONS = frozenset(
     }
 )
 """The reasons for which only an ad action is rejected: it's Avro, all other events are JSON."""
+
+OF_LEGACY = frozenset({Reason.NO_DAY, Reason.NOT_A_COUNT})
+"""The reasons for which only a row of the old table of counts is rejected."""
