@@ -141,10 +141,11 @@ def _read(
 def _pages(legacy: Legacy, first: int, last: int) -> Iterator[list[tuple[Any, ...]]]:
     """Yield the rows of a range page by page, not faster than ``legacy.rate``."""
     session = _session(legacy)
-    asked = session.prepare(
+    query = (
         f"SELECT {', '.join(COLUMNS)}, writetime(count) FROM {legacy.table} "
         "WHERE token(ad) > ? AND token(ad) <= ?"
-    ).bind((first, last))
+    )
+    asked = _patiently(legacy, lambda: session.prepare(query)).bind((first, last))
     asked.fetch_size = PAGE
     state, more = None, True
     while more:

@@ -6,6 +6,7 @@ It asks for no password, like the lab's broker: its port is for the programs of 
 from __future__ import annotations
 
 import json
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -127,6 +128,9 @@ def connect(contact_points: str, within: float = 10.0) -> Session:
     )
     from cassandra.query import tuple_factory
 
+    logging.getLogger("cassandra").setLevel(
+        logging.ERROR
+    )  # it warns of each protocol that it tries
     points = [point.rpartition(":") for point in contact_points.split(",")]
     user, password = (os.environ.get(f"CASSANDRA_{name}") for name in ("USERNAME", "PASSWORD"))
     profile = ExecutionProfile(
