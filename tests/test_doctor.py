@@ -81,6 +81,7 @@ def test_a_healthy_machine_has_no_fault() -> None:
         ("KAFKA_BOOTSTRAP_SERVERS", "localhost", "broker", "is no address of a", "host:port"),
         ("SCHEMA_REGISTRY_URL", f"http://{NOBODY}", "registry", "refused", "SCHEMA_REGISTRY_URL"),
         ("DATABASE_URL", f"postgresql://m:s@{NOBODY}/m", "database", "refused", "DATABASE_URL"),
+        ("CASSANDRA_CONTACT_POINTS", NOBODY, "Cassandra", "refused", "CASSANDRA_CONTACT_POINTS"),
     ],
 )
 def test_a_wrong_variable_is_named_with_its_fix(

@@ -83,6 +83,12 @@ def test_the_lab_opens_without_what_is_fetched_on_demand() -> None:
     assert left == {"registry", "cassandra"}
 
 
+def test_no_two_files_in_the_cache_have_one_name() -> None:
+    files = {jar.file_name: jar.sha256 for jar in jars.locked()}
+    assert {"jffi-1.3.11.jar", "jffi-1.3.11-native.jar"} <= files.keys()
+    assert all(files[jar.file_name] == jar.sha256 for jar in jars.locked())
+
+
 def test_without_a_network_the_error_says_what_to_do(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
