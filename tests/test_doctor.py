@@ -124,7 +124,7 @@ def test_too_little_memory_or_disk_and_a_missing_package_are_named(
 def test_a_missing_and_a_damaged_jar_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    good = [jar.path for jar in jars.locked()]
+    good = {jar.path for jar in jars.locked()}
     (tmp_path / "jars").mkdir()
     for path in good:
         (tmp_path / "jars" / path.name).symlink_to(path)

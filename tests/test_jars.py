@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,14 @@ def test_only_what_is_missing_or_damaged_is_fetched(
     assert jars.prefetch(lambda said: None) == 2
     assert len(jars.class_path("spark")) == 5
     assert jars.prefetch(lambda said: None) == 0
+
+
+def test_a_jar_of_two_groups_is_fetched_once(cache: Path) -> None:
+    jar = min(jars.locked("spark"), key=lambda jar: int(jar.size))
+    wanted = [jar, replace(jar, group="another")]
+    jar.path.unlink()
+    assert jars.prefetch(lambda said: None, wanted) == 1
+    assert jars.prefetch(lambda said: None, wanted) == 0
 
 
 def test_an_archive_is_unpacked_as_a_whole_or_not_at_all(
