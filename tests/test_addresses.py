@@ -268,7 +268,7 @@ def test_a_cassandra_that_wants_a_login_is_named_with_its_variables(
         monkeypatch.setenv("CASSANDRA_CONTACT_POINTS", place)
         said = refused(cassandra, CassandraUnreachable)
     assert re.search(
-        "a login, or another one, in CASSANDRA_USERNAME and CASSANDRA_PASSWORD .*requires auth",
+        "the login of CASSANDRA_USERNAME and CASSANDRA_PASSWORD .*requires auth",
         said,
     )
 

@@ -132,7 +132,7 @@ def _of_a_node(error: Exception) -> str:
     from cassandra import AuthenticationFailed, OperationTimedOut
 
     if isinstance(error, AuthenticationFailed):
-        return f"the node wants a login, or another one, in CASSANDRA_USERNAME and CASSANDRA_PASSWORD ({error})"
+        return f"it refuses the login of CASSANDRA_USERNAME and CASSANDRA_PASSWORD ({error})"
     if isinstance(error, OperationTimedOut | TimeoutError):
         return "it doesn't answer in time"
     if isinstance(error, OSError) and error.errno:
