@@ -178,6 +178,7 @@ def _patiently(legacy: Legacy, ask: Callable[[], Any]) -> Any:
 
 
 def _session(legacy: Legacy) -> Session:
+    from cassandra import DriverException
     from cassandra.cluster import NoHostAvailable
 
     from workbook.stack.cassandra import connect
@@ -188,7 +189,7 @@ def _session(legacy: Legacy) -> Session:
         while mine not in _sessions:
             try:
                 _sessions[mine] = connect(legacy.contact_points)
-            except NoHostAvailable as error:
+            except (NoHostAvailable, DriverException) as error:
                 if time.monotonic() > deadline:
                     raise _silent(legacy, error) from None
                 time.sleep(0.5)
