@@ -15,12 +15,13 @@ from workbook.sinks.viewers import estimate, groups_of, merged, sketches_by_day
 from workbook.streams.events.ad_actions import ActionType
 from workbook.views.owners_page import Traffic, owners_page
 from workbook.views.picture import Picture, moment
-from workbook.views.suppression import Groups, shown_groups
+from workbook.views.suppression import LEAST, Groups, shown_groups
 
 DAYS = 92
 """The newest days of an ad that its page shows: an ad lives for three months."""
 
-Shown = Callable[[dict[str, int]], Groups]
+Shown = Callable[[dict[str, int], int], Groups]
+"""Hides numbers: from the viewers by group, and the least that are shown, to what is shown."""
 
 WAIT_S = 2
 """Seconds that a look waits for a database that doesn't answer."""
@@ -31,7 +32,7 @@ class OwnersPage:
 
     ``url`` and ``schema`` say where ``run ad_statistics`` counts. While the tables are missing the
     page is empty; while the database is away it shows the last numbers, and says how old they are.
-    Of the viewers of each trait, by value, it shows what ``shown`` returns: None hides a number.
+    Of the viewers of each trait, by value, it shows what ``shown`` returns.
     """
 
     def __init__(self, url: str, schema: str, ad: str, shown: Shown = shown_groups) -> None:
@@ -91,5 +92,5 @@ def traffic_of(
     sketches = sketches_by_day(connection, ad, first)
     viewers = {day: estimate(sketch) for day, sketch in sketches.items()}
     unique = estimate(merged(sketches.values()))
-    groups = {trait: shown(of) for trait, of in groups_of(connection, ad, first).items()}
+    groups = {trait: shown(of, LEAST) for trait, of in groups_of(connection, ad, first).items()}
     return Traffic(ad, counts, viewers, unique, sources, groups)

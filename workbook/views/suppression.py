@@ -16,19 +16,16 @@ Groups = Mapping[str, int | None]
 def shown_groups(counts: Mapping[str, int], least: int = LEAST) -> dict[str, int | None]:
     """Return the groups with their numbers of viewers, and None for those that are hidden.
 
-    Hidden are all with fewer than ``least`` viewers, and then the next smallest, as long as a
-    reader who knows the total could compute a hidden one: as long as only one group is hidden, or
-    the hidden groups together have fewer than ``least`` viewers. Statistical offices call the
-    second step secondary suppression (Willenborg, de Waal, "Elements of statistical disclosure
-    control", 2001).
+    Hidden are all with fewer than ``least`` viewers. If these have fewer than ``least`` together,
+    a reader who knows the total could compute that number, so the next smallest group is hidden,
+    too. Statistical offices call that primary and secondary suppression (Willenborg and de Waal,
+    "Elements of statistical disclosure control", 2001).
     """
-    hidden: list[str] = []
-    for name in sorted(counts, key=lambda name: (counts[name], name)):
-        together = sum(counts[one] for one in hidden)
-        if counts[name] >= least and (not hidden or (len(hidden) > 1 and together >= least)):
-            break
-        hidden.append(name)
-    return {name: None if name in hidden else count for name, count in counts.items()}
+    small = {name for name, count in counts.items() if count < least}
+    if small and sum(counts[name] for name in small) < least:
+        others = sorted(counts.keys() - small, key=lambda name: (counts[name], name))
+        small.update(others[:1])
+    return {name: None if name in small else count for name, count in counts.items()}
 
 
 def in_words(trait: str, groups: Groups) -> str:
