@@ -10,8 +10,8 @@ from workbook.views import pipeline as draw
 job = draw.query("migrate: a task per range")
 
 paths = (
-    (draw.sink("counts", "table in Cassandra"), job, draw.sink("counts", "table in PostgreSQL")),
-    (job, draw.sink("ranges, rejected_rows", "tables in PostgreSQL")),
+    (draw.sink("old counts", "table in Cassandra"), job, draw.sink("counts", "in PostgreSQL")),
+    (job, draw.sink("ranges, rejected_rows", "in PostgreSQL")),
 )
 
 problems = (token_ring, day_by_day)
@@ -22,14 +22,8 @@ recall = Recall(
         "What does the query do with a message that it can't decode?",
         (
             Option("it writes the message to the dead letters, with the reason"),
-            Option(
-                "it stops, so that nothing is lost",
-                "Then one bad message would stop all good ones behind it.",
-            ),
-            Option(
-                "it drops the message",
-                "Nobody could repair it later. The dead letters keep its bytes.",
-            ),
+            Option("it stops", "Then one bad message would stop all good ones behind it."),
+            Option("it drops the message", "The dead letters keep its bytes, for a repair."),
         ),
     ),
     Question(

@@ -79,11 +79,8 @@ def moved(begin=0, end=0, lowest=FIRST, highest=LAST):
     return answer
 
 
-def by_steps(step, begin=FIRST):
-    def answer(n):
-        return [(begin + k * step(n), begin + (k + 1) * step(n)) for k in range(n)]
-
-    return answer
+def by_steps(step):
+    return lambda n: [(FIRST + k * step(n), FIRST + (k + 1) * step(n)) for k in range(n)]
 
 
 token_ring = exercise(
@@ -128,8 +125,6 @@ token_ring = exercise(
               by_steps(lambda n: 2**64 // n)),
         wrong("In each pair, `first` and `last` have changed places: no token would be greater "
               "than `first`.", lambda n: [(last, first) for first, last in split(n)]),
-        wrong("It returns bounds. A range is a pair of two of them.",
-              lambda n: [first for first, _ in split(n)]),
         wrong("If n doesn't divide the ring, the rest becomes one range more. Let the last of "
               "the n ranges have it.",
               lambda n: [(a, min(a + TOKENS // n, LAST)) for a in range(FIRST, LAST, TOKENS // n)]),
