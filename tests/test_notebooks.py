@@ -116,6 +116,10 @@ BARE = {
         'read.format("kafka")', "from_avro", "partitionBy", "parquet(", "spark.sql(",
         "psycopg.connect", "Consumer(", "assign", ".poll(", "schemaless_reader",
     ),
+    "44_migrate": (
+        "token(ad)", "prepare(", "mapInArrow", "RecordBatch", "SIGKILL", "psycopg.connect",
+        "execute_async", "BatchStatement(", "ALTER TABLE", "gc_grace_seconds", "md5(",
+    ),
     "31_active_groups": (
         "readStream", "kafka-assigned", "startingOffsets", "max_by", ".join(", "writeStream",
         "outputMode", "foreachBatch", "checkpointLocation", "trigger", "RocksDBStateStoreProvider",
