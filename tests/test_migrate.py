@@ -27,6 +27,7 @@ from workbook.sources.token_ranges import FIRST, LAST, Legacy, split_ring
 from workbook.stack.addresses import cassandra
 from workbook.stack.cassandra import connected
 from workbook.stack.client import lease
+from workbook.streams.events.reasons import Reason
 from workbook.streams.generators.legacy_counts import Old, fill, legacy_counts
 from workbook.systems.migrate import Report, migrate, reconcile
 
@@ -86,16 +87,17 @@ def test_ranges_are_the_whole_ring(parts: int) -> None:
 def test_every_row_is_migrated_or_rejected_with_its_reason(tables: Old2New) -> None:
     tables.fill(*(row for row, _ in ROWS))
     odd = Old("new\nline", "20260101", "view", "a\0b", 7)
-    tables.fill(odd)
+    large = Old("bike", "20260101", "view", "search", 2**63 - 1)
+    ancient = Old("bike", "00000101", "view", "search", 7)
+    tables.fill(odd, large, ancient)
     report = tables.migrate()
     assert report.equal, report
     assert (report.days, report.progress.migrated) == (DAYS, len(GOOD))
     assert tables.counts() == expected()
     letters = tables.target.ask("SELECT old, reason FROM rejected_rows")
     found = Counter((tuple(json.loads(old).values()), reason) for old, reason in letters)
-    bad = [(row, reason.value) for row, reason in ROWS if reason] + [
-        (odd, "ad or source is not 1 to 64 printable ASCII characters")
-    ]
+    more = {odd: Reason.NOT_PLAIN, large: Reason.NOT_A_COUNT, ancient: Reason.NO_DAY}
+    bad = [(row, reason.value) for row, reason in [*ROWS, *more.items()] if reason]
     # JSON leaves out a missing count.
     assert found == Counter((row if row.counted is not None else row[:4], why) for row, why in bad)
     assert {len(row) for (row, _), _ in zip(found, bad, strict=True)} <= {4, 5}
@@ -184,6 +186,13 @@ def test_killed_anywhere_each_day_is_equal(tables: Old2New, tmp_path: Path, seed
     assert number, "nothing was killed"
     assert report.equal
     assert tables.counts() == expected()
+
+
+def test_the_comparison_reads_all_tokens(tables: Old2New) -> None:
+    tables.fill(*GOOD)
+    half = migrate(tables.spark, tables.legacy, tables.target, split_ring(2)[1:])
+    assert not half.equal
+    assert set(half.differences.values()) == {"rows"}
 
 
 def test_what_is_written_meanwhile_is_said_and_found(tables: Old2New) -> None:

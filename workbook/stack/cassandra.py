@@ -129,11 +129,19 @@ def connected(contact_points: str, within: float = 10.0) -> Iterator[Session]:
         yield session
 
 
-def connect(contact_points: str, within: float = 10.0) -> Session:
+def login() -> tuple[str, str] | None:
+    """Return CASSANDRA_USERNAME and CASSANDRA_PASSWORD, where they are set."""
+    user = os.environ.get("CASSANDRA_USERNAME")
+    return (user, os.environ.get("CASSANDRA_PASSWORD", "")) if user else None
+
+
+def connect(
+    contact_points: str, within: float = 10.0, by: tuple[str, str] | None = None
+) -> Session:
     """Return a session with the cluster of ``host:port,host:port``.
 
-    An answer may take ``within`` seconds. It logs in by CASSANDRA_USERNAME and CASSANDRA_PASSWORD,
-    where they are set. A read asks a quorum of the replicas, so it finds a row that one of them
+    An answer may take ``within`` seconds. It logs in ``by`` a user and a password; None: by those
+    of ``login``. A read asks a quorum of the replicas, so it finds a row that one of them
     missed. Raises ``ValueError`` for what are no contact points, else the driver's
     ``NoHostAvailable`` or ``UnresolvableContactPoints``.
     """
@@ -149,7 +157,7 @@ def connect(contact_points: str, within: float = 10.0) -> Session:
 
     # It warns of each version of the protocol that it tries.
     logging.getLogger("cassandra").setLevel(logging.ERROR)
-    user, password = (os.environ.get(f"CASSANDRA_{name}") for name in ("USERNAME", "PASSWORD"))
+    by = by or login()
     profile = ExecutionProfile(
         TokenAwarePolicy(DCAwareRoundRobinPolicy()),
         consistency_level=ConsistencyLevel.LOCAL_QUORUM,
@@ -158,7 +166,7 @@ def connect(contact_points: str, within: float = 10.0) -> Session:
     )
     cluster = Cluster(
         points(contact_points),
-        auth_provider=PlainTextAuthProvider(user, password or "") if user else None,
+        auth_provider=PlainTextAuthProvider(*by) if by else None,
         execution_profiles={EXEC_PROFILE_DEFAULT: profile},
         connect_timeout=within,
         reconnection_policy=ConstantReconnectionPolicy(1.0, None),
