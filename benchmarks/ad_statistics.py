@@ -2,6 +2,7 @@
 
     .venv/bin/python benchmarks/ad_statistics.py [--actions 5000000] [--runs 3] [--no-peer]
     .venv/bin/python benchmarks/ad_statistics.py --latency 5000 [--seconds 60] [--real-time]
+    .venv/bin/python benchmarks/ad_statistics.py --viewers 500000 [--actions 1000000] [--runs 3]
 
 One long-lived topic of 8 partitions is written once, as `run replicate` writes it. In one run: a
 raw consumer that parses nothing, and Spark reading the bytes, are the floor; the same statistics in
@@ -11,6 +12,9 @@ is printed before totals, fates and dead letters are what the generator's ledger
 
 With --latency: from an action's arrival until its count can be read in PostgreSQL, at a steady
 rate; from the long-lived topic, and with `run replicate` before it.
+
+With --viewers: the same actions with and without the join to a table of as many viewers, in pairs
+in one session, after a run of each that isn't measured. The ratio is that of a pair.
 """
 
 from __future__ import annotations
@@ -54,6 +58,8 @@ from workbook.stack.addresses import database, kafka, registry
 from workbook.stack.process import family
 from workbook.streams.events.ad_actions import ARRIVAL, Fate
 from workbook.streams.generators.ad_actions import ZIPF_EXPONENT, AdActionStream, prepare
+from workbook.streams.generators.viewers import ViewerStream
+from workbook.streams.stream_producer import generate
 from workbook.systems.ad_statistics import AdStatistics
 from workbook.systems.base import Job, Started
 from workbook.topics import Topic, compacted, new_topic
@@ -132,6 +138,8 @@ class Ours:
         """The distinct keys of each micro-batch, so far."""
 
         self.replays: list[Cost] = []
+        self.more: list[str] = []
+        """Further options of each run."""
 
     @contextmanager
     def started(self, spark: Any) -> Iterator[tuple[Started, str]]:
@@ -151,7 +159,7 @@ class Ours:
     def _start(self, spark: Any, name: str, *more: str) -> Started:
         words = f"--in {self.topic} --subject {self.subject} --schema {name} "
         words += f"--max-per-batch {self.per_batch}"
-        options = self.system.options([*words.split(), *more])
+        options = self.system.options([*words.split(), *more, *self.more])
         place = session.checkpoint(name) / secrets.token_hex(2)
         return self.system.start(Job(spark, self.broker, options, place, OnPoint()))
 
@@ -311,6 +319,33 @@ def throughput(broker: Broker, options: argparse.Namespace) -> None:
     print(f"Java and Python workers took {memory.peak:.1f} GB, Java {memory.of_java:.1f} of it.")
 
 
+def with_viewers(broker: Broker, options: argparse.Namespace) -> None:
+    """Print the rates with the join to viewers and without it, and the ratio of each pair."""
+    ids = prepare("ad_actions", registry("bench"))["ids"]
+    stream = AdActionStream(rate=options.rate, ids=ids, users=options.viewers)
+    topic, right = filled(broker, stream.ending_by(now(), options.actions), options.actions)
+    table = compacted(f"{topic.name}.viewers", PARTITIONS)
+    broker.create(table)
+    people = ViewerStream(users=options.viewers, partitions=PARTITIONS)
+    generate(broker.client_config(), table.name, people, options.viewers)
+    system = Ours(broker, topic.name, "ad_actions-value", options.per_batch)
+    spark, ratios = session.spark_session(quiet=True), []
+    print(f"{options.actions:,} actions, {options.viewers:,} viewers, {len(right.counts):,} keys\n")
+    print("| | without, actions/s | with | ratio | CPU µs without | with |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for number in range(1 + options.runs):
+        costs = []
+        for more in ([], ["--viewers", table.name]):
+            system.more = more
+            costs.append(system.run(spark, right))
+        plain, joined = (options.actions / each.seconds for each in costs)
+        cpu = " | ".join(f"{each.cpu / options.actions * 1e6:.1f}" for each in costs)
+        row = (f"pair {number}" if number else "warm-up", f"{plain:,.0f}", f"{joined:,.0f}")
+        print(f"| {' | '.join(row)} | {joined / plain:.2f} | {cpu} |", flush=True)
+        ratios += [joined / plain] if number else []
+    print(f"\nThe median of the ratios: {statistics.median(ratios):.2f}")
+
+
 def report(name: str, costs: list[Cost], messages: int) -> None:
     """One line of the table."""
     rates = sorted((messages / c.seconds for c in costs), reverse=True)
@@ -330,6 +365,8 @@ def main() -> None:
         from ad_latency import latency
 
         latency(broker, options)
+    elif options.viewers:
+        with_viewers(broker, options)
     else:
         throughput(broker, options)
 
@@ -343,6 +380,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--every", type=int, default=5000, help="the peer's commit interval, ms")
     parser.add_argument("--no-peer", dest="peer", action="store_false")
     parser.add_argument("--latency", type=float, metavar="RATE", help="actions per second")
+    parser.add_argument("--viewers", type=int, metavar="N", help="measure the join to N viewers")
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--real-time", action="store_true", help="the replicator's mode")
     return parser.parse_args()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date, timedelta
 
 import psycopg
@@ -37,6 +38,21 @@ def test_the_page_says_totals_and_has_a_row_for_each_day() -> None:
     ]  # fmt: skip
     assert ">702<" in page.above
     assert "search" in page.below
+
+
+def test_groups_are_bars_and_words_and_a_hidden_one_has_no_number() -> None:
+    groups = {"age_group": {"25-44": 600, "under 25": None, "unknown": 30}, "region": {"Norway": 7}}
+    page = owners_page(replace(TRAFFIC, groups=groups))
+    said = (
+        "Viewers by age group: 25-44 600, under 25 hidden, unknown 30. Viewers by region: Norway 7."
+    )
+    assert page.words.endswith(said)
+    rows = re.findall(r"<tr.*?</tr>", page.below)
+    [hidden] = [row for row in rows if "under 25" in row]
+    assert "hidden" in hidden
+    assert "width:0px" in hidden
+    assert "Viewers by age group" in page.below
+    assert "Viewers" not in owners_page(TRAFFIC).below.replace("Views", "")
 
 
 def test_an_ad_without_actions_and_one_of_three_months() -> None:
@@ -88,7 +104,19 @@ def test_the_page_follows_the_tables(url: str, schema: str) -> None:
                 "INSERT INTO viewers_by_generation VALUES ('bike', %s, 0, %s, %s)",
                 [day, sketch_of(users), len(users)],
             )
+        for day, value, users in (
+            (MONDAY, "male", 12),
+            (tuesday, "male", 15),
+            (tuesday, "other", 2),
+        ):
+            connection.execute(
+                "INSERT INTO groups_by_generation VALUES ('bike', %s, 'gender', %s, 0, %s, 0)",
+                [day, value, sketch_of(range(users))],
+            )
         shown = page()
+        assert shown.words.endswith("Viewers by gender: male hidden, other hidden.")
+        everything = OwnersPage(url, schema, "bike", lambda counts, least: counts)
+        assert everything().words.endswith("Viewers by gender: male 15, other 2.")
     assert shown.words.startswith("4 views by 4 viewers on 2 days, from 2026-06-01 to 2026-06-02")
     assert [(row["view"], row["read"], row["viewers"]) for row in shown.rows] == [
         (4, 2, 3),
