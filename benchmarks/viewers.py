@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
 
 from workbook.sinks.counts_table import TABLES
-from workbook.sinks.viewers import add_viewers, sketch_of
+from workbook.sinks.viewers import VIEWERS, add_sketches, sketch_of
 from workbook.stack.addresses import database
 from workbook.streams.generators.ad_actions import ZIPF_EXPONENT
 
@@ -131,7 +131,7 @@ def compare() -> None:
 
 
 def in_postgres(pairs: int = 10_000) -> None:
-    """Seconds of ``add_viewers`` for micro-batches of the day, each touching all pairs."""
+    """Seconds of ``add_sketches`` for micro-batches of the day, each touching all pairs."""
     draw = np.random.default_rng(3)
     shares = np.arange(1.0, pairs + 1) ** -ZIPF_EXPONENT
     name = f"bench_{secrets.token_hex(4)}"
@@ -150,7 +150,7 @@ def in_postgres(pairs: int = 10_000) -> None:
                 columns = {"ad": ads, "day": days, "generation": zeros, "sketch": sketches}
                 rows = pa.table(columns)
                 with connection.transaction():
-                    writing = seconds(lambda r=rows: add_viewers(connection, r))
+                    writing = seconds(lambda r=rows: add_sketches(connection, VIEWERS, r))
                 print(f"micro-batch {number}: {sum(views):,} views of {pairs:,} ads, ", end="")
                 print(f"{sum(map(len, sketches)) / 1e6:.1f} MB of sketches, ", end="")
                 print(f"{making:.2f} s to make them, {writing:.2f} s to write", flush=True)

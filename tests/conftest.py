@@ -13,7 +13,7 @@ import pytest
 os.environ["WORKBOOK_LAB"] = f"test-{os.getpid()}"
 for name in (
     *("KAFKA_BOOTSTRAP_SERVERS", "KAFKA_SECURITY_PROTOCOL", "SPARK_MASTER"),
-    *("SCHEMA_REGISTRY_URL", "DATABASE_URL"),
+    *("SCHEMA_REGISTRY_URL", "DATABASE_URL", "CASSANDRA_CONTACT_POINTS"),
 ):
     os.environ.pop(name, None)
 

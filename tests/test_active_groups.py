@@ -49,13 +49,7 @@ class Table:
 
     def rows(self, prefix: str) -> pd.DataFrame:
         """A row per group and partition, as the ledger wants them."""
-        found = [
-            (row["group"], at["topic"], at["partition"], at["offset"], bool(row["details"]))
-            for row in self.store.all()
-            if row["group"].startswith(prefix)
-            for at in row["offsets"] or [NOTHING]
-        ]
-        return pd.DataFrame(found, columns=COLUMNS)
+        return observed_in(self.store, prefix)
 
     def members(self, group: str) -> list[str] | None:
         """The client ids of a group's members; None for a group that isn't known."""
@@ -63,6 +57,17 @@ class Table:
         if row is None or row["details"] is None:
             return None
         return [member.client_id for member in from_json(row["details"]).members]
+
+
+def observed_in(store: Store, prefix: str) -> pd.DataFrame:
+    """A row per group and partition in a store, of the groups whose names begin with ``prefix``."""
+    found = [
+        (row["group"], at["topic"], at["partition"], at["offset"], bool(row["details"]))
+        for row in store.all()
+        if row["group"].startswith(prefix)
+        for at in row["offsets"] or [NOTHING]
+    ]
+    return pd.DataFrame(found, columns=COLUMNS)
 
 
 @pytest.fixture

@@ -1,10 +1,11 @@
-"""The schema registry and the database: the lab's own keep what they have, others are checked."""
+"""Registry, database, Cassandra: the lab's own keep what they have, others are checked."""
 
 from __future__ import annotations
 
 import asyncio
 import re
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
@@ -17,12 +18,19 @@ import pytest
 from brokers import false_broker, free_port
 from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
 from confluent_kafka.schema_registry.error import SchemaRegistryError
-from labs import OwnLab, own_lab, until
+from labs import OwnLab, listening, own_lab, until
 
-from workbook.errors import DatabaseUnreachable, RegistryUnreachable, WorkbookError
+from workbook.errors import (
+    CassandraUnreachable,
+    DatabaseUnreachable,
+    RegistryUnreachable,
+    WorkbookError,
+)
+from workbook.stack import cassandra as cassandra_server
 from workbook.stack import jars, postgres, server
 from workbook.stack import registry as registry_server
-from workbook.stack.addresses import database, registry
+from workbook.stack.addresses import cassandra, database, registry
+from workbook.stack.cassandra import connected, points
 from workbook.stack.client import Lease
 from workbook.stack.process import end_tree
 
@@ -37,7 +45,7 @@ def lab(monkeypatch: pytest.MonkeyPatch) -> Iterator[OwnLab]:
     """
     jars.unpacked("registry")
     with own_lab() as mine, ExitStack() as held:
-        for kind in (registry_server, postgres):
+        for kind in (registry_server, postgres, cassandra_server):
             with suppress(OSError):  # somebody else has it already
                 held.enter_context(socket.create_server(("127.0.0.1", kind.PORT)))
         monkeypatch.setenv("WORKBOOK_LAB", mine.name)
@@ -57,7 +65,8 @@ def stop_and_start(lab: OwnLab, user: Lease, name: str) -> None:
 
 
 def kill(lab: OwnLab, user: Lease, name: str) -> None:
-    [server] = lab.servers({"registry": "apicurio", "postgres": "bin/postgres"}[name])
+    words = {"registry": "apicurio", "postgres": "bin/postgres", "cassandra": "CassandraDaemon"}
+    [server] = lab.servers(words[name])
     server.kill()
     until(lambda: name in user.ask("status")["ended"], f"the end of {name}")
 
@@ -91,6 +100,29 @@ def test_schemas_their_ids_their_rules_and_tables_outlive_their_servers(
     assert again.register_schema("messages", record("id", "messages")) not in ids
     user.close()
     lab.assert_nothing_is_left(set())
+
+
+def test_rows_outlive_a_stopped_and_a_killed_cassandra(lab: OwnLab) -> None:
+    """One node for both, since it takes ten seconds to start."""
+    jars.prefetch(among=jars.locked("cassandra"))
+    user = Lease("user")
+    address = user.ask("server", name="cassandra")
+    with connected(address) as session:
+        of_one = "{'class': 'SimpleStrategy', 'replication_factor': 1}"
+        session.execute(f"CREATE KEYSPACE old WITH replication = {of_one}")
+        session.execute("CREATE TABLE old.counted (ad text PRIMARY KEY, clicks bigint)")
+        session.execute("INSERT INTO old.counted (ad, clicks) VALUES ('a', 7)")
+    [node] = lab.servers("CassandraDaemon")
+    assert {ip.removeprefix("::ffff:") for ip, _ in listening(node)} == {"127.0.0.1"}
+    assert len(listening(node)) == 2, "for clients and for nodes, and none for JMX"
+    for end in (kill, stop_and_start):
+        end(lab, user, "cassandra")
+        assert user.ask("server", name="cassandra") == address
+        with connected(address) as session:
+            assert session.execute("SELECT ad, clicks FROM old.counted").all() == [("a", 7)]
+    open_ports = lab.ports()
+    user.close()
+    lab.assert_nothing_is_left(open_ports)
 
 
 def test_nobody_else_reads_the_password(lab: OwnLab, capfd: pytest.CaptureFixture[str]) -> None:
@@ -182,6 +214,67 @@ def test_a_foreign_database_that_does_not_serve_is_named(
     monkeypatch.setenv("DATABASE_URL", place.format(free=free_port()))
     said = refused(database, DatabaseUnreachable)
     assert re.search(f"Expected a PostgreSQL database.*{why}.*Check DATABASE_URL", said)
+
+
+@pytest.mark.parametrize(
+    ("places", "why"),
+    [
+        ("127.0.0.1:{free},[::1]:{free}", "at 127.0.0.1:.*Connection refused"),
+        ("lost.invalid", "at lost.invalid, but no such host is known"),
+        ("{web}", "another program answers there"),
+        ("{silent},{silent}", "it doesn't answer in time"),
+        ("me:secret@b:9", "at the address that you gave, but these are no addresses of the form"),
+        ("cassandra://me:secret@b:9", "at cassandra://b:9, but these are no addresses"),
+        *((wrong, "no addresses of the form host:port") for wrong in ("a b", "b:port", "b:70000")),
+    ],
+)
+def test_a_foreign_cassandra_that_does_not_serve_is_named(
+    places: str, why: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CASSANDRA_USERNAME", "me")
+    monkeypatch.setenv("CASSANDRA_PASSWORD", "secret")
+    with (
+        false_broker(lambda request: b"HTTP/1.1 401 Unauthorized\r\n\r\n") as web,
+        socket.create_server(("127.0.0.1", 0)) as listener,
+    ):
+        silent = f"127.0.0.1:{listener.getsockname()[1]}"
+        places = places.format(free=free_port(), web=web, silent=silent)
+        monkeypatch.setenv("CASSANDRA_CONTACT_POINTS", places)
+        said = refused(cassandra, CassandraUnreachable)
+    assert re.search(f"Expected Cassandra.*{why}.*Check CASSANDRA_CONTACT_POINTS", said)
+    assert "secret" not in "".join(capfd.readouterr())
+
+
+SUPPORTED = b"\0\2" + b"\0\x0bCQL_VERSION\0\1\0\x053.4.7" + b"\0\x0bCOMPRESSION\0\0"
+AUTHENTICATE = b"\0\x15PasswordAuthenticator"
+
+
+def test_a_cassandra_that_wants_a_login_is_named_with_its_variables(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By a node that says what a real one does: its options, then who checks the login."""
+
+    def node(listener: socket.socket) -> None:
+        link, _ = listener.accept()
+        with link:
+            for code, body in ((0x06, SUPPORTED), (0x03, AUTHENTICATE)):
+                asked = link.recv(4096)
+                of = bytes([asked[0] | 0x80, 0]) + asked[2:4]  # the version and the request
+                link.sendall(of + bytes([code]) + len(body).to_bytes(4) + body)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=node, args=[listener], daemon=True).start()
+        place = f"127.0.0.1:{listener.getsockname()[1]}"
+        monkeypatch.setenv("CASSANDRA_CONTACT_POINTS", place)
+        said = refused(cassandra, CassandraUnreachable)
+    assert re.search(
+        "the login of CASSANDRA_USERNAME and CASSANDRA_PASSWORD .*requires auth",
+        said,
+    )
+
+
+def test_contact_points_may_leave_out_the_port_and_be_ipv6() -> None:
+    assert points("localhost, b:1,[::1]:9043") == [("localhost", 9042), ("b", 1), ("::1", 9043)]
 
 
 def test_a_wrong_password_is_named_and_a_right_one_lets_in(

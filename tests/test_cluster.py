@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Thread
@@ -18,11 +20,14 @@ import psycopg
 import pytest
 from clusters import Cluster, cluster, environment, unfit
 from labs import end, read_until, until, workbook
+from test_active_groups import observed_in
 
 from workbook.errors import CannotGoOn
 from workbook.kafka.broker import Broker
+from workbook.kafka.offsets import committed_by
 from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.readers import latest_rows, read_dead_letters, read_messages
+from workbook.sinks.store import Store
 from workbook.spark.cluster import settings
 from workbook.spark.runner import start_query
 from workbook.stack.addresses import database, registry
@@ -31,9 +36,12 @@ from workbook.streams.events.clicks import ClickType
 from workbook.streams.events.visits import Heartbeat
 from workbook.streams.generators.ad_actions import AdActionStream, prepare
 from workbook.streams.generators.clicks import ClickStream
+from workbook.streams.generators.groups import GroupWorkload
 from workbook.streams.generators.positions import PositionStream
 from workbook.streams.generators.visits import Kind, VisitStream
 from workbook.streams.ledgers.actions import judge
+from workbook.streams.ledgers.groups import GroupsVerdict
+from workbook.streams.ledgers.groups import judge as judge_groups
 from workbook.streams.ledgers.merges import MergeLedger, MergeVerdict
 from workbook.streams.ledgers.tables import TableLedger
 from workbook.streams.metrics import read_metrics
@@ -292,7 +300,78 @@ def judged(expected: pd.DataFrame, config: dict[str, str], topic: str) -> Any:
     return TableLedger(expected).judge(table)
 
 
+@pytest.mark.slow
+def test_the_active_groups_are_those_of_the_broker(
+    broker: Broker, spark_cluster: Cluster, tmp_path: Path
+) -> None:
+    topics = [new_topic("read", "test-cluster", 2) for _ in range(2)]
+    broker.create(*topics)
+    config, file = broker.client_config(), tmp_path / "groups.db"
+    before, after = (GroupWorkload(config, each.name, 2, seed=5, groups=20) for each in topics)
+    expected = [before.run()]  # the broker makes its topic of offsets for the first group
+    state = str(spark_cluster.shared / "state")
+    process = on(spark_cluster, "active_groups", "--store", str(file), "--checkpoint", state)
+    read_until(process, "Its new checkpoint")
+
+    def observed() -> pd.DataFrame:
+        if not file.exists():
+            return pd.DataFrame(columns=expected[0].columns)
+        store = Store(file, "group", reading=True)
+        return pd.concat([observed_in(store, f"{each.name}.") for each in topics])
+
+    while_it_runs(process, lambda: len(observed()) > 0)
+    lose_a_worker(spark_cluster)
+    expected.append(after.run())
+    wanted = pd.concat(expected)
+
+    def verdict() -> GroupsVerdict:
+        found = observed()
+        groups = sorted({*wanted["group"], *found["group"]})
+        return judge_groups(wanted, found, committed_by(config, groups))
+
+    while_it_runs(process, lambda: verdict().clean)
+    end(process, signal.SIGTERM)
+    found = verdict()
+    assert found.clean, str(found)
+    assert wanted["group"].nunique() == 2 * 16, "of 20, four are deleted"
+    nothing_is_left(spark_cluster)
+
+
 ACTED = 9_000
+
+
+@pytest.mark.slow
+def test_each_action_is_copied_under_its_hash(broker: Broker, spark_cluster: Cluster) -> None:
+    topic = new_topic("ad-actions", "test-cluster", 2)
+    broker.create(topic)
+    config, out = broker.client_config(), f"{topic.name}.long-lived"
+    stream = AdActionStream(
+        seed=3, rate=200, partitions=2, bad_share=0.02, **prepare(topic.name, registry())
+    ).ending_by(int(time.time() * 1000), ACTED, speed=1)
+    sender = in_the_background(broker, topic, stream, ACTED)
+    state = str(spark_cluster.shared / "state")
+    process = on(spark_cluster, "replicate", "--in", topic.name, "--checkpoint", state)
+    read_until(process, "Its new checkpoint")
+    while_it_runs(process, lambda: bool(read_messages(config, out)))
+    lose_a_worker(spark_cluster)
+    sender.join()
+
+    sent = {message.value() for message in read_messages(config, topic.name)}
+
+    def copied() -> dict[bytes, set[tuple[bytes, int]]]:
+        places = defaultdict[bytes, set[tuple[bytes, int]]](set)
+        for message in read_messages(config, out):
+            places[message.value()].add((message.key(), message.partition()))
+        return places
+
+    while_it_runs(process, lambda: copied().keys() == sent)
+    end(process, signal.SIGTERM)
+    copies = copied()
+    assert copies.keys() == sent
+    for value, places in copies.items():  # at least once, and all copies in one partition
+        [(key, _)] = places
+        assert key == hashlib.sha1(value).digest()
+    nothing_is_left(spark_cluster)
 
 
 @pytest.mark.slow

@@ -36,6 +36,7 @@ WORKBOOK = pins.pins()["tool"]["workbook"]
 
 def filled_in(value: str) -> str:
     """What Compose makes of a value when no variable is set."""
+    value = re.sub(r"\$\{\w+:\+[^}]*\}", "", value)
     return re.sub(r"\$\{\w+:-(\w+)\}", r"\1", value).replace("$$", "$")
 
 
@@ -59,6 +60,7 @@ def test_the_schema_would_refuse_a_wrong_one(tmp_path: Path) -> None:
 def test_the_images_have_the_pinned_versions() -> None:
     broker = next(c for c in WORKBOOK["jars"]["kafka"] if c.startswith("org.apache.kafka:kafka_"))
     [registry] = WORKBOOK["jars"]["registry"]
+    [cassandra] = WORKBOOK["jars"]["cassandra"]
     ours = [postgres.binaries() / "postgres", "--version"]
     told = subprocess.run(ours, capture_output=True, text=True, check=True).stdout
     assert told == f"postgres (PostgreSQL) {WORKBOOK['images']['postgres']}\n"
@@ -67,6 +69,7 @@ def test_the_images_have_the_pinned_versions() -> None:
         "kafka": f"apache/kafka:{broker.rpartition(':')[2]}",
         "postgres": f"postgres:{WORKBOOK['images']['postgres']}",
         "registry": f"apicurio/apicurio-registry-mem:{registry.split(':')[2]}",
+        "cassandra": f"cassandra:{cassandra.rpartition(':')[2]}",
         "jupyter": "workbook",
     }
 
@@ -95,6 +98,17 @@ def test_the_services_reach_each_other_by_name() -> None:
     assert "INSIDE://kafka:19092," in SERVICES["kafka"]["environment"]["KAFKA_ADVERTISED_LISTENERS"]
     assert inside["SCHEMA_REGISTRY_URL"].startswith("http://registry:8080/")
     assert inside["DATABASE_URL"].endswith("@postgres:5432/workbook")
+
+
+def test_without_its_profile_cassandra_is_neither_started_nor_looked_for() -> None:
+    profiles = {name: service.get("profiles") for name, service in SERVICES.items()}
+    assert {name: asked for name, asked in profiles.items() if asked} == {
+        "cassandra": ["cassandra"]
+    }
+    place = SERVICES["jupyter"]["environment"]["CASSANDRA_CONTACT_POINTS"]
+    assert place == "${COMPOSE_PROFILES:+cassandra:9042}"
+    assert filled_in(place) == "", "the lab's own"
+    assert "cassandra" not in SERVICES["jupyter"]["depends_on"]
 
 
 # The broker.

@@ -81,6 +81,7 @@ def test_a_healthy_machine_has_no_fault() -> None:
         ("KAFKA_BOOTSTRAP_SERVERS", "localhost", "broker", "is no address of a", "host:port"),
         ("SCHEMA_REGISTRY_URL", f"http://{NOBODY}", "registry", "refused", "SCHEMA_REGISTRY_URL"),
         ("DATABASE_URL", f"postgresql://m:s@{NOBODY}/m", "database", "refused", "DATABASE_URL"),
+        ("CASSANDRA_CONTACT_POINTS", NOBODY, "Cassandra", "refused", "CASSANDRA_CONTACT_POINTS"),
     ],
 )
 def test_a_wrong_variable_is_named_with_its_fix(
@@ -123,7 +124,7 @@ def test_too_little_memory_or_disk_and_a_missing_package_are_named(
 def test_a_missing_and_a_damaged_jar_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    good = [jar.path for jar in jars.locked()]
+    good = {jar.path for jar in jars.locked()}
     (tmp_path / "jars").mkdir()
     for path in good:
         (tmp_path / "jars" / path.name).symlink_to(path)

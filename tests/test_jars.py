@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,14 @@ def test_only_what_is_missing_or_damaged_is_fetched(
     assert jars.prefetch(lambda said: None) == 0
 
 
+def test_a_jar_of_two_groups_is_fetched_once(cache: Path) -> None:
+    jar = min(jars.locked("spark"), key=lambda jar: int(jar.size))
+    wanted = [jar, replace(jar, group="another")]
+    jar.path.unlink()
+    assert jars.prefetch(lambda said: None, wanted) == 1
+    assert jars.prefetch(lambda said: None, wanted) == 0
+
+
 def test_an_archive_is_unpacked_as_a_whole_or_not_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -81,6 +90,12 @@ def test_an_archive_is_unpacked_as_a_whole_or_not_at_all(
 def test_the_lab_opens_without_what_is_fetched_on_demand() -> None:
     left = {jar.group for jar in jars.locked()} - {jar.group for jar in jars.needed()}
     assert left == {"registry", "cassandra"}
+
+
+def test_no_two_files_in_the_cache_have_one_name() -> None:
+    files = {jar.file_name: jar.sha256 for jar in jars.locked()}
+    assert {"jffi-1.3.11.jar", "jffi-1.3.11-native.jar"} <= files.keys()
+    assert all(files[jar.file_name] == jar.sha256 for jar in jars.locked())
 
 
 def test_without_a_network_the_error_says_what_to_do(

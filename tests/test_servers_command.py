@@ -90,6 +90,7 @@ def test_a_lab_ends_as_ever_while_a_server_is_stopped(lab: OwnLab, name: str) ->
             {"DATABASE_URL": "postgresql://u:p@b:9/x"},
             "PostgreSQL on postgresql://b:9/x",
         ),
+        ("cassandra", {"CASSANDRA_CONTACT_POINTS": "b:9,c"}, "Cassandra on b:9,c"),
     ],
 )
 def test_a_server_that_is_not_the_labs_or_does_not_run_is_not_stopped(

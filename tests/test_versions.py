@@ -19,7 +19,7 @@ ACCEPTED: dict[str, tuple[int, str]] = {
     "share_holders": (2, "58f32293c0d0"),
     "active_groups": (2, "6c4e1e2a9e22"),
     "replicate": (1, "6b8318c204b6"),
-    "ad_statistics": (2, "42ae7c6417fe"),
+    "ad_statistics": (2, "d9d74adce374"),
     "archive": (1, "0eb29a222c07"),
 }
 """Of each system the version, and the hash of what its pipeline is made of."""

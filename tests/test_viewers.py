@@ -15,7 +15,7 @@ import pytest
 
 from workbook.errors import CannotGoOn, SketchUnreadable
 from workbook.sinks.counts_table import TABLES
-from workbook.sinks.viewers import add_viewers, estimate, merged, sketch_of, viewers_of
+from workbook.sinks.viewers import VIEWERS, add_sketches, estimate, merged, sketch_of, viewers_of
 from workbook.stack.addresses import database
 
 DAY, NEXT = date(2026, 1, 15), date(2026, 1, 16)
@@ -111,8 +111,10 @@ def rows(*of: tuple[str, date, list[int]]) -> pa.Table:
 def test_days_are_merged_and_a_user_of_two_days_counts_once(connection) -> None:
     odd = "'; DROP TABLE viewers; --"
     for _ in range(2):  # written twice, it's the same
-        add_viewers(connection, rows(("a", DAY, [1, 2]), ("a", DAY, [2, 3]), (odd, DAY, [1])))
-        add_viewers(connection, rows(("a", NEXT, [3, 4]), ("b", DAY, [9])))
+        add_sketches(
+            connection, VIEWERS, rows(("a", DAY, [1, 2]), ("a", DAY, [2, 3]), (odd, DAY, [1]))
+        )
+        add_sketches(connection, VIEWERS, rows(("a", NEXT, [3, 4]), ("b", DAY, [9])))
     assert viewers_of(connection, "a", DAY, DAY) == (3, 3)
     assert viewers_of(connection, "a", DAY, NEXT) == (4, 5)
     assert viewers_of(connection, odd, DAY, NEXT).unique == 1
@@ -124,7 +126,7 @@ def test_two_writers_lose_no_viewer(schema: str) -> None:
         with connect(schema) as mine:
             for user in range(first, first + 50):
                 with mine.transaction():
-                    add_viewers(mine, rows(("a", DAY, [user])))
+                    add_sketches(mine, VIEWERS, rows(("a", DAY, [user])))
 
     writers = [threading.Thread(target=write, args=(first,)) for first in (0, 1_000)]
     for writer in writers:
@@ -136,8 +138,8 @@ def test_two_writers_lose_no_viewer(schema: str) -> None:
 
 
 def test_a_stored_sketch_that_cannot_be_read_names_its_row(connection) -> None:
-    add_viewers(connection, rows(("a", DAY, [1]), ("b", DAY, [1])))
+    add_sketches(connection, VIEWERS, rows(("a", DAY, [1]), ("b", DAY, [1])))
     connection.execute("UPDATE viewers_by_generation SET sketch = 'old' WHERE ad = 'b'")
     with pytest.raises(CannotGoOn, match=r"ad 'b' and day 2026-01-15.*delete it.*start again"):
-        add_viewers(connection, rows(("a", DAY, [2]), ("b", DAY, [2])))
+        add_sketches(connection, VIEWERS, rows(("a", DAY, [2]), ("b", DAY, [2])))
     assert viewers_of(connection, "a", DAY, DAY).unique == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
@@ -10,13 +11,17 @@ from typing import Any
 import psycopg
 from psycopg import IsolationLevel, sql
 
-from workbook.sinks.viewers import estimate, merged, sketches_by_day
+from workbook.sinks.viewers import estimate, groups_of, merged, sketches_by_day
 from workbook.streams.events.ad_actions import ActionType
 from workbook.views.owners_page import Traffic, owners_page
 from workbook.views.picture import Picture, moment
+from workbook.views.suppression import LEAST, Groups, shown_groups
 
 DAYS = 92
 """The newest days of an ad that its page shows: an ad lives for three months."""
+
+Shown = Callable[[dict[str, int], int], Groups]
+"""Hides numbers: from the viewers by group, and the least that are shown, to what is shown."""
 
 WAIT_S = 2
 """Seconds that a look waits for a database that doesn't answer."""
@@ -27,10 +32,11 @@ class OwnersPage:
 
     ``url`` and ``schema`` say where ``run ad_statistics`` counts. While the tables are missing the
     page is empty; while the database is away it shows the last numbers, and says how old they are.
+    Of the viewers of each trait, by value, it shows what ``shown`` returns.
     """
 
-    def __init__(self, url: str, schema: str, ad: str) -> None:
-        self.ad = ad
+    def __init__(self, url: str, schema: str, ad: str, shown: Shown = shown_groups) -> None:
+        self.ad, self._shown = ad, shown
         self._url, self._schema = url, schema
         self._open: psycopg.Connection[Any] | None = None
         self._last, self._asked = Traffic(ad), 0.0
@@ -63,11 +69,13 @@ class OwnersPage:
             name = sql.Identifier(self._schema)
             connection.execute(sql.SQL("SET LOCAL search_path = {}").format(name))
             connection.execute(f"SET LOCAL statement_timeout = '{WAIT_S}s'")
-            return traffic_of(connection, self.ad)
+            return traffic_of(connection, self.ad, self._shown)
 
 
-def traffic_of(connection: psycopg.Connection[Any], ad: str) -> Traffic:
-    """Return what the views ``counts`` and ``viewers`` know of the newest ``DAYS`` of an ad."""
+def traffic_of(
+    connection: psycopg.Connection[Any], ad: str, shown: Shown = shown_groups
+) -> Traffic:
+    """Return what the database knows of the newest ``DAYS`` of an ad, the groups as ``shown``."""
     counts: dict[date, dict[str, int]] = {}
     sources: dict[str, int] = {}
     rows = connection.execute(
@@ -84,4 +92,5 @@ def traffic_of(connection: psycopg.Connection[Any], ad: str) -> Traffic:
     sketches = sketches_by_day(connection, ad, first)
     viewers = {day: estimate(sketch) for day, sketch in sketches.items()}
     unique = estimate(merged(sketches.values()))
-    return Traffic(ad, counts, viewers, unique, sources)
+    groups = {trait: shown(of, LEAST) for trait, of in groups_of(connection, ad, first).items()}
+    return Traffic(ad, counts, viewers, unique, sources, groups)

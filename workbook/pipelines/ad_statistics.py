@@ -7,12 +7,13 @@ in Kafka Streams, with a cache of the last 100,000 hashes.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 
 import numpy as np
 import polars as pl
 from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import (
     BinaryType,
@@ -24,11 +25,12 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from workbook.sinks.viewers import sketch_of
+from workbook.sinks.viewers import GROUPS, LOG_K, sketch_of
 from workbook.sources import ad_actions
 from workbook.sources.records import DeadLetterSink
 from workbook.streams.events.ad_actions import HORIZON_MS, ActionType, Fate
 from workbook.streams.events.reasons import Reason
+from workbook.streams.events.viewers import BASE, PLACES, TRAITS, UNKNOWN
 from workbook.tables.packing import pack, stateful, unpack
 from workbook.tables.segments import Keyed
 from workbook.tables.state import BUCKET, State
@@ -47,7 +49,7 @@ MOST = 10_000_000
 SLICE_MS = 60_000
 """Hashes expire by whole slices of this length."""
 
-COUNT, VIEWERS, CLOCK = "count", "viewers", "clock"
+COUNT, VIEWERS, GROUP, CLOCK = "count", "viewers", "group", "clock"
 """Kinds of rows; the others are fates."""
 
 RESULT = StructType(
@@ -76,6 +78,7 @@ def ad_statistics(
     ids: Callable[[], Collection[int]] | None = None,
     counted: Mapping[int, int] | None = None,
     same: Column | None = None,
+    viewers: DataFrame | None = None,
 ) -> DataFrame:
     """Count each accepted action once, and account for all others.
 
@@ -87,6 +90,9 @@ def ad_statistics(
     - ``count``: the accepted actions (``count``, bigint) by ``ad``, ``day``, ``type``, ``source``;
       0 if all of them are before ``counted``.
     - ``viewers``: the ``sketch`` of the users of accepted views, by ``ad`` and ``day``.
+    - ``group``, only with ``viewers`` (the table of ``viewer_groups``): the ``sketch`` of the users
+      of accepted views, by ``ad``, ``day``, trait (``type``) and its value (``source``). Users that
+      aren't in the table are ``unknown``. Spark reads the table again in each micro-batch.
     - ``accepted``, ``duplicate``, ``filtered`` (the owner's own), ``rejected`` (by ``reason``) and
       ``too old``: the number of records (``count``); together these are all records.
     - ``clock``: the arrival (``count``, ms) that nine in ten of the last 1,000 records have passed;
@@ -98,6 +104,9 @@ def ad_statistics(
     ``schemas`` raises ``NewSchema``. Needs Spark's RocksDB state store.
     """
     parsed = ad_actions.parse(raw, schemas, same)
+    if viewers is not None:  # broadcast, since a shuffle of the actions would cost far more
+        known = parsed.join(F.broadcast(viewers), "user", "left")
+        parsed = known.withColumn("traits", F.coalesce("traits", F.lit(0)))
     squeeze = partial(
         squeezed, dead_letters=dead_letters, known=set(schemas), ids=ids, counted=counted or {}
     )
@@ -157,7 +166,7 @@ def count(state: State, batch: pl.DataFrame) -> pl.DataFrame:
     duplicates = int(good["counts"].sum()) - len(fates)
     parts = [
         by_key.with_columns(kind=pl.lit(COUNT)),
-        _viewers(accepted.filter(counts)),
+        *_viewers(accepted.filter(counts)),
         fates.group_by("kind").agg(number),
         rejected.group_by("reason").agg(number).with_columns(kind=pl.lit(Fate.REJECTED.value)),
         pl.DataFrame({"kind": [Fate.DUPLICATE.value, CLOCK], "count": [duplicates, clock]}),
@@ -167,11 +176,27 @@ def count(state: State, batch: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(pl.lit(partition, pl.Int32).alias("partition"))
 
 
-def _viewers(accepted: pl.DataFrame) -> pl.DataFrame:
+def _viewers(accepted: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """Sketch the users of views by ad and day, and by each of their traits if they have some."""
     views = accepted.filter(pl.col("type") == ActionType.VIEW.value)
-    by_day = views.group_by("ad", "day").agg(pl.col("user").unique())
-    sketches = pl.Series([sketch_of(users) for users in by_day["user"].to_list()], dtype=pl.Binary)
-    return by_day.select("ad", "day", kind=pl.lit(VIEWERS), sketch=sketches)
+    of_all = views.group_by("ad", "day").agg(pl.col("user").unique())
+    yield _sketched(of_all, LOG_K).with_columns(kind=pl.lit(VIEWERS))
+    if "traits" not in views.columns:
+        return
+    views = views.select("ad", "day", "user", "traits").unique()
+    for trait, values in TRAITS.items():
+        digit = pl.col("traits") // PLACES[trait] % BASE
+        of_group = views.group_by("ad", "day", digit.alias("digit")).agg(pl.col("user").unique())
+        names = dict(enumerate((UNKNOWN, *values)))
+        yield _sketched(of_group, GROUPS.log_k).select(
+            "ad", "day", "sketch", kind=pl.lit(GROUP), type=pl.lit(trait),
+            source=pl.col("digit").replace_strict(names, return_dtype=pl.String),
+        )  # fmt: skip
+
+
+def _sketched(rows: pl.DataFrame, log_k: int) -> pl.DataFrame:
+    sketches = [sketch_of(users, log_k) for users in rows["user"].to_list()]
+    return rows.drop("user").with_columns(sketch=pl.Series(sketches, dtype=pl.Binary))
 
 
 def _is_first(state: State, good: pl.DataFrame) -> pl.Series:

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.streams.events.ad_actions import PLAIN, TYPES
-from workbook.streams.events.legacy_counts import DAY, DAY_FORMAT
+from workbook.streams.events.legacy_counts import DAY, DAY_FORMAT, MOST
 from workbook.streams.events.reasons import Reason
 
 
@@ -28,7 +28,7 @@ def migrated(rows: DataFrame, before: date | None = None) -> DataFrame:
         .when(F.col("day").isNull(), Reason.NO_DAY.value)
         .when(~(F.col("ad").rlike(plain) & F.col("source").rlike(plain)), Reason.NOT_PLAIN.value)
         .when(~F.col("type").isin(*TYPES), Reason.UNKNOWN_ACTION.value)
-        .when(F.col("count").isNull() | (F.col("count") < 0), Reason.NOT_A_COUNT.value)
+        .when(~F.coalesce(F.col("count").between(0, MOST), F.lit(False)), Reason.NOT_A_COUNT.value)
     )
     # As JSON, so that a letter can hold what PostgreSQL refuses in a text.
     old = F.to_json(F.struct("ad", "day", "type", "source", "count"))

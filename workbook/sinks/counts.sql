@@ -23,6 +23,14 @@ CREATE TABLE IF NOT EXISTS viewers_by_generation (
     PRIMARY KEY (ad, day, generation)
 );
 
+-- The same of a group of users: those whose trait (age_group, gender, region) has this value.
+CREATE TABLE IF NOT EXISTS groups_by_generation (
+    ad text, day date, trait text, value text, generation bigint,
+    sketch bytea STORAGE EXTERNAL NOT NULL,
+    estimate bigint NOT NULL,
+    PRIMARY KEY (ad, day, trait, value, generation)
+);
+
 -- What is shown. A day has several generations from the start of its replay on: their counts are
 -- added here; their sketches are rows, which a reader unites.
 CREATE OR REPLACE VIEW counts AS
@@ -32,6 +40,10 @@ CREATE OR REPLACE VIEW counts AS
 
 CREATE OR REPLACE VIEW viewers AS
     SELECT ad, day, sketch, estimate FROM viewers_by_generation
+    WHERE generation NOT IN (SELECT generation FROM replays WHERE NOT shown);
+
+CREATE OR REPLACE VIEW groups AS
+    SELECT ad, day, trait, value, sketch, estimate FROM groups_by_generation
     WHERE generation NOT IN (SELECT generation FROM replays WHERE NOT shown);
 
 -- The fate of every record that a pipeline has read; `reason` says why one was rejected.

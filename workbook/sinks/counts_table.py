@@ -22,7 +22,7 @@ from psycopg.rows import dict_row
 from workbook.errors import CannotGoOn, DatabaseUnreachable
 from workbook.sinks.once import OnceSink
 from workbook.sinks.table_topic import TableTopic
-from workbook.sinks.viewers import add_viewers
+from workbook.sinks.viewers import GROUPS, VIEWERS, add_sketches
 from workbook.spark.checkpoint_files import planned_ends
 from workbook.spark.runner import Batch, Sink
 
@@ -57,8 +57,8 @@ class Fence:
 class CountsTable(OnceSink):
     """Adds rows of kind ``count`` to the counts, and all fates to the table ``fates``.
 
-    Rows of kind ``viewers`` are merged into the sketches. Counts and sketches have a *generation*:
-    0, or behind a day's last replay the next one (``sinks/replay.py``).
+    Rows of kinds ``viewers`` and ``group`` are merged into the sketches. Counts and sketches have a
+    *generation*: 0, or behind a day's last replay the next one (``sinks/replay.py``).
 
     A transaction also moves the *fence*: which micro-batch of which query is in the database, and
     the offsets where it ends. The fence has an epoch. ``claim`` raises it, and a run whose epoch is
@@ -185,10 +185,12 @@ class CountsTable(OnceSink):
     def _put(self, connection: psycopg.Connection[Any], rows: pa.Table) -> None:
         placed = self._placed(connection, rows)
         self._add_counts(connection, placed.filter(pc.equal(placed["kind"], "count")))
-        viewers = placed.filter(pc.equal(placed["kind"], "viewers"))
-        if len(viewers):
-            add_viewers(connection, viewers)
-        no_fates = pa.array(["count", "viewers", "clock"])
+        placed = placed.rename_columns({"type": "trait", "source": "value"})
+        for kind, of in (("viewers", VIEWERS), ("group", GROUPS)):
+            sketches = placed.filter(pc.equal(placed["kind"], kind))
+            if len(sketches):
+                add_sketches(connection, of, sketches)
+        no_fates = pa.array(["count", "viewers", "group", "clock"])
         self._add_fates(connection, rows.filter(pc.invert(pc.is_in(rows["kind"], no_fates))))
         clocks = rows.filter(pc.equal(rows["kind"], "clock"))
         self._clocks = dict(
@@ -400,8 +402,9 @@ def create_tables(connection: psycopg.Connection[Any], schema: str) -> None:
     known = "SELECT FROM pg_namespace WHERE nspname = %s"
     if connection.execute(known, (schema,)).fetchone() is None:  # else this needs no such right
         connection.execute(_named("CREATE SCHEMA {}", schema))
-    row = connection.execute("SELECT to_regclass('replays')").fetchone()
-    if row is None or row[0] is None:  # else its views would wait for all who read them
+    row = connection.execute("SELECT to_regclass('groups_by_generation')").fetchone()
+    # The newest table: once it is there, views that somebody reads must not be replaced.
+    if row is None or row[0] is None:
         connection.execute(TABLES.read_text())
 
 

@@ -290,8 +290,9 @@ def _require_none(connection: psycopg.Connection[Any]) -> None:
 
 def _require_same(begun: date | None, before: date | None) -> None:
     if before not in (None, begun):
+        began = f"with --before {begun}" if begun else "without --before"
         raise CannotGoOn(
-            f"Expected to continue the migration that began with --before {begun}, but got "
+            f"Expected to continue the migration that began {began}, but got "
             f"--before {before}. Leave it out; or add --again, which deletes what was migrated and "
             "starts from the beginning."
         )

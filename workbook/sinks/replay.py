@@ -19,6 +19,7 @@ import psycopg
 
 from workbook.errors import CannotGoOn
 from workbook.sinks.counts_table import CountsTable
+from workbook.sinks.viewers import GROUPS, VIEWERS
 
 Days = tuple[date, date]
 """The first and the last day."""
@@ -30,11 +31,11 @@ _OTHERS = (  # a negative one is not the pipeline's: see sinks/migration.py
     "day BETWEEN %(first)s AND %(last)s AND generation >= 0 "
     "AND generation NOT IN (%(own)s, %(own)s + 1)"
 )
+_TABLES = ("counts_by_generation", VIEWERS.table, GROUPS.table)
 _SWAP = (
     "SET LOCAL statement_timeout = '10min'",
     "UPDATE replays SET shown = true WHERE generation = %(own)s",
-    f"DELETE FROM counts_by_generation WHERE {_OTHERS}",
-    f"DELETE FROM viewers_by_generation WHERE {_OTHERS}",
+    *(f"DELETE FROM {table} WHERE {_OTHERS}" for table in _TABLES),
 )
 
 
@@ -127,7 +128,7 @@ def _begun(connection: psycopg.Connection[Any], days: Days, query: str) -> Repla
 
 def _clear(connection: psycopg.Connection[Any], replay: Replay) -> None:
     """Delete what an unfinished replay has written; its process can't commit any more."""
-    for table in ("counts_by_generation", "viewers_by_generation"):
+    for table in _TABLES:
         connection.execute(f"DELETE FROM {table} WHERE generation = %s", [replay.generation])
     for table in ("fates", "reached"):
         connection.execute(f"DELETE FROM {table} WHERE pipeline = %s", [replay.name])

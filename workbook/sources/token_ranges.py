@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import BooleanType, LongType, StringType, StructField, StructType
 
 from workbook.errors import CassandraUnreachable, WorkbookError
+from workbook.stack.cassandra import connect, connected, login
 from workbook.streams.events.legacy_counts import of_table
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ class Legacy:
     table: str
     rate: float = 0
     patience: float = PATIENCE_S
+    login: tuple[str, str] | None = field(default_factory=login, repr=False)
+    """The user and the password; executors don't have the driver's environment."""
 
 
 def split_ring(parts: int) -> list[tuple[int, int]]:
@@ -76,8 +79,6 @@ def split_ring(parts: int) -> list[tuple[int, int]]:
 
 def require_table(legacy: Legacy) -> None:
     """Raise ``WorkbookError`` unless the table has the columns that are read."""
-    from workbook.stack.cassandra import connected
-
     keyspace, table = of_table(legacy.table)
     with connected(legacy.contact_points) as session:
         asked = (
@@ -141,10 +142,11 @@ def _read(
 def _pages(legacy: Legacy, first: int, last: int) -> Iterator[list[tuple[Any, ...]]]:
     """Yield the rows of a range page by page, not faster than ``legacy.rate``."""
     session = _session(legacy)
-    asked = session.prepare(
+    query = (
         f"SELECT {', '.join(COLUMNS)}, writetime(count) FROM {legacy.table} "
         "WHERE token(ad) > ? AND token(ad) <= ?"
-    ).bind((first, last))
+    )
+    asked = _patiently(legacy, lambda: session.prepare(query)).bind((first, last))
     asked.fetch_size = PAGE
     state, more = None, True
     while more:
@@ -177,17 +179,16 @@ def _patiently(legacy: Legacy, ask: Callable[[], Any]) -> Any:
 
 
 def _session(legacy: Legacy) -> Session:
+    from cassandra import DriverException
     from cassandra.cluster import NoHostAvailable
-
-    from workbook.stack.cassandra import connect
 
     mine = (os.getpid(), legacy.contact_points)
     if mine not in _sessions:
         deadline = time.monotonic() + legacy.patience
         while mine not in _sessions:
             try:
-                _sessions[mine] = connect(legacy.contact_points)
-            except NoHostAvailable as error:
+                _sessions[mine] = connect(legacy.contact_points, by=legacy.login)
+            except (NoHostAvailable, DriverException) as error:
                 if time.monotonic() > deadline:
                     raise _silent(legacy, error) from None
                 time.sleep(0.5)

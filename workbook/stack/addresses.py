@@ -103,24 +103,41 @@ def check_database(url: str, within: float = ANSWER_WITHIN) -> None:
     )
 
 
-def check_cassandra(points: str, within: float = ANSWER_WITHIN) -> None:
+def check_cassandra(places: str, within: float = ANSWER_WITHIN) -> None:
     """Raise ``CassandraUnreachable`` with the likely cause unless a node lets us in."""
+    from cassandra import DriverException, UnresolvableContactPoints
     from cassandra.cluster import NoHostAvailable
 
-    from workbook.stack.cassandra import connected
+    from workbook.stack.cassandra import connected, points
 
     form = "host:port,host:port"
     try:
-        with connected(points, within):
+        with connected(places, within / len(points(places))):
             return
-    except NoHostAvailable as error:
-        why = _first_line(next(iter(error.errors.values()), error))
     except ValueError:
         why = f"these are no addresses of the form {form}"
+    except UnresolvableContactPoints:
+        why = "no such host is known"
+    except (NoHostAvailable, DriverException) as error:
+        of_nodes = getattr(error, "errors", None)
+        why = _of_a_node(next(iter(of_nodes.values())) if isinstance(of_nodes, dict) else error)
     raise CassandraUnreachable(
-        f"Expected Cassandra at {shown(points)}, but {why}. "
+        f"Expected Cassandra at {shown(places)}, but {why}. "
         + _advice("cassandra", "CASSANDRA_CONTACT_POINTS", form)
     )
+
+
+def _of_a_node(error: Exception) -> str:
+    """Return why a node doesn't let us in; the driver's own words name no password."""
+    from cassandra import AuthenticationFailed, OperationTimedOut
+
+    if isinstance(error, AuthenticationFailed):
+        return f"it refuses the login of CASSANDRA_USERNAME and CASSANDRA_PASSWORD ({error})"
+    if isinstance(error, OperationTimedOut | TimeoutError):
+        return "it doesn't answer in time"
+    if isinstance(error, OSError) and error.errno:
+        return os.strerror(error.errno)
+    return f"another program answers there ({_first_line(error)})"
 
 
 def _first_line(error: Exception) -> str:

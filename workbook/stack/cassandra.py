@@ -6,7 +6,9 @@ It asks for no password, like the lab's broker: its port is for the programs of 
 from __future__ import annotations
 
 import json
+import logging
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from cassandra.cluster import Session
 
 NAME, KEEPS, VARIABLE = "Cassandra", "tables", "CASSANDRA_CONTACT_POINTS"
-PORT, TAKES = 9042, "fifteen seconds"
+PORT, TAKES = 9042, "ten seconds"
 END, LAST_WISH = SIGTERM, SIGKILL
 
 SETTINGS = {
@@ -57,6 +59,8 @@ OPENED = (
 )
 INTERNAL = ("misc", "loader", "ref", "reflect", "math", "module", "util.jar")
 
+_POINT = re.compile(r"(?:\[([0-9a-fA-F:.]+)\]|([\w.-]+))(?::(\d{1,5}))?")
+
 
 def prepare(folder: Path, port: int) -> tuple[list[str], str]:
     """Write the node's settings into ``folder``; return its command and its address."""
@@ -78,12 +82,14 @@ def prepare(folder: Path, port: int) -> tuple[list[str], str]:
     [agent] = [jar for jar in jars if jar.name.startswith("jamm-")]
     command = [
         *(str(find_java().command), "-Xms256m", "-Xmx512m", "-Xss512k", "-XX:+UseSerialGC"),
-        *("-XX:-UsePerfData", f"-Djava.io.tmpdir={folder}", f"-javaagent:{agent}"),
+        *("-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"),
+        *(f"-Djava.io.tmpdir={folder}", f"-javaagent:{agent}"),
         *_opened(),
         f"-Dcassandra.config=file://{folder / 'cassandra.yaml'}",
         f"-Dcassandra.storagedir={folder}",
         *("-Dcassandra-foreground=yes", "-Dcassandra.superuser_setup_delay_ms=0"),
         *("-Dcassandra.skip_wait_for_gossip_to_settle=0", "-Dcassandra.ring_delay_ms=100"),
+        "-Dcassandra.shutdown_announce_in_ms=0",  # there is no other node to be told
         f"-Dlogback.configurationFile={folder / 'logback.xml'}",
         *("-cp", ":".join(map(str, jars))),
         "org.apache.cassandra.service.CassandraDaemon",
@@ -93,13 +99,26 @@ def prepare(folder: Path, port: int) -> tuple[list[str], str]:
 
 def answers(folder: Path, address: str) -> bool:
     """Return True if this very node answers: its cluster has the name of the lab."""
+    from cassandra import DriverException
     from cassandra.cluster import NoHostAvailable
 
     if not ports.answers(int(address.rpartition(":")[2])):
         return False
-    with suppress(NoHostAvailable, OSError), connected(address) as session:
+    with suppress(NoHostAvailable, DriverException, OSError), connected(address) as session:
         return bool(session.cluster.metadata.cluster_name == _lab(folder))
     return False
+
+
+def points(text: str) -> list[tuple[str, int]]:
+    """Return hosts and ports of ``host:port,[v6]:port,host``; raise ``ValueError`` for others."""
+    found = []
+    for place in text.split(","):
+        fits = _POINT.fullmatch(place.strip())
+        port = int(fits[3] or PORT) if fits else 0
+        if not fits or not 0 < port < 2**16:
+            raise ValueError("expected addresses of the form host:port,host:port")
+        found.append((fits[1] or fits[2], port))
+    return found
 
 
 @contextmanager
@@ -110,12 +129,21 @@ def connected(contact_points: str, within: float = 10.0) -> Iterator[Session]:
         yield session
 
 
-def connect(contact_points: str, within: float = 10.0) -> Session:
+def login() -> tuple[str, str] | None:
+    """Return CASSANDRA_USERNAME and CASSANDRA_PASSWORD, where they are set."""
+    user = os.environ.get("CASSANDRA_USERNAME")
+    return (user, os.environ.get("CASSANDRA_PASSWORD", "")) if user else None
+
+
+def connect(
+    contact_points: str, within: float = 10.0, by: tuple[str, str] | None = None
+) -> Session:
     """Return a session with the cluster of ``host:port,host:port``.
 
-    An answer may take ``within`` seconds. It logs in by CASSANDRA_USERNAME and CASSANDRA_PASSWORD,
-    where they are set. A read asks a quorum of the replicas, so it finds a row that one of them
-    missed. Raises ``NoHostAvailable``.
+    An answer may take ``within`` seconds. It logs in ``by`` a user and a password; None: by those
+    of ``login``. A read asks a quorum of the replicas, so it finds a row that one of them
+    missed. Raises ``ValueError`` for what are no contact points, else the driver's
+    ``NoHostAvailable`` or ``UnresolvableContactPoints``.
     """
     from cassandra import ConsistencyLevel
     from cassandra.auth import PlainTextAuthProvider
@@ -127,8 +155,9 @@ def connect(contact_points: str, within: float = 10.0) -> Session:
     )
     from cassandra.query import tuple_factory
 
-    points = [point.rpartition(":") for point in contact_points.split(",")]
-    user, password = (os.environ.get(f"CASSANDRA_{name}") for name in ("USERNAME", "PASSWORD"))
+    # It warns of each version of the protocol that it tries.
+    logging.getLogger("cassandra").setLevel(logging.ERROR)
+    by = by or login()
     profile = ExecutionProfile(
         TokenAwarePolicy(DCAwareRoundRobinPolicy()),
         consistency_level=ConsistencyLevel.LOCAL_QUORUM,
@@ -136,8 +165,8 @@ def connect(contact_points: str, within: float = 10.0) -> Session:
         row_factory=tuple_factory,
     )
     cluster = Cluster(
-        [(host or port, int(port) if host else PORT) for host, _, port in points],
-        auth_provider=PlainTextAuthProvider(user, password) if user else None,
+        points(contact_points),
+        auth_provider=PlainTextAuthProvider(*by) if by else None,
         execution_profiles={EXEC_PROFILE_DEFAULT: profile},
         connect_timeout=within,
         reconnection_policy=ConstantReconnectionPolicy(1.0, None),

@@ -91,7 +91,8 @@ def class_path(group: str) -> list[Path]:
 def prefetch(progress: Progress = print, among: Sequence[Jar] | None = None) -> int:
     """Fetch which of these (else of the needed) jars are missing or damaged; returns how many."""
     among = needed() if among is None else among
-    wanted = [j for j in among if not j.path.exists() or _sha256(j.path) != j.sha256]
+    missing = (j for j in among if not j.path.exists() or _sha256(j.path) != j.sha256)
+    wanted = [*{jar.coordinate: jar for jar in missing}.values()]  # two groups may share a jar
     if not wanted:
         return 0
     with _room_in_cache() as scratch:

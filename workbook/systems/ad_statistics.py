@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from workbook.errors import CannotGoOn, NoSuchSchema, WorkbookError
 from workbook.streams.events.ad_actions import OSLO
-from workbook.systems.base import Job, Shown, Started, System
-from workbook.systems.options import Option, day, schema_name, topic
+from workbook.systems.base import GeneratedStream, Job, Shown, Started, System
+from workbook.systems.options import Option, day, schema_name, topic, whole
 from workbook.topics import DEAD_LETTERS, Topic, compacted
 
 if TYPE_CHECKING:
@@ -46,12 +46,26 @@ def schemas_of(subject: str) -> Callable[[], dict[int, str]]:
     return known
 
 
+VIEWERS = GeneratedStream(
+    name="viewers",
+    does="demographics of users to a compacted topic, with changes and tombstones",
+    example="generate viewers --users 50000",
+    maker="viewers:ViewerStream",
+    options=(
+        Option("--users", whole, "number of users; the later events change some", default=50_000),
+        Option("--erased-share", float, "of changes: they erase the user", default=0.2),
+    ),
+    compacted=True,
+)
+
+
 class AdStatistics(System):
     """Actions from a long-lived topic in; counts in PostgreSQL out, each action counted once."""
 
     name = "ad_statistics"
     does = "count ad actions by ad, day, type and source into PostgreSQL, each once"
     reads = "ad_actions.long-lived"
+    streams = (VIEWERS,)
     examples = (
         "run ad_statistics --in ad_actions.long-lived --checkpoint state/ad_statistics",
         "run replicate --checkpoint state/replicate   # in another terminal: fills the topic",
@@ -62,6 +76,9 @@ class AdStatistics(System):
         SUBJECT,
         Option(
             "--schema", schema_name, "the database's schema for tables", default="ad_statistics"
+        ),
+        Option(
+            "--viewers", topic, "a compacted topic of the users' demographics", "none; no groups"
         ),
         Option("--from", day, "the first event day of a replay", "none; count new records"),
         Option("--to", day, "the last event day of a replay", "none; count new records"),
@@ -99,13 +116,17 @@ class AdStatistics(System):
             )
 
     def check_topics(self, broker: Broker, options: Namespace) -> None:
-        """Refuse a replay of days whose first records the topic has deleted."""
+        """Refuse viewers that no topic keeps, and days whose first records are deleted."""
         from workbook.kafka.offsets import first_since, partition_offsets
+        from workbook.kafka.require import require_compacted, require_topic
         from workbook.sources.ad_actions import needed_since
 
+        config = broker.client_config()
+        if options.viewers:
+            require_topic(config, options.viewers)
+            require_compacted(config, options.viewers)
         if not (days := _days(options)):
             return
-        config = broker.client_config()
         first = first_since(config, options.source, needed_since(days[0]))
         for at in partition_offsets(config, options.source):
             if 0 < at.begin == first[at.partition]:
@@ -134,6 +155,7 @@ class AdStatistics(System):
         from workbook.sinks.table_topic import TableTopic
         from workbook.sources.ad_actions import before, needed_since
         from workbook.sources.kafka import kafka_stream
+        from workbook.sources.viewers import viewer_groups
         from workbook.spark import checkpoints
         from workbook.spark.progress import timed
 
@@ -162,9 +184,11 @@ class AdStatistics(System):
                 headers=True,
             )
             raw = timed(before(raw, replay.offsets) if replay else raw)
+            table = options.viewers
             return ad_statistics(
-                raw, known(), letters, ids=known, counted=fence.counted, same=self.same
-            )
+                raw, known(), letters, ids=known, counted=fence.counted, same=self.same,
+                viewers=viewer_groups(job.spark, job.broker, table) if table else None,
+            )  # fmt: skip
 
         def again(failure: str) -> DataFrame | None:
             return rows() if "NewSchema" in failure else None

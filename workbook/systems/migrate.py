@@ -101,9 +101,10 @@ def _old_sums(spark: SparkSession, legacy: Legacy, target: Migration) -> dict[da
     """Read the old table once more, and sum up the days that were to be migrated."""
     from workbook.pipelines.migrate import day_sums, migrated
     from workbook.sinks.migration import DaySum
-    from workbook.sources.token_ranges import read_ranges
+    from workbook.sources.token_ranges import read_ranges, split_ring
 
-    rows = migrated(read_ranges(spark, legacy, target.ranges(), strict=True), target.before())
+    ring = split_ring(len(target.ranges()))  # whatever its ranges are, all tokens are compared
+    rows = migrated(read_ranges(spark, legacy, ring, strict=True), target.before())
     sums = day_sums(rows.where("reason IS NULL AND NOT ended AND NOT newer")).collect()
     return {row.day: DaySum(row.rows, row.total, int(row.checksum)) for row in sums}
 

@@ -13,6 +13,7 @@ from workbook.streams.events.ad_actions import ActionType
 from workbook.views.colours import BLUE, GREEN, GREY, ORANGE, RED
 from workbook.views.picture import Picture, number
 from workbook.views.plane import Plane
+from workbook.views.suppression import Groups, in_words
 from workbook.views.tables import bars, table
 
 CAPTION = "How is my ad doing? Each step is a day in Oslo; look for days that differ from the rest."
@@ -35,7 +36,8 @@ class Traffic:
     """What the page shows of an ad.
 
     ``counts`` are the actions by day and type, ``viewers`` the unique viewers of each day, and
-    ``unique`` those of all these days together. ``sources`` are the views by traffic source.
+    ``unique`` those of all these days together. ``sources`` are the views by traffic source, and
+    ``groups`` the viewers by trait and value; None hides a number.
     """
 
     ad: str
@@ -43,6 +45,7 @@ class Traffic:
     viewers: Mapping[date, int] = field(default_factory=dict)
     unique: int = 0
     sources: Mapping[str, int] = field(default_factory=dict)
+    groups: Mapping[str, Groups] = field(default_factory=dict)
 
     def total(self, kind: str) -> int:
         """Return the number of actions of a type on all days."""
@@ -75,8 +78,10 @@ def owners_page(traffic: Traffic) -> Picture:
     if days:
         plane.times(x=True)
     plane.legend()
-    sources = bars(traffic.sources, "Views by where the viewer came from")
-    return Picture(plane, CAPTION, _words(traffic), _rows(traffic), _totals(traffic), sources)
+    below = bars(traffic.sources, "Views by where the viewer came from")
+    for trait, groups in traffic.groups.items():
+        below += bars(groups, f"Viewers by {trait.replace('_', ' ')}")
+    return Picture(plane, CAPTION, _words(traffic), _rows(traffic), _totals(traffic), below)
 
 
 def _totals(traffic: Traffic) -> str:
@@ -96,10 +101,12 @@ def _words(traffic: Traffic) -> str:
         return f"The ad {traffic.ad} has no actions yet."
     days, views = traffic.days, traffic.total(ActionType.VIEW)
     best = max(days, key=lambda day: sum(traffic.counts.get(day, {}).values()))
-    return (
+    traits = (in_words(trait.replace("_", " "), of) for trait, of in traffic.groups.items())
+    whole = (
         f"{number(views, 'view')} by {number(traffic.unique, 'viewer')} on "
         f"{number(len(days), 'day')}, from {days[0]} to {days[-1]}; most actions on {best}."
     )
+    return " ".join([whole, *traits])
 
 
 def _rows(traffic: Traffic) -> Sequence[Mapping[str, Any]]:

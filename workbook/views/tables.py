@@ -76,28 +76,35 @@ def _boxed(cell: Cell) -> str:
     return f"<td style='{look}'>{html.escape(cell.text)}</td>"
 
 
+HIDDEN = "hidden"
+"""What a bar without a number says."""
+
+
 def bars(
-    counts: Mapping[str, int],
+    counts: Mapping[str, int | None],
     caption: str,
     before: Mapping[str, int] | None = None,
     total: str = "",
 ) -> str:
     """Show counts by name as bars with their numbers beside them, the longest on top.
 
+    A count of None is hidden: it has a row at the end, but neither a bar nor a number.
     A row that has changed since ``before`` flashes and says by how much. ``total`` names the sum of
     all counts, which stands above them as one large number. Of many names the first 15 are drawn.
     """
-    rows = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    top = max(counts.values(), default=0) or 1
+    known = {name: count for name, count in counts.items() if count is not None}
+    rows = sorted(known.items(), key=lambda item: (-item[1], item[0]))
+    top = max(known.values(), default=0) or 1
     drawn = "".join(
         _bar(name, count, count / top, _change(before, name, count)) for name, count in rows[:SHOWN]
     )
     rest = rows[SHOWN:]
     if rest:
         drawn += _bar(f"{len(rest)} more", sum(count for _, count in rest), 0, 0)
-    if not rows:
+    drawn += "".join(_bar(name, None, 0, 0) for name in sorted(counts.keys() - known.keys()))
+    if not counts:
         drawn = "<tr><td><i>no rows yet</i></td></tr>"
-    large = _large(sum(counts.values()), total) if total else ""
+    large = _large(sum(known.values()), total) if total else ""
     return (
         f"{FLASH}{large}<table style='{TABLE}; min-width:22em'>{captioned(caption)}{drawn}</table>"
     )
@@ -114,14 +121,15 @@ def _large(number: int, words: str) -> str:
     )
 
 
-def _bar(name: str, count: int, share: float, change: int) -> str:
+def _bar(name: str, count: int | None, share: float, change: int) -> str:
     changed = f" <b>{change:+,}</b>" if change else ""
     width = max(2, round(180 * share)) if share else 0
+    number = HIDDEN if count is None else f"{count:,}"
     return (
         f"<tr class='{'wb-changed' if change else ''}'><td style='{CELL}'>{html.escape(name)}</td>"
         f"<td style='{CELL} width:190px'><div style='height:14px; width:{width}px; "
         f"background:{BLUE}; border-radius:2px'></div></td>"
-        f"<td style='{CELL} text-align:right; min-width:5em'>{count:,}{changed}</td></tr>"
+        f"<td style='{CELL} text-align:right; min-width:5em'>{number}{changed}</td></tr>"
     )
 
 

@@ -36,7 +36,7 @@ recall = Recall(
     ),
     Question(
         "41",
-        "A fresh run of `run ad_statistics` begins to read *before* the offsets of the fence. Does "
+        "A fresh run of `run ad_statistics` begins to read before the offsets of the fence. Does "
         "it count these records?",
         (
             Option(

@@ -160,6 +160,8 @@ replay = exercise(
     draw=draw,
     right=[by_lists],
     wrong=[
+        wrong("It also counts actions of other days. Count only actions that happened on `day`.",
+              counting(belongs=lambda m, day: True)),
         wrong("It takes the day of the arrival. An action that arrives late still belongs to the "
               "`day` on which it happened.",
               counting(belongs=lambda m, day: arrived_on(m) == day)),

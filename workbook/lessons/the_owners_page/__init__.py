@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from workbook.classroom.questions import Option, Question, Recall
+from workbook.lessons.the_owners_page.hidden_groups import hidden_groups
 from workbook.lessons.the_owners_page.several_days import several_days
 from workbook.lessons.the_owners_page.week_on_spark import week_on_spark
 from workbook.views import pipeline as draw
 
-actions, table = draw.topic("ad_actions"), draw.sink("counts, viewers", "tables in PostgreSQL")
+actions, query = draw.topic("ad_actions"), draw.query("ad_statistics", state="hashes")
+table = draw.sink("counts, viewers, groups", "tables in PostgreSQL")
 
 paths = (
-    (draw.producer("actions"), actions, draw.query("ad_statistics", state="hashes"), table),
+    (draw.producer("actions"), actions, query, table),
+    (draw.producer("viewers"), draw.topic("viewers"), query),
     (draw.producer("bad records"), actions),
     (table, draw.sink("the owner's page", "picture")),
 )
 
-problems = (several_days, week_on_spark)
+problems = (several_days, week_on_spark, hidden_groups)
 
 recall = Recall(
     Question(

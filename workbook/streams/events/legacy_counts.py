@@ -20,7 +20,10 @@ CREATE = (
 DAY_FORMAT = "yyyyMMdd"
 """How the old table writes a day, as 20260131."""
 
-DAY = r"[0-9]{8}"
+DAY = r"(19|20)[0-9]{6}"
+
+MOST = 10**12
+"""The largest count: sums of millions of them stay within a BIGINT."""
 
 
 def of_table(name: str) -> tuple[str, str]:

@@ -30,7 +30,7 @@ class Reason(StrEnum):
     NOT_PLAIN = "ad or source is not 1 to 64 printable ASCII characters"
     UNKNOWN_ACTION = "unknown action type"
     NO_DAY = "day is not a day such as 20260131"  # of the old table, as all such rows
-    NOT_A_COUNT = "count is missing or negative"
+    NOT_A_COUNT = "count is not a number from 0 to 1,000,000,000,000"
     TOO_OLD = "event time more than 30 days before arrival"  # a good ad action, but not counted
     TOO_LATE = "too late"  # a good page view, but its second was complete already
 

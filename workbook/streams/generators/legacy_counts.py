@@ -74,7 +74,7 @@ def fill(
     """Create the table if it is missing, and insert rows; return how many. ``say`` gets them, too.
 
     ``session`` is one of Cassandra's driver. Rows that follow each other with one ad go into one
-    batch: they lie in one partition.
+    batch, because they are in one partition.
     """
     keyspace, name = of_table(table)
     for statement in CREATE:

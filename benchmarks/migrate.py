@@ -1,0 +1,100 @@
+"""Measures a migration out of Cassandra: rows a second, and the seconds from a kill to a new range.
+
+    .venv/bin/python benchmarks/migrate.py [--ads 1500] [--days 60] [--ranges 64]
+
+An old table is filled in the lab's own Cassandra, and migrated twice in one session of Spark, the
+second time warm. Then `run migrate` is killed by SIGKILL once three ranges are finished, and
+started again. No figure is printed before each day is equal in both tables.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from datetime import date
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
+
+import psycopg
+
+from workbook.sinks.migration import Migration, Progress
+from workbook.sources.token_ranges import Legacy, split_ring
+from workbook.spark import session
+from workbook.stack.addresses import cassandra, database
+from workbook.stack.cassandra import connected
+from workbook.streams.events.legacy_counts import LEGACY
+from workbook.streams.generators.legacy_counts import fill, legacy_counts
+from workbook.systems.migrate import migrate
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    for name, default in (("--ads", 1500), ("--days", 60), ("--ranges", 64)):
+        parser.add_argument(name, type=int, default=default)
+    options = parser.parse_args()
+    points, url = cassandra("bench"), database("bench")
+    rows = (row for row, _ in legacy_counts(date(2026, 1, 31), options.ads, options.days))
+    with connected(points) as filled:
+        sent = fill(filled, LEGACY, rows)
+    target = Migration(url, LEGACY, "bench")
+    spark = session.spark_session("bench")
+    for name in ("fresh session", "warm"):
+        began = time.monotonic()
+        ended: list[float] = []
+
+        def say(progress: Progress, ended: list[float] = ended) -> None:
+            if progress.finished == progress.ranges:
+                ended.append(time.monotonic())
+
+        report = migrate(
+            spark, Legacy(points, LEGACY), target, split_ring(options.ranges), again=True, say=say
+        )
+        assert report.equal, report
+        compared = time.monotonic() - ended[0]
+        took = ended[0] - began
+        print(
+            f"{name}: {sent:,} rows in {took:.1f} s, {sent / took:,.0f} rows/s; "
+            f"compared in {compared:.1f} s",
+            flush=True,
+        )
+    spark.stop()
+    print(f"from a kill to the next range: {after_a_kill(target):.1f} s")
+
+
+def after_a_kill(target: Migration) -> float:
+    """Kill `run migrate` behind its third range; return the seconds until one more is finished."""
+    command = [sys.executable, "-m", "workbook", "run", "migrate", "--schema", target.schema]
+    quiet = {"stdout": subprocess.DEVNULL, "start_new_session": True}
+    killed = subprocess.Popen([*command, "--again", "--rate", "20000"], **quiet)
+    wait(target, lambda finished: 3 <= finished < 60)
+    os.killpg(killed.pid, signal.SIGKILL)
+    killed.wait()
+    began, before = time.monotonic(), target.progress().finished
+    again = subprocess.Popen(command, **quiet)
+    wait(target, lambda finished: finished > before)
+    took = time.monotonic() - began
+    assert again.wait(600) == 0, "days differ"
+    return took
+
+
+def wait(target: Migration, far_enough) -> None:
+    deadline = time.monotonic() + 300
+    while time.monotonic() < deadline:
+        try:
+            if far_enough(target.progress().finished):
+                return
+        except psycopg.Error:
+            pass
+        time.sleep(0.05)
+    raise TimeoutError("the migration doesn't come on")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,278 @@
+"""The migration out of Cassandra: whatever is killed or away, in the end each day is equal."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import secrets
+import signal
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import date, timedelta
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from labs import until, workbook
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from workbook.errors import CannotGoOn, WorkbookError
+from workbook.sinks.migration import Migration
+from workbook.sources.token_ranges import FIRST, LAST, Legacy, split_ring
+from workbook.stack.addresses import cassandra
+from workbook.stack.cassandra import connected
+from workbook.stack.client import lease
+from workbook.streams.events.reasons import Reason
+from workbook.streams.generators.legacy_counts import Old, fill, legacy_counts
+from workbook.systems.migrate import Report, migrate, reconcile
+
+LAST_DAY = date(2026, 1, 31)
+ADS, DAYS = 60, 8
+ROWS = list(legacy_counts(LAST_DAY, ADS, DAYS))
+FAILED = (PySparkException, Py4JError)
+GOOD = [row for row, reason in ROWS if reason is None]
+
+
+class Old2New:
+    """An old table, and a schema for what is migrated out of it."""
+
+    def __init__(self, spark: SparkSession, url: str, session: Any) -> None:
+        name = f"m{secrets.token_hex(3)}"
+        self.spark, self.session, self.table = spark, session, f"{name}.counts"
+        self.legacy = Legacy(cassandra("tests"), self.table, patience=5)
+        self.target = Migration(url, self.table, name)
+        self.url, self.schema = url, name
+
+    def fill(self, *rows: Old) -> None:
+        fill(self.session, self.table, rows)
+
+    def migrate(self, parts: int = 6, **how: Any) -> Report:
+        return migrate(self.spark, self.legacy, self.target, split_ring(parts), **how)
+
+    def counts(self) -> dict[tuple[str, ...], int]:
+        """What the view shows, with days as the old table writes them."""
+        rows = self.target.ask("SELECT ad, day, type, source, count FROM counts")
+        return {(ad, f"{day:%Y%m%d}", *others): count for ad, day, *others, count in rows}
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Any]:
+    with connected(cassandra("tests")) as made:
+        yield made
+
+
+@pytest.fixture
+def tables(spark: SparkSession, url: str, session: Any) -> Old2New:
+    return Old2New(spark, url, session)
+
+
+def expected(rows: list[Old] = GOOD) -> dict[tuple[str, ...], int | None]:
+    return {row[:4]: row.counted for row in rows}
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3, 64, 1000])
+def test_ranges_are_the_whole_ring(parts: int) -> None:
+    ranges = split_ring(parts)
+    assert (len(ranges), ranges[0][0], ranges[-1][1]) == (parts, FIRST, LAST)
+    assert all(before[1] == after[0] for before, after in pairwise(ranges))
+    lengths = {last - first for first, last in ranges}
+    assert max(lengths) - min(lengths) <= 2
+
+
+def test_every_row_is_migrated_or_rejected_with_its_reason(tables: Old2New) -> None:
+    tables.fill(*(row for row, _ in ROWS))
+    odd = Old("new\nline", "20260101", "view", "a\0b", 7)
+    large = Old("bike", "20260101", "view", "search", 2**63 - 1)
+    ancient = Old("bike", "00000101", "view", "search", 7)
+    tables.fill(odd, large, ancient)
+    report = tables.migrate()
+    assert report.equal, report
+    assert (report.days, report.progress.migrated) == (DAYS, len(GOOD))
+    assert tables.counts() == expected()
+    letters = tables.target.ask("SELECT old, reason FROM rejected_rows")
+    found = Counter((tuple(json.loads(old).values()), reason) for old, reason in letters)
+    more = {odd: Reason.NOT_PLAIN, large: Reason.NOT_A_COUNT, ancient: Reason.NO_DAY}
+    bad = [(row, reason.value) for row, reason in [*ROWS, *more.items()] if reason]
+    # JSON leaves out a missing count.
+    assert found == Counter((row if row.counted is not None else row[:4], why) for row, why in bad)
+    assert {len(row) for (row, _), _ in zip(found, bad, strict=True)} <= {4, 5}
+
+    assert tables.migrate(again=True).equal
+    assert tables.counts() == expected()
+
+
+def test_newer_counts_stay_and_their_days_must_be_named(tables: Old2New) -> None:
+    tables.fill(*GOOD)
+    cut = LAST_DAY - timedelta(days=2)
+    tables.target.begin([])  # makes the tables
+    live = [
+        ("ad-00001", cut, "view", "search", 5),
+        ("ad-00001", cut - timedelta(1), "view", "x", 1),
+    ]
+    with psycopg.connect(tables.url, options=f"-c search_path={tables.schema}") as db:
+        db.execute("DELETE FROM migrations")
+        db.cursor().executemany(
+            "INSERT INTO counts_by_generation VALUES (%s, %s, %s, %s, 0, %s)", live
+        )
+    with pytest.raises(CannotGoOn, match=r"counts of 2 days already \(2026-01-28: 1, 2026-01-29"):
+        tables.migrate()
+    report = tables.migrate(before=cut)
+    older = [row for row in GOOD if row.day < f"{cut:%Y%m%d}"]
+    assert report.equal
+    assert (report.days, report.progress.newer) == (DAYS - 3, len(GOOD) - len(older))
+    wanted = Counter(expected(older))
+    wanted.update({(ad, f"{day:%Y%m%d}", *rest): count for ad, day, *rest, count in live})
+    assert tables.counts() == wanted
+    with pytest.raises(CannotGoOn, match=r"began with --before 2026-01-29, but got"):
+        tables.migrate(before=LAST_DAY)
+    with pytest.raises(CannotGoOn, match="has those of m"):
+        Migration(tables.url, "other.counts", tables.schema).begin(split_ring(2), cut)
+
+
+def killing(folder: Path, point: str, times: int) -> Callable[[str], None]:
+    """Kill the worker at a point, so many times in all."""
+
+    def at(passed: str) -> None:
+        if passed != point:
+            return
+        for number in range(times):
+            try:
+                (folder / f"{point}-{number}").touch(exist_ok=False)
+            except FileExistsError:
+                continue
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return at
+
+
+def survive(tables: Old2New, at: Callable[[str], None]) -> tuple[Report, int]:
+    """Start again until a run comes to its end; return its report, and the number of kills."""
+    for kills in range(100):
+        try:
+            return tables.migrate(at=at), kills
+        except FAILED:
+            continue
+    raise AssertionError("it never came to its end")
+
+
+def test_killed_ten_times_a_range_is_there_once(tables: Old2New, tmp_path: Path) -> None:
+    tables.fill(*GOOD)
+    report, _ = survive(tables, killing(tmp_path, "before-commit", 10))
+    assert report.equal
+    assert tables.counts() == expected()
+    assert report.progress.attempts > 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10))
+def test_killed_anywhere_each_day_is_equal(tables: Old2New, tmp_path: Path, seed: int) -> None:
+    tables.fill(*GOOD)
+    drawn = random.Random(seed)
+    kills = {
+        point: killing(tmp_path, point, drawn.randint(1, 4)) for point in ("page", "before-commit")
+    }
+    skip = drawn.random() / 2
+
+    def at(point: str) -> None:
+        if random.random() > skip:
+            kills[point](point)
+
+    report, number = survive(tables, at)
+    assert number, "nothing was killed"
+    assert report.equal
+    assert tables.counts() == expected()
+
+
+def test_the_comparison_reads_all_tokens(tables: Old2New) -> None:
+    tables.fill(*GOOD)
+    half = migrate(tables.spark, tables.legacy, tables.target, split_ring(2)[1:])
+    assert not half.equal
+    assert set(half.differences.values()) == {"rows"}
+
+
+def test_what_is_written_meanwhile_is_said_and_found(tables: Old2New) -> None:
+    tables.fill(*GOOD[:200])
+    tables.migrate()
+    tables.session.execute(f"UPDATE {tables.table} SET count = 12345 WHERE ad = %s AND day = %s "
+                           "AND type = %s AND source = %s", GOOD[0][:4])  # fmt: skip
+    tables.fill(Old("ad-9", "20250101", "view", "search", 1))
+    report = tables.migrate()
+    day = date.fromisoformat(GOOD[0].day)
+    assert report.differences == {date(2025, 1, 1): "missing", day: "total"}
+    assert tables.migrate(again=True).equal
+    with psycopg.connect(tables.url, options=f"-c search_path={tables.schema}") as db:
+        some = "WHERE day = %s AND (ad, type, source) = (%s, %s, %s)"
+        one, two = [row for row in GOOD[:200] if row.day == GOOD[0].day][:2]
+        for row, change in ((one, 1), (two, -1)):
+            db.execute(f"UPDATE counts_by_generation SET count = count + {change} {some}",
+                       (day, row.ad, row.type, row.source))  # fmt: skip
+    assert tables.migrate().differences == {day: "checksum"}
+
+
+def test_reconcile_names_what_differs_first() -> None:
+    one: Any = {LAST_DAY: (1, 2, 3)}
+    other: Any = {LAST_DAY: (2, 9, 9)}
+    assert reconcile(one, one) == {}
+    assert reconcile(one, other) == {LAST_DAY: "rows"}
+    assert (reconcile(one, {}), reconcile({}, one)) == ({LAST_DAY: "missing"}, {LAST_DAY: "extra"})
+
+
+def test_a_node_that_stops_in_the_middle(tables: Old2New) -> None:
+    tables.fill(*GOOD)
+
+    def stop(progress: Any) -> None:
+        if (
+            0 < progress.finished < progress.ranges
+            and "cassandra" in lease().ask("status")["servers"]
+        ):
+            lease().ask("stop", name="cassandra")
+
+    slow = Legacy(tables.legacy.contact_points, tables.table, rate=200, patience=1)
+    with pytest.raises(FAILED, match=r"none did .* ranges that are finished aren't"):
+        migrate(tables.spark, slow, tables.target, split_ring(12), say=stop)
+    lease().ask("start", name="cassandra")
+    finished = tables.target.progress().finished
+    assert 0 < finished < 12
+    tables.legacy = Legacy(tables.legacy.contact_points, tables.table)  # a node needs its time
+    assert tables.migrate().equal
+    assert tables.counts() == expected()
+
+
+def test_the_command_is_killed_and_continues(tables: Old2New) -> None:
+    tables.fill(*GOOD)
+    words = ("run", "migrate", "--table", tables.table, "--schema", tables.schema, "--ranges", "20")
+    killed = workbook(*words, "--rate", "800")
+
+    def some() -> bool:
+        assert killed.poll() is None, killed.communicate()[0]
+        try:
+            return tables.target.progress().finished > 2
+        except psycopg.Error:
+            return False
+
+    until(some, "the first ranges", within=240)
+    os.killpg(killed.pid, signal.SIGKILL)
+    killed.wait()
+    assert tables.target.progress().finished < 20
+    again = workbook(*words)
+    said, _ = again.communicate(timeout=300)
+    assert again.returncode == 0, said
+    assert f"All {DAYS} days are equal in both tables" in said
+    assert tables.counts() == expected()
+
+
+def test_a_table_that_cannot_be_read_is_refused(tables: Old2New) -> None:
+    for name, why in (
+        ("counts", "as KEYSPACE.TABLE"),
+        ("legacy.counts; DROP", "as KEYSPACE.TABLE"),
+        ("nowhere.counts", "there is no such table"),
+        ("system.local", "it lacks ad, day, type, source, count"),
+    ):
+        tables.legacy = Legacy(tables.legacy.contact_points, name)
+        with pytest.raises(WorkbookError, match=why):
+            tables.migrate()
