@@ -30,15 +30,9 @@ recall = Recall(
         "41",
         "Spark hands a micro-batch in again after a crash. Why is it counted once?",
         (
-            Option(
-                "the upsert writes the same count again, so nothing changes",
-                "The upsert *adds* the micro-batch's counts to the table's.",
-            ),
+            Option("the upsert writes the same count again", "The upsert *adds* the counts."),
             Option("its counts and its mark in `fence` are one transaction"),
-            Option(
-                "Spark has committed its checkpoint before",
-                "Spark commits its checkpoint after the write, so there's a gap between them.",
-            ),
+            Option("Spark's checkpoint was committed before", "Spark commits it after the write."),
         ),
     ),
     Question(

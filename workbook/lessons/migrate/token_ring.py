@@ -1,5 +1,6 @@
 """Chapter 44: Split the ring into ranges of tokens."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import wraps
 from itertools import pairwise
@@ -32,8 +33,10 @@ def judged(answer):
     @wraps(answer)
     def tried(n):
         found = answer(n)
-        if not isinstance(found, (list, tuple)):
+        if found is None or isinstance(found, Iterator):  # the engine has a word on these
             return found
+        if not isinstance(found, (list, tuple)):
+            return Ranges("not a list", f"{found!r:.200}")
         more = f", … ({len(found):,} in all)" if len(found) > 4 else ""
         return Ranges(fault(found, n), ", ".join(f"{each!r:.60}" for each in found[:4]) + more)
 
@@ -53,8 +56,9 @@ def fault(found, n):
             return f"range {number}: the first token isn't smaller than the last one"
     for number, ((_, last), (first, _)) in enumerate(pairwise(found), 1):
         if first != last:
-            what = "none of them" if first > last else "both"
-            return f"ranges {number} and {number + 1}: a token is in {what}"
+            what = "one token" if abs(first - last) == 1 else "many tokens"
+            where = "none of them" if first > last else "both"
+            return f"ranges {number} and {number + 1}: {what} in {where}"
     for what, is_, asked in (("begin", found[0][0], FIRST), ("end", found[-1][1], LAST)):
         if is_ != asked:
             return f"together they {what} too {'late' if is_ > asked else 'early'}"
@@ -96,11 +100,11 @@ token_ring = exercise(
     "For example, `split(2)` may return `[(-9223372036854775808, 0), (0, 9223372036854775807)]`. "
     "The token 0 is in the first of these, since `last` is included and `first` isn't.",
     cases=[
-        case("Two ranges: the end of the first one is the beginning of the second.", 2),
+        case("Two ranges share one bound, in the middle of the ring.", 2),
         case("One range is the whole ring: `(FIRST, LAST)`.", 1),
-        case("2**64 tokens can't be divided by 3. Where does the rest belong?", 3),
-        case("Four ranges have three bounds between them.", 4),
-        *(case("Each token must be in exactly one of them.", n) for n in (7, 10, 32, 64, 999)),
+        case("2**64 / 3 isn't whole, and a float has too few digits. Does it end at `LAST`?", 3),
+        *(case("Are there n ranges? Is each token in exactly one of them?", n)
+          for n in (4, 7, 10, 32, 64, 999)),
     ],
     draw=lambda random, size: (1 + random.randrange(1, 3 + size**2 // 2),),
     right=[step_wise, moved(), lambda n: split(n)[::-1]],
@@ -123,6 +127,7 @@ token_ring = exercise(
         wrong("Whole division leaves a rest, and the tokens of this rest are in no range. Let the "
               "last range end at `LAST`.", by_steps(lambda n: TOKENS // n),
               by_steps(lambda n: 2**64 // n)),
+        wrong("Return a list of pairs: `[(first, last), …]`.", lambda n: {}),
         wrong("In each pair, `first` and `last` have changed places: no token would be greater "
               "than `first`.", lambda n: [(last, first) for first, last in split(n)]),
         wrong("If n doesn't divide the ring, the rest becomes one range more. Let the last of "
