@@ -11,7 +11,7 @@ from confluent_kafka import Producer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.errors import TopicMissing, WorkbookError
+from workbook.errors import CannotGoOn, TopicMissing, WorkbookError
 from workbook.sinks.viewers import GROUPS, sketch_of
 from workbook.sources.viewers import newest
 from workbook.spark import session
@@ -124,7 +124,10 @@ def test_groups_are_those_of_the_time_of_the_view_and_a_replay_makes_them_todays
     assert sketches(system) == of(expected)
 
     days = sorted(day for _, day, *_ in expected)
-    vars(system.options).update({"from": days[0], "to": days[-1], "out": None})
+    vars(system.options).update({"from": days[0], "to": days[-1], "out": None, "viewers": None})
+    with pytest.raises(CannotGoOn, match="has the viewers' groups"):
+        system.start(session.checkpoint("replay") / "0")
+    system.options.viewers = table.name
     with system.start(session.checkpoint("replay") / "0") as replay:
         while not replay.wait(60):
             pass

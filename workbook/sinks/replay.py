@@ -61,7 +61,9 @@ class Replay:
         return f"the replay of {first}" if first == last else f"the replay of {first} to {last}"
 
 
-def begin(counts: CountsTable, live: tuple[str, str], days: Days, query: str) -> Replay:
+def begin(
+    counts: CountsTable, live: tuple[str, str], days: Days, query: str, *, groups: bool = False
+) -> Replay:
     """Begin a replay of event days, or return the unfinished one of the same days.
 
     Without its checkpoint an unfinished replay starts from the beginning, as its code may have
@@ -69,9 +71,10 @@ def begin(counts: CountsTable, live: tuple[str, str], days: Days, query: str) ->
 
     ``live`` has the pipeline whose ``counts`` are replaced, and the id of the topic it reads.
     ``query`` is the id in the replay's checkpoint, "" if there is none. The query of a shown
-    replay gets that replay, because it may still have to commit to its checkpoint. Raises
-    ``CannotGoOn`` if nothing has been counted yet, if a replay of some of these days is unfinished,
-    or if another topic's counts would be dropped.
+    replay gets that replay, because it may still have to commit to its checkpoint. ``groups`` says
+    whether the replay counts the viewers' groups, too. Raises ``CannotGoOn`` if nothing has been
+    counted yet, if a replay of some of these days is unfinished, or if another topic's counts, or
+    groups, would be dropped.
     """
 
     def begun(connection: psycopg.Connection[Any]) -> Replay:
@@ -82,6 +85,8 @@ def begin(counts: CountsTable, live: tuple[str, str], days: Days, query: str) ->
                 "nothing to replace. Leave out --from and --to, or check --in and --schema."
             )
         _require_alone(connection, live)
+        if not groups:
+            _require_no_groups(connection, days)
         replay = _begun(connection, days, query) or _new(connection, live[1], days, offsets)
         # The replay also reads the rejected records: end a run that counts the dead letters.
         connection.execute("UPDATE fence SET epoch = epoch + 1 WHERE pipeline = %s", [LETTERS])
@@ -148,6 +153,15 @@ def _require_alone(connection: psycopg.Connection[Any], live: tuple[str, str]) -
             "Expected this --schema to have the counts of one topic, but it also has those of the "
             f"topic with the id {other[0]}, and a replay would drop them. Leave out --from and "
             "--to, and count each topic from its first record into a new --schema of its own."
+        )
+
+
+def _require_no_groups(connection: psycopg.Connection[Any], days: Days) -> None:
+    asked = "SELECT day FROM groups_by_generation WHERE day BETWEEN %s AND %s LIMIT 1"
+    if found := connection.execute(asked, days).fetchone():
+        raise CannotGoOn(
+            f"Expected --viewers, because {found[0]} has the viewers' groups, and a replay without "
+            "that option would drop them. Name the topic by --viewers."
         )
 
 

@@ -224,7 +224,7 @@ def _table(name: str, job: Job) -> CountsTable:
     counts = CountsTable(url, pipeline, read, job.checkpoint, **how)
     if days := _days(options):
         query, committed, planned = checkpoints.place(job.checkpoint)
-        replay = begin(counts, (name, read[1]), days, query)
+        replay = begin(counts, (name, read[1]), days, query, groups=bool(options.viewers))
         counts.close()
         if replay.shown and committed == planned:
             raise CannotGoOn(
