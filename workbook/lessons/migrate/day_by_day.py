@@ -69,8 +69,7 @@ day_by_day = exercise(
     "Return a dictionary from each day that differs to a text:\n\n"
     '- `"missing"` if only `old` has the day, `"extra"` if only `new` has it;\n'
     '- else the first of `"rows"`, `"total"`, `"checksum"` that isn\'t equal.\n\n'
-    "Leave out a day that is equal in all three. If all days are equal, return `{}`. A day may be "
-    "any value that can be a dictionary's key.\n\n"
+    "Leave out a day that is equal in all three. If all days are equal, return `{}`.\n\n"
     "With `old = {8: (2, 12, 500), 9: (1, 3, 77)}` and `new = {8: (2, 12, 460)}` return "
     '`{8: "checksum", 9: "missing"}`.',
     cases=[
@@ -83,9 +82,16 @@ day_by_day = exercise(
              SAME, SAME | {day(9): (3, 21, 1000)}),
         case("Two rows have each other's counts. Only the checksum differs.",
              SAME, SAME | {day(9): (3, 20, 870)}),
-        case("A row is counted as two: the total is equal.", SAME, SAME | {day(8): (3, 12, 500)}),
+        case("Only the number of rows differs.", SAME, SAME | {day(8): (3, 12, 500)}),
         case("The 8th lacks a row, and the 9th has one more: over both days, the sums are equal.",
              SAME, {day(8): (1, 7, 300), day(9): (4, 25, 1100)}),
+        case("The checksums differ by one, and are too large for a float.",
+             {day(8): (2, 12, 2**60)}, {day(8): (2, 12, 2**60 + 1)}),
+        case("Equal numbers needn't be the same object: compare by `!=`, not by `is`.",
+             {day(8): (2, 12, int("9" * 18))}, {day(8): (2, 12, int("9" * 18))}),
+        case("The day is there, with one row whose count is 0.", {day(8): (1, 0, 0)}, {}),
+        case("A day without rows is still a day that only `old` has.", {day(8): (0, 0, 0)}, {}),
+        case("A day without rows is still a day that only `new` has.", {}, {day(8): (0, 0, 0)}),
         case("`new` has its days in another order.", SAME, dict(reversed(SAME.items()))),
     ],
     draw=draw,
@@ -107,6 +113,14 @@ day_by_day = exercise(
         wrong("It returns all numbers that differ. Only the first one is asked for.",
               comparing(say=list), comparing(say=", ".join)),
         wrong("It takes a day that isn't there for one with zeros.", comparing(absent=(0, 0, 0))),
+        wrong("It stops at the first day that differs.",
+              lambda old, new: dict(list(comparing()(old, new).items())[:1])),
+        wrong("It notices only a larger number in `new`. A smaller one is wrong, too.",
+              comparing(differ=lambda before, after: before < after)),
+        wrong("It compares by `is`, which asks for the same object. Use `!=`.",
+              comparing(differ=lambda before, after: before is not after)),
+        wrong("It compares floats, which have too few digits for a checksum.",
+              comparing(differ=lambda before, after: float(before) != float(after))),
         wrong("It notices only a smaller number in `new`. A larger one is wrong, too.",
               comparing(differ=lambda before, after: before > after)),
         wrong("It lists the equal days, too. Leave them out.",

@@ -83,6 +83,14 @@ def moved(begin=0, end=0, lowest=FIRST, highest=LAST):
     return answer
 
 
+def halved(n):
+    ranges = [(FIRST, LAST)]
+    while len(ranges) < n:
+        first, last = ranges.pop(0)
+        ranges += [(first, (first + last) // 2), ((first + last) // 2, last)]
+    return ranges
+
+
 def by_steps(step):
     return lambda n: [(FIRST + k * step(n), FIRST + (k + 1) * step(n)) for k in range(n)]
 
@@ -100,11 +108,13 @@ token_ring = exercise(
     "For example, `split(2)` may return `[(-9223372036854775808, 0), (0, 9223372036854775807)]`. "
     "The token 0 is in the first of these, since `last` is included and `first` isn't.",
     cases=[
-        case("Two ranges share one bound, in the middle of the ring.", 2),
+        case("Do they begin at `FIRST`, end at `LAST`, and does each begin where the last one ends?",
+             2),
         case("One range is the whole ring: `(FIRST, LAST)`.", 1),
-        case("2**64 / 3 isn't whole, and a float has too few digits. Does it end at `LAST`?", 3),
+        case("2**64 can't be divided by 3. Are the three about equally long, and up to `LAST`?",
+             3),
         *(case("Are there n ranges? Is each token in exactly one of them?", n)
-          for n in (4, 7, 10, 32, 64, 999)),
+          for n in (4, 7, 10, 12, 32, 64, 100, 999, 1000)),
     ],
     draw=lambda random, size: (1 + random.randrange(1, 3 + size**2 // 2),),
     right=[step_wise, moved(), lambda n: split(n)[::-1]],
@@ -127,6 +137,14 @@ token_ring = exercise(
         wrong("Whole division leaves a rest, and the tokens of this rest are in no range. Let the "
               "last range end at `LAST`.", by_steps(lambda n: TOKENS // n),
               by_steps(lambda n: 2**64 // n)),
+        wrong("It begins before `FIRST`, which is the smallest of all tokens.",
+              moved(lowest=FIRST - 1)),
+        wrong("These are bounds. Make a pair of each two neighbours.",
+              lambda n: [*(first for first, _ in split(n)), LAST]),
+        wrong("It returns one range only. Is `return` inside the loop?", lambda n: split(n)[:1]),
+        wrong("It ignores n. The two ranges of the example are for n = 2.", lambda n: split(2)),
+        wrong("It halves ranges, so they are about equally long only if n is a power of two.",
+              halved),
         wrong("Return a list of pairs: `[(first, last), …]`.", lambda n: {}),
         wrong("In each pair, `first` and `last` have changed places: no token would be greater "
               "than `first`.", lambda n: [(last, first) for first, last in split(n)]),

@@ -46,7 +46,7 @@ def dropped(counts, least):
 
 def draw(random, size):
     names = random.sample("abcdef", min(size, 6))
-    least = random.choice((5, 10))
+    least = random.choice((1, 3, 5, 10, 25))
     return {name: random.choice((0, 1, 3, 4, 5, 6, 9, 10, 11, 40)) for name in names}, least
 
 
@@ -57,14 +57,15 @@ hidden_groups = exercise(
     "are. Write a function that gets `counts`, a dictionary from group to viewers, and `least`. It "
     "returns a dictionary of the same groups, with `None` for each hidden number:\n\n"
     "1. Hide all groups with fewer than `least` viewers.\n"
-    "2. The owner knows the total, so she can subtract all numbers she sees. If groups are hidden "
+    "2. Assume that she knows the sum of all groups. Then she can subtract the numbers that she "
+    "sees. If groups are hidden "
     "and have fewer than `least` viewers together, hide the smallest of the other groups, too. Of "
     "equal ones, hide the first in the alphabet.\n\n"
     "With `least = 10`, `{'north': 4, 'east': 30, 'west': 50}` gives "
     "`{'north': None, 'east': None, 'west': 50}`.",
     cases=[
         case("All groups are large: nothing is hidden.", {"east": 30, "west": 50}, 10),
-        case("With one hidden group, the total minus the others is its number.",
+        case("Beside north one more group must be hidden: the smallest, east.",
              {"north": 4, "east": 30, "west": 50}, 10),
         case("Two small groups have 13 viewers together. Nobody can tell them apart, so no other "
              "group is hidden.", {"north": 6, "south": 7, "east": 30, "west": 50}, 10),
@@ -77,11 +78,12 @@ hidden_groups = exercise(
              {"north": 4, "east": 90, "west": 20, "middle": 60}, 10),
         case("Two groups are equally large: the first in the alphabet is hidden.",
              {"north": 4, "west": 30, "east": 30}, 10),
+        case("There are only two groups: both must be hidden.", {"north": 4, "east": 30}, 10),
         case("All groups are small.", {"north": 1, "south": 2}, 10),
         case("A group without viewers is a small group.", {"north": 0, "east": 30, "west": 50}, 10),
         case("There is one group only.", {"north": 3}, 10),
         case("No groups at all.", {}, 10),
-        case("Another threshold.", {"north": 4, "south": 5, "east": 6}, 5),
+        case("The threshold is 5 here: use `least`.", {"north": 4, "south": 5, "east": 6}, 5),
     ],
     draw=draw,
     right=[in_order],
@@ -123,8 +125,9 @@ hidden_groups = exercise(
         "the smallest of the other groups first.",
     ),
     discussion="Statistical offices call the two steps primary and secondary suppression. After "
-    "step 2 the hidden groups have at least `least` viewers together, so one more group is always "
-    "enough: it has `least` viewers itself.\n\n"
+    "step 2 the hidden groups have at least `least` viewers together, so one more group always "
+    "suffices for that. Somebody who also knows our rule can sometimes compute more: of two equal "
+    "groups, we hide the first.\n\n"
     "Suppression has limits. Somebody who looks at the page before and after a single view sees "
     "which group grows by one. Against that, offices round the numbers, or publish them once a "
     "day.",
