@@ -108,7 +108,7 @@ token_ring = exercise(
     "For example, `split(2)` may return `[(-9223372036854775808, 0), (0, 9223372036854775807)]`. "
     "The token 0 is in the first of these, since `last` is included and `first` isn't.",
     cases=[
-        case("Do they begin at `FIRST`, end at `LAST`, and does each begin where the last one ends?",
+        case("Do they begin at `FIRST`, end at `LAST`, and does each begin where one ends?",
              2),
         case("One range is the whole ring: `(FIRST, LAST)`.", 1),
         case("2**64 can't be divided by 3. Are the three about equally long, and up to `LAST`?",
