@@ -79,9 +79,9 @@ class Migration:
         with self._connection() as connection, connection.transaction():
             create_tables(connection, self.schema)
             connection.execute(TABLES.read_text())
+            self._require_alone(connection)
             if again:
                 self._forget(connection)
-            self._require_alone(connection)
             begun = connection.execute(
                 "SELECT before FROM migrations WHERE source = %s FOR UPDATE", [self.source]
             ).fetchone()
