@@ -119,7 +119,7 @@ def test_newer_counts_stay_and_their_days_must_be_named(tables: Old2New) -> None
         db.cursor().executemany(
             "INSERT INTO counts_by_generation VALUES (%s, %s, %s, %s, 0, %s)", live
         )
-    with pytest.raises(CannotGoOn, match=r"counts of 2 days already \(2026-01-28: 1, 2026-01-29"):
+    with pytest.raises(CannotGoOn, match=r"actions of 2 days already \(2026-01-28: 1, 2026-01-29"):
         tables.migrate()
     report = tables.migrate(before=cut)
     older = [row for row in GOOD if row.day < f"{cut:%Y%m%d}"]

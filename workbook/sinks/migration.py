@@ -280,8 +280,8 @@ def _require_none(connection: psycopg.Connection[Any]) -> None:
     if days:
         some = ", ".join(f"{day}: {count:,}" for day, count in days[:3])
         raise CannotGoOn(
-            f"Expected to know which days are the old table's, but the target has counts of "
-            f"{len(days)} days already ({some}{', …' if days[3:] else ''}). They are never "
+            "Expected to know which days are the old table's, but the target has counted actions "
+            f"of {len(days)} days already ({some}{', …' if days[3:] else ''}). They are never "
             "overwritten. Name the first day that the new pipeline has counted completely: "
             "--before DAY. Older days are migrated, and late actions that the target has counted "
             "are added to them."

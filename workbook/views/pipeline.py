@@ -11,7 +11,8 @@ from workbook.views.picture import Picture, number
 if TYPE_CHECKING:
     from workbook.spark.topology import Node
 
-CAPTION = (
+CAPTION = "This chapter's pipeline, left to right. ↑: a part drawn above"
+KEPT = (
     "This chapter's pipeline, left to right. Dashed: what a part remembers. ↑: a part drawn above"
 )
 QUERY = (
@@ -62,7 +63,8 @@ def pipeline(*paths: Sequence[Box]) -> Picture:
         }
         for box in dict.fromkeys(box for path in paths for box in path)
     ]
-    return Picture(flow(paths), CAPTION, words, rows)
+    caption = KEPT if any(box.state for path in paths for box in path) else CAPTION
+    return Picture(flow(paths), caption, words, rows)
 
 
 # --- the topology of a query -----------------------------------------------------------------

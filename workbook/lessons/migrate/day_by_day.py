@@ -137,7 +137,7 @@ day_by_day = exercise(
     ),
     discussion="The three numbers answer three questions. Are all rows there? Are their counts as "
     "large? Is each count in the right row? Only the checksum needs the content of each row, and "
-    "it alone would do to say *that* a day differs. The other two say what to look for.\n\n"
+    "it alone would tell you that a day differs. The other two say what to look for.\n\n"
     "And why by day? A difference of one in billions of rows says nothing. A difference on a day "
     "is something that you can list row by row.",
 )  # fmt: skip

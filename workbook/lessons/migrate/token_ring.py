@@ -161,6 +161,6 @@ token_ring = exercise(
     ),
     discussion="A range's `last` is the next one's `first`, so there's neither a gap nor an "
     "overlap, whatever n is. And ranges of the same length have about the same number of ads, "
-    "since a hash spreads them evenly. They needn't have the same number of *rows*: a popular ad "
+    "since a hash spreads them evenly. They needn't have the same number of rows: a popular ad "
     "has more.",
 )  # fmt: skip
