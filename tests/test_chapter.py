@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from workbook.classroom.chapter import Chapter
 from workbook.classroom.questions import Option, Prediction, Question, Recall
 from workbook.classroom.render import State
-from workbook.errors import BrokerUnreachable
+from workbook.errors import BrokerUnreachable, QueryFailed
 from workbook.kafka.offsets import partition_offsets
 from workbook.kafka.readers import consumer, read_all
 
@@ -73,6 +74,14 @@ def test_waiting_in_vain_raises_what_ended_a_loop(chapter: Chapter) -> None:
     chapter.loop(work, consumer(chapter.config, chapter.topic("clicks")))
     with pytest.raises(KeyError, match="browser"):
         chapter.wait(lambda: 0, "the loop", seconds=0.5)
+
+
+def test_a_program_that_fails_ends_the_wait_with_its_last_words(
+    chapter: Chapter, tmp_path: Path
+) -> None:
+    chapter.program(f"{tmp_path}/log", "run", "ad_statistics", "--nonsense")
+    with pytest.raises(QueryFailed, match=r"(?s)Start it again in its cell.*--nonsense"):
+        chapter.wait(lambda: 0, "messages")
 
 
 def test_waiting_in_vain_without_a_broker_names_the_broker(chapter: Chapter) -> None:

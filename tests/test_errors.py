@@ -249,6 +249,7 @@ def test_in_a_kernel_an_error_stays_an_error_and_is_short(mine: Kernel) -> None:
     assert "SyntaxError" in mine.failing("a b c")
     stopped = mine.failing("def f():\n    raise KeyboardInterrupt\nchapter.wait(f, 'x')")
     assert "You've interrupted the cell" in stopped
+    assert "process of Spark" not in stopped
     assert "live.py" not in stopped
     assert "they differ" in mine.failing("assert 1 == 2")
     assert "they differ" not in mine.failing("assert 1 == 2, 'a text of its own'")

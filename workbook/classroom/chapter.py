@@ -26,6 +26,7 @@ from workbook.classroom import diagram
 from workbook.classroom.errors import FailureWatch, Watched, follow_errors
 from workbook.classroom.progress import Waiting, keep_the_current_cell
 from workbook.classroom.questions import Prediction
+from workbook.errors import QueryFailed
 from workbook.kafka.application import Closes, Loop
 from workbook.kafka.readers import read_dead_letters
 from workbook.kafka.require import require_broker, require_topic
@@ -248,9 +249,9 @@ class Chapter:
     def wait(self, until: Callable[[], T], what: str, seconds: float = 100) -> T:
         """Wait until something is true and return it; raise TimeoutError after ``seconds``.
 
-        After a second a line says what is waited for, and for how long. Raises what made a query of
-        the notebook fail, if one has failed meanwhile, and in the end BrokerUnreachable where the
-        broker is away, or what has ended a loop.
+        After a second a line says what is waited for, and for how long. Raises what made a query or
+        a program of the notebook fail, if one has failed meanwhile, and in the end
+        BrokerUnreachable where the broker is away, or what has ended a loop.
         """
         found: list[T] = []
         failure, waiting = FailureWatch(), Waiting(what)
@@ -259,6 +260,7 @@ class Chapter:
             found[:] = [until()]
             if not found[0]:
                 failure.check()
+                self._check_programs()
                 waiting.tick()
             return found[0]
 
@@ -319,6 +321,13 @@ class Chapter:
         self._open.callback(lambda: end_now(family(started.pid)))
         self._programs[log] = started
         return started
+
+    def _check_programs(self) -> None:
+        """Raise ``QueryFailed`` with the last words of a program that has ended by an error."""
+        for log, program in self._programs.items():
+            if (program.poll() or 0) > 0:  # a negative code is that of a kill
+                said = Path(log).read_text(errors="replace").strip()[-800:]
+                raise QueryFailed(f"The program has ended. Start it again in its cell.\n{said}")
 
     def checkpoint(self) -> str:
         """Make a fresh folder for a query's checkpoint; return its path."""

@@ -72,7 +72,7 @@ def next_step(error: BaseException, chapter: str = "") -> str:
 def headline(error: BaseException) -> str:
     """Return what to show of an error: its first line, or what a Python function has raised."""
     text = str(error)
-    if isinstance(error, (WorkbookError, TimeoutError)):
+    if isinstance(error, (WorkbookError, TimeoutError, KeyboardInterrupt)):
         return text
     if "Traceback (most recent call last):" in text:
         return _of_python(text)

@@ -19,6 +19,11 @@ NEXT_STEPS: tuple[tuple[str, str], ...] = (
         "when you like.",
     ),
     (
+        r"Python worker failed to connect back",
+        "A Python process that Spark started didn't answer within ten seconds: the machine is too "
+        "busy. Run the cell again.",
+    ),
+    (
         r"an assert without a text",
         "The cell compares a result with the expected one, and they differ. Has a cell above it "
         f"run twice, in another order, or with something of yours in it? {AGAIN}",
