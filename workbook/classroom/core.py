@@ -15,7 +15,7 @@ from typing import Any
 
 from workbook.classroom.judging import Mistake, NotYet
 from workbook.classroom.render import Card, Part, State
-from workbook.classroom.texts import as_a_cell, recall, remember, warning
+from workbook.classroom.texts import as_a_cell, remember, solved, warning
 from workbook.errors import CheckBroke
 
 
@@ -128,7 +128,7 @@ class Problem:
         return Card(State.TASK, self.name, (Part("", self.task),))._repr_html_()
 
     def _open(self) -> Card:
-        before = recall(self.name)
+        before = solved().get(self.name)
         if before is None:
             return Card(State.NOT_ATTEMPTED, self.name, (Part("", _STILL_EMPTY),))
         return Card(State.SOLVED_BEFORE, self.name, (Part("Your answer", before, code=True),))

@@ -92,28 +92,28 @@ def remember(name: str, answer: Any) -> None:
     file = _file()
     if file is None:
         return
-    kept = _read(file) | {name: text_of(answer)}
-    unfinished = file.with_suffix(".unfinished")
-    unfinished.write_text(json.dumps(kept, indent=1, ensure_ascii=False), encoding="utf-8")
+    kept = {other: text for other, text in solved().items() if other != name}
+    unfinished = file.with_suffix(f".{os.getpid()}")  # two labs may write at the same time
+    unfinished.write_text(
+        json.dumps({**kept, name: text_of(answer)}, indent=1, ensure_ascii=False), encoding="utf-8"
+    )
     unfinished.replace(file)
 
 
-def recall(name: str) -> str | None:
-    """Return the text of the answer that passed last, or None."""
+def solved() -> dict[str, str]:
+    """Return the answers that passed by the names of their exercises, the newest last."""
     file = _file()
-    return _read(file).get(name) if file else None
+    try:
+        kept = json.loads(file.read_text(encoding="utf-8")) if file else {}
+    except (OSError, ValueError):  # none yet, or cut off: solving again writes it
+        kept = {}
+    items = kept.items() if isinstance(kept, dict) else ()
+    return {name: text for name, text in items if isinstance(text, str)}
 
 
 def _file() -> Path | None:
     named = os.environ.get("WORKBOOK_SOLVED")
     return Path(named) if named else None
-
-
-def _read(file: Path) -> dict[str, str]:
-    try:
-        return dict(json.loads(file.read_text(encoding="utf-8")))
-    except (OSError, ValueError):  # none yet, or cut off: solving again writes it
-        return {}
 
 
 def warning(answer: Any) -> tuple[Part, ...]:

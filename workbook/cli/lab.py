@@ -11,6 +11,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
+from workbook.classroom.place import place
 from workbook.cli.console import ENDINGS, as_typed, end_like_ctrl_c, typed, waiting_for
 from workbook.errors import NotOurServer, NotRunning, WorkbookError
 from workbook.stack import addresses, client, folders, jars, jupyter, notebook_copies, process
@@ -38,6 +39,8 @@ def lab(options: Namespace) -> None:
             print(f"It shares Kafka and the notebooks with the lab of process {others[0]['pid']}.")
         print(f"\nThe lab is open: {url}")
         print("Ctrl-C ends it and everything that only it uses.", flush=True)
+        os.environ["WORKBOOK_SOLVED"] = str(folder / notebook_copies.SOLVED)
+        print(place(), flush=True)
         jupyter.prepare_spark(lease)
         if not options.no_browser:
             webbrowser.open(jupyter.redirect(url, folder).as_uri())
