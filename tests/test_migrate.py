@@ -15,14 +15,17 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+import pyarrow as pa
 import pytest
 from labs import until, workbook
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from workbook.errors import CannotGoOn, WorkbookError
+from workbook.cli.migrate import _lines
+from workbook.errors import CannotGoOn, DatabaseUnreachable, WorkbookError
 from workbook.sinks.migration import Migration
+from workbook.sources import token_ranges
 from workbook.sources.token_ranges import FIRST, LAST, Legacy, split_ring
 from workbook.stack.addresses import cassandra
 from workbook.stack.cassandra import connected
@@ -267,12 +270,65 @@ def test_the_command_is_killed_and_continues(tables: Old2New) -> None:
 
 
 def test_a_table_that_cannot_be_read_is_refused(tables: Old2New) -> None:
+    tables.fill()
+    for name, day, key in (("days", "date", "ad, day"), ("keys", "text", "(ad, day)")):
+        tables.session.execute(
+            f"CREATE TABLE {tables.schema}.{name} (ad text, day {day}, type text, source text, "
+            f"count bigint, PRIMARY KEY ({key}, type, source))"
+        )
     for name, why in (
         ("counts", "as KEYSPACE.TABLE"),
         ("legacy.counts; DROP", "as KEYSPACE.TABLE"),
         ("nowhere.counts", "there is no such table"),
         ("system.local", "it lacks ad, day, type, source, count"),
+        (f"{tables.schema}.days", "day is of the type date, not text or ascii"),
+        (f"{tables.schema}.keys", r"primary key isn't \(\(ad\), day, type, source\)"),
     ):
         tables.legacy = Legacy(tables.legacy.contact_points, name)
         with pytest.raises(WorkbookError, match=why):
             tables.migrate()
+
+
+def test_rows_that_are_all_bad_are_not_equal(tables: Old2New) -> None:
+    tables.fill(Old("ad-1", "2026-01-31", "view", "search", 1))
+    report = tables.migrate()
+    assert (report.progress.rejected, report.differences, report.equal) == (1, {}, False)
+    assert "no row that could be migrated" in _lines(report, tables.target)[-1]
+
+
+def test_a_database_that_is_away_or_refuses_is_said(url: str) -> None:
+    away = Migration("postgresql://nobody:secret@127.0.0.1:1/away", "old.counts")
+    for ask in (lambda: away.begin([]), away.progress):
+        with pytest.raises(DatabaseUnreachable, match="Check that it runs") as found:
+            ask()
+        assert "secret" not in str(found.value)
+    name = f"m{secrets.token_hex(3)}"
+    with psycopg.connect(url) as db:
+        db.execute(f"CREATE SCHEMA {name} CREATE VIEW {name}.migrations AS SELECT 1 AS source")
+    with pytest.raises(CannotGoOn, match="Repair that, or name another --schema"):
+        Migration(url, "old.counts", name).begin([])
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_what_cassandra_refuses_ends_the_query_or_fails_its_range(
+    monkeypatch: pytest.MonkeyPatch, strict: bool
+) -> None:
+    from cassandra import ReadFailure, Unauthorized
+
+    def read(error: Exception) -> list[pa.RecordBatch]:
+        def pages(*of: Any) -> Iterator[Any]:
+            raise error
+            yield
+
+        monkeypatch.setattr(token_ranges, "_pages", pages)
+        numbers = iter([pa.RecordBatch.from_pydict({"id": [0]})])
+        legacy = Legacy("nowhere", "old.counts")
+        return list(token_ranges._read(numbers, legacy, split_ring(1), lambda at: None, strict))
+
+    with pytest.raises(CannotGoOn, match=r"read old.counts, but Cassandra says: no right. Repair"):
+        read(Unauthorized("no right"))
+    if strict:
+        with pytest.raises(CannotGoOn, match="tombstones"):
+            read(ReadFailure("tombstones"))
+    else:
+        assert read(ReadFailure("tombstones"))[0]["failure"][0].as_py().startswith("tombstones")

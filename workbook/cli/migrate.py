@@ -48,13 +48,18 @@ def migrate(options: Namespace) -> int:
     end_like_ctrl_c()  # after Spark, which has handlers of its own
     tasks = spark.sparkContext.defaultParallelism
     target = Migration(url, options.table, options.schema)
-    line, began = Line(), time.monotonic()
+    line, began, compares = Line(), time.monotonic(), False
 
     def say(progress: Progress) -> None:
-        seconds = time.monotonic() - began
+        nonlocal compares
+        if compares:
+            return
+        compares, seconds = progress.finished == progress.ranges, time.monotonic() - began
+        more = "; to compare, the old table is read once more ..." if compares else ""
         line.show(
             f"{progress.finished} of {progress.ranges} ranges, {progress.migrated:,} rows, "
-            f"{seconds:.0f} s"
+            f"{seconds:.0f} s{more}",
+            last=compares,
         )
 
     try:
@@ -102,6 +107,11 @@ def _lines(report: Report, target: Migration) -> list[str]:
         said.append(
             f"{len(report.differences)} of {report.days} days differ from {target.source}. If "
             "somebody still writes to it, end that, and run migrate with --again."
+        )
+    elif not report.days:
+        said.append(
+            f"{target.source} has no row that could be migrated, so no day was compared. Check the "
+            "table's name, --before, and the reasons of rejected rows."
         )
     else:
         said.append(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -76,7 +77,7 @@ class Migration:
         ``CannotGoOn`` if there are newer counts and no ``before`` says which days are theirs, or
         if the migration began with another ``before``.
         """
-        with self._connection() as connection, connection.transaction():
+        with _reached(psycopg.Error), self._connection() as connection, connection.transaction():
             create_tables(connection, self.schema)
             connection.execute(TABLES.read_text())
             self._require_alone(connection)
@@ -142,7 +143,7 @@ class Migration:
 
     def ask(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         """Return the rows of a query to the tables."""
-        with self._connection() as connection:
+        with _reached(), self._connection() as connection:
             return connection.execute(query, values or None).fetchall()
 
     def write(self, rows: DataFrame, at: Callable[[str], None] | None = None) -> DataFrame:
@@ -164,18 +165,10 @@ class Migration:
     def _write(
         self, batches: Iterator[pa.RecordBatch], since: int, at: Callable[[str], None]
     ) -> Iterator[pa.RecordBatch]:
-        try:
-            with self._connection() as connection:
-                connection.execute("CREATE TEMP TABLE old (LIKE counts_by_generation)")
-                connection.execute("CREATE TEMP TABLE bad (LIKE rejected_rows)")
-                yield from self._written(connection, batches, since, at)
-        except psycopg.OperationalError as error:
-            words = " ".join(str(error).split())[:300]
-            raise DatabaseUnreachable(
-                f"Expected PostgreSQL to take the migrated rows, but it says: {words}. Check that "
-                "it runs and has space on its disk; then start the migration again: ranges that "
-                "are finished aren't read again."
-            ) from None
+        with _reached(), self._connection() as connection:
+            connection.execute("CREATE TEMP TABLE old (LIKE counts_by_generation)")
+            connection.execute("CREATE TEMP TABLE bad (LIKE rejected_rows)")
+            yield from self._written(connection, batches, since, at)
 
     def _written(
         self,
@@ -269,6 +262,26 @@ class Migration:
         connection = psycopg.connect(self.url, autocommit=True, connect_timeout=10)
         connection.execute(sql.SQL("SET search_path TO {}").format(sql.Identifier(self.schema)))
         return connection
+
+
+@contextmanager
+def _reached(refused: type[psycopg.Error] = psycopg.OperationalError) -> Iterator[None]:
+    """Say what to do if the database is away, or if it answers with an error like ``refused``."""
+    try:
+        yield
+    except refused as error:
+        words = " ".join(str(error).split())[:300]
+        if isinstance(error, psycopg.OperationalError):
+            raise DatabaseUnreachable(
+                f"Expected PostgreSQL to take the migrated rows, but it says: {words}. Check that "
+                "it runs and has space on its disk; then start the migration again: ranges that "
+                "are finished aren't read again."
+            ) from None
+        raise CannotGoOn(
+            f"Expected to make or find this package's tables, but PostgreSQL says: {words}. "
+            "Somebody changed them, or this user lacks a right. Repair that, or name another "
+            "--schema; then start the migration again."
+        ) from None
 
 
 def _require_none(connection: psycopg.Connection[Any]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
@@ -20,7 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import BooleanType, LongType, StringType, StructField, StructType
 
-from workbook.errors import CassandraUnreachable, WorkbookError
+from workbook.errors import CannotGoOn, CassandraUnreachable, WorkbookError
 from workbook.stack.cassandra import connect, connected, login
 from workbook.streams.events.legacy_counts import of_table
 
@@ -35,6 +35,12 @@ PAGE = 5_000
 
 PATIENCE_S = 60.0
 COLUMNS = ("ad", "day", "type", "source", "count")
+TEXTS, NUMBERS = ("text", "ascii"), ("bigint", "int", "counter")
+"""The types that are read: of ``count`` NUMBERS, of the other columns TEXTS."""
+
+KEY = {"ad": "partition_key", "day": "clustering", "type": "clustering", "source": "clustering"}
+"""The columns of the primary key, by kind: each row is in the range of its ad, and has all four."""
+
 TRIES = 3
 """How often a page is asked for whose reading took a node too long."""
 
@@ -78,20 +84,34 @@ def split_ring(parts: int) -> list[tuple[int, int]]:
 
 
 def require_table(legacy: Legacy) -> None:
-    """Raise ``WorkbookError`` unless the table has the columns that are read."""
+    """Raise ``WorkbookError`` unless the table has the columns and the key that are read."""
     keyspace, table = of_table(legacy.table)
     with connected(legacy.contact_points) as session:
         asked = (
-            "SELECT column_name FROM system_schema.columns WHERE keyspace_name = %s AND "
-            "table_name = %s"
+            "SELECT column_name, type, kind FROM system_schema.columns WHERE keyspace_name = %s "
+            "AND table_name = %s"
         )
-        found = {name for (name,) in session.execute(asked, (keyspace, table))}
-    if lacks := [name for name in COLUMNS if name not in found]:
-        why = f"it lacks {', '.join(lacks)}" if found else "there is no such table"
+        found = {name: of for name, *of in session.execute(asked, (keyspace, table))}
+    if why := _unfit(found):
         raise WorkbookError(
             f"Expected {legacy.table} to have the columns {', '.join(COLUMNS)}, but {why}. Check "
-            "the table's name; in the lab, `python -m workbook generate legacy_counts` makes one."
+            "the table's name; in the lab, `python -m workbook generate legacy_counts` makes one, "
+            "and `python -m workbook up` keeps the lab's tables from one command to the next."
         )
+
+
+def _unfit(columns: Mapping[str, Sequence[str]]) -> str:
+    """Say why columns, by name with type and kind, can't be read; "" if they can."""
+    if not columns:
+        return "there is no such table"
+    if lacks := [name for name in COLUMNS if name not in columns]:
+        return f"it lacks {', '.join(lacks)}"
+    for name in COLUMNS:
+        types = NUMBERS if name == "count" else TEXTS
+        if columns[name][0] not in types:
+            return f"{name} is of the type {columns[name][0]}, not {' or '.join(types)}"
+    kinds = {name: kind for name, (_, kind) in columns.items() if kind in KEY.values()}
+    return "" if kinds == KEY else "its primary key isn't ((ad), day, type, source)"
 
 
 def read_ranges(
@@ -107,7 +127,7 @@ def read_ranges(
     Out: ``first`` (the range's first token), ``ad``, ``day``, ``type``, ``source`` (string),
     ``count``, and ``written``, when the count was written (ms). The last row of each range has
     ``ended`` true and no other values, but ``failure`` where the range couldn't be read: what went
-    wrong there doesn't keep other ranges waiting. With ``strict`` it raises the error instead.
+    wrong there doesn't keep other ranges waiting. With ``strict`` the query fails instead.
     ``at`` is called with ``page`` behind each page. Raises ``CassandraUnreachable`` in a task if no
     node answers for ``legacy.patience`` seconds.
     """
@@ -122,7 +142,7 @@ def _read(
     at: Callable[[str], None],
     strict: bool,
 ) -> Iterator[pa.RecordBatch]:
-    from cassandra import ReadFailure, ReadTimeout
+    from cassandra import DriverException, ReadFailure, ReadTimeout
 
     for batch in numbers:
         for number in batch["id"].to_pylist():
@@ -132,10 +152,15 @@ def _read(
                 for rows in _pages(legacy, first, last):
                     yield _batch(first, rows)
                     at("page")
-            except (ReadFailure, ReadTimeout) as error:
-                if strict:
-                    raise
-                failure = " ".join(str(error).split())[:300]
+            except DriverException as error:
+                words = " ".join(str(error).split())
+                if strict or not isinstance(error, (ReadFailure, ReadTimeout)):
+                    raise CannotGoOn(
+                        f"Expected to read {legacy.table}, but Cassandra says: {words[:150]}. "
+                        "Repair the cause; then start the migration again: ranges that are "
+                        "finished aren't read again."
+                    ) from None
+                failure = words[:300]
             yield _batch(first, [], failure, ended=True)
 
 

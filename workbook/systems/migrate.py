@@ -43,8 +43,8 @@ class Report:
 
     @property
     def equal(self) -> bool:
-        """Return True if all is migrated, and each day is equal in both tables."""
-        return self.differences == {}
+        """Return True if all is migrated, and each day, at least one, is equal in both tables."""
+        return self.differences == {} and self.days > 0
 
 
 def reconcile(old: Sums, new: Sums) -> Differences:
@@ -78,8 +78,9 @@ def migrate(
 
     ``ranges`` are used where the migration begins, and kept; None: RANGES equal ones. ``before``,
     ``again`` and the errors of ``begin`` are those of ``Migration``. ``say`` hears about twice a
-    second how far it is. ``at`` is called in tasks with ``page`` and ``before-commit``. Raises
-    ``CassandraUnreachable`` and ``DatabaseUnreachable``, as an error of Spark.
+    second how far it is, and again before the comparison. ``at`` is called in tasks with ``page``
+    and ``before-commit``. Raises ``CassandraUnreachable`` and ``DatabaseUnreachable``, as an error
+    of Spark.
     """
     from workbook.pipelines.migrate import migrated
     from workbook.sources.token_ranges import read_ranges, require_table, split_ring
@@ -93,6 +94,7 @@ def migrate(
     progress, failures = target.progress(), target.failures()
     if progress.finished < progress.ranges:
         return Report(progress, failures)
+    say(progress)  # the comparison may take as long as the migration
     old, new = _old_sums(spark, legacy, target), target.day_sums()
     return Report(progress, failures, len(old), compare(old, new))
 
