@@ -27,8 +27,7 @@ def details_serde():
 
 # --- how a pair is tried ------------------------------------------------------------------------
 
-BACK, TWO = "write and read", "write two, then read two"
-ELSEWHERE = "written in another process"
+BACK, ELSEWHERE = "write and read", "written in another process"
 CUT, LONGER, READ = "some bytes are missing", "some bytes too many", "read these bytes"
 
 CALLED = "it ran a call that the bytes name"
@@ -78,8 +77,6 @@ def tried(answer):
         write, read = partial(written, answer), answer()[1]
         if how == READ:
             return refused(read, given)
-        if how == TWO:
-            return [read(data) for data in [write(each) for each in given]]
         if how == ELSEWHERE:
             return read(elsewhere(answer, given))
         data = write(given)
@@ -107,25 +104,18 @@ def group(*members, generation=7):
     return ClientDetails("shop", "classic", generation, "range" if members else None, members)
 
 
-example, OTHER = group(member(client="café-1")), group(member(1), member(2, "other"))
+example = group(member(client="café-1"))
 TOPICS = (Assignment("clicks", (0, 2)), Assignment("größen", (1,)))
 
 
 def draw(random, size):
-    def text():
-        return "".join(random.choices("ab-é日 ,|;:/\n", k=random.randrange(6)))
-
-    members = []
-    for number in range(size // 8):
-        client = "".join(random.choices("ab-é日 ,|;:\n", k=size // 3))
-        parts = tuple(random.sample(range(400), size // 2))
-        assigned = (Assignment("clicks", parts), Assignment("b,a", parts[:1]))
-        instance = random.choice((None, "", "None", "i-1"))
-        topics, waits = tuple("zqc"[: number % 3]), random.choices((-1, 0, 7, 2**40), k=2)
-        members.append(ClientMember(text(), client, text(), instance, *waits, topics, assigned))
-    generation = random.choice((0, -1, 7, 2**31 + 5, 2**63 - 1))
-    assignor = random.choice((None, "", "None", text()))
-    return BACK, ClientDetails("g" + text(), text(), generation, assignor, tuple(members))
+    text = lambda: "".join(random.choices('ab-é日 ,|;:"\n', k=random.randrange(6)))  # noqa: E731
+    members = [
+        member(number, text(), random.choice((None, "", "None", "i-1")), random.choice((
+            (), TOPICS, (Assignment("b,a", tuple(range(size))),))), tuple("zqc"[: number % 3]))
+        for number in range(size // 8)
+    ]  # fmt: skip
+    return BACK, group(*members, generation=random.choice((0, -1, 7, 2**31 + 5, 2**63 - 1)))
 
 
 # --- wrong answers ------------------------------------------------------------------------------
@@ -167,7 +157,7 @@ client_details_serde = exercise(
     "and back, and return both. `serialise(details)` returns `bytes` in a format of your choice. "
     "`deserialise(data)` returns an equal `ClientDetails`, in another process.\n\n"
     "- Any text, `None` and integers of 64 bits must survive.\n"
-    "- If bytes are missing, damaged, too many or foreign, `deserialise` must raise an error (any "
+    "- If bytes are missing, too many or foreign, `deserialise` must raise an error (any "
     "error) instead of inventing a group.\n"
     "- It must never execute its input, so `pickle` is out.\n\n"
     "`msgspec.to_builtins(details)` returns the details as dictionaries, and "
@@ -190,17 +180,10 @@ client_details_serde = exercise(
              BACK, group(*map(partial(member, 1, "a"), ("till-1", None, "", "None")))),
         case("A client id may contain any character, your separators too.",
              BACK, group(member(client='a,b|c:d;"e"\n\tf'))),
-        case("A topic's name may contain a comma here, and the topics keep their order.",
-             BACK, group(member(topics=("z,q", "c", "b")))),
-        case("A member without topics.", BACK, group(member(topics=(), assigned=()))),
         case("The generation is the largest number of 64 bits.",
              BACK, group(member(), generation=2**63 - 1)),
-        case("The time-outs are unknown: both are -1.",
-             BACK, group(msgspec.structs.replace(member(), session_timeout=-1))),
         case("An empty assignor is a text, not `None`.",
              BACK, msgspec.structs.replace(group(), assignor="")),
-        case("This group has 300 members.", BACK, group(*map(member, range(300)))),
-        case("Two groups are written first, and then both are read.", TWO, [example, OTHER]),
         case("Another process wrote the bytes. They must be readable here.", ELSEWHERE, example),
         case("A part of the bytes isn't a group. `deserialise` must raise an error.", CUT, example),
         case("There are more bytes than `serialise` wrote. `deserialise` must raise an error.",
