@@ -78,7 +78,7 @@ BARE = {
     ),
     "30_consumer_offsets": (
         "produce(", "Consumer(", ".committed(", "assign", ".poll(", "enable.auto.commit",
-        "enable.partition.eof", "list_consumer_groups", "delete_consumer_groups", "struct.unpack",
+        "enable.partition.eof", "list_consumer_groups", "delete_consumer_groups", "import struct",
         "describe_consumer_groups", "readStream", "kafka-assigned", "startingOffsets",
         "foreachBatch",
     ),
