@@ -78,8 +78,9 @@ BARE = {
     ),
     "30_consumer_offsets": (
         "produce(", "Consumer(", ".committed(", "assign", ".poll(", "enable.auto.commit",
-        "enable.partition.eof", "list_consumer_groups", "delete_consumer_groups", "struct.unpack",
-        "readStream", "kafka-assigned", "startingOffsets", "F.substring", "foreachBatch", "trigger",
+        "enable.partition.eof", "list_consumer_groups", "delete_consumer_groups", "import struct",
+        "describe_consumer_groups", "readStream", "kafka-assigned", "startingOffsets",
+        "foreachBatch",
     ),
     "mob_ninety_minutes": (
         "Consumer(", ".poll(", "auto.offset.reset", "enable.auto.commit", "Producer(", "produce(",
@@ -123,7 +124,7 @@ BARE = {
     "31_active_groups": (
         "readStream", "kafka-assigned", "startingOffsets", "max_by", ".join(", "writeStream",
         "outputMode", "foreachBatch", "checkpointLocation", "trigger", "RocksDBStateStoreProvider",
-        "Consumer(", "commit(offsets=",
+        "StatefulProcessor", "transformWithState", "Consumer(", "commit(offsets=",
     ),
 }  # fmt: skip
 """Words of Kafka's client and Spark that stand in a chapter's own cells; else ``ANYWHERE``."""

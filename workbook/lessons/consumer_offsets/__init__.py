@@ -7,10 +7,11 @@ from workbook.lessons.consumer_offsets.client_details_serde import (
     client_details_serde,
     example,
 )
+from workbook.lessons.consumer_offsets.commit_value import commit_value
 from workbook.lessons.consumer_offsets.offset_key import offset_key
 from workbook.views import pipeline as draw
 
-__all__ = ["client_details_serde", "example", "offset_key", "problems", "recall"]
+__all__ = ["client_details_serde", "commit_value", "example", "offset_key", "problems", "recall"]
 
 offsets = draw.topic("__consumer_offsets", 8, compacted=True)
 
@@ -25,48 +26,49 @@ paths = (
     (offsets, draw.query("active_groups", state="checkpoint"), draw.sink("store")),
 )
 
-problems = (offset_key, client_details_serde)
+problems = (offset_key, commit_value, client_details_serde)
 
 recall = Recall(
     Question(
         chapter="04",
-        text="A group has committed offset 7 of a partition. Which record comes next?",
+        text="A group has committed offset 7 of a partition. Which record does it read next?",
         options=(
-            Option("the one at offset 7"),
-            Option("the one at offset 8", "A commit is the offset to read next."),
+            Option("the record at offset 7"),
+            Option("the record at offset 8", "A committed offset is the next one to read."),
             Option(
-                "the newest one",
-                "`auto.offset.reset` counts only where the group has no commit.",
+                "the newest record",
+                "The setting auto.offset.reset counts only if the group has no commit.",
             ),
         ),
     ),
     Question(
         chapter="20",
-        text="A key of a compacted topic has three records; the last has no value. And later?",
+        text="A key of a compacted topic has three records, and the last one has no value. What "
+        "does compaction leave?",
         options=(
             Option(
-                "the second one stays, as the last value",
+                "the second record, because it has the last value",
                 "The record without a value is a tombstone: it deletes the key.",
             ),
             Option(
-                "all three stay, since a delete is an event, too",
-                "Compaction keeps at most one record per key.",
+                "all three records, because a delete is an event, too",
+                "Compaction removes records that were overwritten.",
             ),
-            Option("at first the tombstone alone, then none of them"),
+            Option("at first the tombstone, and later none of them"),
         ),
     ),
     Question(
         chapter="06",
-        text="A second member joins a group that reads one partition. What does it get?",
+        text="A second member joins a group that reads one partition. What does it read?",
         options=(
             Option(
                 "every second record",
                 "A partition is read by one member of a group at a time.",
             ),
-            Option("nothing, while the first one keeps the partition"),
+            Option("nothing, as long as the first member keeps the partition"),
             Option(
-                "all records, like the first one",
-                "That's how two groups read. Members of one group share the partitions.",
+                "all records, like the first member",
+                "Two groups would both read all records. Members of one group share them.",
             ),
         ),
     ),

@@ -65,13 +65,13 @@ def draw(random, size):
 offset_key = exercise(
     commit_of,
     name="The key of a commit",
-    task="`key` is the key of a record in `__consumer_offsets`: bytes, or `None`. It begins with "
-    "its kind, 2 bytes. Kinds 0 and 1 are commits, and go on so:\n\n"
-    "- the length of the group's name, 2 bytes; the name, in UTF-8;\n"
-    "- the length of the topic's name, 2 bytes; the name, in UTF-8;\n"
-    "- the partition, 4 bytes, which are the last ones.\n\n"
-    "All numbers are signed and big-endian. Return `(group, topic, partition)`; `None` for "
-    "any other kind, for `None`, and for a key of fewer than 2 bytes.\n\n"
+    task="`key` is the key of a record in `__consumer_offsets`: bytes, or `None`. Its first 2 "
+    "bytes are its kind. Kinds 0 and 1 are commits. These fields follow in the key of a commit:\n\n"
+    "- the length of the group's name, 2 bytes, and the name, in UTF-8;\n"
+    "- the length of the topic's name, 2 bytes, and the name, in UTF-8;\n"
+    "- the partition, 4 bytes.\n\n"
+    "All numbers are signed and big-endian. Return `(group, topic, partition)`. Return `None` for "
+    "any other kind, for a key of `None`, and for a key of fewer than 2 bytes.\n\n"
     '`b"\\x00\\x01\\x00\\x04shop\\x00\\x06clicks\\x00\\x00\\x00\\x03"` gives '
     '`("shop", "clicks", 3)`.',
     cases=[
@@ -80,7 +80,7 @@ offset_key = exercise(
         case("These names have other lengths.", of("longer-group", "a-topic", 0)),
         case("`café` has four characters and five bytes.", of("café", "clicks", 3)),
         case("`größen` has six characters and eight bytes.", of("shop", "größen", 1)),
-        case("Kind 0 is an older form of the same key.", of("shop", "clicks", 3, 0)),
+        case("Kind 0 is an older version of the same key.", of("shop", "clicks", 3, 0)),
         case("The partition is 300: `00 00 01 2c`.", of("shop", "clicks", 300)),
         case("The partition is 40,000: `00 00 9c 40`.", of("shop", "clicks", 40_000)),
         case("The group's name has 300 bytes: `01 2c`.", of("g" * 300, "clicks", 3)),
@@ -90,11 +90,13 @@ offset_key = exercise(
         case("This group's name begins with a space and ends with a zero byte.",
              of(" shop\0", "clicks", 3)),
         case("The group's name is empty: its length is 0.", of("", "clicks", 3)),
-        case("This is the key of a group, of kind 2, and no commit.", of("shop", "", 0, 2)[:8]),
-        case("Kind 5 is no commit, though the rest looks like one.", of("shop", "clicks", 3, 5)),
-        case("Kind 257, `01 01`, is no commit.", of("shop", "clicks", 3, 257)),
-        case("Kind 256, `01 00`, is no commit.", of("shop", "clicks", 3, 256)),
-        case("Kind -1 is no commit.", of("shop", "clicks", 3, -1)),
+        case("This is the key of a classic group, kind 2. It isn't a commit.",
+             of("shop", "", 0, 2)[:8]),
+        case("Kind 5 isn't a commit, although the rest looks like it.",
+             of("shop", "clicks", 3, 5)),
+        case("Kind 257, `01 01`, isn't a commit.", of("shop", "clicks", 3, 257)),
+        case("Kind 256, `01 00`, isn't a commit.", of("shop", "clicks", 3, 256)),
+        case("Kind -1 isn't a commit.", of("shop", "clicks", 3, -1)),
         case("A record may have no key: `None`.", None),
         case("An empty key has no kind.", b""),
         case("A key of one byte has no kind.", b"\x00"),
@@ -102,33 +104,33 @@ offset_key = exercise(
     draw=draw,
     right=[from_the_end, read],
     wrong=[
-        wrong("It counts characters, but a length counts bytes. Cut the bytes out first, and "
-              "decode them then.", changed(characters=True)),
-        wrong("The names are still bytes. `name.decode()` makes text of them.",
+        wrong("It counts characters, but a length counts bytes. Cut out the bytes first, then "
+              "decode them.", changed(characters=True)),
+        wrong("The names are still bytes. `name.decode()` turns them into text.",
               changed(text=bytes), changed(text=str)),
-        wrong("It reads the partition from the wrong end. `>i` has the highest byte first.",
+        wrong("It reads the partition from the wrong end. In `>i` the highest byte is the first.",
               changed(last=lambda rest: int.from_bytes(rest, "little"))),
-        wrong("It knows only one of the two kinds of commits, 0 and 1.",
+        wrong("It accepts only one of the two kinds of commits, 0 and 1.",
               changed(kinds=(1,)), changed(kinds=(0,))),
-        wrong("It looks at one byte of the kind, which has two.",
+        wrong("It looks at one byte of the kind, but the kind has two.",
               changed(kind=lambda key: key[0]), changed(kind=lambda key: key[1])),
-        wrong("It takes only a part of the partition's four bytes.",
+        wrong("It reads only a part of the partition's four bytes.",
               changed(last=lambda rest: rest[-1]), changed(last=lambda rest: big(rest[-2:])),
               changed(last=lambda rest: int.from_bytes(rest[-2:]))),
-        wrong("A key that is no commit gives `None` alone, not a tuple with `None` in it.",
+        wrong("For a key that isn't a commit, return `None`, not a tuple of three `None`.",
               lambda key: commit_of(key) or (None, None, None)),
     ],
     hints=(
-        "Where a field begins depends on the lengths before it. Keep a place, and move it on "
-        "behind each field.",
-        "`struct.unpack` makes a number of bytes; `>` is big-endian, `h` takes 2 bytes, `i` takes "
-        "4. Cut the bytes of a name out first, and decode them then.",
-        '`(size,) = struct.unpack(">h", key[at:at + 2])` is the length at a place; the name is '
-        "`key[at + 2:at + 2 + size].decode()`.",
+        "The place of a field depends on the lengths before it. Keep the current place in a "
+        "variable, and move it past each field that you have read.",
+        "`struct.unpack` turns bytes into numbers: `>` is big-endian, `h` has 2 bytes, `i` has 4. "
+        "Cut out the bytes of a name first, then decode them.",
+        '`(size,) = struct.unpack(">h", key[at:at + 2])` is the length at the place `at`, and '
+        "`key[at + 2:at + 2 + size].decode()` is the name.",
     ),
-    discussion="It trusts the broker: a key that's cut off raises `struct.error`, or gives a name "
-    "that's too short. A tool for other people's clusters must count such keys and go on; the "
-    "workbook's decoder does (`workbook/streams/events/binary.py`).\n\n"
-    "The new group protocol has come with kinds of its own. Whoever says `None` to what they don't "
-    "know has a program that still ran on that day.",
+    discussion="This function trusts the broker: a key that's cut off raises `struct.error` or "
+    "returns a name that's too short. A tool for other people's clusters must count such keys and "
+    "continue, as the workbook's decoder does (`workbook/streams/events/binary.py`).\n\n"
+    "When Kafka added the new group protocol, the topic got new kinds of records. A program that "
+    "returns `None` for unknown kinds still ran on that day.",
 )  # fmt: skip

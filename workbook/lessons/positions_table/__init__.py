@@ -21,18 +21,17 @@ problems = (one_record, latest_on_spark, filtered_table)
 recall = Recall(
     Question(
         "00",
-        "A topic has four partitions. Two records with the same key are sent, an hour apart. Where "
-        "do they go?",
+        "A topic has four partitions. Two records with the same key are sent, an hour apart. To "
+        "which partitions?",
         (
             Option(
-                "wherever there is room",
-                "So it is for records without a key. A key is hashed, and the hash chooses the "
-                "partition.",
+                "to any partition",
+                "That's true of records without a key. The hash of a key chooses the partition.",
             ),
             Option("to the same partition"),
             Option(
                 "to all four",
-                "A partition is a part of the topic, not a copy of it: each record is in one.",
+                "A partition is a part of the topic, not a copy: each record is in one partition.",
             ),
         ),
     ),
@@ -41,11 +40,14 @@ recall = Recall(
         "A metrics topic holds two records of one second: first 4 views, then 5. How many views "
         "were there?",
         (
-            Option("4", "The later record corrects the earlier one: the second wasn't over yet."),
+            Option(
+                "4",
+                "The later record corrects the earlier one, because the second wasn't over yet.",
+            ),
             Option(
                 "9",
-                "That adds up totals. Each record holds the whole count of its second, not what "
-                "came since the record before.",
+                "That adds up totals. Each record holds the whole count of its second, not the "
+                "views since the record before.",
             ),
             Option("5"),
         ),
@@ -53,16 +55,16 @@ recall = Recall(
     Question(
         "04",
         "A Spark query with `startingOffsets` `earliest` crashes and is started again with its "
-        "checkpoint. Where does it go on reading?",
+        "checkpoint. Where does it continue?",
         (
             Option("at the offsets in its checkpoint"),
             Option(
                 "at the first offset of the topic",
-                "`startingOffsets` counts only for a query whose checkpoint is new.",
+                "The option startingOffsets counts only if the checkpoint is new.",
             ),
             Option(
                 "at the offsets committed for its consumer group",
-                "Spark's source commits nothing to the broker: its offsets are in the checkpoint.",
+                "Spark's source commits nothing to the broker. Its offsets are in the checkpoint.",
             ),
         ),
     ),

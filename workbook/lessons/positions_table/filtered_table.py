@@ -83,28 +83,28 @@ NYSE, XETRA = at("NYSE"), at("XETRA")
 filtered_table = exercise(
     filtered,
     name="A filter on a table",
-    task="Somebody downstream keeps a table of US shares, and gets each change through a filter. "
-    "Write the filter. It gets the row as it was (`None` if there was none), the row as it is now "
-    "(`None` if there's none any more) and a function `keeps(row)`, which is true for rows that "
-    "downstream wants. Return what the filter emits: the new row, `'delete'`, or `None` for "
-    "nothing, because the table downstream is right already.\n\n"
+    task="Somebody downstream keeps a table of US shares, and each change of a position passes a "
+    "filter first. Write the filter. Its arguments are the old row (`None` if there was none), the "
+    "new row (`None` if the position was closed) and a function `keeps(row)`, which is true for "
+    "the rows that downstream wants. Return what the filter emits: the new row, or `'delete'`, or "
+    "`None` for nothing, if the table downstream is already right.\n\n"
     "For a position in New York that moves to Frankfurt, "
     "`filtered(row_at_nyse, row_at_xetra, is_us)` is `'delete'`.",
     cases=[
         case("A new US share: downstream needs the row.", None, NYSE, is_us),
         case("A new position, and not a US share. Downstream never gets it.", None, XETRA, is_us),
-        case("It was a US share and still is. Downstream has the old amount.",
+        case("It was a US share and still is one, but downstream has the old amount.",
              NYSE, at("NYSE", 30), is_us),
-        case("It isn't a US share any more, and downstream still has the old row. The text "
+        case("It isn't a US share any more, but downstream still has the old row. The text "
              "`'delete'` removes it.", NYSE, XETRA, is_us),
-        case("It was closed, and downstream still has the row.", NYSE, None, is_us),
+        case("It was closed, but downstream still has the row.", NYSE, None, is_us),
         case("It becomes a US share. Downstream gets it for the first time.",
              XETRA, at("NASDAQ"), is_us),
-        case("It was no US share and is none now. Downstream has no row to change or delete.",
+        case("It was no US share and still isn't one. Downstream has no row to change or delete.",
              XETRA, at("LSE"), is_us),
         case("It was closed, but downstream never had it.", XETRA, None, is_us),
-        case("A tombstone for a position that never was.", None, None, is_us),
-        case("The same record was delivered twice. Downstream has this very row.",
+        case("A tombstone for a position that never existed.", None, None, is_us),
+        case("The same record was delivered twice. Downstream already has this row.",
              NYSE, at("NYSE"), is_us),
         case("It moves from one US exchange to another, so the row has changed.",
              NYSE, at("NASDAQ"), is_us),
@@ -116,11 +116,11 @@ filtered_table = exercise(
     draw=draw,
     right=[by_tables],
     wrong=[
-        wrong("It's the filter of a stream: a row that doesn't match is dropped in silence, and "
-              "downstream keeps the old row forever. It needs a delete for a row that it had.",
+        wrong("It's the filter of a stream: it drops a row that doesn't match, and downstream "
+              "keeps the old row for ever. Downstream needs a delete for a row that it has.",
               *changed(delete=lambda before, old, new: False)),
-        wrong("It emits deletes for rows that downstream never had. That does no harm to the "
-              "table, but nobody needs them. Ask the condition of the old row.",
+        wrong("It emits deletes for rows that downstream never had. They do no harm to the table, "
+              "but nobody needs them. Apply the condition to the old row, too.",
               *changed(delete=lambda before, old, new: True),
               *changed(delete=lambda before, old, new: before or not new),
               *changed(delete=lambda before, old, new: old)),
@@ -129,27 +129,27 @@ filtered_table = exercise(
               *changed(delete=lambda before, old, new: before and not new)),
         wrong("It emits a row when it begins to match, but not when it changes later. Downstream "
               "keeps the old row.", changed(emit=lambda before, old: not before)[0]),
-        wrong("It emits a row that is the same as before. Downstream has this very row already.",
+        wrong("It emits a row that hasn't changed. Downstream already has this row.",
               changed()[1]),
-        wrong("It checks the exchange itself instead of calling `keeps`. A filter gets its "
-              "condition as an argument: today US shares, tomorrow large amounts.",
+        wrong("It checks the exchange itself instead of calling `keeps`. The condition is an "
+              "argument of the filter: today it's US shares, tomorrow large amounts.",
               lambda old, new, keeps: filtered(old, new, is_us)),
-        wrong("Nothing is filtered: every row is emitted, US share or not. Is the condition used?",
+        wrong("It emits every row, whether it's a US share or not. Does it call `keeps`?",
               lambda old, new, keeps: "delete" if new is None else new,
               lambda old, new, keeps: new),
     ],
     hints=(
-        "Draw a square: did the condition hold before, does it hold now? What does downstream have "
-        "in each of the four corners, and what should it have?",
-        "Two truth values decide: whether there was an old row that was kept, and whether there is "
-        "a new one to keep. Ask the condition only of a row that exists.",
-        "`before = old is not None and keeps(old)` is one of the two. In which corner is the "
+        "Draw a square: did the condition hold before, and does it hold now? What does downstream "
+        "have in each of the four corners, and what should it have?",
+        "Two truth values decide: is there an old row that was kept, and is there a new row to "
+        "keep? Apply the condition only to a row that exists.",
+        "`before = old is not None and keeps(old)` is one of the two. Which corner needs the "
         "delete?",
     ),
-    discussion="A filter on a stream looks at one record and lets it pass or not. A filter on a "
-    "table needs the old row too, because only that shows whether there's something to take back. "
-    "So somebody has to keep the old row: a filter on a table stands on state.\n\n"
-    "It can do with less state and more records: a delete for everything that doesn't match is "
-    "right too, if downstream bears deletes of what it never had. Kafka Streams does either, "
-    "depending on whether the old value is at hand.",
+    discussion="A filter on a stream looks at one record. A filter on a table needs the old row, "
+    "too, because only the old row shows whether there is something to delete downstream. So the "
+    "old row must be kept: a filter on a table needs state.\n\n"
+    "You can trade state for records: a delete for every row that doesn't match is right too, if "
+    "downstream accepts deletes of rows that it never had. Kafka Streams does either, depending on "
+    "whether it has the old value.",
 )  # fmt: skip

@@ -73,22 +73,25 @@ def draw(random, size):
     return tuple(rows)
 
 
-STREAM = "On a stream it emits the wrong rows in this micro-batch. Which row is each one's newest?"
+STREAM = "On a stream it emits wrong rows in this micro-batch. Which is each position's newest row?"
 latest_on_spark = frame_exercise(
     latest,
     name="The latest row on Spark",
     task="Write a function from a changelog of positions, as a DataFrame, to the newest row of "
-    "each position. In: `position`, `client`, `ticker`, `amount`, `exchange`, `deleted` (true for "
-    "a tombstone, whose fields are null) and `offset`. Out: the same columns without `offset`, one "
-    "row per position, closed ones too. The row with the highest offset counts; two "
-    "partitions may both have that offset, but a position lies in one of them.\n\n"
-    "The next cell starts your function as a streaming query, so it must run on a stream: "
-    "records keep coming, in no order that you could rely on.\n\n"
-    "The positions of the check are named for what happened to them: `moved` to another client, "
-    "`closed`, `reopened`, `never` there at all.",
+    "each position.\n\n"
+    "- Input: `position`, `client`, `ticker`, `amount`, `exchange`, `deleted` (true for a "
+    "tombstone, whose fields are null) and `offset`.\n"
+    "- Output: the same columns without `offset`, and one row per position, also for closed "
+    "positions.\n"
+    "- The row with the highest offset counts. The same offset may occur in two partitions, but "
+    "all rows of one position are in one partition.\n\n"
+    "The next cell starts your function as a streaming query, so it must run on a stream, and you "
+    "can't rely on the order of the rows.\n\n"
+    "In the check, a position's name says what happened to it: `moved` to another client, "
+    "`closed`, `reopened`, `never` opened at all.",
     schema=SCHEMA,
     cases=[
-        case("The position moved from Carol to Alice, in the record with the higher offset.",
+        case("The record with the higher offset moves the position from Carol to Alice.",
              held("moved", 2, "Carol"), held("moved", 8, "Alice")),
         case("The amount went down to 5. The record with the higher offset counts, wherever it is "
              "among the rows.", held("less", 3_000_000_009, amount=5), held("less", 3_000_000_008)),
@@ -96,16 +99,16 @@ latest_on_spark = frame_exercise(
              held("more", 3_000_000_014), held("more", 3_000_000_015, amount=50_000)),
         case("As numbers, 10 is higher than 9, so the ticker is BMW now.",
              held("swapped", 9, ticker="SAP"), held("swapped", 10, ticker="BMW")),
-        case("The position was closed, so its newest row is the tombstone, as it is. Emit it, "
-             "with `deleted` true: a row that isn't emitted takes nothing back downstream.",
+        case("The position was closed, so its newest row is the tombstone. Emit it with "
+             "`deleted` true, so that downstream can delete the position.",
              held("closed", 4), closed("closed", 9)),
-        case("The position was closed with offset 11 and opened again with offset 12.",
+        case("The position was closed at offset 11 and opened again at offset 12.",
              closed("reopened", 11), held("reopened", 5), held("reopened", 12, amount=6)),
         case("The only record of this position is a tombstone.", closed("never", 6)),
         case("The same record was sent twice. The position has one row.",
              held("twice", 13), held("twice", 14)),
         case("Each of the two positions has a row. Both have a record with offset 0, in two "
-             "partitions, but only for `late` it's the newest one.",
+             "partitions, but only for `late` is it the newest record.",
              held("early", 0, "Erin"), held("early", 3, "Frank"), held("late", 0)),
     ],
     draw=draw,
@@ -116,24 +119,25 @@ latest_on_spark = frame_exercise(
     ],
     right=[column_by_column(), by_struct],
     wrong=[
-        wrong("It leaves out the tombstones before it looks for the newest row. So a closed "
-              "position comes back to life, with the last row it had.",
+        wrong("It drops the tombstones before it looks for the newest row. So a closed position "
+              "seems to be open, with the last row that it had.",
               newest(of="NOT deleted"), column_by_column("NOT deleted")),
-        wrong("It leaves out the closed positions. On a stream a row that isn't emitted takes "
-              "nothing back: whoever keeps the table downstream has the old row forever. Emit it, "
-              "with `deleted` true.", newest(only="NOT row.deleted")),
+        wrong("It drops the closed positions. On a stream, downstream would then keep the old row "
+              "for ever, because nothing deletes it. Emit the row with `deleted` true.",
+              newest(only="NOT row.deleted")),
         wrong("It doesn't choose by the highest offset, but by the lowest, by the amount, or by "
               "the first field of a struct.", newest("min_by(struct(*), offset)"),
               newest("max_by(struct(*), amount)"), newest("max(struct(*))")),
-        wrong("Each column has a maximum of its own, so a row is put together from several "
-              "records. Take one record as a whole: a `struct` is one value.",
+        wrong("Each column has a maximum of its own, so a row is a mixture of several records. "
+              "Choose one record as a whole: a `struct` is one value.",
               column_by_column(**{name: f"max({name})" for name in FIELDS})),
         wrong("A position that was closed once stays deleted, though it was opened again. Take "
               "`deleted` from the newest record, like the other columns.",
               column_by_column(deleted="max(deleted)")),
         wrong("It groups by more than the position, so a position that changed has several rows.",
               newest(by=["position", "client"]), newest(by=["position", "deleted"])),
-        wrong("All records are there: a history. Only the newest record of each position counts.",
+        wrong("It returns all records, the whole history. Return only the newest record of each "
+              "position.",
               all_records(), all_records("NOT deleted")),
     ],
     wrong_on_a_stream=[
@@ -143,17 +147,17 @@ latest_on_spark = frame_exercise(
               newest(by=["position", "window(current_timestamp(), '1000 days')"])),
     ],
     hints=(
-        "On a stream, `row_number` over a window is refused. A group and an aggregate aren't. "
-        "Which aggregate picks a value by another one's size?",
-        "Spark's `max_by(what, by)` takes one value from the row where another is largest. "
-        "A whole row is one value too, as a `struct`.",
+        "Spark refuses `row_number` over a window on a stream, but it accepts a group with an "
+        "aggregate. Which aggregate chooses a value by the size of another one?",
+        "Spark's `max_by(what, by)` returns `what` from the row with the largest `by`. A whole row "
+        "is one value, too, as a `struct`.",
         "`F.max_by(F.struct('*'), 'offset').alias('row')`, grouped by position, is the newest "
-        "record. `select('row.*')` makes columns of it again; `offset` is one too many.",
+        "record. `select('row.*')` makes columns of it again. Then drop `offset`.",
     ),
-    discussion="`max_by` keeps one row per position in the state, and compares offsets, so records "
-    "may come in any order. The offset can serve as the order because all records of a key lie in "
-    "one partition.\n\n"
-    "A closed position stays among the rows, with `deleted`: in update mode Spark emits rows that "
-    "changed, and a row that's left out is never taken back. That has a price: what does the state "
-    "keep of a closed position?",
+    discussion="`max_by` keeps one row per position in the state and compares offsets, so the "
+    "records may arrive in any order. The offset gives the order because all records of a key are "
+    "in one partition.\n\n"
+    "A closed position stays among the rows, with `deleted`. In update mode Spark emits rows that "
+    "have changed, and only an emitted row can delete something downstream. That has a price: what "
+    "does the state keep of a closed position?",
 )  # fmt: skip

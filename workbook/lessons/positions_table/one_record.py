@@ -78,15 +78,17 @@ one_record = exercise(
     next_table,
     rehearse=marked,
     name="One record",
-    task="Write the step that brings one record into the table. The table is a dictionary from "
-    "position id to row; the record has a key, the position id, and a value: the whole row as it "
-    "is from now on, or `None`, a tombstone, if the position was closed. Return the table as "
-    "it is afterwards, in a new dictionary.\n\n"
-    "With `table = {'p1': bob}`: key `'p2'` with `alice` gives `{'p1': bob, 'p2': alice}`; key "
-    "`'p1'` with `alice` gives `{'p1': alice}`; key `'p1'` with `None` gives `{}`; and key `'p9'` "
-    "with `None` gives `{'p1': bob}`: where there's no such position, there's nothing to close.",
+    task="Write the step that applies one record to the table. The table is a dictionary from "
+    "position id to row. The record has a key, which is the position id, and a value. The value is "
+    "the whole new row, or `None` (a tombstone) if the position was closed. Return the table after "
+    "the record as a new dictionary.\n\n"
+    "With `table = {'p1': bob}`:\n\n"
+    "- key `'p2'` with `alice` gives `{'p1': bob, 'p2': alice}`;\n"
+    "- key `'p1'` with `alice` gives `{'p1': alice}`;\n"
+    "- key `'p1'` with `None` gives `{}`;\n"
+    "- key `'p9'` with `None` gives `{'p1': bob}`, because there is no such position to close.",
     cases=[
-        case("The table is empty, and gets its first row, under the key `p1`.", {}, "p1", BOB),
+        case("The table is empty. The record adds its first row, of key `p1`.", {}, "p1", BOB),
         case("`p2` is another position. The row of `p1` stays as it is.", {"p1": BOB}, "p2", ALICE),
         case("Bob had 20 and has 15 now. The new row replaces the old one.",
              {"p1": BOB, "p2": ALICE}, "p1", held("Bob", "AAPL", 15)),
@@ -94,7 +96,7 @@ one_record = exercise(
              {"p1": BOB}, "p1", held("Bob", "AAPL", 0)),
         case("The position moves from Bob to Alice. Its id is still `p1`.",
              {"p1": BOB, "p2": ALICE}, "p1", held("Alice", "AAPL", 20)),
-        case("The new row has no note. It's the whole row as it is from now on.",
+        case("The new row has no note. It's the whole row, so the note is gone.",
              {"p1": held("Bob", "AAPL", 20, note="joint account")}, "p1", BOB),
         case("A tombstone for `p2` removes that row. The others stay.",
              {"p1": BOB, "p2": ALICE, "p3": CAROL}, "p2", None),
@@ -114,39 +116,40 @@ one_record = exercise(
     right=[by_comprehension],
     wrong=[
         wrong("The key of a closed position stays in the table, with None or an empty row. Remove "
-              "the key, or everybody who reads the table meets rows without values.",
+              "the key. Otherwise everybody who reads the table gets rows without values.",
               lambda table, key, value: {**table, key: value},
               lambda table, key, value: {**table, key: value or {}}),
         wrong("A tombstone changes nothing, so a closed position stays in the table.",
               on_tombstone(lambda table, key: table), on_tombstone(lambda table, key: {**table})),
-        wrong("A tombstone removes other rows than the one with its key. Only the key says which "
-              "row is closed.", on_tombstone(lambda table, key: {}),
+        wrong("A tombstone removes rows with other keys. Only the key says which position was "
+              "closed.", on_tombstone(lambda table, key: {}),
               on_tombstone(lambda table, key: {
                   k: row for k, row in table.items() if row != table.get(key)})),
-        wrong("It fails if there's no such position to close. Such tombstones arrive, for example "
-              "one that was delivered twice. They change nothing.", on_tombstone(must_be_there)),
+        wrong("It fails if there is no such position to close. Such tombstones exist, for example "
+              "when one is delivered twice. They change nothing.", on_tombstone(must_be_there)),
         wrong("It adds the new amount to the old one, as if the record were an event. The row "
               "states how much there is now, not how much more.",
               on_row(lambda table, key, value: {
                   **value, "amount": value["amount"] + table.get(key, {"amount": 0})["amount"]})),
-        wrong("It merges the new row into the old one, so a field that is gone stays. Replace the "
-              "whole row.", on_row(lambda table, key, value: {**table.get(key, {}), **value})),
-        wrong("Its rows belong to clients. The key of the table is the position id, and a client "
+        wrong("It merges the new row into the old one, so a field that the new row doesn't have "
+              "stays. Replace the whole row.",
+              on_row(lambda table, key, value: {**table.get(key, {}), **value})),
+        wrong("It keeps one row per client. The key of the table is the position id, and a client "
               "may have many positions.",
               lambda table, key, value: next_table(
                   table, value["client"] if value else key, value)),
     ],
     hints=(
-        "There are two kinds of records. What does each of them do to the key it names?",
-        "Copy the table first. Then either set the key, or take it out; and taking out must work "
-        "where nothing is.",
-        "`after = dict(table)` is a copy, and `after.pop(key, None)` takes a key out if it is "
+        "There are two kinds of records. What does each of them do to its key?",
+        "Copy the table first. Then either set the key or remove it. Removing must also work if "
+        "the key isn't there.",
+        "`after = dict(table)` is a copy, and `after.pop(key, None)` removes a key if it is "
         "there.",
     ),
-    discussion="A table is a fold, like the count of chapter 01, with a dictionary in the place "
-    "of the number. Applying a record twice gives the same as once, so at least once is good "
-    "enough. Counting had no such luck.\n\n"
-    "The price is what the step forgets: who held `p1` an hour ago, and that there ever was a "
-    "`p2`. (A copy for each record is fine for five rows; a program that keeps millions changes "
-    "its table in place.)",
+    discussion="A table is a fold, like the count of chapter 01, with a dictionary instead of a "
+    "number. Applying a record twice gives the same table as applying it once, so at-least-once "
+    "delivery is good enough. For a count it isn't.\n\n"
+    "The price is the history: the table doesn't know who held `p1` an hour ago, nor that there "
+    "ever was a `p2`. (Copying five rows for each record is fine; a program that keeps millions of "
+    "rows changes its table in place.)",
 )  # fmt: skip

@@ -24,41 +24,41 @@ recall = Recall(
         chapter="21",
         text="A position moves from Ada to Bo. What do the groups by client get?",
         options=(
-            Option("+1 for Bo", "Then Ada would hold it for ever: the old row has to go."),
+            Option("+1 for Bo", "Then Ada would hold it for ever: the old row must leave."),
             Option("-1 for Ada, then +1 for Bo"),
             Option(
                 "one change with both names",
-                "The two groups may be on different machines: it's two changes.",
+                "The two groups may be on different machines, so there are two changes.",
             ),
         ),
     ),
     Question(
         chapter="20",
-        text="A topic is compacted. What does a new reader get from its beginning on?",
+        text="A topic is compacted. What does a new reader get, from the beginning on?",
         options=(
             Option(
                 "exactly one record per key",
-                "What was written lately isn't compacted yet, so a key may come several times.",
+                "The newest records aren't compacted yet, so a key may have several records.",
             ),
-            Option("of each key at least the last record"),
+            Option("at least the last record of each key"),
             Option(
                 "only the records since its group's last commit",
-                "A new group has no commit, and begins where `auto.offset.reset` says.",
+                "A new group has no commit. It begins where auto.offset.reset says.",
             ),
         ),
     ),
     Question(
         chapter="04",
-        text="A query dies after foreachBatch has written and before the checkpoint has it. Then?",
+        text="A query dies after foreachBatch has written and before the checkpoint knows. Then?",
         options=(
             Option(
                 "the micro-batch is lost",
-                "The checkpoint doesn't have it as done, so it isn't skipped.",
+                "For the checkpoint it isn't done, so Spark doesn't skip it.",
             ),
-            Option("the same micro-batch comes again, with the same number"),
+            Option("the same micro-batch is repeated, with the same number"),
             Option(
-                "it comes again with the next number",
-                "Offsets are noted under the number before the batch runs, and the number stays.",
+                "it is repeated, with the next number",
+                "Spark notes the number and its offsets before the micro-batch runs.",
             ),
         ),
     ),

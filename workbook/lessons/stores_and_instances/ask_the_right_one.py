@@ -50,11 +50,12 @@ ask_the_right_one = exercise(
     ask,
     name="Ask the right one",
     task="Write the function that asks the right instance. `stores` is a list with one dictionary "
-    "per partition, from client to the number of positions; store 0 belongs to partition 0, and so "
-    "on. The key of the topic was the client's name, as UTF-8, and the producer put it into "
-    "partition `crc32(key) % partitions`. Return the client's number of positions, `0` for one "
-    "who holds none. A store may have old rows of clients whose partition it once had, before a "
-    "rebalance: don't believe those.\n\n"
+    "per partition, from client to number of positions: store 0 has partition 0, and so on. The "
+    "topic's key is the client's name in UTF-8, and the producer chose the partition by "
+    "`crc32(key) % partitions`. Return the client's number of positions, or `0` for a client who "
+    "holds none.\n\n"
+    "A store may still have old rows of clients whose partition it had before a rebalance. Don't "
+    "use those.\n\n"
     "`zlib.crc32(b'Ada')` is even, so with two stores `ask('Ada', stores)` looks into `stores[0]`.",
     cases=[
         case("The CRC32 of `Ada` is even, so its partition is 0.", *of("Ada", HELD, 2)),
@@ -72,32 +73,32 @@ ask_the_right_one = exercise(
     draw=draw,
     right=[by(lambda client: binascii.crc32(client.encode("utf-8")))],
     wrong=[
-        wrong("It believes whichever store has a row. That may be an old one, from before a "
-              "rebalance: ask the store of the key's partition alone.", first_row,
+        wrong("It takes the row of any store that has one. That may be an old row, from before a "
+              "rebalance: ask only the store of the key's partition.", first_row,
               lambda client, stores: max(s.get(client, 0) for s in stores)),
-        wrong("It adds up the answers of all stores. A key belongs to one partition, and the rows "
-              "that other stores have of it are old.",
+        wrong("It adds up the answers of all stores. A key belongs to one partition, and a row of "
+              "it in another store is old.",
               lambda client, stores: sum(s.get(client, 0) for s in stores)),
-        wrong("It asks the same store, whoever is asked for. The key decides which one it is.",
+        wrong("It asks the same store for every client. The key decides which store is right.",
               by(lambda client: 0), by(lambda client: -1)),
-        wrong("It chooses the store by another number than the producer did. Only `zlib.crc32` of "
-              "the key's bytes leads to the record's partition.", by(hash), by(len)),
+        wrong("It chooses the store by another hash than the producer. Only `zlib.crc32` of the "
+              "key's bytes leads to the record's partition.", by(hash), by(len)),
         wrong("It always divides by two. `len(stores)` is the number of partitions.",
               lambda client, stores: stores[crc(client) % 2 % len(stores)].get(client, 0)),
-        wrong("For a client without a row it gives None. In the right store, no row means 0.",
+        wrong("It returns None for a client without a row. In the right store, no row means 0.",
               by(crc, None)),
     ],
     hints=(
-        "Which store is it? Only the key and the number of stores decide that, not what is in "
-        "them.",
-        "`zlib.crc32` takes bytes. A dictionary's `get` takes a second value, for keys that it "
-        "doesn't have.",
+        "Which store is it? Only the key and the number of stores decide that. The contents of the "
+        "stores don't matter.",
+        "`zlib.crc32` takes bytes. A dictionary's `get` takes a second argument, the value for a "
+        "missing key.",
         "`number = zlib.crc32(client.encode()) % len(stores)` is the store to ask.",
     ),
-    discussion="Nothing is searched: key and number of partitions decide, so a question costs one "
-    "look-up on one machine. Kafka Streams' `queryMetadataForKey` is this, and it returns the "
-    "host to ask; the call over the network is yours to write.\n\n"
-    "It stands on two things that aren't in the function. The number of partitions must never "
-    "change. And every producer of the topic must use the same partitioner: Java's default is "
-    "murmur2, librdkafka's is CRC32.",
+    discussion="No search is needed: the key and the number of partitions decide, so a question "
+    "costs one look-up on one machine. Kafka Streams has `queryMetadataForKey` for this. It "
+    "returns the host to ask, and you write the call over the network.\n\n"
+    "The function rests on two assumptions. The number of partitions must never change, and every "
+    "producer of the topic must use the same partitioner: Java's default is murmur2, librdkafka's "
+    "is CRC32.",
 )  # fmt: skip

@@ -84,23 +84,24 @@ THIRD = (2, (("Bo", 0), ("Ada", 1)))
 one_letter = exercise(
     write_letters,
     name="One letter per micro-batch",
-    task="Write what `foreachBatch` does for the mailing list. `db` is a SQLite connection with a "
-    "table `letters (batch INTEGER, client TEXT)`, `rows` the pairs `(client, positions)` that "
-    "changed in this micro-batch, `batch_id` its number. Each of these clients who holds at "
-    "least one position gets one row in `letters`, with the number of the micro-batch.\n\n"
-    "After a crash Spark hands the same micro-batch in again, with the same number. Then there is "
-    "no second letter, also if this process is a new one, which remembers nothing but the table. "
-    "The caller commits, or rolls everything back.\n\n"
+    task="Write the function that `foreachBatch` calls for the mailing list. `db` is a SQLite "
+    "connection with a table `letters (batch INTEGER, client TEXT)`. `rows` are the pairs "
+    "`(client, positions)` that changed in this micro-batch, and `batch_id` is its number. Write "
+    "one row into `letters` for each of these clients who holds at least one position.\n\n"
+    "After a crash Spark repeats the micro-batch with the same number. Then there must be no "
+    "second row, although the new process remembers nothing but the table. The caller commits, or "
+    "rolls everything back.\n\n"
     "`[('Ada', 2), ('Cleo', 0)]` as micro-batch 7, once or twice, leaves the one row `(7, 'Ada')`."
-    "\n\nThe check shows each call as `(batch_id, rows)`, with `False` behind where the caller "
-    "rolled back, and the table after each call.",
+    "\n\nThe check shows each call as `(batch_id, rows)`, followed by `False` if the caller "
+    "rolled back, and then the table after each call.",
     cases=[
-        case("Two clients hold something: each gets a letter of micro-batch 0.", [FIRST]),
+        case("Two clients hold positions: each gets a letter of micro-batch 0.", [FIRST]),
         case("Micro-batch 0 is processed twice, as after a crash.", [FIRST, FIRST]),
         case("Cleo holds nothing any more, so Cleo gets no letter.", [SECOND]),
-        case("Ada's holdings changed in two micro-batches: that's two letters.", [FIRST, SECOND]),
+        case("Ada's holdings changed in two micro-batches, so she gets two letters.",
+             [FIRST, SECOND]),
         case("Only micro-batch 1 is processed twice.", [FIRST, SECOND, SECOND, THIRD]),
-        case("A micro-batch may be empty. Then there is no letter.", [(0, ())]),
+        case("A micro-batch may be empty. Then nobody gets a letter.", [(0, ())]),
         case("The caller rolls micro-batch 1 back (`False`), so the table is as before.",
              [FIRST, (*SECOND, False)]),
         case("Micro-batch 0 is processed again and rolled back: its letters are still there.",
@@ -110,35 +111,37 @@ one_letter = exercise(
     rehearse=rehearse,
     right=[looks_first, with_an_index],
     wrong=[
-        wrong("A micro-batch that is processed again is written again. What in the table says that "
-              "it's already there? `INSERT OR IGNORE` ignores only what a unique index forbids.",
+        wrong("It writes a repeated micro-batch again. What in the table shows that it's already "
+              "there? `INSERT OR IGNORE` ignores only rows that a unique index forbids.",
               writes(clear=None)),
         wrong("A client who holds nothing any more gets a letter.", writes(least=0)),
-        wrong("It deletes the letters of other micro-batches, too. Delete only those of this one.",
+        wrong("It deletes the letters of other micro-batches, too. Delete only those of this "
+              "micro-batch.",
               writes("TRUE"), writes("client = :client", each=True)),
-        wrong("A client gets one letter and never another one. A later micro-batch is a letter of "
-              "its own: look for client and micro-batch.", writes(None, "client = :client")),
-        wrong("Only one letter of a micro-batch is left. Does it look or delete anew for each "
-              "client, does it `return` within the loop, or is an index unique for `batch` alone?",
+        wrong("A client gets one letter and never another one. A later micro-batch needs a letter "
+              "of its own: look for the client and the micro-batch.",
+              writes(None, "client = :client")),
+        wrong("Only one letter of a micro-batch is left. Does it look or delete once per client, "
+              "does it `return` inside the loop, or is an index unique for `batch` alone?",
               writes(None, "batch = :batch"), writes(each=True)),
-        wrong("The first micro-batch has the number 0, and it's never written.", begins_at_one),
+        wrong("It never writes the first micro-batch, whose number is 0.", begins_at_one),
         wrong("The two columns are swapped, and SQLite doesn't complain: `letters` has `batch` "
               "first, then `client`.", writes(values=":client, :batch")),
-        wrong("It commits by itself. Here the caller rolled back, and the table isn't as before. "
-              "Leave out `commit()`, `with db:` and `executescript`.", commits),
+        wrong("It commits by itself, so the caller couldn't roll back. Leave out `commit()`, "
+              "`with db:` and `executescript`.", commits),
     ],
     hints=(
-        "Write it without the crash first: one INSERT per client who holds something. What would "
-        "the table have to say, so that you notice the second time?",
-        "Either look whether the table knows this micro-batch already, or make room for it first. "
-        "Both ask for the number of the micro-batch, not for the client.",
+        "Write it without the crash first: one INSERT per client who holds positions. What would "
+        "the table have to show, so that you notice the second time?",
+        "Either look whether the table already has this micro-batch, or delete this micro-batch "
+        "first. Both look for the number of the micro-batch, not for the client.",
         "`db.execute('DELETE FROM letters WHERE batch = ?', (batch_id,))`, and then insert.",
     ),
-    discussion="Delete and insert, in one transaction: however often the micro-batch comes, the "
-    "table is the same. A look whether the number is there already does it too, or a unique index "
+    discussion="Delete and insert in one transaction: however often the micro-batch is repeated, "
+    "the table is the same. Looking for the number first works too, and so does a unique index "
     "with `INSERT OR IGNORE`.\n\n"
-    "What makes it possible is Spark's promise: the same number means the same offsets, hence the "
-    "same rows. It holds as long as the checkpoint lives. With a fresh checkpoint numbers begin at "
-    "0 again, and this table would lose letters; so keep the query's id beside the number, as the "
-    "workbook's `Store` does.",
+    "All of them rest on Spark's promise: the same number means the same offsets, and therefore "
+    "the same rows. The promise holds as long as the checkpoint exists. With a new checkpoint the "
+    "numbers begin at 0 again, and this table would lose letters. So keep the query's id beside "
+    "the number, as the workbook's `Store` does.",
 )  # fmt: skip

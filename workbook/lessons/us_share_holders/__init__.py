@@ -29,16 +29,16 @@ problems = (changes_of_an_update, set_with_counts)
 recall = Recall(
     Question(
         chapter="20",
-        text="A record of the positions topic has a key and the value null. What does it say?",
+        text="A record of the positions topic has a key and the value null. What does it mean?",
         options=(
-            Option("the row of this key is gone"),
+            Option("the row of this key is deleted"),
             Option(
                 "nothing: consumers skip it",
                 "It's a tombstone, and a reader that skips it keeps a row that was closed.",
             ),
             Option(
                 "the row is there, and its fields are unknown",
-                "A table has no such row: a null value takes the key out.",
+                "A table has no such row: a null value removes the key.",
             ),
         ),
     ),
@@ -48,12 +48,12 @@ recall = Recall(
         options=(
             Option(
                 "it doesn't: it looks at each record alone",
-                "Like this a row that no longer matches would stay downstream for ever.",
+                "Then a row that no longer matches would stay downstream for ever.",
             ),
             Option("to emit a delete for a row that matched and no longer does"),
             Option(
-                "to drop records that come twice",
-                "That's a by-product. What must it emit when a row stops matching?",
+                "to drop records that are delivered twice",
+                "That's a side effect. What must it emit when a row stops matching?",
             ),
         ),
     ),
@@ -63,13 +63,13 @@ recall = Recall(
         options=(
             Option(
                 "in the order in which they happened",
-                "A partition keeps the order of appending, and knows nothing of what happened.",
+                "A partition keeps the order of appending. It doesn't know when things happened.",
             ),
             Option(
                 "in the order in which they were appended to the topic",
                 "A topic has no order of its own; each partition has one.",
             ),
-            Option("in any order, unless both lie in one partition"),
+            Option("in any order, unless both are in one partition"),
         ),
     ),
 )

@@ -87,72 +87,75 @@ def draw(random, size):
 changes_of_an_update = exercise(
     changes,
     name="The changes of an update",
-    task="Write the changes that an update of a position emits to the groups by client. `old` is "
-    "the row before, `new` the row after; each is a dictionary with `client`, `ticker`, `amount` "
-    "and `exchange`, or `None` where there is no row. Give triples `(client, sign, row)` in the "
-    "order in which they are to be applied, in a list or by `yield`: sign `-1` for a row that "
-    "goes, `+1` for one that comes. Only rows of a US exchange, `NYSE` or `NASDAQ`, are in a "
-    "group. A record that came twice, with the row as it was, emits nothing.\n\n"
+    task="An update of a position changes the groups of clients. Write the function that returns "
+    "these changes. `old` is the row before the update, `new` is the row after it. Each is a "
+    "dictionary with `client`, `ticker`, `amount` and `exchange`, or `None` if there is no row.\n\n"
+    "- Return triples `(client, sign, row)`, as a list or by `yield`. The sign is `-1` for a row "
+    "that leaves the client's group, and `+1` for a row that enters it. The `-1` comes first.\n"
+    "- Only rows of a US exchange, `NYSE` or `NASDAQ`, are in a group.\n"
+    "- If the row hasn't changed, the record was delivered twice: return no triples.\n\n"
     "From Ada to Bo: `[('Ada', -1, old), ('Bo', +1, new)]`. Ten more for Ada: `[('Ada', -1, old), "
     "('Ada', +1, new)]`. Sold: `[('Ada', -1, old)]`.",
     cases=[
         case("A new position: there is only the new row.", None, ADA),
         case("A new position, at the other US exchange.", None, NYSE),
-        case("A tombstone: the old row goes, and only it knows the client.", ADA, None),
-        case("The position moves: it leaves Ada before it comes to Bo.", ADA, BO),
-        case("The position moves: it leaves Bo before it comes to Ada.", BO, ADA),
-        case("The client stays, and the row does not: the old one goes, the new one comes.",
+        case("A tombstone: the old row leaves, and only the old row knows the client.", ADA, None),
+        case("The position moves: it leaves Ada before it enters Bo's group.", ADA, BO),
+        case("The position moves: it leaves Bo before it enters Ada's group.", BO, ADA),
+        case("The client stays, but the row changes: the old row leaves, the new row enters.",
              ADA, MORE),
         case("The amount is smaller now, so it's another row.", MORE, ADA),
-        case("The same row came again. Nothing has changed.", ADA, dict(ADA)),
-        case("It isn't a US share any more. For the groups that is a removal.", ADA, ABROAD),
-        case("It has become a US share. The old row was in no group, so nothing is taken out.",
+        case("The same row was delivered again. Nothing has changed.", ADA, dict(ADA)),
+        case("It isn't a US share any more, so the old row leaves its group.", ADA, ABROAD),
+        case("It has become a US share. The old row was in no group, so nothing leaves.",
              ABROAD, NYSE),
         case("Neither row is a US share: no group changes.", ABROAD, ABROAD_TOO),
         case("The old row was in no group.", ABROAD, None),
-        case("A tombstone for a position that was not there.", None, None),
+        case("A tombstone for a position that didn't exist.", None, None),
         case('The exchange is "NY", which is neither "NYSE" nor "NASDAQ".',
              None, held("Ada", "AAPL", 10, "NY")),
         case('The exchange is "NASDAQ Riga": the whole name has to be "NYSE" or "NASDAQ".',
              None, held("Ada", "AAPL", 10, "NASDAQ Riga")),
-        *(case(f"Only the {name} has changed, and so it's another row: the old one goes, the new "
-               "one comes.", NYSE, {**NYSE, name: value})
+        *(case(f"Only the {name} has changed, but that makes it another row: the old row leaves, "
+               "the new row enters.", NYSE, {**NYSE, name: value})
           for name, value in (("ticker", "KO"), ("exchange", "NASDAQ"), ("client", "Bo"))),
     ],
     draw=draw,
     rehearse=listed,
     right=[filtered_first, emitting(), lambda old, new: list(changes(old, new))],
     wrong=[
-        wrong("The new row is added before the old one is removed. With the same client the "
-              "removal then takes out what has just come in: remove first.",
+        wrong("It adds the new row before it removes the old one. If the client stays the same, "
+              "the removal may then undo the addition: remove first.",
               emitting(order=(1, -1))),
-        *(wrong(f"It compares rows without their {name}. A row that differs there alone is another "
-                "row: compare whole rows, `old == new`.", equal_but_for(name))
+        *(wrong(f"It compares rows without their {name}. Two rows that differ only there are "
+                "different rows: compare whole rows, `old == new`.", equal_but_for(name))
           for name in ("client", "ticker", "amount", "exchange")),
-        wrong("It looks at no exchange: SAP in Frankfurt isn't a US share. Both rows have to be "
-              "asked.", emitting(goes=lambda row: row, comes=lambda row: row)),
-        wrong("It asks the new row for its exchange, and not the old one. A row that was in no "
-              "group cannot be removed from one.", emitting(goes=lambda row: row)),
-        wrong("It asks the old row for its exchange, and not the new one. A share of another "
+        wrong("It ignores the exchange, but SAP in Frankfurt isn't a US share. Check the exchange "
+              "of both rows.", emitting(goes=lambda row: row, comes=lambda row: row)),
+        wrong("It checks the exchange of the new row, but not of the old one. A row that was in "
+              "no group can't be removed from a group.", emitting(goes=lambda row: row)),
+        wrong("It checks the exchange of the old row, but not of the new one. A share of another "
               "country enters a group.", emitting(comes=lambda row: row)),
-        wrong("The removal names the client of the new row. The position leaves the client who had "
-              "it: the old row knows.", of_the_new_client),
-        wrong("It removes by a tombstone only. An update takes the old row out too, or a position "
-              "that moves is with both clients.", only_by_tombstone),
-        wrong("A record that came twice becomes a -1 and a +1. If the row is the same, nothing has "
-              "changed.", emitting(same=lambda old, new: False)),
+        wrong("The removal names the client of the new row. The position leaves the client of the "
+              "old row.", of_the_new_client),
+        wrong("It removes a row only if the position was closed. An update must remove the old "
+              "row, too. Otherwise a position that moves would be with both clients.",
+              only_by_tombstone),
+        wrong("A record that is delivered twice gives a -1 and a +1. If the row is the same, "
+              "nothing has changed.", emitting(same=lambda old, new: False)),
     ],
     hints=(
-        "There are two rows, and each may be missing. What becomes of the old one? What of the "
-        "new one? Which goes first?",
-        "Handle the two by themselves, with the same two questions: is there a row, and is it a US "
-        "share? Each row brings its own client. Before all that, one comparison.",
-        "Walk over `(-1, old)` and `(1, new)`; keep those whose row is there and whose exchange is "
-        "one of the two.",
+        "There are two rows, and each may be missing. What happens to the old row, and what to the "
+        "new one? Which is first?",
+        "Handle each row by itself, with the same two questions: is there a row, and is it a US "
+        "share? Each row has its own client. Before all that, compare the two rows.",
+        "Loop over `(-1, old)` and `(1, new)`. Keep a row if it exists and its exchange is one of "
+        "the two.",
     ),
-    discussion='No case is asked for by name: not "moved", not "closed", not "became a US '
-    'share". Old row out, new row in, and each row brings its own client. The filter looks at the '
-    "old row, too: only so a position that leaves the US exchanges leaves its group.\n\n"
-    "The two triples may go to different places: Ada's group may be on another machine than Bo's. "
-    "Then nothing keeps them together, and for a moment the position is with neither of them.",
+    discussion='The function handles no case by name, neither "moved" nor "closed" nor "became a '
+    'US share". The old row leaves, the new row enters, and each row has its own client. The '
+    "filter looks at the old row, too: only then does a position that leaves the US exchanges "
+    "leave its group.\n\n"
+    "The two triples may go to different machines: Ada's group may be on one, Bo's on another. "
+    "Nothing keeps the two together, so for a moment neither of them has the position.",
 )  # fmt: skip

@@ -60,50 +60,53 @@ def draw(random, size):
 set_with_counts = exercise(
     count,
     name="A set with counts",
-    task="Write the adder and the subtractor of a client's tickers in one function. `held` is a "
-    "dictionary from ticker to the number of positions that have it. `row` is a position that "
-    "comes (`sign` is `+1`) or goes (`-1`). Return a new dictionary, as it is afterwards; a ticker "
-    "of which no position is left isn't in it. What goes has always come before.\n\n"
-    "With AAPL in the row, `count({'AAPL': 2}, row, -1)` gives `{'AAPL': 1}`, and once more `{}`.",
+    task="Write the adder and the subtractor of a client's tickers as one function. `held` is a "
+    "dictionary from ticker to the number of positions that have it. `row` is a position that the "
+    "client gets (`sign` is `+1`) or gives up (`-1`). Return the dictionary after the change as a "
+    "new dictionary, without tickers of which no position is left. Only a position that was added "
+    "before is ever given up.\n\n"
+    "With AAPL in the row, `count({'AAPL': 2}, row, -1)` gives `{'AAPL': 1}`. The same again gives "
+    "`{}`.",
     cases=[
-        case("A second position in AAPL comes.", {"AAPL": 1}, position("AAPL"), 1),
-        case("One of two positions in AAPL goes. The other is still there.",
+        case("The client gets a second position in AAPL.", {"AAPL": 1}, position("AAPL"), 1),
+        case("The client gives up one of two positions in AAPL. The other one is still there.",
              {"AAPL": 2, "IBM": 1}, position("AAPL"), -1),
-        case("The last position in AAPL goes, and so does its entry.",
+        case("The client gives up the last position in AAPL, so its entry disappears.",
              {"AAPL": 1, "IBM": 3}, position("AAPL"), -1),
         case("The client's first position: `held` is still empty.", {}, position("KO"), 1),
-        case("The client's last position goes: an empty dictionary is left.",
+        case("The client gives up the last position: an empty dictionary is left.",
              {"KO": 1}, position("KO"), -1),
-        case("The first position in KO comes.", {"IBM": 1}, position("KO"), 1),
-        case("One position in KO goes, of three shares. Two positions are left.",
+        case("The client gets the first position in KO.", {"IBM": 1}, position("KO"), 1),
+        case("The client gives up one position in KO, of three shares. Two positions are left.",
              {"KO": 3, "IBM": 2}, position("KO", 3), -1),
-        case("Eleven of twelve are left.", {"KO": 12, "V": 1}, position("KO", 1), -1),
+        case("Eleven of twelve positions are left.", {"KO": 12, "V": 1}, position("KO", 1), -1),
     ],
     draw=draw,
     right=[in_a_copy, counted()],
     wrong=[
-        wrong("A ticker of which nothing is left stays with 0. The group would never be empty, and "
-              "the client would never leave the table.", counted(least=0)),
-        wrong("It's still a set: a second position in the same ticker isn't counted, and the first "
-              "one that goes takes the ticker with it.", plain_set),
-        wrong("It counts what comes. But the first position that goes takes the ticker with it, "
-              "whatever its number: take away one.", takes_all),
-        wrong("It counts shares. The number of positions is asked for: each row is one, whatever "
-              "its amount.", counted(by=lambda row: row["amount"])),
-        wrong("The sign is turned round: +1 is a row that comes.", counted(by=-1)),
-        wrong("A ticker that isn't held yet is never added. `held` may not know the row's ticker.",
+        wrong("A ticker without positions stays with 0. The group would never be empty, and the "
+              "client would never leave the table.", counted(least=0)),
+        wrong("It's still a set: it doesn't count a second position in the same ticker, and it "
+              "removes the ticker with the first position that is given up.", plain_set),
+        wrong("It counts positions that are added, but it removes the ticker with the first "
+              "position that is given up. Subtract one instead.", takes_all),
+        wrong("It counts shares. Count positions: each row is one position, whatever its amount.",
+              counted(by=lambda row: row["amount"])),
+        wrong("The sign is the wrong way round: +1 adds the row.", counted(by=-1)),
+        wrong("It never adds a new ticker. The row's ticker may not be in `held` yet.",
               only_known),
     ],
     hints=(
-        "A set holds AAPL after one position and after two. What must be known to take one out?",
-        "Compute the new number of the row's ticker first; it may have had none before. Then build "
-        "a dictionary from the others, and put the ticker in if something is left of it.",
+        "A set holds AAPL after one position and after two. What must you know to remove one "
+        "position?",
+        "Compute the new number of the row's ticker first; the ticker may be new. Then build a "
+        "dictionary of the other tickers, and add this one if its number isn't 0.",
         "`held.get(row['ticker'], 0) + sign` is the new number.",
     ),
-    discussion="Add a row, subtract it, and the value equals what it was before: that's the whole "
-    "contract of an adder and a subtractor, and worth a test with random rows. An entry with 0 "
-    "would break it, and the group would never be empty, so the client would never leave the "
-    "table.\n\n"
-    "In place would be faster, and wrong where something still holds the old value: a cache, a "
-    "log, or the state of the micro-batch before.",
+    discussion="Add a row, subtract it again, and the value is the same as before. That's the "
+    "whole contract of an adder and a subtractor, and it deserves a test with random rows. An "
+    "entry with 0 would break it: the group would never be empty, so the client would never leave "
+    "the table.\n\n"
+    "Changing the dictionary in place would be faster. But it would be wrong if something else "
+    "still holds the old value: a cache, a log, or the state of the previous micro-batch.",
 )  # fmt: skip
