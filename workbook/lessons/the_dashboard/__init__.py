@@ -8,15 +8,15 @@ from workbook.views import pipeline as draw
 
 __all__ = ["problems", "recall", "seconds_behind"]
 
+orders, audit = draw.topic("orders"), draw.loop("audit")
 offsets = draw.topic("__consumer_offsets", 8, compacted=True)
-audit = draw.producer("audit")
 groups = draw.query("active_groups", state="commits, members")
 board = draw.sink("dashboard", "each group's lag")
 
 paths = (
-    (draw.producer("shop"), draw.topic("orders"), audit),
+    (draw.producer("shop"), orders, audit),
     (audit, offsets, groups, draw.sink("table", "store"), board),
-    (draw.topic("orders"), draw.loop("sample", state="end offsets"), board),
+    (orders, draw.loop("sample", state="end offsets"), board),
 )
 
 problems = (seconds_behind,)
