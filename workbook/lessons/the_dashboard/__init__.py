@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from workbook.classroom.questions import Option, Question, Recall
-from workbook.lessons.the_dashboard.seconds_behind import seconds_behind
+from workbook.lessons.the_dashboard.how_long_behind import how_long_behind
 from workbook.views import pipeline as draw
 
-__all__ = ["problems", "recall", "seconds_behind"]
+__all__ = ["how_long_behind", "problems", "recall"]
 
 orders, audit = draw.topic("orders"), draw.loop("audit")
 offsets = draw.topic("__consumer_offsets", 8, compacted=True)
@@ -19,7 +19,7 @@ paths = (
     (orders, draw.loop("sample", state="end offsets"), board),
 )
 
-problems = (seconds_behind,)
+problems = (how_long_behind,)
 
 recall = Recall(
     Question(

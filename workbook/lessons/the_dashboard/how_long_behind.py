@@ -81,7 +81,7 @@ def draw(random, size):
 DAY = [(0, 100), (10, 200), (20, 300), (30, 400)]
 NIGHT = [(0, 100), (10, 200), (20, 200), (30, 200), (40, 300)]
 
-seconds_behind = exercise(
+how_long_behind = exercise(
     seconds_behind,
     name="Seconds behind",
     task="`samples` is a list of (second, end offset) of one partition, oldest first. `committed` "
