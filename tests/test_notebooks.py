@@ -91,10 +91,13 @@ BARE = {
         '"statestore"', "Exchange", "Consumer(", ".poll(", "assign",
     ),
     "32_windowed_store": (
-        "F.window", "max_by", "withWatermark", "groupBy", "readStream", "kafka-assigned",
-        "startingOffsets", "writeStream", "outputMode", "foreachBatch", "checkpointLocation",
-        "trigger", "INSERT OR REPLACE", "Consumer(", "assign", "consume(", "OFFSET_BEGINNING",
-        "enable.partition.eof", "list_topics",
+        "readStream", "kafka-assigned", "startingOffsets", "writeStream", "outputMode",
+        "foreachBatch", "checkpointLocation", "trigger", "PRIMARY KEY", "INSERT OR REPLACE",
+    ),
+    "33_the_dashboard": (
+        "Consumer(", "get_watermark_offsets", ".committed(", "commit(offsets=", "AdminClient(",
+        "list_offsets", "OffsetSpec.latest", "assign", "consume(", "OFFSET_BEGINNING",
+        "enable.auto.commit", "enable.partition.eof", "list_topics",
     ),
     "40_clean_and_dedup": (
         "SchemaRegistryClient(", "set_compatibility", "register_schema", "schemaless_writer",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from workbook.spark.progress import Progress
 from workbook.views.colours import BLUE, ORANGE
 from workbook.views.picture import Picture, number
@@ -29,9 +32,27 @@ def monitor(progress: Progress) -> Picture:
     """Draw the records of the last two minutes, arrived and read: ``monitor(running.progress)``."""
     samples = tuple(progress.samples)
     known = [(s.time * 1000, s.read + s.lag, s.read) for s in samples if s.lag is not None]
+    words = "No micro-batch has ended yet."
+    if known:
+        _, arrived, read = known[-1]
+        words = f"{number(read, 'record')} read, lag {number(arrived - read, 'record')}."
+        if progress.delay:
+            words += " Delay: {:,.1f} s for half of them, {:,.1f} s for 99 %.".format(
+                *progress.delay
+            )
+        words = " ".join([words, *(progress.alerts().values() or ["No alert."])])
+    return lag_lines(known, words, panel(progress))
+
+
+def lag_lines(
+    known: Sequence[tuple[float, int, int]],
+    words: str,
+    rows: Sequence[dict[str, Any]],
+    caption: str = CAPTION,
+) -> Picture:
+    """Draw (ms, records arrived, records read) as two lines, with a caption and a table twin."""
     plane = Plane("time (UTC)", "records since the start")
     plane.counts(y=True)
-    words = "No micro-batch has ended yet."
     if known:
         times, arrived, read = zip(*known, strict=True)
         for points, name, look, colour in (
@@ -41,12 +62,4 @@ def monitor(progress: Progress) -> Picture:
             plane.axes.step(moments(times), points, look, where="post", color=colour, label=name)
         plane.times(x=True)
         plane.legend()
-        words = (
-            f"{number(read[-1], 'record')} read, lag {number(arrived[-1] - read[-1], 'record')}."
-        )
-        if progress.delay:
-            words += " Delay: {:,.1f} s for half of them, {:,.1f} s for 99 %.".format(
-                *progress.delay
-            )
-        words = " ".join([words, *(progress.alerts().values() or ["No alert."])])
-    return Picture(plane, CAPTION, words, panel(progress))
+    return Picture(plane, caption, words, rows)

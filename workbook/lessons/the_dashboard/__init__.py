@@ -1,0 +1,60 @@
+"""Exercises of chapter 33: how far behind are they?"""
+
+from __future__ import annotations
+
+from workbook.classroom.questions import Option, Question, Recall
+from workbook.lessons.the_dashboard.how_long_behind import how_long_behind
+from workbook.views import pipeline as draw
+
+__all__ = ["how_long_behind", "problems", "recall"]
+
+orders, audit = draw.topic("orders"), draw.loop("audit")
+offsets = draw.topic("__consumer_offsets", 8, compacted=True)
+groups = draw.query("active_groups", state="commits, members")
+board = draw.sink("dashboard", "each group's lag")
+
+paths = (
+    (draw.producer("shop"), orders, audit),
+    (audit, offsets, groups, draw.sink("table", "store"), board),
+    (orders, draw.loop("sample", state="end offsets"), board),
+)
+
+problems = (how_long_behind,)
+
+recall = Recall(
+    Question(
+        chapter="22",
+        text="Instance 0 is asked for a key of a partition that instance 1 reads. What does it "
+        "answer?",
+        options=(
+            Option("nothing, as for a key that doesn't exist"),
+            Option("an error", "A store knows its own keys, and no others to compare with."),
+            Option(
+                "the right row, from instance 1",
+                "Stores don't ask each other: whoever asks has to know the right one.",
+            ),
+        ),
+    ),
+    Question(
+        chapter="30",
+        text="A group has committed offset 50 of a partition. Which record does it read next?",
+        options=(
+            Option("49", "Records up to 49 are done, so they aren't read again."),
+            Option("51", "The committed offset isn't the last record that was read."),
+            Option("50"),
+        ),
+    ),
+    Question(
+        chapter="31",
+        text="An application has read its whole topic, and nothing new arrives. How do you know "
+        "that it's alive?",
+        options=(
+            Option("by its new commits", "It has nothing new to commit, and may be silent."),
+            Option("by its group's members"),
+            Option(
+                "by its committed offsets",
+                "A group's offsets stay for days after its last member has left.",
+            ),
+        ),
+    ),
+)
