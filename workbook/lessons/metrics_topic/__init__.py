@@ -38,8 +38,7 @@ recall = Recall(
             ),
             Option(
                 "All readers get them in the order of their event time",
-                "Kafka doesn't know the event time: readers get the records of a partition in the "
-                "order in which they were appended.",
+                "Kafka doesn't know the event time. The order is that of appending.",
             ),
         ),
     ),
@@ -55,8 +54,7 @@ recall = Recall(
             ),
             Option(
                 "At offset 0, counting from 0",
-                "Its group has committed an offset, and `auto.offset.reset` counts only if there "
-                "is none.",
+                "A committed offset takes precedence over `auto.offset.reset`.",
             ),
         ),
     ),

@@ -124,13 +124,11 @@ publish_a_count = exercise(
              "metrics", 10, 2, False),
         case("Another topic, another second, another number: take each one from its parameter. "
              "The text of a number has only digits.", "metrics.k3f9", 1_700, 1_234, False),
-        case("A count of 0 is published, too, because it may correct an older count.",
-             "metrics", 1_701, 0,
-             False),
+        case("A count of 0 is published, too: it may correct an older one.",
+             "metrics", 1_701, 0, False),
         case("The producer's queue is full here: `produce` raises `BufferError` and doesn't take "
              "the record. Let the caller have the error, or run reports and produce the record "
-             "once more. Otherwise the count is lost, and nobody knows.",
-             "metrics", 10, 2, True),
+             "once more. Otherwise the count is lost, and nobody knows.", "metrics", 10, 2, True),
     ],
     draw=draw,
     right=[
@@ -142,8 +140,8 @@ publish_a_count = exercise(
         wrong("It asks for no delivery report, or another function gets it. Pass `report` itself: "
               "`on_delivery=report`.", publishing(asks=lambda report: None),
               publishing(asks=lambda report: lambda error, message: None)),
-        wrong("`report` is called only for successes, or only for failures. It must get both: pass "
-              "`report` itself.",
+        wrong("`report` gets only successes, or only failures. It must get both: pass `report` "
+              "itself.",
               publishing(asks=lambda report: lambda e, m: report(e, m) if e is None else None),
               publishing(asks=lambda report: lambda e, m: report(e, m) if e else None)),
         wrong("It calls `report` before the broker has answered. Pass the function without "
@@ -176,10 +174,9 @@ publish_a_count = exercise(
         "`producer.produce(topic, key=..., value=..., on_delivery=...)`, and then "
         "`producer.poll(0)`.",
     ),
-    discussion="If the same number is published twice under the same key, it does no harm, because "
-    "only the last value of a key counts. Decimal text needs a few bytes more than a packed "
-    "number, but every program and every person can read it.\n\n"
+    discussion="If the same number is published twice under the same key, it does no harm, "
+    "because only the last value of a key counts. Decimal text needs a few bytes more than a "
+    "packed number, but every program and every person can read it.\n\n"
     "It has a weakness: `produce` puts the record into a queue of this program. If the program "
-    "dies, the undelivered records in the queue are lost (chapter 04). And if the queue is full, "
-    "`produce` raises `BufferError`.",
+    "dies, the records in the queue are lost (chapter 04). A full queue raises `BufferError`.",
 )  # fmt: skip

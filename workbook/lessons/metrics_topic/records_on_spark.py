@@ -50,16 +50,15 @@ records_on_spark = frame_exercise(
     "`views` (BIGINT), and returns a DataFrame with the columns `key` and `value`, both STRING, "
     "in the format that you published by hand. The window from 22:13:20 to 22:13:21 on 14 "
     'November 2023 (UTC) with 42 views gives the row `"1700000000", "42"`.\n\n'
-    "It runs on a stream in update mode, where each change of a window's count is a row. Return "
-    "one row for each row.",
+    "It runs on a stream in update mode, where each change of a count is a row. Return one row "
+    "for each row.",
     schema="window STRUCT<start:TIMESTAMP,end:TIMESTAMP>, views BIGINT",
     cases=[
         case("The key is the window's start, in seconds since 1970, and the value is the views, "
              "both as decimal text.", count(FIRST, 42)),
         case("The window appears twice, because its count has changed. Return a row for each.",
              count(FIRST + 1, 7), count(FIRST + 1, 9)),
-        case("Two equal rows become two equal rows. They do no harm to a reader that keeps the "
-             "last value.",
+        case("Two equal rows become two equal rows. A reader that keeps the last value is right.",
              count(FIRST + 2, 9), count(FIRST + 2, 9)),
         case("The text of a number has only digits.", count(FIRST + 5, 1_234)),
         case("For the window that begins five seconds after 1970 began, the key is `5`.",
@@ -101,12 +100,11 @@ records_on_spark = frame_exercise(
               lambda counts: as_records(counts).distinct()),
     ],
     hints=(
-        "There's nothing left to count. Each row stays a row, with two new columns that are "
-        "computed from the old ones.",
+        "There's nothing left to count. Each row stays a row, with two columns computed from the "
+        "old ones.",
         "A timestamp cast to text is a date. Which function of Spark returns the seconds since "
         "1970? Write a struct's field with a dot: `window.start`.",
-        "`string(unix_seconds(window.start)) AS key` is one of the two columns in a "
-        "`selectExpr`.",
+        "`string(unix_seconds(window.start)) AS key` is one of the two columns in a `selectExpr`.",
     ),
     discussion="Spark's Kafka sink finds its columns by name: `key` and `value`, and optionally "
     "`topic`, `partition` and `headers`. It takes STRING and BINARY. It refuses a BIGINT, because "

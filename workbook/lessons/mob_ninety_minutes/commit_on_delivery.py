@@ -149,46 +149,43 @@ commit_on_delivery = exercise(
         wrong("It commits after n1, the first page view of the open second. A restart begins "
               "after n1 and never counts it. The complete second ends with the record before, n0.",
               committing(behind("n1")), committing(behind("n1"), serves=False)),
-        wrong("It commits n0's own offset. A committed offset is the next one to read, so a "
-              "restart reads n0 again and publishes the delivered second once more, with one page "
-              "view. Add 1, or let `commit(message=n0)` do so.",
-              up_to_the_gap(lambda n0, n1: n0.offset())),
+        wrong("It commits n0's own offset, which is the next one to read, so a restart publishes "
+              "the delivered second once more, with one page view. Add 1, or use "
+              "`commit(message=n0)`.", up_to_the_gap(lambda n0, n1: n0.offset())),
         wrong("It ignores the error: the bookmark passes a second that the broker has refused, and "
               "no restart sends it again. Raise the error.",
               committing(lambda reader, now: lambda e, _, n0=now["n0"]: reader.commit(message=n0))),
         wrong("It commits after the last record that was read, in the middle of the open second. "
-              "This happens if you call `commit()` without a message, if `n0` is still None, or if "
-              "a `lambda` reads a later `n1`.",
+              "This happens with `commit()` without a message, with an `n0` that is still None, "
+              "or with a `lambda` that reads a later `n1`.",
               committing(lambda reader, now: partial(commit_behind, reader, None))),
         wrong("It commits the message that the report is about. That's the metric, with an offset "
               "in the metrics topic. The bookmark is an offset in the clicks: that of n0.",
               committing(lambda reader, now: lambda e, m: commit_behind(reader, m, e, None))),
-        wrong("No report runs during the loop, because reports run only in `producer.poll` and "
-              "`flush`. Call `producer.poll(0)` in each turn of the loop.",
+        wrong("No delivery report runs during the loop. Call `producer.poll(0)` in each turn.",
               committing(behind("n0"), serves=False)),
         wrong("A `lambda` (or an inner function) reads its variable when it's called. By the time "
-              "of the report, the loop has read more records, and the variable is a later record. "
-              "`partial` keeps the record that the variable is now.", committing(too_late)),
+              "of the report, it's a later record. `partial` keeps the present one.",
+              committing(too_late)),
         wrong("It commits right after `produce`, which has only put the metric into a queue. If "
-              "the broker never takes the metric, no restart sends it again. Commit in the "
-              "delivery report, `on_delivery`.", committing(at_once=True)),
-        wrong("It never commits, like the program of the step before. A restart reads and "
-              "publishes everything again.", committing(), committing(serves=False)),
+              "the broker never takes the metric, no restart sends it again. Commit in "
+              "`on_delivery`.", committing(at_once=True)),
+        wrong("It never commits, like the program before. A restart publishes everything again.",
+              committing(), committing(serves=False)),
     ],
     hints=(
         "Put your finger on offset 2 of the six records. Which record completes second 10, and "
         "which is the last record that a restart needn't read again?",
         "`commit_behind` commits the offset after the message that it gets, and a restart "
-        "continues there. `partial` keeps the record that `n0` is now; a `lambda` would read the "
-        "variable later, when it's called.",
-        "Above the loop, write `n0 = None`. At its head, `producer.poll(0)` and "
-        "`n1 = reader.poll(0.1)`. Where it publishes, `partial(commit_behind, reader, n0)`. At its "
-        "end, `n0 = n1`.",
+        "continues there. `partial` keeps the record that `n0` is now; a `lambda` would read `n0` "
+        "when it's called.",
+        "Above the loop, write `n0 = None`. At its head, `producer.poll(0)` and `n1 = "
+        "reader.poll(0.1)`. Where it publishes, `partial(commit_behind, reader, n0)`; then `n0 = "
+        "n1`.",
     ),
     discussion="This is at least once. The bookmark passes a second only after its metric is "
     "delivered, so no second is lost; a second that was delivered but not yet committed is "
-    "published again. The program ends at the first metric that fails, and its restart sends that "
+    "published again. The program ends at the first failed metric, and its restart sends that "
     "second again.\n\n"
-    "It works for a single partition only: `n0` is the record read before, whichever partition it "
-    "came from.",
+    "It works for one partition only: `n0` is the record read before, of whichever partition.",
 )  # fmt: skip

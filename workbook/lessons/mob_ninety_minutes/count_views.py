@@ -93,8 +93,7 @@ count_views = exercise(
     task="Edit the program: instead of showing each record, it counts the page views, and after "
     "each page view it shows the count so far. A value is JSON, which `json.loads` reads. Only "
     'clicks whose `click_type` is "Page" count.\n\n'
-    "For a page view, an action and a page view, it shows `1` and then `2`. You may add words to "
-    "the line.",
+    "For a page view, an action and a page view, it shows `1` and then `2`. You may add words.",
     stub="def mob(reader, show, until):\n"
     "    while not until():\n"
     "        message = reader.poll(0.1)\n"
@@ -107,10 +106,9 @@ count_views = exercise(
     cases=[
         case("There are two page views with an action between them: it shows 1, and then 2.",
              [("Page", 10_200), ("Action", 10_400), ("Page", 11_100)]),
-        case("There are only actions, so there's nothing to show.",
+        case("With only actions, there's nothing to show.",
              [("Action", 10_200), ("Action", 10_300)]),
-        case("There is silence between the two page views. The count doesn't change, and the "
-             "program shows nothing new.",
+        case("In the silence between two page views, the count doesn't change: show nothing new.",
              [("Page", 10_200), None, None, ("Page", 11_100)]),
         case("Still raise an error that arrives in place of a record, as in the step before.",
              [("Page", 10_200), ERROR, ("Page", 11_100)]),
@@ -118,8 +116,7 @@ count_views = exercise(
              [("Page", 10_200, "/home"), ("Page", 10_300, "/shoes")]),
         case("Only the `click_type` `Page` itself counts. `PageLeave` is another type.",
              [("Page", 10_200), ("PageLeave", 10_300), ("Page", 10_400)]),
-        case("An action's name may be `Page`, and a page's name `Action`. The kind of click is in "
-             "`click_type`.",
+        case("An action's name may be `Page`, and a page's name `Action`. Use the `click_type`.",
              [("Action", 10_200, "Page"), ("Page", 10_300, "Action"), ("Page", 10_400)]),
         case("Twelve page views give 12.", [("Page", at) for at in range(10_000, 22_000, 1_000)]),
     ],
@@ -134,9 +131,8 @@ count_views = exercise(
               "above the loop.", showing(lambda ms: ((1,) for m in ms if is_page(m)))),
         wrong("It shows the count after every click, even if the count hasn't changed. Show it "
               "only after a page view.", showing(lambda ms: counted(ms, shows=any_click))),
-        wrong("It shows the count once, when the loop has ended. A stream doesn't end, so show "
-              "the count after each page view.",
-              showing(lambda ms: ((views,) for views in [sum(map(is_page, ms))]))),
+        wrong("It shows the count once, when the loop has ended. A stream doesn't end: show each "
+              "new count.", showing(lambda ms: ((views,) for views in [sum(map(is_page, ms))]))),
         wrong("It shows nothing. Is the condition ever true? The type is `Page`, with a capital "
               "letter. And do you call `show`?",
               showing(lambda ms: ())),
@@ -147,12 +143,10 @@ count_views = exercise(
         "Where does the program keep the count from one record to the next? The count has to exist "
         "before the first record arrives.",
         "Set a variable to 0 above the loop. In the loop, `json.loads(message.value())` returns a "
-        "dictionary with the `click_type`.",
-        'Write `if click["click_type"] == "Page":`, and below it two lines: one adds 1, the other '
-        "shows the count.",
+        "dictionary.",
+        'Write `if click["click_type"] == "Page":`, and below it two lines: add 1, and `show` it.',
     ),
     discussion="One variable has made the program stateful: its output depends on all earlier "
-    "records. Its state and its position in the topic are two different things, kept in two "
-    "different places. And half a click would end this program by an error; chapter 03 puts such "
-    "records aside.",
+    "records. Its state and its position in the topic are different things, kept in different "
+    "places. And half a click would end this program; chapter 03 puts such records aside.",
 )  # fmt: skip

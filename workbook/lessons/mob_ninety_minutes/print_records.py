@@ -108,8 +108,8 @@ print_records = exercise(
         case("Show one line for each record when it arrives: its offset, which is 7 for the first "
              "record here, and its value, unchanged.",
              [("Page", 10_200), ("Action", 10_400), ("Page", 11_100)]),
-        case("`poll` returns None if no record arrives within a tenth of a second. Then poll "
-             "again.", [None, ("Page", 10_200), None, None, ("Page", 11_100)]),
+        case("`poll` returns None if no record arrives in a tenth of a second. Poll again.",
+             [None, ("Page", 10_200), None, None, ("Page", 11_100)]),
         case("The first record is half a click. Show its raw bytes, whatever they are.",
              [HALF, ("Page", 10_200)]),
         case("The first record's value is empty. A value without bytes is a value, too.",
@@ -130,9 +130,8 @@ print_records = exercise(
         wrong("It doesn't raise an error: it skips the error, or just ends. If the topic doesn't "
               "exist, nobody ever learns about it.",
               printing(at_error=lambda error: False), printing(at_error=lambda error: True)),
-        wrong("It raises `message.error()` itself. That's possible, but no `except Exception` "
-              "catches it. Wrap it: `raise KafkaException(message.error())`.",
-              printing(at_error=raises_itself)),
+        wrong("It raises `message.error()` itself. No `except Exception` catches it. Wrap it: "
+              "`raise KafkaException(message.error())`.", printing(at_error=raises_itself)),
         wrong("It ends when `poll` returns None. That only means that no record has arrived just "
               "now: `continue`.", printing(in_silence=True)),
         wrong("It reads the value as JSON, so half a click ends the program. Print the raw bytes "
@@ -143,16 +142,15 @@ print_records = exercise(
               printing(lambda m: (m.offset, m.value))),
         wrong("Each line needs the offset and the value. One of the two is missing.",
               printing(lambda m: (m.value(),)), printing(lambda m: (m.offset(),))),
-        wrong("It shows nothing. Call `show`: neither `print` nor `return` puts a line on the "
-              "screen beside the shop.", shows_nothing),
+        wrong("It shows nothing. Call `show`: `print` and `return` put nothing on that screen.",
+              shows_nothing),
         wrong("It collects the records and shows them when the loop has ended. A stream doesn't "
               "end, so show each record when it arrives.", printing(at_once=False)),
     ],
     hints=(
-        "A poll has three outcomes: nothing, an error, or a record. What does the loop do in each "
-        "case?",
-        "`continue` jumps back to the loop's head. The parts of a message are methods: "
-        "`offset()`, `value()`, `error()`.",
+        "A poll has three outcomes: nothing, an error, a record. What does the loop do in each?",
+        "`continue` jumps back to the loop's head. Use the methods `offset()`, `value()` and "
+        "`error()`.",
         "First `if message is None`, then `if message.error()`, and after both "
         "`show(message.offset(), message.value())`.",
     ),

@@ -81,8 +81,8 @@ publish_seconds = exercise(
     "`metrics`. The record's key is the second and its value is the count, both as decimal text: "
     "`producer.produce(topic, key=..., value=...)`. `produce` only puts a record into a queue. So "
     "when the loop has ended, wait until all records are sent: `producer.flush()`.\n\n"
-    "For page views in the seconds 10, 10, 11 and 12, it sends key `10` with value `2`, and key "
-    "`11` with value `1`.",
+    "Page views in the seconds 10, 10, 11 and 12 send key `10`, value `2`, and key `11`, value "
+    "`1`.",
     stub="def mob(reader, producer, metrics, until):\n"
     "    views = {}\n"
     "    while not until():\n"
@@ -111,8 +111,8 @@ publish_seconds = exercise(
         publishing(lambda s, v: {"key": str(s), "value": str(v), "on_delivery": print}),
     ],
     wrong=[
-        idea("Key and value are swapped: the key is the second. (Without names, the second "
-             "argument of `produce` is the value and the third is the key.)",
+        idea("Key and value are swapped: the key is the second. Without names, the second "
+             "argument of `produce` is the value.",
              record=lambda second, views: (str(second), str(views))),
         idea("The key is missing. The key tells a reader which second the count belongs to.",
              record=lambda second, views: (str(views),)),
@@ -134,8 +134,8 @@ publish_seconds = exercise(
     hints=(
         "One line calls `show`. Which two numbers does it show, and where do they belong in a "
         "record? And what has to be done after the loop?",
-        "`popitem()` returns a pair, so assign it to two names. Kafka takes text or bytes, but not "
-        "an int.",
+        "`popitem()` returns a pair: assign it to two names. Kafka takes text or bytes, not an "
+        "int.",
         "Write `done, count = views.popitem()`, and below it `producer.produce(metrics, "
         "key=str(done), value=str(count))`. The last line, after the loop, is `producer.flush()`.",
     ),

@@ -102,10 +102,8 @@ on_spark = frame_exercise(
     ],
     hints=(
         "It takes three steps: choose the rows, put the rows of a name together, and count them.",
-        "Use `where` to choose the rows, then `groupBy` and a count. Rename the count's column to "
-        "`views`.",
-        "`pages.groupBy('name').count().withColumnRenamed('count', 'views')` counts. Define "
-        "`pages` yourself.",
+        "Use `where` to choose the rows, then `groupBy` and a count. Name its column `views`.",
+        "`pages.groupBy('name').count().withColumnRenamed('count', 'views')` counts the rows.",
     ),
     discussion="The function opens no session and no topic, so the same lines run on this small "
     "table and on an endless stream. On a stream, the counts are Spark's state.\n\n"

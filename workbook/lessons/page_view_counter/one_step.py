@@ -84,8 +84,7 @@ one_step = exercise(
     task="Write the step that takes the count so far and the value of one record, and returns the "
     "next count. The value is JSON in bytes, which `json.loads` reads. Only clicks whose "
     '`click_type` is "Page" count: after 7, such a click gives 8, and any other click gives 7 '
-    "again. If the value is no click, the step may raise an error, because the loop will catch "
-    "it.",
+    "again. If the value is no click, the step may raise an error: the loop will catch it.",
     cases=[
         case("A page view adds 1 to the count.",
              7, b'{"event_id":1,"click_type":"Page","name":"/home"}'),
@@ -124,9 +123,8 @@ one_step = exercise(
               'whole type: `== "Page"`.', stepping(lambda kind: kind != "Action"),
               stepping(lambda kind: kind.startswith("Page")),
               stepping(lambda kind: kind.lower() == "page")),
-        wrong("It searches the text for a word. The same click can be written in JSON in many "
-              "ways, and a name may contain any word: read the value with `json.loads`, and "
-              "compare its `click_type`.",
+        wrong("It searches the text for a word. JSON has many ways to write one click, and a name "
+              "may contain any word: read it with `json.loads`, and compare its `click_type`.",
               searching("Page"), searching('"click_type":"Page"')),
         wrong("JSON isn't Python: `eval` and `literal_eval` don't know `null` and `true`, and "
               "`eval` runs any code that a stranger has sent. Read the value with `json.loads`.",
@@ -141,8 +139,6 @@ one_step = exercise(
         "`count + 1`. What does it return otherwise?",
     ),
     discussion="The step keeps nothing itself: the whole state is `count`, and the caller holds "
-    "it. That makes the step easy to test. It also means that a caller who loses this number "
-    "loses everything.\n\n"
-    "The step trusts every record: it counts a click twice if the click is delivered twice "
-    "(chapter 04).",
+    "it. So the step is easy to test. But a caller who loses this number loses everything.\n\n"
+    "The step trusts every record: a click that is delivered twice counts twice (chapter 04).",
 )  # fmt: skip

@@ -26,8 +26,7 @@ next_offset = choice(
         ),
         Option(
             "an offset that depends on the other partitions",
-            "Each partition counts its own records: offset 5 exists in every partition that is "
-            "long enough.",
+            "Each partition counts its own records: any of them can have an offset 5.",
         ),
     ),
     hints=(

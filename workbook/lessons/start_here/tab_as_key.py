@@ -91,12 +91,11 @@ tab_as_key = exercise(
         wrong("The key has quotation marks around it, because JSON puts them there. Encode the "
               "tab's id itself.", changed(lambda tab: json.dumps(tab).encode()),
               changed(lambda tab: json.dumps(tab, ensure_ascii=False).encode())),
-        wrong("It changes the tab's id: `strip` removes blanks, and `lower` changes capital "
-              "letters. Different ids are different tabs, so they must have different keys.",
+        wrong("It changes the tab's id by `strip` or `lower`. Different ids are different tabs, "
+              "so they must have different keys.",
               changed(lambda tab: tab.strip().encode()), changed(lambda tab: tab.lower().encode()),
               changed(lambda tab: tab.strip().lower().encode())),
-        wrong("Its bytes aren't UTF-8, or some letters are lost. `encode()` without arguments "
-              "uses UTF-8.",
+        wrong("Its bytes aren't UTF-8, or some letters are lost. `encode()` alone uses UTF-8.",
               changed(lambda tab: tab.encode("latin-1")),
               changed(lambda tab: tab.encode("ascii", "ignore")),
               changed(lambda tab: tab.encode("ascii", "replace"))),
@@ -105,13 +104,13 @@ tab_as_key = exercise(
     ],
     hints=(
         "There are clicks with a tab and clicks without one. Which key does each kind get?",
-        "`click.get(...)` returns None if a field is missing, and a text has a method that "
-        "returns its bytes.",
+        "`click.get(...)` returns None if a field is missing. `str` has a method that returns "
+        "bytes.",
         "`tab.encode()` returns the bytes. First check whether `tab` is None.",
     ),
     discussion="From now on the partitioner works for you: keys with equal bytes are in the same "
     "partition, so the clicks of a tab stay in order. Clicks without a key are spread over all "
     "partitions, which is fine as long as nobody needs their order.\n\n"
-    "This is true only while all producers use the same partitioner and the topic keeps its number "
-    "of partitions. If you add partitions, the same hash leads to another one.",
+    "This is true while all producers use the same partitioner and the topic keeps its number of "
+    "partitions: among more partitions, the same hash leads to another one.",
 )  # fmt: skip

@@ -142,9 +142,8 @@ by_rule = exercise(
         case("The fourth click is late. Second 10 was emitted and removed, so it starts again at "
              "1. Each change emits a pair, and so does the change back.",
              pages(10_100, 10_200, 11_000, 10_800, 11_500, 12_000)),
-        case("The third click is an hour late. It counts all the same, and the change back emits a "
-             "pair: the rule has no limit.",
-             pages(3_710_000, 3_720_000, 10_500, 3_721_000)),
+        case("The third click is an hour late. It counts, and the change back emits a pair: the "
+             "rule has no limit.", pages(3_710_000, 3_720_000, 10_500, 3_721_000)),
         case("The same click arrives twice, and both count. To drop duplicates, the loop would "
              "have to remember more, and the task doesn't ask for it.",
              pages(10_100, 10_100, 11_000)),
@@ -195,8 +194,7 @@ by_rule = exercise(
         "click. `counts.popitem()` removes the pair and returns it.",
     ),
     discussion="The map contains one second at a time, however long the stream is, because each "
-    "completed second is removed. At the first click the map is empty, so there's nothing to "
-    "emit.\n\n"
+    "completed second is removed. The first click finds an empty map, so it emits nothing.\n\n"
     "A weakness remains. After a late click, second 10 is emitted twice, and neither pair says "
     "that it is only a part of the count. You'll meet another weakness soon.",
 )  # fmt: skip
