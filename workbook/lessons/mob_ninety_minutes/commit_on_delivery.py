@@ -149,8 +149,8 @@ commit_on_delivery = exercise(
         wrong("It commits after n1, the first page view of the open second. A restart begins "
               "after n1 and never counts it. The complete second ends with the record before, n0.",
               committing(behind("n1")), committing(behind("n1"), serves=False)),
-        wrong("It commits n0's own offset, which is the next one to read, so a restart publishes "
-              "the delivered second once more, with one page view. Add 1, or use "
+        wrong("It commits n0's own offset, so a restart reads n0 again and publishes the "
+              "delivered second once more, with one page view. Add 1, or use "
               "`commit(message=n0)`.", up_to_the_gap(lambda n0, n1: n0.offset())),
         wrong("It ignores the error: the bookmark passes a second that the broker has refused, and "
               "no restart sends it again. Raise the error.",
@@ -165,7 +165,7 @@ commit_on_delivery = exercise(
         wrong("No delivery report runs during the loop. Call `producer.poll(0)` in each turn.",
               committing(behind("n0"), serves=False)),
         wrong("A `lambda` (or an inner function) reads its variable when it's called. By the time "
-              "of the report, it's a later record. `partial` keeps the present one.",
+              "of the report, that's a later record; `partial` keeps the present one.",
               committing(too_late)),
         wrong("It commits right after `produce`, which has only put the metric into a queue. If "
               "the broker never takes the metric, no restart sends it again. Commit in "
