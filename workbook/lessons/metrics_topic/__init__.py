@@ -30,43 +30,42 @@ recall = Recall(
         "00",
         "One producer sends two records with the same key. What does Kafka promise?",
         (
-            Option("They lie in one partition, in the order in which it sent them"),
+            Option("They are in one partition, in the order in which the producer sent them"),
             Option(
                 "The second replaces the first",
-                "A topic keeps both. A reader may keep the last one of each key, and a compacted "
-                "topic removes older ones later.",
+                "A topic keeps both. A reader may keep only the last record of each key, and a "
+                "compacted topic later deletes the older records of a key.",
             ),
             Option(
                 "All readers get them in the order of their event time",
-                "Kafka knows nothing of event time: the offset is the order of appending.",
+                "Kafka doesn't know the event time. The order is that of appending.",
             ),
         ),
     ),
     Question(
         "01",
         "A loop counts in a variable and has committed offset 500. It's killed and started again. "
-        "Where does it go on?",
+        "Where does it continue?",
         (
             Option("At offset 500, counting from 0"),
             Option(
                 "At offset 500, with its count",
-                "The offset lives in the broker, the variable lived in the program.",
+                "The broker keeps the offset, but the variable was in the program's memory.",
             ),
             Option(
                 "At offset 0, counting from 0",
-                "Its group has committed an offset, and auto.offset.reset only counts where there "
-                "is none.",
+                "A committed offset takes precedence over `auto.offset.reset`.",
             ),
         ),
     ),
     Question(
         "02",
-        "A query counts per second in update mode. When does it emit a second's row?",
+        "A query counts per second in update mode. When does it emit the row of a second?",
         (
-            Option("Whenever its count has changed since the last micro-batch"),
+            Option("Whenever the count has changed since the last micro-batch"),
             Option(
-                "Once, when the watermark has passed it",
-                "That's append mode. Update mode emits unfinished seconds too.",
+                "Once, when the watermark has passed the second",
+                "That's append mode. Update mode emits unfinished seconds, too.",
             ),
             Option(
                 "In each micro-batch, with all other seconds",

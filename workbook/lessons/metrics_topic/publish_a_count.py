@@ -76,7 +76,7 @@ def calls_of(answer):
     return asked
 
 
-HEARD = "the record, or an error that somebody hears of"
+HEARD = "the record is kept, or the caller gets an error"
 
 
 def publishing(
@@ -113,23 +113,22 @@ publish_a_count = exercise(
     rehearse=calls_of,
     name="Publish a count",
     task="Write the function that publishes one number. It gets confluent-kafka's `producer`, the "
-    "`topic`, a `second` since 1970, its page `views`, and the function `report`. The key of the "
-    "record is the second and its value the views, both as decimal text: second 10 with 2 views "
-    "becomes key `10`, value `2`. The broker's answer goes to `report`.\n\n"
-    "Then it serves the reports that are due by now. It must not wait for its own: the loop that "
-    "calls it has the next click to read.",
+    "`topic`, a `second` since 1970, its page `views`, and the function `report`. The record's key "
+    "is the second and its value is the views, both as decimal text: second 10 with 2 views "
+    "becomes key `10`, value `2`. `report` is the record's delivery report.\n\n"
+    "Then the function runs the delivery reports that are due by now. It must not wait for the "
+    "report of its own record, because the loop that calls it has to read the next click.",
     cases=[
         case("Compare the calls: one record, whose key is the second and whose value is the "
              "views, as decimal text, and `poll(0)`. `report` gets each outcome.",
              "metrics", 10, 2, False),
-        case("Another topic, another second, another number: each comes from its parameter. A "
-             "number's text has digits only.", "metrics.k3f9", 1_700, 1_234, False),
-        case("A count of 0 is published, too: it may correct another one.", "metrics", 1_701, 0,
-             False),
-        case("The producer's queue is full here: `produce` raises `BufferError`, and doesn't take "
-             "the record. Let the error go to the caller, or serve reports and produce the record "
-             "again, once. Otherwise the count is lost, and nobody hears of it.",
-             "metrics", 10, 2, True),
+        case("Another topic, another second, another number: take each one from its parameter. "
+             "The text of a number has only digits.", "metrics.k3f9", 1_700, 1_234, False),
+        case("A count of 0 is published, too: it may correct an older one.",
+             "metrics", 1_701, 0, False),
+        case("The producer's queue is full here: `produce` raises `BufferError` and doesn't take "
+             "the record. Let the caller have the error, or run reports and produce the record "
+             "once more. Otherwise the count is lost, and nobody knows.", "metrics", 10, 2, True),
     ],
     draw=draw,
     right=[
@@ -138,46 +137,46 @@ publish_a_count = exercise(
                    then=lambda p, report: p.flush(0)),
     ],
     wrong=[
-        wrong("It asks for no report, or another function gets it. Hand over `report` itself, by "
-              "its name: `on_delivery=report`.", publishing(asks=lambda report: None),
+        wrong("It asks for no delivery report, or another function gets it. Pass `report` itself: "
+              "`on_delivery=report`.", publishing(asks=lambda report: None),
               publishing(asks=lambda report: lambda error, message: None)),
-        wrong("`report` hears only of successes, or only of failures. The broker's answer goes to "
-              "it either way: hand over `report` itself.",
+        wrong("`report` gets only successes, or only failures. It must get both: pass `report` "
+              "itself.",
               publishing(asks=lambda report: lambda e, m: report(e, m) if e is None else None),
               publishing(asks=lambda report: lambda e, m: report(e, m) if e else None)),
-        wrong("It calls `report` itself, before the broker has answered. Hand over the function, "
-              "by its name and without brackets: `poll` calls it once the answer is there.",
+        wrong("It calls `report` before the broker has answered. Pass the function without "
+              "parentheses: `poll` calls it once the answer has arrived.",
               publishing(asks=lambda report: report()),
               publishing(asks=lambda report: report(None, None)),
               publishing(then=lambda p, report: report(None, None) or p.poll(0))),
-        wrong("It serves no reports: they run inside `poll` and `flush` only, so a loop that calls "
+        wrong("It runs no reports. They run only inside `poll` and `flush`, so a loop that calls "
               "neither never learns of a failure.", publishing(then=lambda p, report: None)),
-        wrong("It waits: `flush` for the broker's answer, and `poll` for its number of seconds, or "
-              "without a number until a report is due. Meanwhile the clicks wait. Serve only the "
-              "reports that are due by now.", publishing(then=lambda p, report: p.poll()),
+        wrong("It waits: `flush()` waits for the broker's answer, `poll(1)` for up to a second, "
+              "and `poll()` until a report is due. Meanwhile the loop reads no clicks. Run only "
+              "the reports that are due by now.", publishing(then=lambda p, report: p.poll()),
               publishing(then=lambda p, report: p.flush() * p.poll(0))),
         wrong("Key and value are swapped: the key is the second. Without names, the second "
               "argument of `produce` is the value, and the third is the key.",
               publishing(lambda second, views: (str(views), str(second)))),
-        wrong("There is no key. So no reader can know which record is the last of a second.",
+        wrong("There is no key, so no reader can know which record is the last one of a second.",
               publishing(lambda second, views: (None, str(views))),
               publishing(lambda second, views: (None, f"{second}:{views}"))),
-        wrong("It doesn't produce exactly one record: `producer.produce` is called once for each "
-              "number, also for 0. The value that the function returns goes nowhere.",
+        wrong("It doesn't produce exactly one record. Call `producer.produce` once for each "
+              "number, even for 0. Nobody uses the value that your function returns.",
               publishing(times=lambda views: 2), publishing(times=lambda views: views),
               publishing(times=lambda views: views > 0), publishing(times=lambda views: 0)),
     ],
     hints=(
-        "Two calls are enough, and both stand in the cells above. Which of the two methods that "
-        "run reports can do so without waiting?",
-        "Kafka takes bytes, and the client makes them of a str, not of an int. Name the arguments: "
-        "without names the second one of `produce` is the value.",
+        "Two calls are enough, and the cells above contain both. Two methods run reports: which "
+        "one can do so without waiting?",
+        "Kafka takes bytes. The client encodes a str, but not an int. Name the arguments, because "
+        "without names the second argument of `produce` is the value.",
         "`producer.produce(topic, key=..., value=..., on_delivery=...)`, and then "
         "`producer.poll(0)`.",
     ),
-    discussion="The same key, the same number: published twice it does no harm, because the last "
-    "value of a key counts. Decimal text takes a few bytes more than a packed number, and any "
-    "program (and any person) can read it.\n\n"
-    "Its weakness: `produce` puts the record into a queue of this program. What is queued and not "
-    "delivered dies with it (chapter 04), and a full queue raises `BufferError`.",
+    discussion="If the same number is published twice under the same key, it does no harm, "
+    "because only the last value of a key counts. Decimal text needs a few bytes more than a "
+    "packed number, but every program and every person can read it.\n\n"
+    "It has a weakness: `produce` puts the record into a queue of this program. If the program "
+    "dies, the records in the queue are lost (chapter 04). A full queue raises `BufferError`.",
 )  # fmt: skip

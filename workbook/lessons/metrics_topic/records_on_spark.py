@@ -46,22 +46,23 @@ records_on_spark = frame_exercise(
     as_records,
     name="Records on Spark",
     task="Write the function that turns the query's counts into records for Spark's Kafka sink. "
-    "It gets a DataFrame with `window` (a struct of two timestamps, `start` and `end`) and `views` "
-    "(BIGINT), and returns one with the columns `key` and `value`, both STRING, in the format that "
-    "you published by hand. The window from 22:13:20 to 22:13:21 on 14 November 2023 (UTC) with 42 "
-    'views gives the row `"1700000000", "42"`.\n\n'
-    "It runs on a stream in update mode, where a window comes again when its count has changed: "
-    "each row gives a row.",
+    "It gets a DataFrame with `window` (a struct of two timestamps, `start` and `end`) and "
+    "`views` (BIGINT), and returns a DataFrame with the columns `key` and `value`, both STRING, "
+    "in the format that you published by hand. The window from 22:13:20 to 22:13:21 on 14 "
+    'November 2023 (UTC) with 42 views gives the row `"1700000000", "42"`.\n\n'
+    "It runs on a stream in update mode, where each change of a count is a row. Return one row "
+    "for each row.",
     schema="window STRUCT<start:TIMESTAMP,end:TIMESTAMP>, views BIGINT",
     cases=[
         case("The key is the window's start, in seconds since 1970, and the value is the views, "
              "both as decimal text.", count(FIRST, 42)),
-        case("The window comes again, because its count has changed. Each row gives a row.",
+        case("The window appears twice, because its count has changed. Return a row for each.",
              count(FIRST + 1, 7), count(FIRST + 1, 9)),
-        case("Equal rows give equal rows. A reader that keeps the last value gets the right one.",
+        case("Two equal rows become two equal rows. A reader that keeps the last value is right.",
              count(FIRST + 2, 9), count(FIRST + 2, 9)),
-        case("The text of a number has digits only.", count(FIRST + 5, 1_234)),
-        case("Five seconds after 1970 began, the key is `5`.", count(5, 1)),
+        case("The text of a number has only digits.", count(FIRST + 5, 1_234)),
+        case("For the window that begins five seconds after 1970 began, the key is `5`.",
+             count(5, 1)),
         case("A late second and a large number of views need a BIGINT.",
              count(4_000_000_000, 3_000_000_000)),
     ],
@@ -72,13 +73,13 @@ records_on_spark = frame_exercise(
         records("string(unix_millis(window.start) div 1000)"),
     ],
     wrong=[
-        wrong("The key is a date, and which one depends on the session's time zone. Take the "
-              "seconds since 1970: `unix_seconds` returns them.", records("string(window.start)"),
+        wrong("The key is a date as text, which depends on the session's time zone. Use the "
+              "seconds since 1970, which `unix_seconds` returns.", records("string(window.start)"),
               records("date_format(window.start, 'yyyy-MM-dd HH:mm:ss')"),
               records("date_format(window.start, 'HH:mm:ss')")),
-        wrong("The key is the whole window as text. Take its `start`, as seconds since 1970.",
+        wrong("The key is the whole window as text. Use its `start`, as seconds since 1970.",
               records("string(window)"), records("to_json(window)")),
-        wrong("The key is made of the window's end, which names the next second. Take its `start`.",
+        wrong("The key is the window's end, which is the start of the next second. Use `start`.",
               records("string(unix_seconds(window.end))"), records("string(window.end)")),
         wrong("The key isn't a whole number of seconds since 1970: `unix_seconds` returns that.",
               records("string(unix_millis(window.start))"),
@@ -93,21 +94,21 @@ records_on_spark = frame_exercise(
               "returns the digits and nothing else.",
               records(value="format_number(views, 0)"), records(value="to_json(struct(views))"),
               records(value="to_json(struct(unix_seconds(window.start) AS second, views))")),
-        wrong("Rows are added up, merged or dropped. Each row holds all views of its second so "
-              "far, and gives one record: nothing is counted here.", merged("max(views)"),
+        wrong("Rows are added up, merged or dropped. Each row contains all views of its second so "
+              "far and becomes one record, so there's nothing left to count.", merged("max(views)"),
               merged("sum(views)"), merged("min(views)"),
               lambda counts: as_records(counts).distinct()),
     ],
     hints=(
-        "Nothing is counted any more. Each row stays a row: two new columns are made of the old "
-        "ones, by name and by type.",
-        "A timestamp as text is a date. Which function of Spark gives the seconds since 1970? A "
-        "field of a struct has a dot before its name: `window.start`.",
-        "`string(unix_seconds(window.start)) AS key` is one half, inside a `selectExpr`.",
+        "There's nothing left to count. Each row stays a row, with two columns computed from the "
+        "old ones.",
+        "A timestamp cast to text is a date. Which function of Spark returns the seconds since "
+        "1970? Write a struct's field with a dot: `window.start`.",
+        "`string(unix_seconds(window.start)) AS key` is one of the two columns in a `selectExpr`.",
     ),
-    discussion="Spark's Kafka sink looks at the names of columns: `key`, `value`, and if you like "
-    "`topic`, `partition`, `headers`. It takes STRING and BINARY and refuses a BIGINT, because it "
-    "couldn't know which bytes you mean.\n\n"
-    "Its weakness: a window of a minute, or one of another partition, would get the same key as "
-    "the second that it begins with. What makes a number unique belongs in its key.",
+    discussion="Spark's Kafka sink finds its columns by name: `key` and `value`, and optionally "
+    "`topic`, `partition` and `headers`. It takes STRING and BINARY. It refuses a BIGINT, because "
+    "it can't know how you want to encode the number.\n\n"
+    "The key has a weakness: a window of a minute would get the same key as its first second. "
+    "Everything that makes a number unique belongs in its key.",
 )  # fmt: skip

@@ -101,14 +101,14 @@ commit_on_delivery = exercise(
     called="commit_on_delivery",
     rehearse=bookmarks_of,
     name="5. Commit on delivery",
-    task="Edit the program: once the broker has taken a second's metric, and not before, the "
-    "group's bookmark moves to where the next second begins. Three edits: give the new record a "
-    "name, `n1`, and keep that of the page view before, `n0`. Hand `produce` an "
-    "`on_delivery=partial(commit_behind, reader, ...)`, which is called with an error or None once "
-    "the broker has answered. And call `producer.poll(0)` in each turn of the loop, since reports "
-    "run nowhere else.\n\n"
-    "On paper, once seconds 10 and 11 are delivered, a restart begins with the page view at "
-    "offset 5. And it is never where page views of an undelivered second would be missed.",
+    task="Edit the program: when the broker has taken a second's metric, and not before, the "
+    "group's bookmark moves to the offset where the next second begins. Make three edits. Name the "
+    "new record `n1`, and keep the record of the page view before it as `n0`. Pass "
+    "`on_delivery=partial(commit_behind, reader, ...)` to `produce`; the client calls it with an "
+    "error or None when the broker has answered. And call `producer.poll(0)` in each turn of the "
+    "loop, because delivery reports run only there.\n\n"
+    "On paper, when seconds 10 and 11 are delivered, a restart begins with the page view at "
+    "offset 5. A restart must never miss page views of an undelivered second.",
     stub="def mob(reader, producer, metrics, until):\n"
     "    views = {}\n"
     "    while not until():\n"
@@ -126,18 +126,18 @@ commit_on_delivery = exercise(
              "delivered, a restart continues at offset 2; with second 11, at offset 5.",
              pages(10_100, 10_600, 11_200, 11_500, 11_900, 12_300)),
         case("Between the page views there are silence and actions. A restart has to count each "
-             "open second from its first page view on.",
+             "open second from its first page view.",
              [*pages(10_100), ("Action", 10_200), *pages(11_300), ("Action", 11_400),
               *pages(11_500), None, *pages(12_400, 12_500, 13_000)]),
-        case("The broker answers late here, when the loop has read on. A report is about the "
-             "second that it was given to, not about the newest.",
+        case("Here the broker reports late, when the loop has read more records. A report belongs "
+             "to the second of its own metric, not to the newest second.",
              pages(10_100, 11_200, 12_300, 13_400, 14_500), 3),
-        case("The broker answers when the loop has ended: `flush` waits for that.",
+        case("The broker reports when the loop has ended: `flush` waits for the reports.",
              pages(10_100, 11_200, 12_300), 20),
-        case("The broker refuses second 11: nothing behind it may be committed.",
+        case("The broker refuses second 11, so no later offset may be committed.",
              pages(10_100, 10_600, 11_200, 12_300, 13_400, 14_500), 1, 11),
         case("No second is complete, so there's nothing to commit.", pages(10_100, 10_200)),
-        case("An error in place of a record is still to be raised.",
+        case("Still raise an error that arrives in place of a record.",
              [*pages(10_000, 11_000), ERROR]),
     ],
     draw=draw,
@@ -146,44 +146,46 @@ commit_on_delivery = exercise(
         committing(lambda r, now: lambda e, _, n0=now["n0"]: commit_behind(r, n0, e, _)),
     ],
     wrong=[
-        wrong("It commits behind n1, the first page view of the second that is open. A restart "
-              "begins behind it and never counts it. The one before, n0, is where the complete "
-              "second ends.", committing(behind("n1")), committing(behind("n1"), serves=False)),
-        wrong("An offset is where reading goes on, so n0's own offset brings n0 again: a restart "
-              "publishes the delivered second once more, with one page view. Add 1, or let "
-              "`commit(message=n0)` do so.", up_to_the_gap(lambda n0, n1: n0.offset())),
-        wrong("It doesn't look at the error: a second that the broker has refused is passed, and "
-              "no restart sends it again. Raise it.",
+        wrong("It commits after n1, the first page view of the open second. A restart begins "
+              "after n1 and never counts it. The complete second ends with the record before, n0.",
+              committing(behind("n1")), committing(behind("n1"), serves=False)),
+        wrong("It commits n0's own offset, so a restart reads n0 again and publishes the "
+              "delivered second once more, with one page view. Add 1, or use "
+              "`commit(message=n0)`.", up_to_the_gap(lambda n0, n1: n0.offset())),
+        wrong("It ignores the error: the bookmark passes a second that the broker has refused, and "
+              "no restart sends it again. Raise the error.",
               committing(lambda reader, now: lambda e, _, n0=now["n0"]: reader.commit(message=n0))),
-        wrong("It commits behind the last record that was read, and that is in the middle of the "
-              "open second. This happens by `commit()` without a message, by an `n0` that is still "
-              "None, and by a `lambda` that looks at a later `n1`.",
+        wrong("It commits after the last record that was read, in the middle of the open second. "
+              "This happens with `commit()` without a message, with an `n0` that is still None, "
+              "or with a `lambda` that reads a later `n1`.",
               committing(lambda reader, now: partial(commit_behind, reader, None))),
-        wrong("It commits the message that the report is about: that's the metric, with its place "
-              "in the metrics topic. The bookmark is a place in the clicks: n0.",
+        wrong("It commits the message that the report is about. That's the metric, with an offset "
+              "in the metrics topic. The bookmark is an offset in the clicks: that of n0.",
               committing(lambda reader, now: lambda e, m: commit_behind(reader, m, e, None))),
-        wrong("The reports never run while it works: they run in `producer.poll` and `flush` "
-              "only. Call `producer.poll(0)` in each turn of the loop.",
+        wrong("No delivery report runs during the loop. Call `producer.poll(0)` in each turn.",
               committing(behind("n0"), serves=False)),
-        wrong("A `lambda` (or an inner function) looks at its variable when it's called. By the "
-              "time of the report the loop has read on, and the variable holds a later record. "
-              "`partial` keeps the one of now.", committing(too_late)),
+        wrong("A `lambda` (or an inner function) reads its variable when it's called. By the time "
+              "of the report, that's a later record; `partial` keeps the present one.",
+              committing(too_late)),
         wrong("It commits right after `produce`, which has only put the metric into a queue. If "
-              "the broker never takes it, no restart sends it again: commit in its report, "
+              "the broker never takes the metric, no restart sends it again. Commit in "
               "`on_delivery`.", committing(at_once=True)),
-        wrong("It never commits: the program of the step before. A restart reads everything again, "
-              "and publishes it once more.", committing(), committing(serves=False)),
+        wrong("It never commits, like the program before. A restart publishes everything again.",
+              committing(), committing(serves=False)),
     ],
     hints=(
         "Put your finger on offset 2 of the six records. Which record completes second 10, and "
-        "which one is the last that may be forgotten?",
-        "`commit_behind` commits the offset behind the message that it gets: a restart reads on "
-        "there. `partial` keeps what `n0` is now; a `lambda` would look at it when it's called.",
-        "Above the loop `n0 = None`, at its head `producer.poll(0)` and `n1 = reader.poll(0.1)`. "
-        "Where it publishes, `partial(commit_behind, reader, n0)`; then `n0 = n1`.",
+        "which is the last record that a restart needn't read again?",
+        "`commit_behind` commits the offset after the message that it gets, and a restart "
+        "continues there. `partial` keeps the record that `n0` is now; a `lambda` would read `n0` "
+        "when it's called.",
+        "Above the loop, write `n0 = None`. At its head, `producer.poll(0)` and `n1 = "
+        "reader.poll(0.1)`. Where it publishes, `partial(commit_behind, reader, n0)`; then `n0 = "
+        "n1`.",
     ),
-    discussion="This is at least once: a second is published before the bookmark passes it, so "
-    "nothing is lost, and what was published and not committed comes again. The program ends at "
-    "the first metric that fails, and its restart sends that second again.\n\n"
-    "Its weakness is the one partition: `n0` is the record before, whichever partition it's of.",
+    discussion="This is at least once. The bookmark passes a second only after its metric is "
+    "delivered, so no second is lost; a second that was delivered but not yet committed is "
+    "published again. The program ends at the first failed metric, and its restart sends that "
+    "second again.\n\n"
+    "It works for one partition only: `n0` is the record read before, of whichever partition.",
 )  # fmt: skip

@@ -90,10 +90,10 @@ count_views = exercise(
     called="count_views",
     rehearse=shown_by(numbers(1)),
     name="2. Count the page views",
-    task="Edit the program: instead of showing each record, it counts the page views and shows the "
-    "count so far after each of them. A value is JSON, which `json.loads` reads; of the clicks "
-    'only those with the `click_type` "Page" count.\n\n'
-    "A page view, an action and a page view show `1` and then `2`. Words may stand beside it.",
+    task="Edit the program: instead of showing each record, it counts the page views, and after "
+    "each page view it shows the count so far. A value is JSON, which `json.loads` reads. Only "
+    'clicks whose `click_type` is "Page" count.\n\n'
+    "For a page view, an action and a page view, it shows `1` and then `2`. You may add words.",
     stub="def mob(reader, show, until):\n"
     "    while not until():\n"
     "        message = reader.poll(0.1)\n"
@@ -104,49 +104,49 @@ count_views = exercise(
     "        show(message.offset(), message.value())\n"
     "        ...  # your code\n",
     cases=[
-        case("Two page views and an action between them: it shows 1, and then 2.",
+        case("There are two page views with an action between them: it shows 1, and then 2.",
              [("Page", 10_200), ("Action", 10_400), ("Page", 11_100)]),
-        case("Actions alone: nothing to show.", [("Action", 10_200), ("Action", 10_300)]),
-        case("Nothing came between the two. The count stays as it is, and nothing new is shown.",
+        case("With only actions, there's nothing to show.",
+             [("Action", 10_200), ("Action", 10_300)]),
+        case("In the silence between two page views, the count doesn't change: show nothing new.",
              [("Page", 10_200), None, None, ("Page", 11_100)]),
-        case("An error in place of a record is still to be raised, as in the step before.",
+        case("Still raise an error that arrives in place of a record, as in the step before.",
              [("Page", 10_200), ERROR, ("Page", 11_100)]),
-        case("Two pages were viewed, and one count is for both.",
+        case("Two different pages were viewed, and there is one count for both.",
              [("Page", 10_200, "/home"), ("Page", 10_300, "/shoes")]),
-        case("Only the `click_type` \"Page\" itself counts. `PageLeave` is another one.",
+        case("Only the `click_type` `Page` itself counts. `PageLeave` is another type.",
              [("Page", 10_200), ("PageLeave", 10_300), ("Page", 10_400)]),
-        case("An action may be named `Page`, and a page `Action`. The kind stands in "
-             "`click_type`.",
+        case("An action's name may be `Page`, and a page's name `Action`. Use the `click_type`.",
              [("Action", 10_200, "Page"), ("Page", 10_300, "Action"), ("Page", 10_400)]),
         case("Twelve page views give 12.", [("Page", at) for at in range(10_000, 22_000, 1_000)]),
     ],
     draw=draw,
     right=[showing(counted), in_a_list],
     wrong=[
-        wrong("It still shows the raw records, as in the step before. That line may go: only the "
-              "count is shown.", showing(shows_raw)),
+        wrong("It still shows the raw records, as in the step before. Delete that line, and show "
+              "only the count.", showing(shows_raw)),
         wrong("It counts every click, actions too.", showing(lambda ms: counted(ms, any_click)),
               showing(lambda ms: counted(ms, any_click, any_click))),
-        wrong("It never shows more than 1: the count is set to 0 inside the loop, so it forgets. "
-              "Begin it above the loop.", showing(lambda ms: ((1,) for m in ms if is_page(m)))),
-        wrong("It shows the count after every click, also where it didn't change. Show it after a "
-              "page view.", showing(lambda ms: counted(ms, shows=any_click))),
-        wrong("It shows the count once, when the loop has ended. A stream doesn't end: show it as "
-              "it grows.", showing(lambda ms: ((views,) for views in [sum(map(is_page, ms))]))),
-        wrong("It shows nothing. Is the condition ever true (a type is written `Page`, with a "
-              "capital letter)? And does a line reach `show`?",
+        wrong("It never shows more than 1, because it sets the count to 0 inside the loop. Do that "
+              "above the loop.", showing(lambda ms: ((1,) for m in ms if is_page(m)))),
+        wrong("It shows the count after every click, even if the count hasn't changed. Show it "
+              "only after a page view.", showing(lambda ms: counted(ms, shows=any_click))),
+        wrong("It shows the count once, when the loop has ended. A stream doesn't end: show each "
+              "new count.", showing(lambda ms: ((views,) for views in [sum(map(is_page, ms))]))),
+        wrong("It shows nothing. Is the condition ever true? The type is `Page`, with a capital "
+              "letter. And do you call `show`?",
               showing(lambda ms: ())),
-        wrong("It passes over an error in silence, which the step before didn't: raise it.",
+        wrong("It ignores an error, unlike the step before. Raise the error.",
               showing(counted, raises=False)),
     ],
     hints=(
-        "Where does the program keep what it knows from one record to the next? That has to exist "
-        "before the first record comes.",
-        "A variable above the loop, set to 0. In the loop `json.loads(message.value())` gives a "
-        "dictionary, which knows its `click_type`.",
-        '`if click["click_type"] == "Page":`, and below it two lines: add 1, show.',
+        "Where does the program keep the count from one record to the next? The count has to exist "
+        "before the first record arrives.",
+        "Set a variable to 0 above the loop. In the loop, `json.loads(message.value())` returns a "
+        "dictionary.",
+        'Write `if click["click_type"] == "Page":`, and below it two lines: add 1, and `show` it.',
     ),
-    discussion="One variable has made the program stateful: what it shows depends on all that "
-    "came before. State and place in the topic are two things, kept in two places. And half a "
-    "click ends this program by an error: chapter 03 puts such records aside.",
+    discussion="One variable has made the program stateful: its output depends on all earlier "
+    "records. Its state and its position in the topic are different things, kept in different "
+    "places. And half a click would end this program; chapter 03 puts such records aside.",
 )  # fmt: skip

@@ -93,30 +93,30 @@ print_records = exercise(
     called="print_records",
     rehearse=shown_by(raw, first=7),
     name="1. Print the records",
-    task="Write the loop's inside. `reader.poll(0.1)` brings one message, or None where nothing "
-    "came within 0.1 seconds: then ask again. A message may be an error in place of a record: "
-    "where `message.error()` is something, `raise KafkaException(message.error())`. Everything "
-    "else is a record: `show` its offset and its value, raw. `show` is a `print` onto the screen "
-    "beside the shop.\n\n"
-    "Expected for the record at offset 0: `0 b'{\"event_id\": …'`. More than that may stand in "
-    "the line: `message.key()`, `message.timestamp()`.",
+    task="Write the body of the loop. `reader.poll(0.1)` returns one message, or None if no "
+    "message arrives within 0.1 seconds; then poll again. A message may be an error in place of a "
+    "record: if `message.error()` isn't None, `raise KafkaException(message.error())`. Every "
+    "other message is a record: `show` its offset and its raw value. `show` works like `print`, "
+    "but it writes to the screen beside the shop.\n\n"
+    "For the record at offset 0, the line is `0 b'{\"event_id\": …'`. You may add more to it, "
+    "such as `message.key()` or `message.timestamp()`.",
     stub="def mob(reader, show, until):\n"
     "    while not until():\n"
     "        message = reader.poll(0.1)\n"
     "        ...  # your code\n",
     cases=[
-        case("Each record has one line, by `show`, when it arrives: its offset, which is 7 for "
-             "the first one here, and its value as it is.",
+        case("Show one line for each record when it arrives: its offset, which is 7 for the first "
+             "record here, and its value, unchanged.",
              [("Page", 10_200), ("Action", 10_400), ("Page", 11_100)]),
-        case("`poll` returns None if nothing came for a tenth of a second. Then the loop asks "
-             "again.", [None, ("Page", 10_200), None, None, ("Page", 11_100)]),
-        case("The first record is half a click. Raw means: its bytes, whatever they are.",
+        case("`poll` returns None if no record arrives in a tenth of a second. Poll again.",
+             [None, ("Page", 10_200), None, None, ("Page", 11_100)]),
+        case("The first record is half a click. Show its raw bytes, whatever they are.",
              [HALF, ("Page", 10_200)]),
-        case("The first record is empty: a value of no bytes is a value, too.",
+        case("The first record's value is empty. A value without bytes is a value, too.",
              [b"", ("Page", 10_200)]),
-        case("The second message is an error in place of a record: `message.error()` says so. "
-             "Raise it as `KafkaException`.", [("Page", 10_200), ERROR, ("Page", 11_100)]),
-        case("Nothing came, so there's nothing to show.", [None, None]),
+        case("The second message is an error in place of a record: `message.error()` returns the "
+             "error. Raise it in a `KafkaException`.", [("Page", 10_200), ERROR, ("Page", 11_100)]),
+        case("No record arrives, so there's nothing to show.", [None, None]),
     ],
     draw=draw,
     right=[
@@ -124,37 +124,37 @@ print_records = exercise(
         printing(lambda m: (m.offset(), m.value().decode())),
     ],
     wrong=[
-        wrong("It shows an error as if it were a record: `value()` has the error's text then. Ask "
-              "`message.error()` first, and raise it.", printing(at_error=None)),
-        wrong("It doesn't raise an error: it skips the error, or ends without a word. If the topic "
-              "isn't there, nobody ever gets to know.",
+        wrong("It shows an error as if it were a record, because `value()` returns the error's "
+              "text then. Check `message.error()` first, and raise the error.",
+              printing(at_error=None)),
+        wrong("It doesn't raise an error: it skips the error, or just ends. If the topic doesn't "
+              "exist, nobody ever learns about it.",
               printing(at_error=lambda error: False), printing(at_error=lambda error: True)),
-        wrong("`message.error()` isn't an exception, though it can be raised: no `except "
-              "Exception` catches it. Wrap it: `raise KafkaException(message.error())`.",
-              printing(at_error=raises_itself)),
-        wrong("It ends where `poll` returns None. That only means that nothing came just now: "
-              "`continue`.", printing(in_silence=True)),
-        wrong("It reads the value as JSON, and half a click ends the program. Print what's there, "
-              "before you believe in a format.", printing(lambda m: (json.loads(m.value()),)),
+        wrong("It raises `message.error()` itself. No `except Exception` catches it. Wrap it: "
+              "`raise KafkaException(message.error())`.", printing(at_error=raises_itself)),
+        wrong("It ends when `poll` returns None. That only means that no record has arrived just "
+              "now: `continue`.", printing(in_silence=True)),
+        wrong("It reads the value as JSON, so half a click ends the program. Print the raw bytes "
+              "before you trust a format.", printing(lambda m: (json.loads(m.value()),)),
               printing(lambda m: (m.offset(), json.loads(m.value())))),
         wrong("The parts of a message are methods: `message.offset()` and `message.value()`, with "
               "parentheses.",
               printing(lambda m: (m.offset, m.value))),
-        wrong("Each line needs two things, the offset and the value. One of them is missing.",
+        wrong("Each line needs the offset and the value. One of the two is missing.",
               printing(lambda m: (m.value(),)), printing(lambda m: (m.offset(),))),
-        wrong("It shows nothing. `print` and `return` write somewhere else: here a line goes to "
-              "the screen by `show`.", shows_nothing),
-        wrong("It collects the records and shows them when the loop has ended. This loop is to run "
-              "for years: show each one when it arrives.", printing(at_once=False)),
+        wrong("It shows nothing. Call `show`: `print` and `return` put nothing on that screen.",
+              shows_nothing),
+        wrong("It collects the records and shows them when the loop has ended. A stream doesn't "
+              "end, so show each record when it arrives.", printing(at_once=False)),
     ],
     hints=(
         "A poll has three outcomes: nothing, an error, a record. What does the loop do in each?",
-        "`continue` goes back to the loop's head. The message's parts are methods: `offset()`, "
-        "`value()`, `error()`.",
-        "First `if message is None`, then `if message.error()`, and below both "
+        "`continue` jumps back to the loop's head. Use the methods `offset()`, `value()` and "
+        "`error()`.",
+        "First `if message is None`, then `if message.error()`, and after both "
         "`show(message.offset(), message.value())`.",
     ),
-    discussion="Print first, whatever the topic: you see bytes, keys and times before you believe "
-    "anything about them. This loop ends at the first error, which is better than one that goes on "
-    "in silence. It keeps no state at all.",
+    discussion="Whatever the topic, print its records first: you see the bytes before you believe "
+    "anything about them. This loop ends at the first error, which is better than a loop that "
+    "ignores errors. It keeps no state at all.",
 )  # fmt: skip

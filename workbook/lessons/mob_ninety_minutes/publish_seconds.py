@@ -76,11 +76,11 @@ publish_seconds = exercise(
     called="publish_seconds",
     rehearse=published_by,
     name="4. Publish to the metrics topic",
-    task="Edit the program: instead of showing a complete second, it publishes it, so that others "
-    "get it. It has confluent-kafka's `producer` and the name of the topic, `metrics`, in place of "
-    "`show`. The record's key is the second and its value the count, both as decimal text: "
-    "`producer.produce(topic, key=..., value=...)`. `produce` only puts a record into a queue, so "
-    "when the loop has ended, the program waits until all are sent: `producer.flush()`.\n\n"
+    task="Edit the program: instead of showing a complete second, it publishes the second for "
+    "others. In place of `show` it gets confluent-kafka's `producer` and the name of the topic, "
+    "`metrics`. The record's key is the second and its value is the count, both as decimal text: "
+    "`producer.produce(topic, key=..., value=...)`. `produce` only puts a record into a queue. So "
+    "when the loop has ended, wait until all records are sent: `producer.flush()`.\n\n"
     "Page views in the seconds 10, 10, 11 and 12 send key `10`, value `2`, and key `11`, value "
     "`1`.",
     stub="def mob(reader, producer, metrics, until):\n"
@@ -100,7 +100,7 @@ publish_seconds = exercise(
              [*pages(10_100), None, ("Action", 11_200), None, *pages(11_900, 12_300), None],
              "metrics.k3f9"),
         case("Second 10 is still open, so nothing is published.", pages(10_200, 10_300), "metrics"),
-        case("An error in place of a record is still to be raised.",
+        case("Still raise an error that arrives in place of a record.",
              [*pages(10_000, 11_000), ERROR], "metrics"),
         case("Second 10 has 99 page views, second 11 has 100: all of them count.",
              pages(*range(10_010, 12_050, 10)), "metrics"),
@@ -111,35 +111,36 @@ publish_seconds = exercise(
         publishing(lambda s, v: {"key": str(s), "value": str(v), "on_delivery": print}),
     ],
     wrong=[
-        idea("Key and value are swapped: the key is the second. (Without names, the second "
-             "argument of `produce` is the value and the third is the key.)",
+        idea("Key and value are swapped: the key is the second. Without names, the second "
+             "argument of `produce` is the value.",
              record=lambda second, views: (str(second), str(views))),
-        idea("The key is missing. By the key a reader knows which second the count belongs to.",
+        idea("The key is missing. The key tells a reader which second the count belongs to.",
              record=lambda second, views: (str(views),)),
-        idea("It always writes to `metrics`, in quotes. The topic's name is what the variable "
-             "`metrics` holds.",
+        idea("It always writes to a topic named `metrics`, because the name is in quotes. Use the "
+             "variable `metrics`.",
              record=lambda s, v: {"topic": "metrics", "key": str(s), "value": str(v)}),
         idea("It publishes the open second after each page view. Publish it once, when another "
              "second begins.", rule=shows_each),
-        idea("When the loop ends it publishes the open second, too. It isn't complete: a restart "
-             "may bring more of it, and a part would stand as the whole.",
+        idea("When the loop ends it publishes the open second, too. That second isn't complete: "
+             "more of its page views may arrive, and a part would look like the whole count.",
              rule=shows_the_open_one),
         idea("It doesn't remove a second that it has published, so its count continues in the "
              "next.", rule=lambda seconds: in_two_variables(seconds, removes=False)),
-        wrong("It doesn't wait for the queue when the loop has ended: what `produce` has put there "
-              "is lost. Call `flush()` behind the loop, without a 0.",
+        wrong("It doesn't wait for the queue when the loop has ended, so the records that are "
+              "still in the queue are lost. Call `flush()` after the loop, without a 0.",
               publishing(ends=lambda producer: None),
               publishing(ends=lambda producer: producer.flush(0))),
     ],
     hints=(
-        "One line shows. What does it know, and what does a record need? And what is to be done "
-        "behind the loop?",
-        "`popitem()` gives a pair: give its parts names. Kafka takes text or bytes, not an int.",
-        "`done, count = views.popitem()`, and below it `producer.produce(metrics, key=str(done), "
-        "value=str(count))`. The last line, outside the loop, is `producer.flush()`.",
+        "One line calls `show`. Which two numbers does it show, and where do they belong in a "
+        "record? And what has to be done after the loop?",
+        "`popitem()` returns a pair: assign it to two names. Kafka takes text or bytes, not an "
+        "int.",
+        "Write `done, count = views.popitem()`, and below it `producer.produce(metrics, "
+        "key=str(done), value=str(count))`. The last line, after the loop, is `producer.flush()`.",
     ),
-    discussion="A metric of the same second gets the same key, so whoever reads the topic can keep "
-    "the last value of each: published twice it does no harm. A weakness stays: nobody looks "
-    "whether the broker has taken the record. And this program remembers no place: started again, "
-    "it reads and publishes everything once more.",
+    discussion="All metrics of a second have the same key, so a reader can keep the last value of "
+    "each second, and a metric that is published twice does no harm. But nobody checks whether the "
+    "broker has taken the record. And the program doesn't remember its offset: after a restart it "
+    "reads and publishes everything once more.",
 )  # fmt: skip

@@ -52,11 +52,12 @@ on_spark = frame_exercise(
     views_per_name,
     name="Views per name on Spark",
     task="Write a function from a DataFrame of clicks (`offset`, `event_id`, `click_type`, `name`, "
-    "`timestamp`) to one with the page views of each name: columns `name` and `views`. Only rows "
-    "of the type `Page` count, and each of them does, even one that came before. A record that is "
-    "no click has null in all columns but `offset`. Two views of /home and one of /shoes give the "
-    "rows `/home, 2` and `/shoes, 1`, in any order. It runs on a stream later, so it must leave "
-    "running to the caller.",
+    "`timestamp`) to a DataFrame with the page views of each name. Its columns are `name` and "
+    "`views`. Only rows whose `click_type` is `Page` count, and every such row counts, even if "
+    "the same click was delivered before. A record that is no click has null in all columns "
+    "except `offset`. Two views of /home and one of /shoes give the rows `/home, 2` and "
+    "`/shoes, 1`, in any order.\n\n"
+    "Later your function runs on a stream, so it only describes the query; the caller starts it.",
     schema="offset BIGINT, event_id BIGINT, click_type STRING, name STRING, timestamp BIGINT",
     cases=[
         case("/home has two views, and /shoes has one.",
@@ -66,11 +67,11 @@ on_spark = frame_exercise(
         case("Only the type `Page` itself is a page view.",
              click(5), click(6, "Action", "/shoes"), click(7, "PageLeave", "/hats"),
              click(8, "Hover", "/hats"), click(9, "page", "/socks")),
-        case("`Start` is a page, though it has no slash, and `start` is another one. A name stays "
-             "as it is.", click(10, name="Start"), click(11, name="start")),
+        case("`Start` is a page, although it has no slash, and `start` is another page. Don't "
+             "change a name.", click(10, name="Start"), click(11, name="start")),
         case("A record that isn't a click doesn't count.", (12, None, None, None, None), click(13)),
-        case("A view whose time is missing is a row of the type `Page`, too.", click(16, at=None)),
-        case("The second view was a day later. A name has one row.",
+        case("A page view without a time is a page view, too.", click(16, at=None)),
+        case("The second view was a day later. Each name still has one row.",
              click(14), click(15, at=NOON + 86_400_000)),
     ],
     draw=draw,
@@ -79,20 +80,20 @@ on_spark = frame_exercise(
         wrong("It counts actions or other clicks, too. Keep only the rows whose `click_type` is "
               "equal to `Page`.", counted("click_type IS NOT NULL"), counted("true"),
               counted("click_type <> 'Action'"), counted("click_type LIKE 'Page%'")),
-        wrong("It judges by the name: a page need not begin with a slash, and the name of an "
-              "action may. The kind of a click is in `click_type`.", counted("name LIKE '/%'"),
+        wrong("It decides by the name. But a page's name need not begin with a slash, and an "
+              "action's name may begin with one. The kind of click is in `click_type`.",
+              counted("name LIKE '/%'"),
               counted("click_type = 'Page' AND name LIKE '/%'")),
-        wrong("A type is written `Page`, with a capital letter; `page` is another one.",
+        wrong("The type is `Page`, with a capital letter; `page` is another type.",
               counted("click_type = 'page'"), counted("lower(click_type) = 'page'")),
-        wrong("It returns no row at all. Is a filter never true? A comparison with null is never "
-              "true.",
+        wrong("It returns no row at all. Is its filter ever true? A comparison with null never is.",
               counted("click_type = NULL"), counted("false")),
-        wrong("It drops duplicates or counts distinct values. That has a price on a stream, and "
-              "here every row counts, also of an event that was delivered twice.",
+        wrong("It drops duplicates or counts distinct values. On a stream that needs more state, "
+              "and here every row counts, even if an event was delivered twice.",
               counted(of=lambda pages: pages.dropDuplicates(["event_id"])),
               counted(views="count(DISTINCT event_id)")),
-        wrong("Names without a page view appear with 0. Filter before you group: on a stream each "
-              "name that is kept costs state.",
+        wrong("Names without a page view have a row with 0. Filter before you group: on a stream, "
+              "every name that you keep needs state.",
               counted("true", views="count_if(click_type = 'Page')"),
               counted("true", views="sum(int(click_type = 'Page'))")),
         wrong("A name has several rows, because you group by more than the name.",
@@ -100,14 +101,12 @@ on_spark = frame_exercise(
               counted(by=["window(timestamp_millis(timestamp), '1 day')"])),
     ],
     hints=(
-        "It takes three steps: which rows stay, what belongs together, what is counted.",
-        "Use `where` for the rows, then `groupBy` and a count; give its column the name that is "
-        "asked for.",
-        "`pages.groupBy('name').count().withColumnRenamed('count', 'views')` counts; `pages` is "
-        "for you.",
+        "It takes three steps: choose the rows, put the rows of a name together, and count them.",
+        "Use `where` to choose the rows, then `groupBy` and a count. Name its column `views`.",
+        "`pages.groupBy('name').count().withColumnRenamed('count', 'views')` counts the rows.",
     ),
-    discussion="The function opens no session and no topic, so the same lines run over this small "
-    "table and over an endless stream. On a stream the counts are Spark's state.\n\n"
-    "There is no window: each name stays in the state for ever, and a visitor who makes up names "
-    "makes it grow (chapter 02 bounds it).",
+    discussion="The function opens no session and no topic, so the same lines run on this small "
+    "table and on an endless stream. On a stream, the counts are Spark's state.\n\n"
+    "There is no window, so each name stays in the state for ever, and a visitor who invents "
+    "names makes the state grow. Chapter 02 bounds it.",
 )  # fmt: skip

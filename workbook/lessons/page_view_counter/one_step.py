@@ -71,10 +71,10 @@ def draw(random, size):
     return count, json.dumps(shuffled, separators=separators).encode()
 
 
-ONLY_THE_TYPE = "Only the `click_type` says whether it's a page view, and it's equal to `Page`."
+ONLY_THE_TYPE = "A click is a page view if its `click_type` is equal to `Page`, and only then."
 NO_CLICK = (
-    "This record is no click. Here the step may raise an error, which the loop catches, or return "
-    "the count as it is. Any other value would spoil the count for ever."
+    "This record is no click. The step may raise an error, which the loop catches, or return the "
+    "count unchanged. Any other value would make the count wrong for ever."
 )
 
 one_step = exercise(
@@ -82,15 +82,15 @@ one_step = exercise(
     rehearse=looped,
     name="One step",
     task="Write the step that takes the count so far and the value of one record, and returns the "
-    "next count. The value is JSON in bytes, which `json.loads` reads. Only clicks of the "
-    '`click_type` "Page" count: one of them after 7 gives 8, and any other click after 7 leaves '
-    "7. Where the value is no click, the step may raise an error: the loop will catch it.",
+    "next count. The value is JSON in bytes, which `json.loads` reads. Only clicks whose "
+    '`click_type` is "Page" count: after 7, such a click gives 8, and any other click gives 7 '
+    "again. If the value is no click, the step may raise an error: the loop will catch it.",
     cases=[
-        case("A page view makes the count one larger.",
+        case("A page view adds 1 to the count.",
              7, b'{"event_id":1,"click_type":"Page","name":"/home"}'),
         case("The first page view makes the count 1.",
              0, b'{"event_id":1,"click_type":"Page","name":"/home"}'),
-        case("An action leaves the count as it is.",
+        case("An action doesn't change the count.",
              7, b'{"event_id":2,"click_type":"Action","name":"add-to-basket"}'),
         case("The count so far may be any number.",
              99, b'{"event_id":1,"click_type":"Page","name":"/home"}'),
@@ -98,7 +98,7 @@ one_step = exercise(
         case(ONLY_THE_TYPE, 7, b'{"event_id":3,"click_type":"Action","name":"Page"}'),
         case(ONLY_THE_TYPE, 7, b'{"event_id":4,"click_type":"Page","name":"shoes"}'),
         case(ONLY_THE_TYPE, 7, b'{"event_id":5,"click_type":"PageLeave","name":"/home"}'),
-        case("JSON allows blanks, and its fields may have any order.",
+        case("JSON allows blanks, and the fields may be in any order.",
              7, b'{ "name": "/home", "click_type" : "Page", "event_id": 6 }'),
         case("JSON has its own words: `null`, `true` and `false`. `json.loads` knows them.",
              7, b'{"event_id":7,"click_type":"Page","tab_id":null,"mobile":true}'),
@@ -113,32 +113,32 @@ one_step = exercise(
               lambda count, value: count + 1),
         wrong("It counts the other clicks and leaves out the page views: the condition is "
               "inverted.", stepping(lambda kind: kind != "Page")),
-        wrong("It forgets the count that it was given, and starts again at each page view.",
+        wrong("It ignores the count that it was given, and starts again at each page view.",
               stepping(page=lambda count: 1)),
-        wrong("A page view leaves the count as it is. Is the condition ever true? The type is "
-              "`Page`, with a capital letter, and `json.loads` has to read the bytes first. And is "
-              "the new count returned?", lambda count, value: count,
+        wrong("A page view doesn't change the count. Is the condition ever true? The type is "
+              "`Page`, with a capital letter, and `json.loads` has to read the bytes first. And "
+              "does the step return the new count?", lambda count, value: count,
               stepping(lambda kind: kind == "page")),
         wrong("There are more types than `Page` and `Action`, such as `PageLeave`. Compare the "
               'whole type: `== "Page"`.', stepping(lambda kind: kind != "Action"),
               stepping(lambda kind: kind.startswith("Page")),
               stepping(lambda kind: kind.lower() == "page")),
-        wrong("It searches in the text. JSON has many ways to write one click, and a name may "
-              "contain any word: read it with `json.loads`, and ask for `click_type`.",
+        wrong("It searches the text for a word. JSON has many ways to write one click, and a name "
+              "may contain any word: read it with `json.loads`, and compare its `click_type`.",
               searching("Page"), searching('"click_type":"Page"')),
         wrong("JSON isn't Python: `eval` and `literal_eval` don't know `null` and `true`, and "
-              "`eval` runs whatever a stranger has sent. Read it with `json.loads`.",
+              "`eval` runs any code that a stranger has sent. Read the value with `json.loads`.",
               stepping(read=eval), stepping(read=lambda value: ast.literal_eval(value.decode()))),
     ],
     hints=(
-        "The value is text in JSON. What do you have once it's read, and where does it say which "
-        "kind of click it was?",
-        "`json.loads` makes a dictionary of it, and its kind is under `click_type`. Whatever the "
-        "kind, a number has to come back.",
-        'For a page, `json.loads(value)["click_type"]` is `"Page"`, and `count + 1` comes back. '
-        "And otherwise?",
+        "The value is text in JSON. What kind of object do you get when you read it, and which of "
+        "its fields says whether the click is a page view?",
+        "`json.loads` turns the value into a dictionary, which has the kind of click under "
+        "`click_type`. The step has to return a number for every kind.",
+        'For a page view, `json.loads(value)["click_type"]` is `"Page"`, and the step returns '
+        "`count + 1`. What does it return otherwise?",
     ),
-    discussion="The step keeps nothing by itself: all that is known stands in `count`, which the "
-    "caller holds. So it is easy to test, and whoever loses the number loses everything.\n\n"
-    "It believes each click: one that is delivered twice is counted twice (chapter 04).",
+    discussion="The step keeps nothing itself: the whole state is `count`, and the caller holds "
+    "it. So the step is easy to test. But a caller who loses this number loses everything.\n\n"
+    "The step trusts every record: a click that is delivered twice counts twice (chapter 04).",
 )  # fmt: skip

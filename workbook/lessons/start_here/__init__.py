@@ -8,36 +8,35 @@ from workbook.views import pipeline as draw
 
 next_offset = choice(
     name="The next offset",
-    task="A partition begins at offset 0, and its end is 5. One more record arrives in it. Which "
-    "offset does that record get, and how many records were there before?",
+    task="A partition begins at offset 0, and its end is 5. One more record arrives. Which offset "
+    "does that record get, and how many records were in the partition before?",
     options=(
         Option("offset 5, and 5 records are in the partition"),
         Option(
             "offset 6, and 5 records are in the partition",
-            "Count from 0: the five records have the offsets 0, 1, 2, 3 and 4.",
+            "Offsets begin at 0: the five records have the offsets 0, 1, 2, 3 and 4.",
         ),
         Option(
             "offset 5, and 6 records are in the partition",
-            "The end is no record yet: it is the place of the next one. Count from 0.",
+            "There is no record at the end yet: it's the next record's offset. Count from 0.",
         ),
         Option(
             "offset 0, and the records move up by one",
-            "Records are appended at the end, and an offset never changes.",
+            "Records are appended at the end, and the offset of a record never changes.",
         ),
         Option(
             "an offset that depends on the other partitions",
-            "Each partition counts by itself: the offset 5 exists in every partition that is "
-            "long enough.",
+            "Each partition counts its own records: any of them can have an offset 5.",
         ),
     ),
     hints=(
-        "The first record of a partition has the offset 0. Which one has the fifth?",
-        "`end` is where the next record goes; the one before it is the last that is there.",
-        "Offsets 0 to 4 are taken, by five records.",
+        "The first record of a partition has the offset 0. Which offset does the fifth have?",
+        "`end` is the offset of the next record, so the last record is one before it.",
+        "Five records have the offsets 0 to 4.",
     ),
-    discussion="`end - begin` is how many offsets are used. It is the number of records only while "
-    "nothing was removed from the middle: compacted topics (chapter 20) and transactions "
-    "(chapter 04) leave gaps. An offset names a record only together with topic and partition.",
+    discussion="`end - begin` is the number of offsets in use. It's the number of records only if "
+    "there are no gaps; compacted topics (chapter 20) and transactions (chapter 04) leave gaps. "
+    "An offset identifies a record only together with the topic and the partition.",
     variable="answer",
 )
 

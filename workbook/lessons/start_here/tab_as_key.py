@@ -55,18 +55,19 @@ tab_as_key = exercise(
     key_of,
     rehearse=produced,
     name="The tab as key",
-    task="Write the function that gives a click its key. It gets the click as a dictionary and "
-    'returns the tab\'s id, which is a text, as bytes in UTF-8: `{"event_id": 1, "tab_id": '
-    '"tab-7"}` gives `b"tab-7"`. Some clicks have no `tab_id`, or None in it. They get no key: '
-    "return None, and the partitioner places them by chance.",
+    task="Write the function that returns the key of a click. It gets the click as a dictionary "
+    'and returns the id of its tab, a text, as bytes in UTF-8: for `{"event_id": 1, "tab_id": '
+    '"tab-7"}` it returns `b"tab-7"`. In some clicks `tab_id` is missing or None. These clicks '
+    "have no key: return None, and the partitioner chooses a partition at random.",
     cases=[
         case("The key is the tab's id, as bytes.", click(1, tab_id="tab-7")),
-        case("This click has no `tab_id`. It gets no key: None. Only then does the partitioner "
-             "spread such clicks by chance.", click(2)),
-        case("The `tab_id` of this click is None. It gets no key, either.", click(3, tab_id=None)),
-        case("A tab's id may have letters beyond ASCII. In UTF-8, `ü` is two bytes.",
+        case("This click has no `tab_id`, so it has no key: return None. Only then does the "
+             "partitioner choose a partition at random.", click(2)),
+        case("The `tab_id` of this click is None, so it has no key, either.",
+             click(3, tab_id=None)),
+        case("A tab's id may contain letters beyond ASCII. In UTF-8, `ü` is two bytes.",
              click(4, tab_id="tab-ü")),
-        case("A tab's id stays as it is, with its capital letters and its blanks.",
+        case("Don't change a tab's id: keep its capital letters and its blanks.",
              click(5, tab_id=" tab-A ")),
         case("A tab's id may be any text.", click(6, tab_id="0279-a-long-one")),
     ],
@@ -76,25 +77,25 @@ tab_as_key = exercise(
         lambda click: click["tab_id"].encode("utf-8") if click.get("tab_id") else None,
     ],
     wrong=[
-        wrong("It returns the text. Kafka's keys are bytes: `encode` makes bytes out of a text.",
+        wrong("It returns a text. Kafka's keys are bytes, and `encode` turns a text into bytes.",
               lambda click: click.get("tab_id")),
         wrong("A click without a tab gets a key: an empty one, or the text `None`. All such clicks "
-              "would lie in one partition. Return None itself.",
+              "would land in one partition. Return None itself.",
               lambda click: str(click.get("tab_id")).encode(),
               lambda click: (click.get("tab_id") or "").encode(),
               lambda click: str(click.get("tab_id", "")).encode()),
-        wrong("The key isn't made of the tab's id alone. No other field says which tab it was.",
+        wrong("The key isn't the tab's id alone. No other field says which tab it was.",
               lambda click: json.dumps(click).encode(),
               lambda click: str(click).encode(), lambda click: click["browser"].encode(),
               lambda click: click["name"].encode(), lambda click: b"%d" % click["event_id"]),
         wrong("The key has quotation marks around it, because JSON puts them there. Encode the "
               "tab's id itself.", changed(lambda tab: json.dumps(tab).encode()),
               changed(lambda tab: json.dumps(tab, ensure_ascii=False).encode())),
-        wrong("It changes the tab's id: `strip` takes blanks away, and `lower` the capital "
-              "letters. Ids that differ are different tabs, and each has a key of its own.",
+        wrong("It changes the tab's id by `strip` or `lower`. Different ids are different tabs, "
+              "so they must have different keys.",
               changed(lambda tab: tab.strip().encode()), changed(lambda tab: tab.lower().encode()),
               changed(lambda tab: tab.strip().lower().encode())),
-        wrong("Its bytes aren't UTF-8, or some letters are lost. `encode()` alone gives UTF-8.",
+        wrong("Its bytes aren't UTF-8, or some letters are lost. `encode()` alone uses UTF-8.",
               changed(lambda tab: tab.encode("latin-1")),
               changed(lambda tab: tab.encode("ascii", "ignore")),
               changed(lambda tab: tab.encode("ascii", "replace"))),
@@ -102,14 +103,14 @@ tab_as_key = exercise(
               changed(lambda tab: b"tab_id")),
     ],
     hints=(
-        "There are two kinds of click: those with a tab and those without. What does each get?",
-        "`click.get(...)` gives None where a field is missing, and a text has a method that makes "
-        "bytes out of it.",
-        "`tab.encode()` makes the bytes. Ask first whether `tab` is None.",
+        "There are clicks with a tab and clicks without one. Which key does each kind get?",
+        "`click.get(...)` returns None if a field is missing. `str` has a method that returns "
+        "bytes.",
+        "`tab.encode()` returns the bytes. First check whether `tab` is None.",
     ),
-    discussion="From now on the partitioner works for you: equal bytes, the same partition, so a "
-    "tab's clicks stay in order. Clicks without a key are spread, which is fine as long as nobody "
-    "needs their order.\n\n"
-    "It holds while all producers use the same partitioner, and while the topic keeps its number "
-    "of partitions: with more of them the same hash gives another place.",
+    discussion="From now on the partitioner works for you: keys with equal bytes are in the same "
+    "partition, so the clicks of a tab stay in order. Clicks without a key are spread over all "
+    "partitions, which is fine as long as nobody needs their order.\n\n"
+    "This is true while all producers use the same partitioner and the topic keeps its number of "
+    "partitions: among more partitions, the same hash leads to another one.",
 )  # fmt: skip

@@ -24,35 +24,35 @@ problems = (by_rule, per_second_on_spark)
 recall = Recall(
     Question(
         "00",
-        "Two clicks lie in one partition, at the offsets 7 and 8. What do you know?",
+        "Two clicks are in one partition, at the offsets 7 and 8. What do you know?",
         (
             Option("the one at 7 was appended before the one at 8"),
             Option(
                 "the one at 7 happened before the one at 8",
-                "Offsets keep the order of appending. When a click happened stands in the click "
-                "itself.",
+                "The offset is the order in which the broker appended the clicks. Only the "
+                "click itself says when it happened.",
             ),
             Option(
-                "they are of one visitor",
-                "All clicks of a visitor are in one partition, and clicks of others as well.",
+                "both are from the same visitor",
+                "A partition contains all clicks of a visitor, but clicks of other visitors, too.",
             ),
         ),
     ),
     Question(
         "01",
         "A loop counts in a variable, and its consumer group commits. It ends, and starts again. "
-        "Where does it go on?",
+        "Where does it continue?",
         (
             Option("at the group's offset, with a count of 0"),
             Option(
                 "at the group's offset, with the count that it had",
-                "The offset was kept by the broker. The count was in the memory of a program that "
-                "has ended.",
+                "The broker has kept the offset, but the count was in the memory of a program "
+                "that has ended.",
             ),
             Option(
                 "at offset 0, with a count of 0",
-                "So it would without a commit, and with `auto.offset.reset` at `earliest`. A "
-                "committed offset comes first.",
+                "It would do so without a committed offset, if `auto.offset.reset` is "
+                "`earliest`. A committed offset takes precedence.",
             ),
         ),
     ),
@@ -62,14 +62,14 @@ recall = Recall(
         (
             Option("offsets, and the state that belongs to them"),
             Option(
-                "offsets only: it reads again from there to count anew",
-                "From there on only the new records would be counted. The counts so far are the "
-                "state, and it's kept, too.",
+                "only offsets: it reads from there and counts from 0",
+                "Then it would count only the new records. The counts so far are the state, and "
+                "the checkpoint keeps the state, too.",
             ),
             Option(
                 "the records that it has read",
-                "Those stay in Kafka. A checkpoint keeps how far they were read, and what was "
-                "made of them.",
+                "The records stay in Kafka. A checkpoint keeps the offsets up to which they "
+                "were read, and the state that was computed from them.",
             ),
         ),
     ),

@@ -123,79 +123,78 @@ AMONG = [*pages(10_100), *(click_at(at, "Action", "buy") for at in (10_500, 11_2
 by_rule = exercise(
     completed,
     name="Completed seconds",
-    task="Write the loop with a map from second to count. `clicks` are dictionaries, one by one in "
-    'the order in which they arrive: `click["click_type"]` is "Page" or "Action", and '
-    '`click["timestamp"]` the time in ms. When the second changes, `yield` the completed one as a '
-    "pair `(second, count)` and remove it from the map. Actions neither count nor change the "
-    "second; the last second is unfinished, so it isn't emitted. Page views in the seconds 10, 10, "
-    "11 and 12 give `(10, 2)` and `(11, 1)`.\n\n"
-    "If a late click brings second 10 back, that's a change too: 10 starts again at 1.",
+    task="Write the loop with a map from second to count. `clicks` yields dictionaries, in the "
+    'order in which the clicks arrive: `click["click_type"]` is "Page" or "Action", and '
+    '`click["timestamp"]` is the time in ms. When the second of the page views changes, `yield` '
+    "the completed second as a pair `(second, count)` and remove it from the map. Actions neither "
+    "count nor change the second. The last second is unfinished, so don't emit it. Page views in "
+    "the seconds 10, 10, 11 and 12 give `(10, 2)` and `(11, 1)`.\n\n"
+    "A late click that goes back to second 10 changes the second, too: 10 starts again at 1.",
     cases=[
-        case("The second changes twice, so two seconds are emitted, each with its own views.",
+        case("The second changes twice, so two seconds are emitted, each with its own page views.",
              pages(10_200, 10_900, 11_100, 12_000)),
-        case("One click completes nothing: its second goes on.", pages(10_200)),
-        case("Leave out the two actions, and only seconds 10, 10 and 12 are left.", AMONG),
+        case("One click completes nothing: its second is still open.", pages(10_200)),
+        case("If you skip the two actions, the seconds are 10, 10 and 12.", AMONG),
         case("An action before the first page view completes nothing.",
              [ACTION, *pages(10_000, 11_000)]),
         case("The second jumps from 11 to 14: one change, so one more pair.",
              pages(10_000, 11_000, 14_000)),
         case("The fourth click is late. Second 10 was emitted and removed, so it starts again at "
-             "1, and each change emits, also the change back.",
+             "1. Each change emits a pair, and so does the change back.",
              pages(10_100, 10_200, 11_000, 10_800, 11_500, 12_000)),
-        case("The third click is an hour late. However late it is, it counts, and the change back "
-             "emits: the rule says nothing of a limit.",
-             pages(3_710_000, 3_720_000, 10_500, 3_721_000)),
-        case("The same click came twice, and both count. To leave out duplicates would take a "
-             "memory of its own, and nobody asks for it here.", pages(10_100, 10_100, 11_000)),
-        case("No clicks give no pairs.", []),
-        case("A hundred seconds, two views in each, and a topic never ends. Each pair is emitted "
-             "at the click that completes it, and no more than the unfinished second is kept.",
+        case("The third click is an hour late. It counts, and the change back emits a pair: the "
+             "rule has no limit.", pages(3_710_000, 3_720_000, 10_500, 3_721_000)),
+        case("The same click arrives twice, and both count. To drop duplicates, the loop would "
+             "have to remember more, and the task doesn't ask for it.",
+             pages(10_100, 10_100, 11_000)),
+        case("Without clicks there are no pairs.", []),
+        case("A hundred seconds with two page views each, and a topic never ends. Emit each pair "
+             "at the click that completes it, and keep only the unfinished second.",
              pages(*range(10_000, 110_000, 500))),
     ],
     draw=draw,
     rehearse=rehearse,
     right=[rule()],
     wrong=[
-        wrong("The pairs are right, but they're emitted later than they could be, and a topic "
-              "never ends. `yield` each pair at the click that completes it, within the loop.",
+        wrong("The pairs are right, but they're emitted too late, and a topic never ends. `yield` "
+              "each pair within the loop, at the click that completes it.",
               lambda clicks: list(completed(clicks)), lambda clicks: iter(list(completed(clicks))),
               lambda clicks: (one for one, _ in pairwise(rule(last=True)(clicks)))),
-        wrong("The pairs are right, but what it keeps grows with the clicks, and a topic never "
-              "ends. Remove what is completed: the unfinished second is all that is needed.",
+        wrong("The pairs are right, but its memory grows with every click, and a topic never ends. "
+              "Remove each completed second: you need only the unfinished one.",
               keeps_all),
-        ideas("The completed second stays in the map. When a late click brings it back, its old "
-              "views are emitted once more; and the map grows for ever.",
+        ideas("The completed second stays in the map. When a late click goes back to it, its old "
+              "page views are emitted once more. And the map grows for ever.",
               removes_nothing),
         ideas("The click that changes the second isn't counted. It does two things: it completes "
-              "the old second, and it is the first view of the new one.",
+              "the old second, and it is the first page view of the new second.",
               rule(fresh=-1)),
-        ideas("It emits the last second too. Another click may still come in that second: as long "
-              "as no other second has begun, it is unfinished.", rule(last=True)),
-        ideas("It doesn't leave the actions out. They neither count nor change the second.",
+        ideas("It emits the last second, too. Another click of that second may still arrive: the "
+              "second is unfinished until another one begins.", rule(last=True)),
+        ideas("It doesn't skip the actions. They neither count nor change the second.",
               rule(counts=any_click), rule(changes=any_click),
               rule(counts=any_click, changes=any_click)),
-        ideas("It waits for a larger second. Here every change completes the second before it, "
-              "also a change back to an earlier one.",
+        ideas("It waits for a later second. Here every change completes the second before it, even "
+              "a change back to an earlier second.",
               rule(change=lambda old, new: new > old)),
-        ideas("At the first click it emits a second that never was. No second comes before the "
-              "first one, so nothing is completed yet.",
+        ideas("At the first click it emits a second that never existed. There's no second before "
+              "the first one, so nothing is complete yet.",
               rule(start=0), rule(start=None)),
-        ideas("A second is the timestamp divided by 1000, without the rest. Use `//`.",
+        ideas("A second is the timestamp divided by 1000, without the remainder. Use `//`.",
               rule(lambda click: click["timestamp"] / 1000),
               rule(lambda click: round(click["timestamp"] / 1000))),
     ],
     hints=(
         "Go through the example with a pencil. What is in the map before and after each click? At "
-        "which clicks do you emit, and why not at the first?",
-        "A click's second is its timestamp, divided by 1000 without the rest (`//`). For a page "
-        "view ask first whether there's an older second in the map that is now complete; then "
-        "count the click, in any case.",
-        "`if counts and second not in counts:` is the change, and false at the first click. "
-        "`counts.popitem()` removes the pair and returns it.",
+        "which clicks do you emit a pair, and why not at the first one?",
+        "A click's second is its timestamp, divided by 1000 without the remainder (`//`). For a "
+        "page view, first ask whether the map contains another second, which is now complete. "
+        "Then count the page view in any case.",
+        "`if counts and second not in counts:` recognizes the change, and is false at the first "
+        "click. `counts.popitem()` removes the pair and returns it.",
     ),
-    discussion="The map holds one second at a time, however long the stream is: removing is what "
-    "keeps the state small. And an empty map means that nothing came before, so there's no second "
-    "0 to emit. (Whoever starts with `current = 0` must remember that 0 means nothing yet.)\n\n"
-    "A weakness stays. A late click makes the second change back: second 10 is emitted twice, and "
-    "no pair says that it's only a part. The chapter meets another one soon.",
+    discussion="The map contains one second at a time, however long the stream is, because each "
+    "completed second is removed. The first click finds an empty map, so it emits nothing.\n\n"
+    "A weakness remains. After a late click, second 10 is emitted twice, and neither pair says "
+    "that it is only a part of the count. You'll meet another weakness soon.",
 )  # fmt: skip
