@@ -47,13 +47,13 @@ BARE = {
     "10_merge_by_key": (
         "Consumer(", ".poll(", "auto.offset.reset", "enable.auto.commit", "enable.partition.eof",
         "produce(", "partitioner", "readStream", "from_json", "StatefulProcessor",
-        "transformWithState", "RocksDBStateStoreProvider", ".join(", "outputMode", "trigger",
-        "foreachBatch", "checkpointLocation",
+        "transformWithState", "RocksDBStateStoreProvider", ".join(", "withWatermark", "BETWEEN",
+        "outputMode", "trigger", "foreachBatch", "checkpointLocation",
     ),
     "11_event_time_timeout": (
-        "Producer(", "produce(", "Consumer(", "assign", ".poll(", "readStream", "from_json",
-        "withWatermark", "StatefulProcessor", "transformWithState", "registerTimer",
-        "handleExpiredTimer", "EventTime", "outputMode", "foreachBatch", "checkpointLocation",
+        "Producer(", "produce(", "Consumer(", "assign", ".poll(", "readStream", "StatefulProcessor",
+        "TwsTester", "transformWithState", "RocksDBStateStoreProvider", "outputMode",
+        "foreachBatch", "checkpointLocation",
     ),
     "12_clamp": (
         "Producer(", "produce(", "Consumer(", "assign", ".poll(", ".pause(", ".resume(",

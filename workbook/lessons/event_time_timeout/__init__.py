@@ -9,11 +9,11 @@ from workbook.views import pipeline as draw
 
 tracking, orders = draw.topic("tracking", 4), draw.topic("orders", 4)
 by_hand = draw.loop("merge and time out", state="visits, clock")
-on_spark = draw.query("merged_visits", state="visits, clock")
+on_spark = draw.query("ByPartition", state="visits, clock")
 
 paths = (
     (draw.producer("the shop"), tracking, by_hand, draw.sink("complete")),
-    (draw.producer("the cash desk"), orders, by_hand),
+    (draw.producer("checkout"), orders, by_hand),
     (tracking, on_spark, draw.sink("emitted")),
     (orders, on_spark),
 )
@@ -25,46 +25,47 @@ recall = Recall(
         "02",
         "A query has a watermark with a delay of five seconds. What is the watermark?",
         (
-            Option("the newest event time that was seen, less five seconds"),
+            Option("the newest event time so far, minus five seconds"),
             Option(
-                "the time on the wall, less five seconds",
-                "Nobody looks at the wall. Where no event comes, a watermark stands still.",
+                "the time on the wall, minus five seconds",
+                "The watermark doesn't follow a wall clock. Without new events it doesn't move.",
             ),
             Option(
-                "the newest arrival, less five seconds",
-                "Arrival is when the broker took a record. The watermark goes by the event's own "
-                "time.",
+                "the newest time of arrival, minus five seconds",
+                "A record arrives when the broker stores it. The watermark follows the events' own "
+                "times.",
             ),
         ),
     ),
     Question(
         "05",
-        "A loop keeps a clock per partition, and completes a second when the slowest has passed "
-        "it. One partition falls silent. What happens?",
+        "A loop keeps a clock per partition, and completes a second once the slowest clock has "
+        "passed it. One partition gets no more records. What happens?",
         (
-            Option("nothing is completed any more"),
+            Option("no further second is completed"),
             Option(
-                "the others go on without it",
-                "Not by this rule: nobody knows whether it's empty or only slow.",
+                "the loop continues with the other partitions alone",
+                "The rule doesn't allow that, because the loop can't know whether the partition "
+                "is empty or only slow.",
             ),
             Option(
-                "its clock goes on with the others'",
-                "A clock moves by what its partition gives, and it gives nothing.",
+                "its clock moves together with the others",
+                "Only a partition's own records move its clock, and it gets none.",
             ),
         ),
     ),
     Question(
         "10",
-        "What does a merge by `combine` need to know about the order in which messages come?",
+        "What does a merge by `combine` need to know about the sequence in which messages arrive?",
         (
             Option("nothing"),
             Option(
-                "that tracking messages come before orders",
-                "An order may be first: the parts are combined the other way round, to the same.",
+                "that tracking messages arrive before orders",
+                "An order may be the first. `combine(a, b)` and `combine(b, a)` are equal.",
             ),
             Option(
-                "that messages of a visit come by event time",
-                "They're sorted when they're combined.",
+                "that the messages of a visit arrive by event time",
+                "`combine` sorts them, so they may arrive in any sequence.",
             ),
         ),
     ),

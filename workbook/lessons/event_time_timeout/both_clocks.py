@@ -51,68 +51,70 @@ def draw(random, size):
 both_clocks = exercise(
     business_clock,
     name="The clock of both topics",
-    task="`newest` maps a topic to the newest event time that it has given, in ms; a topic that "
-    "has given nothing isn't in it, and one that isn't merged may be. `topics` are all that are "
-    "merged. Write the function that returns the event time up to which **all** of these have "
-    "come, or `None` while that isn't known.\n\n"
+    task="`newest` maps the name of a topic to the newest event time (ms) among its messages so "
+    "far. A topic without a message isn't in it. `topics` lists the topics that are merged; "
+    "`newest` may contain others, too. Write a function that returns the event time which **all** "
+    "topics in `topics` have reached, or `None` while that isn't known.\n\n"
     '`{"tracking": 40, "orders": 25}` with `["tracking", "orders"]` gives `25`.',
     cases=[
-        case("Orders have come to 25. An order of 30 may still come, so nothing after 25 is "
-             "settled.", {"tracking": 40, "orders": 25}, BOTH),
-        case("Now tracking is behind: everything up to 12 has come from both.",
+        case("Orders have reached 25. An order of 30 may still arrive, so only the time up to 25 "
+             "is settled.", {"tracking": 40, "orders": 25}, BOTH),
+        case("Now tracking is behind: both topics have reached 12.",
              {"tracking": 12, "orders": 25}, BOTH),
-        case("Orders have given nothing yet. Nobody knows where they stand: there's no clock.",
+        case("There's no order yet, so the time that orders have reached isn't known.",
              {"tracking": 40}, BOTH),
-        case("Tracking has given nothing yet: there's no clock.", {"orders": 25}, BOTH),
-        case("Nothing has come from either: there's no clock.", {}, BOTH),
-        case("Orders stand at time 0. That's a time like any other: the clock is 0, not None.",
+        case("There's no tracking message yet, so there's no clock.", {"orders": 25}, BOTH),
+        case("Neither topic has a message yet, so there's no clock.", {}, BOTH),
+        case("Orders have reached time 0. That's a time like any other: the clock is 0, not None.",
              {"tracking": 40, "orders": 0}, BOTH),
-        case("Tracking stands at time 0. That's a time like any other, and the smaller one.",
+        case("Tracking has reached time 0. That's a time like any other, and the smaller one.",
              {"tracking": 0, "orders": 40}, BOTH),
-        case("Both have come to 30.", {"tracking": 30, "orders": 30}, BOTH),
-        case("`audit` is another topic, which isn't merged: it holds nobody back.",
+        case("Both have reached 30.", {"tracking": 30, "orders": 30}, BOTH),
+        case("`audit` isn't merged, so it doesn't hold the clock back.",
              {"tracking": 40, "orders": 25, "audit": 3}, BOTH),
-        case("Orders have given nothing yet; `audit` doesn't stand in for them.",
+        case("There's no order yet, and `audit` can't replace the orders.",
              {"tracking": 40, "audit": 3}, BOTH),
-        case("Three topics: the slowest decides.",
+        case("Three topics are merged: the slowest decides.",
              {"tracking": 40, "orders": 33, "returns": 25}, [*BOTH, "returns"]),
-        case("Three topics are merged, and `returns` has given nothing yet.",
+        case("Three topics are merged, and `returns` has no message yet.",
              {"tracking": 40, "orders": 25}, [*BOTH, "returns"]),
-        case("These two topics are merged. They have come to 5 and 9.",
+        case("These two topics are merged. They have reached 5 and 9.",
              {"clicks": 9, "audit": 3, "returns": 5}, ["returns", "clicks"]),
-        case("Times of today, in ms since 1970: orders have come to the smaller one.",
+        case("Real times, in ms since 1970: orders have reached the smaller one.",
              {"tracking": 1_700_000_040_000, "orders": 1_700_000_025_000}, BOTH),
     ],
     draw=draw,
     right=[by_list, of_times(min)],
     wrong=[
-        wrong("It takes the topic that is ahead. The other one may still bring messages of earlier "
-              "times, and their visits would be emitted without them.",
+        wrong("It takes the topic that is ahead. The other topic may still deliver messages of "
+              "earlier times, and their visits would be emitted without them.",
               of_times(max), lambda newest, topics: max(newest.values(), default=None)),
-        wrong("A topic that has given nothing is left out. Where it stands isn't known, so neither "
-              "is the clock.", left_out),
-        wrong("Where a topic has given nothing, it takes some number in place of a time. Even 0 "
-              "is a time. Nothing is known there: return `None`.", instead(0),
+        wrong("It leaves out a topic without a message. The time that this topic has reached isn't "
+              "known, so the clock isn't known either.", left_out),
+        wrong("For a topic without a message it uses a number in place of a time. Even 0 is a "
+              "time. Return `None`, because the time isn't known.", instead(0),
               instead(float("inf")), of_times(min, otherwise=0)),
-        wrong("It raises an error where a topic has given nothing. Ask first whether it is in "
-              "`newest`, and return `None` if not.", of_times(min, lambda *_: True), instead(None)),
-        wrong("Time 0 is taken for nothing. It's a time like any other. Is an `if` asking whether "
-              "the number is true?",
+        wrong("It raises an error if a topic has no message yet. Ask first whether the topic is in "
+              "`newest`, and return `None` if it isn't.",
+              of_times(min, lambda *_: True), instead(None)),
+        wrong("It treats time 0 as if there were no time. 0 is a time like any other. Does an `if` "
+              "ask whether the number is true?",
               of_times(min, lambda newest, topics: all(map(newest.get, topics))),
               lambda newest, topics: business_clock(newest, topics) or None),
-        wrong("It looks at every topic in `newest`. One that isn't merged may be there, too: ask "
-              "for those in `topics`.",
+        wrong("It looks at every topic in `newest`. There may be topics that aren't merged: look "
+              "only at those in `topics`.",
               lambda newest, topics: min(newest.values()) if known(newest, topics) else None),
     ],
     hints=(
-        "One topic is at 40, another at 25. Up to which time is nothing more to be expected from "
-        "either?",
-        "First ask whether every topic is in `newest`. Then look for the slowest.",
+        "One topic has reached 40, the other 25. Up to which time can neither of them deliver "
+        "another message?",
+        "First ask whether every topic is in `newest`. Then find the slowest one.",
         "`all(topic in newest for topic in topics)` is the question, and "
         "`min(newest[topic] for topic in topics)` the answer.",
     ),
-    discussion="It's the watermark of two inputs: each has its own, and the smaller one counts. "
-    "Spark does the same with `multipleWatermarkPolicy=min`, its default, if each topic is a "
-    "stream of its own; a single `readStream` of both has one watermark, by the fastest.\n\n"
-    "The price is that the slowest decides: a topic that stands still stops everybody.",
+    discussion="This is the watermark of two inputs: each has its own, and the smaller one counts. "
+    "Spark does the same by default if each topic is a stream of its own "
+    "(`multipleWatermarkPolicy=min`). If a single `readStream` reads both topics, it has one "
+    "watermark, which follows the fastest partition.\n\n"
+    "The price is that the slowest topic decides: if it stops, the clock stops.",
 )  # fmt: skip

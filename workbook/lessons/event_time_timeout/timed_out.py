@@ -68,70 +68,79 @@ def draw(random, size):
 timed_out = exercise(
     complete,
     name="Which visits are complete",
-    task="`visits` maps an `ssid` to the list of its messages so far, each a dictionary with a "
-    "`timestamp`. `clock` is what `business_clock` returned, perhaps `None`, and `timeout` is a "
-    "length of time, in the same unit. Any of these numbers may be 0, and a `timestamp` may be "
-    "negative. Return the list of the ssids that are complete: those whose newest message is more "
-    "than `timeout` before the clock. Sort them by the time of that message, and by ssid where "
-    "it's equal. Leave `visits` as it is.\n\n"
+    task="`visits` maps an `ssid` to the list of the visit's messages so far; each message is a "
+    "dictionary with a `timestamp`. `clock` is the result of `business_clock`, so it may be "
+    "`None`. `timeout` is a length of time in the same unit. Any of these numbers may be 0, and a "
+    "`timestamp` may be negative. A visit is complete if its newest message is more than "
+    "`timeout` before the clock. Return the list of the complete ssids, sorted by the time of "
+    "that message, and by ssid where the times are equal. Don't change `visits`.\n\n"
     '`{"v1": [{"timestamp": 5}], "v2": [{"timestamp": 40}]}` at clock 50 with time-out 20 gives '
     '`["v1"]`.',
     cases=[
-        case("At 50, `v1` has had no message for 45: it's complete.", of(v1=[5], v2=[40]), 50, 20),
-        case("Its newest message is of 33. Until 53 another one may come that belongs to it.",
+        case("At clock 50, `v1` has had no message for 45, so it's complete.",
+             of(v1=[5], v2=[40]), 50, 20),
+        case("The newest message of `v1` is of 33: it's open until the clock has passed 53.",
              of(v1=[5, 12, 33]), 50, 20),
-        case("Messages come in any order: the newest one is of 33.", of(v1=[33, 5]), 50, 20),
-        case("The newest message, of 33, is neither the first nor the last one that came.",
+        case("The list is in no fixed sequence: the newest message is of 33.",
+             of(v1=[33, 5]), 50, 20),
+        case("The newest message, of 33, is neither the first nor the last of the list.",
              of(v1=[5, 33, 12]), 50, 20),
-        case("`a` is open, and `v1` behind it is complete.", of(a=[45], v1=[5]), 50, 20),
-        case("Its newest message is ahead of the clock: it's open.", of(v1=[95]), 50, 20),
-        case("30 + 20 is 50, and the clock stands at 50: not passed yet.", of(v1=[30]), 50, 20),
-        case("29 + 20 is 49, and the clock has passed it.", of(v1=[29]), 50, 20),
-        case("All three are complete, and they're emitted by event time: 3, 11, 25.",
+        case("`a` is open, and `v1`, which follows it in `visits`, is complete.",
+             of(a=[45], v1=[5]), 50, 20),
+        case("The newest message of `v1` is ahead of the clock, so `v1` is open.",
+             of(v1=[95]), 50, 20),
+        case("30 + 20 is 50, and the clock is exactly 50: it hasn't passed 50 yet.",
+             of(v1=[30]), 50, 20),
+        case("29 + 20 is 49, and the clock, at 50, has passed it.", of(v1=[29]), 50, 20),
+        case("All three are complete, and sorted by event time: 3, 11, 25.",
              of(a=[25], b=[3], c=[11]), 60, 20),
-        case("Three visits are complete, two of them of one time: there the smaller ssid is first.",
+        case("Three visits are complete. Two have the same time, so the smaller ssid is first.",
              of(z=[7], a=[9], m=[7]), 60, 20),
-        case("Both are complete. A visit's time is that of its newest message: 20, then 30.",
+        case("Both are complete. A visit's time is that of its newest message: 20 in `b`, 30 in "
+             "`a`.",
              of(a=[1, 30], b=[20]), 60, 20),
-        case("As text, `v10` comes before `v7`.", of(v7=[7], v10=[7]), 60, 20),
-        case("There's no clock yet, so nothing is complete, whatever the messages say.",
+        case("Ssids are sorted as text, so `v10` is before `v7`.", of(v7=[7], v10=[7]), 60, 20),
+        case("There's no clock yet, so no visit is complete, however old its messages are.",
              of(v1=[-50], v2=[40]), None, 20),
-        case("A time-out of 0: the clock has passed 49, not 50.", of(v1=[49], v2=[50]), 50, 0),
+        case("The time-out is 0: the clock has passed 49, but not 50.",
+             of(v1=[49], v2=[50]), 50, 0),
         case("The clock is 0, a time like any other. The message is 30 before it.",
              of(v1=[-30]), 0, 20),
-        case("Nothing is open.", {}, 50, 20),
+        case("There is no open visit.", {}, 50, 20),
     ],
     draw=draw,
     right=[by_pairs, varied()],
     wrong=[
-        wrong("It looks at the visit's first or oldest message. The newest one decides: as long as "
-              "messages come, the visit goes on.", *deciding(min), *deciding(first)),
-        wrong("It looks at the message that came last. Between two topics there's no order: the "
-              "newest one may have come before.", *deciding(last)),
-        wrong("It's one step early: the newest message must be **more** than the time-out before "
-              "the clock.", *where(lambda time, clock, timeout: time + timeout <= clock)),
-        wrong("It forgets the time-out: a visit is complete only that much after its newest "
-              "message.", *where(lambda time, clock, timeout: time < clock)),
+        wrong("It looks at the visit's first or oldest message. The newest one decides, because a "
+              "visit stays open as long as messages arrive.", *deciding(min), *deciding(first)),
+        wrong("It looks at the last message of the list. Two topics are read in no fixed sequence, "
+              "so the newest message may be earlier in the list.", *deciding(last)),
+        wrong("It's one step too early: the newest message must be **more** than the time-out "
+              "before the clock.", *where(lambda time, clock, timeout: time + timeout <= clock)),
+        wrong("It ignores the time-out: a visit isn't complete until the time-out has passed since "
+              "its newest message.", *where(lambda time, clock, timeout: time < clock)),
         wrong("The condition is inverted: these are the visits that are still open.",
               *where(lambda time, clock, timeout: time + timeout >= clock)),
-        wrong("The visits are right, and their order isn't. Sort them by the time of their newest "
-              "message, the oldest first, and by ssid where that is equal.",
+        wrong("The visits are right, but not their sequence. Sort them by the time of their newest "
+              "message, the oldest first, and by ssid where the times are equal.",
               *(varied(order=order) for order in (as_opened, by(min), by(first), by(last))),
               varied(order=lambda ssid, times: max(times)), lambda *args: complete(*args)[::-1]),
-        wrong("0 is taken for nothing. A clock or a time-out of 0 is one like any other. Does an "
-              "`if` or an `or` ask whether a number is true?",
+        wrong("It treats 0 as if there were no clock or no time-out. 0 is a number like any other. "
+              "Does an `if` or an `or` ask whether a number is true?",
               lambda visits, clock, timeout: complete(visits, clock or None, timeout),
               lambda visits, clock, timeout: complete(visits, clock, timeout) if timeout else []),
     ],
     hints=(
-        "Which of a visit's messages decides whether it's over? And what must the clock have done?",
-        "First a dictionary from ssid to the newest time. Then the ones to keep, then the order.",
+        "Which message of a visit decides whether the visit is complete? And which time must the "
+        "clock have passed?",
+        "First make a dictionary from ssid to the visit's newest time. Then choose the complete "
+        "visits, and then sort them.",
         '`max(m["timestamp"] for m in messages)` is a visit\'s time. A sort key may be a tuple.',
     ),
-    discussion="It looks at every open visit, each time. That's what the original team had to do, "
-    "because Spark's `updateStateByKey` gave them nothing else; the chapter measures it. A timer "
-    "per visit, or segments of state that know their oldest and newest time, look at what is due "
-    "only.\n\n"
-    "A visitor who never pauses is never complete by this rule. The workbook's merge has a second "
-    "limit: a maximum age, counted from the oldest message.",
+    discussion="The function looks at every open visit each time it's called. The original team "
+    "had no choice, because Spark's `updateStateByKey` called their function for every key in "
+    "every micro-batch. With a timer per visit, or with state that is divided by time, a program "
+    "looks only at the visits that are due.\n\n"
+    "By this rule the visit of a visitor who never pauses is never complete. The workbook's merge "
+    "has a second limit: a maximum age, counted from the visit's oldest message.",
 )  # fmt: skip

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.merge_by_key.combine_parts import combine_parts
-from workbook.lessons.merge_by_key.totals_on_spark import totals_on_spark
 from workbook.views import pipeline as draw
 
 tracking, orders = draw.topic("tracking", 4), draw.topic("orders", 4)
@@ -13,57 +12,60 @@ on_spark = draw.query("combine, per ssid", state="visit")
 
 paths = (
     (draw.producer("the shop"), tracking, by_hand, draw.sink("visits")),
-    (draw.producer("the cash desk"), orders, by_hand),
+    (draw.producer("checkout"), orders, by_hand),
     (tracking, on_spark, draw.sink("merged")),
     (orders, on_spark),
 )
 
-problems = (combine_parts, totals_on_spark)
+problems = (combine_parts,)
 
 recall = Recall(
     Question(
         "00",
         "Two records of one topic have the same key, and both producers choose the partition by "
-        "the same hash. Where do they lie?",
+        "the same hash. Where are these records stored?",
         (
-            Option("in one partition"),
+            Option("in the same partition"),
             Option(
                 "in any two partitions",
-                "So it is without a key. With one, its hash modulo the number of partitions says "
-                "where.",
+                "That's true of records without a key. With a key, the hash of the key, modulo the "
+                "number of partitions, determines the partition.",
             ),
             Option(
                 "at one offset",
-                "Each record has an offset of its own; a key is no address.",
+                "Each record has an offset of its own, whatever its key is.",
             ),
         ),
     ),
     Question(
         "04",
-        "A producer that got no answer sends a record again, and the first one had arrived after "
-        "all. What may a reader meet, if the producer isn't idempotent?",
+        "A producer got no answer for a record, so it sends the record again. But the first one "
+        "had arrived. What may a reader find, if the producer isn't idempotent?",
         (
             Option("the same record twice"),
-            Option("nothing, because both are dropped", "Nobody drops what the broker has taken."),
+            Option(
+                "neither record, because both are dropped",
+                "The broker never drops a record because it has another one like it.",
+            ),
             Option(
                 "one record, because the broker compares values",
-                "It doesn't look at values. An idempotent producer numbers its records, and the "
-                "broker looks at the numbers.",
+                "The broker doesn't look at values. It recognises a repeated record by its number, "
+                "and only an idempotent producer numbers its records.",
             ),
         ),
     ),
     Question(
         "05",
-        "A loop reads all partitions of a topic. In which order does it get the records?",
+        "A loop reads all partitions of a topic. In which sequence does it get the records?",
         (
-            Option("in each partition by offset, between partitions as it happens"),
+            Option("by offset within each partition, in no fixed sequence between partitions"),
             Option(
                 "by event time",
-                "Nobody sorts by event time. Each fetch brings what a partition has next.",
+                "Nothing sorts the records by event time. A partition delivers them by offset.",
             ),
             Option(
                 "in the order in which they were sent, over all partitions",
-                "Only within a partition. Between them there's no order.",
+                "That sequence is kept within a partition only, not between partitions.",
             ),
         ),
     ),

@@ -64,71 +64,71 @@ def draw(random, size):
 combine_parts = exercise(
     combine,
     name="Combine two parts of a visit",
-    task="A part of a visit is a dictionary with its `ssid` and two lists, `tracking` and "
-    "`orders`. Each message is a dictionary, too: "
-    '`{"event_id": 7, "timestamp": 1700000000000, …}`, '
-    "with more fields that stay as they are. Write a function that combines two parts of one "
-    "visit: a new dictionary of the same form, "
-    "with all messages of both parts.\n\n"
-    "Each list is sorted by `timestamp`, and by `event_id` where that is equal, in both parts and "
-    "in the result. A message may be in both parts, since it may be delivered twice: then it's "
-    "there once. Within a list the `event_id` says which message it is; a tracking message and an "
-    "order may have the same one. Leave both parts as they are.\n\n"
-    'If `a` is older than `b`, and `b` than `c`: `{"ssid": "v1", "tracking": [a, c], "orders": '
-    '[]}` and `{"ssid": "v1", "tracking": [b, c], "orders": [o]}`, whichever is first, make '
-    '`{"ssid": "v1", "tracking": [a, b, c], "orders": [o]}`.',
+    task="A part of a visit is a dictionary: its `ssid`, and two lists of messages, `tracking` and "
+    "`orders`. A message is a dictionary with an `event_id`, a `timestamp` (ms) and other fields, "
+    "which stay as they are. Write a function that combines two parts of the same visit. It "
+    "returns a new part with all messages of both, and changes neither.\n\n"
+    "Each list is sorted by `timestamp`, and by `event_id` where timestamps are equal, in both "
+    "parts and in the result. A message that was delivered twice may be in both parts; the result "
+    "contains it once. Within a list, equal `event_id`s mean the same message. An order may have "
+    "the `event_id` of a tracking message.\n\n"
+    'If `a` is older than `b`, and `b` older than `c`: `{"ssid": "v1", "tracking": [a, c], '
+    '"orders": []}` and `{"ssid": "v1", "tracking": [b, c], "orders": [o]}` make '
+    '`{"ssid": "v1", "tracking": [a, b, c], "orders": [o]}`, whichever is the first.',
     cases=[
-        case("The visit has the form of its parts: an `ssid`, and two lists of messages with all "
-             "of their fields. Each topic numbers its own messages, so both may be number 1.",
+        case("The result has the form of its parts: an `ssid`, and two lists of messages with all "
+             "of their fields. Each topic numbers its own messages, so both may have number 1.",
              part([(1, 100)]), part([], [(1, 140)])),
         case("The first part has the latest message. The result is sorted by `timestamp`.",
              part([(3, 160)]), part([(1, 100), (2, 130)])),
-        case("Message 2 was delivered twice. It's in the visit once.",
+        case("Message 2 was delivered twice. The visit contains it once.",
              part([(1, 100), (2, 130)]), part([(2, 130), (3, 160)])),
-        case("Both messages happened in the same millisecond. The smaller `event_id` is first, "
-             "whichever part it's in, and 9 is smaller than 10.",
+        case("Both messages are of the same millisecond. The one with the smaller `event_id` is "
+             "first, whichever part it's in, and 9 is smaller than 10.",
              part([(10, 100)]), part([(9, 100)])),
-        case("Message 9 happened first, though message 2 has the smaller number.",
+        case("Message 9 happened first, although message 2 has the smaller number.",
              part([(9, 100)]), part([(2, 130)])),
-        case("Orders are combined in the same way, also while there's no tracking message.",
+        case("Orders are combined in the same way, even if there's no tracking message yet.",
              part([], [(5, 150)]), part([], [(2, 120), (5, 150), (6, 170)])),
-        case("Both parts are equal. Nothing is added.",
+        case("Both parts are equal, so the result is equal to either.",
              part([(1, 100)], [(7, 140)]), part([(1, 100)], [(7, 140)])),
-        case("One part is empty, so the visit is equal to the other part.",
+        case("The first part is empty, so the result is equal to the second.",
              part(), part([(1, 100)])),
     ],
     draw=draw,
     right=[by_sets, changed()],
     wrong=[
-        wrong("A message that was delivered twice is in the visit twice. Its `event_id` shows that "
-              "it's the same message.", changed(once=None), changed(once=None, order=None)),
-        wrong("The messages are in the order of the parts. Sort them by `timestamp`: two topics "
-              "have no order between them.", changed(order=None)),
-        wrong("Messages of the same millisecond are in the order of the parts, so `combine(a, b)` "
-              "and `combine(b, a)` differ. Sort by `event_id`, too.",
+        wrong("A message that was delivered twice is in the visit twice. Equal `event_id`s show "
+              "that it's the same message.", changed(once=None), changed(once=None, order=None)),
+        wrong("The messages are in the sequence of the parts. Sort them by `timestamp`, because "
+              "the sequence in which two topics are read means nothing.", changed(order=None)),
+        wrong("Messages of the same millisecond are in the sequence of the parts, so "
+              "`combine(a, b)` and `combine(b, a)` differ. Sort by `event_id` as well.",
               changed(order=time), changed(order=time, of=lambda a, b: b + a)),
-        wrong("It sorts by `event_id`, which says what was numbered first, not what happened "
-              "first.", changed(order=number)),
-        wrong("It takes two messages of the same millisecond for one. The `event_id` says which "
-              "message it is.", changed(once=time)),
-        wrong("One part, or one of its lists, replaces the other. Both parts have messages of "
-              "their own.", lambda one, other: other, lambda one, other: one,
+        wrong("It sorts by `event_id`. A message with a smaller number may have happened later; "
+              "sort by `timestamp` first.", changed(order=number)),
+        wrong("Of two messages of the same millisecond it keeps one. Only equal `event_id`s mean "
+              "the same message.", changed(once=time)),
+        wrong("One part, or one of its lists, replaces the other. Each part may have messages that "
+              "the other lacks.", lambda one, other: other, lambda one, other: one,
               changed(of=lambda a, b: b or a)),
-        wrong("It combines the tracking messages, but not the orders. Do the same for both lists.",
+        wrong("It combines the tracking messages, but not the orders. Treat both lists in the same "
+              "way.",
               changed(orders=lambda a, b: a), changed(orders=lambda a, b: b)),
     ],
     hints=(
-        "Do the same for both lists. What must become of a message that both parts have, and how "
-        "do you know that it's the same one?",
-        "A dictionary from `event_id` to message has each one once. Sort its values, by two "
-        "things.",
+        "Treat both lists in the same way. If a message is in both parts, how do you recognise "
+        "it, and how do you keep it only once?",
+        "A dictionary from `event_id` to message contains each message once. Sort its values by "
+        "two fields.",
         '`by_id = {m["event_id"]: m for m in one[side] + other[side]}` for each `side`. A sort key '
         "may be a tuple.",
     ),
-    discussion="Whatever the order in which messages come, however often, and however they're cut "
-    "into parts, the visit is the same. In words of algebra: the function is commutative, "
-    "associative and idempotent. That's what makes it fit for two topics without an order between "
-    "them, and for at-least-once delivery.\n\n"
-    "Counting isn't like that: a count of messages goes wrong with the first one that comes twice. "
-    "And it costs something: the state holds every message of the visit, not a number.",
+    discussion="The visit is the same in whatever sequence its messages arrive, however often each "
+    "is delivered, and however they are split into parts. In the words of algebra, the function is "
+    "commutative, associative and idempotent. That is why it works for two topics that have no "
+    "common sequence, and for at-least-once delivery.\n\n"
+    "A count isn't idempotent: the first message that is delivered twice makes it wrong. But our "
+    "function has a price: the state contains every message of the visit, where a count would "
+    "be a single number.",
 )  # fmt: skip
