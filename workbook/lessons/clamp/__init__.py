@@ -13,7 +13,7 @@ on_spark = draw.query("merged_visits", state="visits, clock")
 
 paths = (
     (draw.producer("the shop"), tracking, by_hand, draw.sink("read", "lists")),
-    (draw.producer("the cash desk"), orders, by_hand),
+    (draw.producer("the checkout"), orders, by_hand),
     (tracking, on_spark, draw.sink("visits")),
     (orders, on_spark),
 )
@@ -26,13 +26,15 @@ recall = Recall(
         "Where does a Spark query note which records a micro-batch will read?",
         (
             Option(
-                "in the consumer group's offsets, in the broker",
-                "Spark commits nothing there: it joins no group that anybody could look at.",
+                "in the offsets of its consumer group, on the broker",
+                "Spark commits no offset to the broker, and it joins no consumer group that you "
+                "could look at.",
             ),
-            Option("in its checkpoint, before it reads them"),
+            Option("in its checkpoint, before it reads the records"),
             Option(
-                "in its checkpoint, after the sink has them",
-                "That's the note that the batch is done. The offsets stand there before it runs.",
+                "in its checkpoint, after the sink has the rows",
+                "That note says that the micro-batch is done. Its offsets are noted before it "
+                "runs.",
             ),
         ),
     ),
@@ -40,28 +42,35 @@ recall = Recall(
         "10",
         "Why do tracking and orders need the same number of partitions?",
         (
-            Option("so that a visit's messages have the same partition number in both"),
             Option(
-                "because Kafka allows a consumer no other topics",
-                "A consumer reads any topics, with any number of partitions each.",
+                "so that all messages of a visit are in the partition of the same number in both "
+                "topics"
             ),
             Option(
-                "so that both are read equally fast",
-                "Partitions say nothing about speed: one topic may have ten times the messages.",
+                "because a consumer can only read topics with equally many partitions",
+                "A consumer can read any topics, whatever the number of their partitions.",
+            ),
+            Option(
+                "so that both topics are read equally fast",
+                "Partitions say nothing about speed: one topic may have ten times as many "
+                "messages.",
             ),
         ),
     ),
     Question(
         "11",
-        "Tracking has come to 50, orders to 5. What does the clock of both topics show?",
+        "The newest event time of tracking is 50, that of orders is 5. Which time does the clock "
+        "of both topics show?",
         (
             Option(
                 "50",
-                "Then a visit could be emitted whose order, of second 20, is yet to come.",
+                "Then a visit could be emitted although its order, of second 20, hasn't been read "
+                "yet.",
             ),
             Option(
-                "nothing, until both have come to the same time",
-                "Both have given something. The slower one's time is a clock.",
+                "none, until both topics have reached the same time",
+                "The clock has a time as soon as each topic has a newest event time: the smaller "
+                "one.",
             ),
             Option("5"),
         ),
