@@ -10,8 +10,8 @@ from workbook.views.picture import Picture, number
 from workbook.views.plane import LINES, Plane
 
 CAPTION = (
-    "The same messages, read twice. Upwards: visits that are open, which is the state. To the "
-    "right: messages read so far. Look for the place where each run waits until orders go on."
+    "The same messages, read twice. Upwards: open visits, which are the state. To the right: "
+    "messages read so far. Look for the point at which each run waits until orders continue."
 )
 SHOWN = 16
 """Points of a run in the table, at most."""

@@ -27,14 +27,12 @@ recall = Recall(
         (
             Option(
                 "in the offsets of its consumer group, on the broker",
-                "Spark commits no offset to the broker, and it joins no consumer group that you "
-                "could look at.",
+                "Spark commits no offset to the broker, and joins no consumer group to look at.",
             ),
             Option("in its checkpoint, before it reads the records"),
             Option(
                 "in its checkpoint, after the sink has the rows",
-                "That note says that the micro-batch is done. Its offsets are noted before it "
-                "runs.",
+                "That note says that it's done. The offsets are noted before it runs.",
             ),
         ),
     ),
@@ -42,35 +40,28 @@ recall = Recall(
         "10",
         "Why do tracking and orders need the same number of partitions?",
         (
-            Option(
-                "so that all messages of a visit are in the partition of the same number in both "
-                "topics"
-            ),
+            Option("so that a visit's messages have the same partition number in both"),
             Option(
                 "because a consumer can only read topics with equally many partitions",
                 "A consumer can read any topics, whatever the number of their partitions.",
             ),
             Option(
                 "so that both topics are read equally fast",
-                "Partitions say nothing about speed: one topic may have ten times as many "
-                "messages.",
+                "Partitions don't set a speed: one topic may have ten times as many records.",
             ),
         ),
     ),
     Question(
         "11",
-        "The newest event time of tracking is 50, that of orders is 5. Which time does the clock "
-        "of both topics show?",
+        "The newest time of tracking is 50, of orders 5. What does the clock of both show?",
         (
             Option(
                 "50",
-                "Then a visit could be emitted although its order, of second 20, hasn't been read "
-                "yet.",
+                "Then a visit could be emitted before its order, of second 20, is read.",
             ),
             Option(
                 "none, until both topics have reached the same time",
-                "The clock has a time as soon as each topic has a newest event time: the smaller "
-                "one.",
+                "Both topics have a newest time. The clock shows the smaller one.",
             ),
             Option("5"),
         ),

@@ -63,12 +63,9 @@ four_cases = exercise(
         case("It's 25 behind, so it must be read to catch up.", 5, 30, 10),
         case("Both tops are the same, so nobody leads: it's read.", 7, 7, 10),
         case("None of its own records has been read yet: it's read.", None, 5, 10),
-        case("No record of its counterpart has been read, so the lead is unknown: wait.",
-             5, None, 10),
-        case("Neither has a top. One of them must begin, or nothing is ever read.",
-             None, None, 10),
-        case("Its own top is 0, which is a time. Its counterpart has no top: it waits.",
-             0, None, 10),
+        case("The counterpart has no top, so the lead is unknown: wait.", 5, None, 10),
+        case("Neither has a top, and one of them must begin: it's read.", None, None, 10),
+        case("Its own top is 0, a time like any other. The other has none: wait.", 0, None, 10),
         case("The counterpart's top is 0, a time like any other: the lead is 8.", 8, 0, 10),
         case("The counterpart's top is 0, a time like any other: the lead is 40.", 40, 0, 10),
         case("Its own top is 0. It's behind, so it's read.", 0, 8, 10),
@@ -76,8 +73,7 @@ four_cases = exercise(
         case("No lead is allowed, and it leads by 1: it waits.", 8, 7, 0),
         case("Here a lead of 1,000 is allowed.", 500, 5, 1_000),
         case("It leads by 50 ms, and a minute is allowed: it's read.", AT + 50, AT, MINUTE),
-        case("It leads by thirty days, and a minute is allowed: it waits.",
-             AT + 30 * DAY, AT, MINUTE),
+        case("It leads by thirty days: it waits.", AT + 30 * DAY, AT, MINUTE),
         case("It's thirty days behind, so it must be read to catch up.", AT - 30 * DAY, AT, MINUTE),
     ],
     draw=draw,
@@ -86,14 +82,12 @@ four_cases = exercise(
         wrong("A partition without a top of its own must be read, or it never gets one.",
               ruled(tops=(False, False, False)), ruled(tops=(False, False, True)),
               ruled(tops=(False, True, True))),
-        wrong("Your function waits if neither partition has a top. Then neither is ever read: the "
-              "first record of a partition must be read in any case.",
+        wrong("Your function waits if neither partition has a top. Then neither is ever read.",
               ruled(tops=(True, False, False))),
         wrong("Your function reads on if only the counterpart has no top. Our partition may be an "
               "hour ahead, so wait for the first record of the counterpart.",
               ruled(tops=(True, True, True)), ruled(tops=(True, True, False))),
-        wrong("Your function treats time 0 as a missing top. It's a time like any other, so test "
-              "`is None`.",
+        wrong("Your function treats time 0 as a missing top: test `is None`.",
               lambda own, other, max_lead: goes_on(own or None, other or None, max_lead),
               lambda own, other, max_lead: goes_on(own or None, other, max_lead),
               lambda own, other, max_lead: goes_on(own, other or None, max_lead)),
@@ -111,8 +105,7 @@ four_cases = exercise(
     hints=(
         "Write a table of four rows: each of the two tops is known or missing. In which row can a "
         "lead be computed at all? For the other rows the task names the answer.",
-        "`is None` tells whether a top is missing. A lead has a sign: it's negative if our "
-        "partition is behind.",
+        "`is None` tells whether a top is missing. A lead is negative if our partition is behind.",
         "The last two cases are one comparison: `own - other <= max_lead`.",
     ),
     discussion="The order of the first two cases matters. If neither partition has a top, each "

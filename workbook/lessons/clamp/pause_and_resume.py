@@ -74,8 +74,7 @@ pause_and_resume = exercise(
         case("Neither topic leads by too much, and neither is paused: change nothing.", *of(12, 5)),
         case("Tracking leads by exactly 10, which is allowed.", *of(15, 5)),
         case("Tracking leads by 35, and 50 are allowed: change nothing.", *of(40, 5, max_lead=50)),
-        case("Neither topic has a top yet. If both waited, nothing would ever be read.",
-             *of(None, None)),
+        case("Neither topic has a top yet, and one must begin: change nothing.", *of(None, None)),
         case("The top of tracking is 0, and orders have no top yet: tracking waits.", *of(0, None)),
         case("Orders have a top, and tracking has none yet: orders wait.", *of(None, 7)),
         case("The first order, of time 0, has been read: resume tracking.", *of(0, 0, "tracking")),
@@ -94,8 +93,7 @@ pause_and_resume = exercise(
         wrong("Your function resumes nothing, so a topic that was paused once waits for ever.",
               changed(lambda pause, **others: (pause, [])),
               changed(lambda wait, **others: (wait, []))),
-        wrong("Your function returns topics that don't change. Pause only topics that aren't "
-              "paused yet, and resume only topics that are in `paused`.",
+        wrong("Your function returns topics that don't change. Compare with `paused`.",
               changed(lambda wait, go, **others: (wait, go)),
               changed(lambda wait, resume, **others: (wait, resume)),
               changed(lambda pause, go, **others: (pause, go))),
@@ -109,11 +107,10 @@ pause_and_resume = exercise(
               ruled(lambda own, other, most: None not in (own, other) and own - other <= most),
               ruled(lambda own, other, most: goes_on(own, other, most - 1)),
               ruled(lambda own, other, most: goes_on(own or None, other or None, most))),
-        wrong("Your function asks about one topic only, but either of them may lead. Does a loop "
-              "over both `return` too early?",
+        wrong("Your function asks about one topic only. Does a loop over both `return` too early?",
               ruled(goes_on, slice(1)), ruled(goes_on, slice(1, 2))),
-        wrong("Your function contains the names of the topics, but they may have other names, as "
-              "in the loop below. Take the names from `tops`.", by_their_names),
+        wrong("Your function contains the topics' names. Other topics have others: use `tops`.",
+              by_their_names),
         wrong("The topics are right, but their order isn't: return them in the order of `tops`.",
               changed(lambda pause, resume, paused, **others: (
                   pause, [topic for topic in paused if topic in resume])),

@@ -82,8 +82,7 @@ what_to_carry = exercise(
              {"v1": [9], "v8": [4, 6]}, ["v1"], 10),
         case("Two messages of `v6` were read. A restart needs the first one, too: offset 8.",
              {"v6": [8, 14], "v7": [12, 13]}, [], 15),
-        case("No visit is open, and the batch is empty: a restart may begin at 12.",
-             {}, [], 12),
+        case("No visit is open, and the batch is empty: a restart may begin at 12.", {}, [], 12),
         case("Nothing has been read yet, and the first offset to read is 0.", {}, [], 0),
         case("No record of this topic has ever arrived, so no offset is known: return `None`.",
              {}, [], None),
@@ -111,8 +110,8 @@ what_to_carry = exercise(
               "Neither tells its offsets: compare all visits.",
               chosen(lambda offsets: offsets[0]),
               chosen(of=lambda visits, done: {n: visits[n] for n in sorted(visits)[:1]})),
-        wrong("Your function treats offset 0 as a missing one. Does an `or` or an `if` test "
-              "whether the number is true?", by_truth),
+        wrong("Your function treats offset 0 as missing. Does an `or` or an `if` test the number?",
+              by_truth),
         wrong("Without visits your function returns a number or a None of its own. A restart may "
               "begin at `next_offset`.", lambda visits, done, next_offset: carried(visits, done, 0),
               lambda visits, done, next_offset: carried(visits, done, None)),
@@ -122,13 +121,11 @@ what_to_carry = exercise(
         "visits may then be nowhere but in the source?",
         "All records of the batch get the same offset, before the first of them is written. Is "
         "any visit in `done` safe at that moment? And what does `min` do with no numbers?",
-        "`min(..., default=next_offset)` over `offset for offsets in visits.values() for offset "
-        "in offsets`.",
+        "`min(..., default=next_offset)` over all offsets of all lists in `visits.values()`.",
     ),
     discussion="`done` is a trap: you don't need it. A visit counts as open until all records of "
     "its batch are written, and no record can know whether the records after it will be.\n\n"
-    "The price is that a restart emits the visits of the last batch again. Besides, a visit that "
-    "stays open for an hour holds the offset back for an hour, which is one more reason for a "
-    "maximum age.\n\n"
+    "The price is that a restart emits the visits of the last batch again. And a visit that stays "
+    "open for an hour holds the offset back for an hour: one more reason for a maximum age.\n\n"
     "A loop that merges two topics needs an offset for each of them.",
 )  # fmt: skip

@@ -45,16 +45,15 @@ where_to_start = exercise(
     "2. Before `first`, because retention deleted it, or after `end`, because the topic was "
     "recreated: return -2 (earliest).\n"
     "3. -2, because no record of this topic had been read yet: return -2.\n"
-    "4. `None`, because no record in the sink carries an offset: return -1 (latest). This was "
-    "OTTO's choice for a new system; the discussion says what it costs.\n\n"
+    "4. `None`, because no record in the sink carries an offset: return -1 (latest), as OTTO did. "
+    "The discussion says what that costs.\n\n"
     "`begin_at(5, 0, 10)` returns `5`, and `begin_at(3, 5, 10)` returns `-2`.",
     cases=[
         case("Retention deleted offsets 3 and 4. Read the rest from the earliest record: -2.",
              3, 5, 10),
         case("The partition has offsets 0 to 9, and the sink says 5: begin at 5.", 5, 0, 10),
         case("The sink says 0, and the partition has it. 0 is an offset like any other.", 0, 0, 10),
-        case("Offsets 0 to 4 are deleted. Read the rest from the earliest record: -2.",
-             0, 5, 10),
+        case("Offsets 0 to 4 are deleted. Read the rest from the earliest: -2.", 0, 5, 10),
         case("Offset 4 is deleted, because `first` is the oldest one left.", 4, 5, 10),
         case("Offset 5 is the oldest one left, and it's the one that the sink says.", 5, 5, 10),
         case("No record in the sink carries an offset: latest, -1.", None, 0, 10),
@@ -66,13 +65,11 @@ where_to_start = exercise(
              "recreated it. All its records are new: -2.", 11, 0, 10),
         case("-2 says that no record of this topic had been read. Begin with the first record.",
              -2, 0, 10),
-        case("-2 says that no record had been read. Begin with the earliest one left.",
-             -2, 5, 10),
+        case("-2 says that no record had been read. Begin with the earliest one.", -2, 5, 10),
         case("All records are deleted, offset 3 as well. The next record will get offset 10.",
              3, 10, 10),
         case("The partition is empty, but no record that we need is deleted.", 10, 10, 10),
-        case("The partition is new and has no record yet: begin at 0, as the sink says.",
-             0, 0, 0),
+        case("The partition is new and has no record: begin at 0, as the sink says.", 0, 0, 0),
         case("The sink carries no offset, and the partition is empty: latest, -1.", None, 0, 0),
         case("The sink says 7, but the partition is new and empty: the topic was recreated.",
              7, 0, 0),
@@ -99,8 +96,7 @@ where_to_start = exercise(
               "before the query starts, and -2 always means the earliest one then.",
               starting(gone="first"), starting(gone=0),
               lambda said, first, end: -1 if said is None else max(said, first)),
-        wrong("Your function treats -2 like `None`. -2 says that no record had been read: begin "
-              "with the first one.",
+        wrong("Your function treats -2 like `None`. It says that no record had been read yet.",
               starting(none=lambda said: said is None or said < 0)),
     ],
     hints=(
@@ -113,8 +109,7 @@ where_to_start = exercise(
     "visit was open.\n\n"
     "An offset shows that a topic was recreated only while the new topic is shorter than that "
     "offset. So `run` also writes the ids of the topics, and ignores a record with another id.\n\n"
-    "*Latest* is right for a new system that shall not read old messages. It loses visits if a "
-    "release is killed before it has emitted anything, because that leaves a sink without an "
-    "offset, too. `run` begins at the earliest record instead: it may emit old visits again, but "
-    "it loses nothing.",
+    "With *latest* a restart loses the visits that are open, if a release was killed before it "
+    "had emitted anything: that leaves a sink without an offset. `run` begins at the earliest "
+    "record instead. It may emit old visits again, but it loses nothing.",
 )  # fmt: skip
