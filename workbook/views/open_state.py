@@ -45,7 +45,7 @@ def open_state(curves: Sequence[Curve], caption: str = CAPTION) -> Picture:
         if curve.came is not None:
             plane.axes.plot(
                 [curve.came], [0], color=colour, marker="^", markersize=11, clip_on=False,
-                linestyle="none", label=f"{curve.name}: orders go on here",
+                linestyle="none", label=f"{curve.name}: orders continue here",
             )  # fmt: skip
     plane.axes.set(xlim=(0, None), ylim=(0, None))
     plane.counts(x=True, y=True)
