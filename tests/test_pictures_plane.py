@@ -239,11 +239,11 @@ HOUR = (
 
 def test_with_a_clamp_the_state_is_bounded_by_lead_and_time_out() -> None:
     curve = walked("none", HOUR, 45, lambda own, other, lead: True, 0, 120)
-    assert (curve.peak[1], curve.came, curve.points[-1]) == (600, 1201 + 45, (1802, 0))
+    assert (curve.peak[1], curve.came, curve.points[-1]) == (600, 1200 + 45, (1800, 0))
     for lead in (10, 60, 120):
         curve = walked("some", HOUR, 45, goes_on, lead, 120)
         assert curve.peak[1] == lead + 120 + 15 + 1  # its length is 15
-        assert curve.points[-1] == (1802, 0)
+        assert curve.points[-1] == (1800, 0)
 
 
 def test_open_state_says_where_most_visits_were_open_and_where_it_waited() -> None:

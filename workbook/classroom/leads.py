@@ -20,22 +20,22 @@ def walked(
 ) -> Curve:
     """Read two recorded streams record by record, as far as a rule allows; return the state.
 
-    Of the second stream only ``stuck`` records are there at first; the others come once nothing
-    more may be read. A visit is open from its first message until the clock of both streams is more
-    than ``timeout`` past its newest one. Times, ``max_lead`` and ``timeout`` have the same unit.
+    Of the second stream only ``stuck`` records exist at first; the others arrive once no more may
+    be read. A visit is open from its first message until the clock of both streams is more than
+    ``timeout`` past its newest one. Times, ``max_lead`` and ``timeout`` have the same unit.
     """
     merge, at = _Merge(timeout), [0, 0]
     points, most, came = [(0, 0)], 0, 0
     for ends in ((len(streams[0]), stuck), (len(streams[0]), len(streams[1]))):
-        came = sum(at)
+        came = merge.messages
         while (side := _next(streams, at, ends, merge.tops, rule, max_lead)) is not None:
             merge.take(side, *streams[side][at[side]])
             at[side] += 1
             most = max(most, len(merge.open))
-            if sum(at) % EVERY == 0:
-                points.append((sum(at), most))
+            if merge.messages % EVERY == 0:
+                points.append((merge.messages, most))
                 most = 0
-    return Curve(name, [*points, (sum(at), len(merge.open))], came)
+    return Curve(name, [*points, (merge.messages, len(merge.open))], came)
 
 
 class _Merge:
@@ -44,12 +44,14 @@ class _Merge:
     def __init__(self, timeout: int) -> None:
         self.tops: list[int | None] = [None, None]
         self.open: dict[str, int] = {}
+        self.messages = 0
         self._timeout, self._due = timeout, list[tuple[int, str]]()
 
     def take(self, side: int, time: int, ssid: str | None) -> None:
         top = self.tops[side]
         self.tops[side] = time if top is None else max(top, time)
         if ssid is not None:
+            self.messages += 1
             self.open[ssid] = max(time, self.open.get(ssid, time))
             heapq.heappush(self._due, (self.open[ssid] + self._timeout, ssid))
         one, other = self.tops

@@ -11,7 +11,7 @@ from workbook.views.plane import LINES, Plane
 
 CAPTION = (
     "Each topic's records by their time. Full: read. Hollow: unread. A topic may be read up to the "
-    "bar in its lane, which is the other topic's newest time plus maxLead: who is beyond it waits."
+    "bar in its lane, which is the other topic's top plus maxLead. A topic beyond its bar waits."
 )
 
 Times = Mapping[str, Sequence[int]]

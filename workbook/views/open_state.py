@@ -10,8 +10,8 @@ from workbook.views.picture import Picture, number
 from workbook.views.plane import LINES, Plane
 
 CAPTION = (
-    "The same messages, read twice. Upwards: visits that are open, which is the state. To the "
-    "right: messages read so far. Look for the place where each run waits until orders go on."
+    "The same messages, read twice. Upwards: open visits, which are the state. To the right: "
+    "messages read so far. Look for the point at which each run waits until orders continue."
 )
 SHOWN = 16
 """Points of a run in the table, at most."""
@@ -45,7 +45,7 @@ def open_state(curves: Sequence[Curve], caption: str = CAPTION) -> Picture:
         if curve.came is not None:
             plane.axes.plot(
                 [curve.came], [0], color=colour, marker="^", markersize=11, clip_on=False,
-                linestyle="none", label=f"{curve.name}: orders go on here",
+                linestyle="none", label=f"{curve.name}: orders continue here",
             )  # fmt: skip
     plane.axes.set(xlim=(0, None), ylim=(0, None))
     plane.counts(x=True, y=True)

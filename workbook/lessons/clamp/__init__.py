@@ -13,7 +13,7 @@ on_spark = draw.query("merged_visits", state="visits, clock")
 
 paths = (
     (draw.producer("the shop"), tracking, by_hand, draw.sink("read", "lists")),
-    (draw.producer("the cash desk"), orders, by_hand),
+    (draw.producer("the checkout"), orders, by_hand),
     (tracking, on_spark, draw.sink("visits")),
     (orders, on_spark),
 )
@@ -26,13 +26,13 @@ recall = Recall(
         "Where does a Spark query note which records a micro-batch will read?",
         (
             Option(
-                "in the consumer group's offsets, in the broker",
-                "Spark commits nothing there: it joins no group that anybody could look at.",
+                "in the offsets of its consumer group, on the broker",
+                "Spark commits no offset to the broker, and joins no consumer group to look at.",
             ),
-            Option("in its checkpoint, before it reads them"),
+            Option("in its checkpoint, before it reads the records"),
             Option(
-                "in its checkpoint, after the sink has them",
-                "That's the note that the batch is done. The offsets stand there before it runs.",
+                "in its checkpoint, after the sink has the rows",
+                "That note says that it's done. The offsets are noted before it runs.",
             ),
         ),
     ),
@@ -42,26 +42,26 @@ recall = Recall(
         (
             Option("so that a visit's messages have the same partition number in both"),
             Option(
-                "because Kafka allows a consumer no other topics",
-                "A consumer reads any topics, with any number of partitions each.",
+                "because a consumer can only read topics with equally many partitions",
+                "A consumer can read any topics, whatever the number of their partitions.",
             ),
             Option(
-                "so that both are read equally fast",
-                "Partitions say nothing about speed: one topic may have ten times the messages.",
+                "so that both topics are read equally fast",
+                "Partitions don't set a speed: one topic may have ten times as many records.",
             ),
         ),
     ),
     Question(
         "11",
-        "Tracking has come to 50, orders to 5. What does the clock of both topics show?",
+        "The newest time of tracking is 50, of orders 5. What does the clock of both show?",
         (
             Option(
                 "50",
-                "Then a visit could be emitted whose order, of second 20, is yet to come.",
+                "Then a visit could be emitted before its order, of second 20, is read.",
             ),
             Option(
-                "nothing, until both have come to the same time",
-                "Both have given something. The slower one's time is a clock.",
+                "none, until both topics have reached the same time",
+                "Both topics have a newest time. The clock shows the smaller one.",
             ),
             Option("5"),
         ),

@@ -45,71 +45,71 @@ AT, MINUTE, DAY = 1_700_000_000_000, 60_000, 86_400_000
 four_cases = exercise(
     goes_on,
     name="May it be read on?",
-    task="Two partitions of the same number, one of each topic. `own` is the top of the one that "
-    "we ask about, `other` the top of its counterpart; a top is `None` while nothing of its "
-    "partition has been read. All times have the same unit. Return `True` if our partition may be "
-    "read on, and `False` if it must wait; the first case that fits decides:\n\n"
-    "1. Our partition has no top yet: it goes on.\n"
-    "2. The counterpart has no top yet: ours waits.\n"
-    "3. Our partition leads by more than `max_lead`: it waits.\n"
-    "4. Else it goes on.\n\n"
-    "`goes_on(30, 5, 10)` gives `False`, and `goes_on(5, 30, 10)` gives `True`.",
+    task="The function decides for one partition, which has a counterpart of the same number in "
+    "the other topic. `own` is the top of our partition, and `other` is the top of its "
+    "counterpart. A top is `None` as long as no record of its partition has been read. All times "
+    "have the same unit. Return `True` if our partition may be read further, and `False` if it "
+    "must wait. The first case that applies decides:\n\n"
+    "1. Our partition has no top yet: read it.\n"
+    "2. Its counterpart has no top yet: wait.\n"
+    "3. Our top is more than `max_lead` ahead of the counterpart's: wait.\n"
+    "4. Otherwise: read it.\n\n"
+    "`goes_on(30, 5, 10)` returns `False`, and `goes_on(5, 30, 10)` returns `True`.",
     cases=[
-        case("It leads by 7, and 10 are allowed: it goes on.", 12, 5, 10),
+        case("It leads by 7, and 10 are allowed: it's read.", 12, 5, 10),
         case("It leads by 25, and 10 are allowed: it waits.", 30, 5, 10),
-        case("It leads by exactly 10, and 10 are allowed: it goes on.", 15, 5, 10),
-        case("It leads by 11: that's one too many.", 16, 5, 10),
-        case("It's behind by 25, and must catch up.", 5, 30, 10),
-        case("Both stand at the same time: it goes on.", 7, 7, 10),
-        case("Nothing of its own has been read yet: it goes on.", None, 5, 10),
-        case("The other one has given nothing yet, so nobody knows the lead: wait.", 5, None, 10),
-        case("Both have given nothing. Somebody has to begin, or nothing is ever read.",
-             None, None, 10),
-        case("Its own top is 0, which is a time. The other one has given nothing: it waits.",
-             0, None, 10),
-        case("The other's top is 0. That's a time like any other: the lead is 8.", 8, 0, 10),
-        case("The other's top is 0. That's a time like any other: the lead is 40.", 40, 0, 10),
-        case("Its own top is 0. It's behind, and goes on.", 0, 8, 10),
-        case("No lead is allowed, and it has none: it goes on.", 7, 7, 0),
+        case("It leads by exactly 10, and 10 are allowed: it's read.", 15, 5, 10),
+        case("It leads by 11, and only 10 are allowed: it waits.", 16, 5, 10),
+        case("It's 25 behind, so it must be read to catch up.", 5, 30, 10),
+        case("Both tops are the same, so nobody leads: it's read.", 7, 7, 10),
+        case("None of its own records has been read yet: it's read.", None, 5, 10),
+        case("The counterpart has no top, so the lead is unknown: wait.", 5, None, 10),
+        case("Neither has a top, and one of them must begin: it's read.", None, None, 10),
+        case("Its own top is 0, a time like any other. The other has none: wait.", 0, None, 10),
+        case("The counterpart's top is 0, a time like any other: the lead is 8.", 8, 0, 10),
+        case("The counterpart's top is 0, a time like any other: the lead is 40.", 40, 0, 10),
+        case("Its own top is 0. It's behind, so it's read.", 0, 8, 10),
+        case("No lead is allowed, and it has none: it's read.", 7, 7, 0),
         case("No lead is allowed, and it leads by 1: it waits.", 8, 7, 0),
         case("Here a lead of 1,000 is allowed.", 500, 5, 1_000),
-        case("It leads by 50 ms, and a minute is allowed: it goes on.", AT + 50, AT, MINUTE),
-        case("It leads by thirty days, and a minute is allowed: it waits.",
-             AT + 30 * DAY, AT, MINUTE),
-        case("It's behind by thirty days: it must catch up.", AT - 30 * DAY, AT, MINUTE),
+        case("It leads by 50 ms, and a minute is allowed: it's read.", AT + 50, AT, MINUTE),
+        case("It leads by thirty days: it waits.", AT + 30 * DAY, AT, MINUTE),
+        case("It's thirty days behind, so it must be read to catch up.", AT - 30 * DAY, AT, MINUTE),
     ],
     draw=draw,
     right=[by_error, ruled()],
     wrong=[
-        wrong("A partition without a top of its own must go on, or it never begins.",
+        wrong("A partition without a top of its own must be read, or it never gets one.",
               ruled(tops=(False, False, False)), ruled(tops=(False, False, True)),
               ruled(tops=(False, True, True))),
-        wrong("Where neither has a top, your function waits. Then neither is ever read: the first "
-              "record is read in any case.", ruled(tops=(True, False, False))),
-        wrong("Your function goes on where only the other one has no top yet. Ours may lead by an "
-              "hour: wait for the other one's first record.",
+        wrong("Your function waits if neither partition has a top. Then neither is ever read.",
+              ruled(tops=(True, False, False))),
+        wrong("Your function reads on if only the counterpart has no top. Our partition may be an "
+              "hour ahead, so wait for the first record of the counterpart.",
               ruled(tops=(True, True, True)), ruled(tops=(True, True, False))),
-        wrong("Time 0 is taken for no top. It's a time like any other: ask `is None`.",
+        wrong("Your function treats time 0 as a missing top: test `is None`.",
               lambda own, other, max_lead: goes_on(own or None, other or None, max_lead),
               lambda own, other, max_lead: goes_on(own or None, other, max_lead),
               lambda own, other, max_lead: goes_on(own, other or None, max_lead)),
-        wrong("A lead of exactly `max_lead` is allowed: only a larger one waits.",
+        wrong("A lead of exactly `max_lead` is allowed: only a larger lead must wait.",
               ruled(lambda own, other, max_lead: own - other < max_lead)),
-        wrong("It looks at the distance and not at who leads. A partition far behind must go on, "
-              "or it never catches up.", ruled(lambda own, other, most: abs(own - other) <= most)),
-        wrong("It stops the one that is behind, and lets the leader go on. Is the difference the "
-              "wrong way round?", ruled(lambda own, other, most: other - own <= most)),
-        wrong("The comparison is inverted: a lead that is larger than allowed waits.",
+        wrong("Your function looks at the distance, not at the direction. A partition that is far "
+              "behind must be read, or it never catches up.",
+              ruled(lambda own, other, most: abs(own - other) <= most)),
+        wrong("Your function stops the partition that is behind and reads the leader. Is the "
+              "difference the wrong way round?",
+              ruled(lambda own, other, most: other - own <= most)),
+        wrong("The comparison is inverted: a partition waits if its lead is larger than allowed.",
               ruled(lambda own, other, max_lead: own - other > max_lead)),
     ],
     hints=(
-        "Make a table of four rows: each of the two tops is there, or missing. For which row can a "
-        "lead be computed at all? For the others the task names the answer.",
-        "`is None` asks whether there's a top. A lead has a sign: it's negative behind the other.",
+        "Write a table of four rows: each of the two tops is known or missing. In which row can a "
+        "lead be computed at all? For the other rows the task names the answer.",
+        "`is None` tells whether a top is missing. A lead is negative if our partition is behind.",
         "The last two cases are one comparison: `own - other <= max_lead`.",
     ),
-    discussion="The order of the first two cases matters. Where neither has a top, both may read "
-    "a record, or neither would begin.\n\n"
-    "The second case is strict: a topic that is empty stops the other after its first record, even "
-    "where it's empty for good. The rule can't know. Heartbeats help.",
+    discussion="The order of the first two cases matters. If neither partition has a top, each "
+    "may read one record; otherwise neither would ever begin.\n\n"
+    "The second case is strict: an empty topic stops the other one after its first record, even "
+    "if it stays empty for ever. The rule can't tell 'empty' from 'late', but heartbeats can.",
 )  # fmt: skip

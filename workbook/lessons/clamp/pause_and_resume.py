@@ -56,72 +56,73 @@ def draw(random, size):
 pause_and_resume = exercise(
     steer,
     name="Pause and resume",
-    task="`tops` maps both topics to their tops, with `None` for one that has given nothing. "
-    "`paused` is the list of those that are paused now. Return two lists, as `return pause, "
-    "resume`: the topics that must wait and aren't paused yet, and those that are paused and may "
-    "go on, each in the order of `tops`. Ask your `goes_on` about each of them.\n\n"
-    '`steer({"tracking": 30, "orders": 5}, [], 10)` gives `(["tracking"], [])`.',
+    task="`tops` maps each of the two topics to its top, or to `None` if none of its records has "
+    "been read. `paused` is the list of the topics that are paused now. Ask your `goes_on` about "
+    "each topic, and return two lists, as `return pause, resume`: first the topics that must wait "
+    "and aren't paused yet, then the topics that are paused and may be read again. Each list is "
+    "in the order of `tops`.\n\n"
+    '`steer({"tracking": 30, "orders": 5}, [], 10)` returns `(["tracking"], [])`.',
     cases=[
         case("Tracking leads by 25: pause it.", *of(30, 5)),
         case("Orders lead by 25: pause them.", *of(5, 30)),
-        case("Tracking must still wait, and is paused already: nothing to do.",
+        case("Tracking must still wait, and it's paused already: change nothing.",
              *of(30, 5, "tracking")),
-        case("Orders have come up to 20: tracking may go on, so resume it.",
+        case("The top of orders is 20 now, so tracking may be read again: resume it.",
              *of(30, 20, "tracking")),
-        case("Tracking has come up to 20: orders may go on, so resume them.",
+        case("The top of tracking is 20 now, so orders may be read again: resume them.",
              *of(20, 30, "orders")),
-        case("Nobody leads by too much, and nobody is paused: nothing to do.", *of(12, 5)),
+        case("Neither topic leads by too much, and neither is paused: change nothing.", *of(12, 5)),
         case("Tracking leads by exactly 10, which is allowed.", *of(15, 5)),
-        case("Tracking leads by 35, and 50 are allowed: nothing to do.", *of(40, 5, max_lead=50)),
-        case("Nobody has given anything yet. If both wait, nothing is ever read.", *of(None, None)),
-        case("Tracking has begun at time 0, orders haven't: tracking waits.", *of(0, None)),
-        case("Orders have begun, tracking hasn't: orders wait.", *of(None, 7)),
-        case("The first order has come, of time 0: tracking goes on.", *of(0, 0, "tracking")),
-        case("Orders went ahead while tracking was paused: now they wait, and tracking goes on.",
+        case("Tracking leads by 35, and 50 are allowed: change nothing.", *of(40, 5, max_lead=50)),
+        case("Neither topic has a top yet, and one must begin: change nothing.", *of(None, None)),
+        case("The top of tracking is 0, and orders have no top yet: tracking waits.", *of(0, None)),
+        case("Orders have a top, and tracking has none yet: orders wait.", *of(None, 7)),
+        case("The first order, of time 0, has been read: resume tracking.", *of(0, 0, "tracking")),
+        case("Orders went ahead while tracking was paused: pause orders, and resume tracking.",
              *of(30, 60, "tracking")),
-        case("Both are paused, and both may go on: first tracking and then orders, as in `tops`.",
+        case("Both are paused, and both may be read again: tracking first, as in `tops`.",
              *of(20, 20, "orders", "tracking")),
-        case("Both are paused, and both may go on: first orders and then tracking, as in `tops`.",
+        case("Both are paused, and both may be read again: orders first, as in `tops`.",
              {"orders": 20, "tracking": 20}, ["tracking", "orders"], 10),
-        case("`orders` must wait, and isn't paused yet. `orders-2` is another topic, and goes on.",
+        case("Pause `orders`, which isn't paused yet. `orders-2` is another topic: resume it.",
              {"orders": 30, "orders-2": 5}, ["orders-2"], 10),
     ],
     draw=draw,
     right=[ruled(goes_on)],
     wrong=[
-        wrong("It never resumes anything: a topic that was paused once waits for good.",
+        wrong("Your function resumes nothing, so a topic that was paused once waits for ever.",
               changed(lambda pause, **others: (pause, [])),
               changed(lambda wait, **others: (wait, []))),
-        wrong("It names topics that don't change. Pause what isn't paused yet, and resume only "
-              "what is in `paused`.", changed(lambda wait, go, **others: (wait, go)),
+        wrong("Your function returns topics that don't change. Compare with `paused`.",
+              changed(lambda wait, go, **others: (wait, go)),
               changed(lambda wait, resume, **others: (wait, resume)),
               changed(lambda pause, go, **others: (pause, go))),
-        wrong("The two lists are exchanged: what to pause comes first.",
+        wrong("The two lists are swapped: the topics to pause are the first one.",
               changed(lambda pause, resume, **others: (resume, pause))),
-        wrong("It pauses the topic that is behind. That one must catch up, and the leader waits: "
-              "`goes_on` gets the topic's own top first.",
+        wrong("Your function pauses the topic that is behind, which must catch up. The leader "
+              "must wait: `goes_on` takes the topic's own top first.",
               ruled(lambda own, other, max_lead: goes_on(other, own, max_lead))),
-        wrong("It decides otherwise than `goes_on` where a top is missing or 0, or where the lead "
-              "is exactly `max_lead`. Ask `goes_on`, with what stands in `tops`.",
+        wrong("Your function decides differently from `goes_on` if a top is missing or 0, or if "
+              "the lead is exactly `max_lead`. Call `goes_on` with the values in `tops`.",
               ruled(lambda own, other, most: None not in (own, other) and own - other <= most),
               ruled(lambda own, other, most: goes_on(own, other, most - 1)),
               ruled(lambda own, other, most: goes_on(own or None, other or None, most))),
-        wrong("It asks about one topic only. The other one may lead just as well. Does a loop over "
-              "both `return` too early?", ruled(goes_on, slice(1)), ruled(goes_on, slice(1, 2))),
-        wrong("It knows the topics by their names, and they may have others, as in the loop below: "
-              "take the names from `tops`.", by_their_names),
-        wrong("The names are right; return them in the order of `tops`.",
+        wrong("Your function asks about one topic only. Does a loop over both `return` too early?",
+              ruled(goes_on, slice(1)), ruled(goes_on, slice(1, 2))),
+        wrong("Your function contains the topics' names. Other topics have others: use `tops`.",
+              by_their_names),
+        wrong("The topics are right, but their order isn't: return them in the order of `tops`.",
               changed(lambda pause, resume, paused, **others: (
                   pause, [topic for topic in paused if topic in resume])),
               lambda *args: tuple(map(sorted, steer(*args)))),
     ],
     hints=(
-        "Ask the rule twice: for each topic with its own top first, and the other's second.",
-        "First the list of those that must wait. Then compare it with `paused`, both ways. Walk "
-        "through `tops` for each list: `paused` may have another order.",
-        "`one, other = tops` gives both names, and `not goes_on(tops[one], tops[other], max_lead)` "
-        "is true if the first must wait.",
+        "Call the rule twice, once for each topic: its own top first, the other topic's second.",
+        "First build the list of the topics that must wait. Then compare it with `paused` in both "
+        "directions. Loop over `tops` for each list, because `paused` may have another order.",
+        "`one, other = tops` unpacks both names, and `not goes_on(tops[one], tops[other], "
+        "max_lead)` is true if the first topic must wait.",
     ),
-    discussion="Kafka doesn't mind if you pause what is paused. We ask for the changes only, since "
-    "each `resume` makes the client fetch again what it had thrown away.",
+    discussion="Kafka's client accepts a second `pause` of the same partition. We return only the "
+    "changes, because each `resume` makes the client fetch the discarded records once more.",
 )  # fmt: skip

@@ -26,48 +26,48 @@ problems = (what_to_carry, where_to_start)
 recall = Recall(
     Question(
         "04",
-        "A query with a checkpoint has written micro-batch 7 to its topic, and is killed before it "
-        "commits 7. What does its next start do?",
+        "A query has written micro-batch 7 to its topic, and is killed before its checkpoint "
+        "notes that 7 is done. What does it do when it's started again?",
         (
             Option(
-                "it goes on with micro-batch 8",
-                "It doesn't know that 7 was written: the commit is what would say so.",
+                "it continues with micro-batch 8",
+                "Only the missing note would tell it that 7 was written.",
             ),
-            Option("it runs micro-batch 7 again, on the same offsets"),
+            Option("it runs micro-batch 7 again, with the same offsets"),
             Option(
-                "it begins where `startingOffsets` says",
-                "That counts for a query without a checkpoint only.",
+                "it begins at the offsets in `startingOffsets`",
+                "Spark uses that option only if the query has no checkpoint yet.",
             ),
         ),
     ),
     Question(
         "10",
-        "Both topics are partitioned alike, by the visit. What follows for a visit's messages?",
+        "Both topics are partitioned by visit, in the same way. What follows for a visit's "
+        "messages?",
         (
             Option(
                 "they have the same offset in both topics",
-                "Each partition counts its own records: offsets of two topics have nothing to do "
-                "with each other.",
+                "Each partition counts its own records, so offsets of two topics are unrelated.",
             ),
             Option(
                 "they're spread over all partitions",
-                "A key has one partition. Spread, no single task could merge them.",
+                "All records with one key are in one partition, so that one task can merge them.",
             ),
-            Option("they lie in the partition of the same number in both topics"),
+            Option("they're in the partition of the same number in both topics"),
         ),
     ),
     Question(
         "11",
-        "A visit is open: its messages were read, and it isn't complete. Where are they?",
+        "A visit is open: some messages were read, and it isn't complete. Where are they?",
         (
-            Option("in the query's state, and in the topics as long as these keep them"),
+            Option("in the query's state, and in the topics until retention deletes them"),
             Option(
                 "in the query's state only",
                 "Reading removes nothing from a topic. Only retention or compaction does.",
             ),
             Option(
                 "in the sink, as a part that will be replaced",
-                "The merge emits a visit once it's complete, and nothing before.",
+                "The merge emits a visit when it's complete, and nothing before.",
             ),
         ),
     ),

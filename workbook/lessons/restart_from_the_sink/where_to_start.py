@@ -38,82 +38,78 @@ def draw(random, size):
 where_to_start = exercise(
     begin_at,
     name="Where to start",
-    task="For one partition of the source, `first` is the first offset that it still has, and "
-    "`end` the offset that its next record will get (both are equal where it's empty). "
-    "`said` is what the sink's last record says: an offset, or -2 if nothing of this topic had "
-    "come by then. (Such a record carries no offset of the topic, and the look-up makes that -2.) "
-    "`said` is `None` only if the sink has no record that says anything. Write the function that "
-    "returns where a new release begins:\n\n"
-    "1. `said` is from `first` to `end`, both included: at `said`.\n"
-    "2. `said` is deleted, or the topic ends before it, since it was created anew: -2 (earliest).\n"
-    "3. `said` is -2: -2, as well.\n"
-    "4. `said` is `None`: -1 (latest).\n\n"
-    "`begin_at(5, 0, 10)` gives `5`, and `begin_at(3, 5, 10)` gives `-2`.",
+    task="Return where a new release begins to read one partition of the source. `first` is the "
+    "oldest offset that the partition still has, and `end` is the offset that its next record "
+    "will get; they are equal if it's empty. `said` is the offset in the sink's last record:\n\n"
+    "1. From `first` to `end`, both included: return `said`.\n"
+    "2. Before `first`, because retention deleted it, or after `end`, because the topic was "
+    "recreated: return -2 (earliest).\n"
+    "3. -2, because no record of this topic had been read yet: return -2.\n"
+    "4. `None`, because no record in the sink carries an offset: return -1 (latest), as OTTO did. "
+    "The discussion says what that costs.\n\n"
+    "`begin_at(5, 0, 10)` returns `5`, and `begin_at(3, 5, 10)` returns `-2`.",
     cases=[
-        case("Offsets 3 and 4 are deleted by retention. Read what is left, from the earliest: -2.",
+        case("Retention deleted offsets 3 and 4. Read the rest from the earliest record: -2.",
              3, 5, 10),
-        case("The partition has the offsets 0 to 9, and the sink says 5: begin there.", 5, 0, 10),
-        case("The sink says 0, and offset 0 is there. It's an offset like any other.", 0, 0, 10),
-        case("Offset 0 is deleted, with 1 to 4. Read what is left, from the earliest: -2.",
-             0, 5, 10),
-        case("Offset 4 is deleted: `first` is the oldest one left.", 4, 5, 10),
-        case("Offset 5 is the first that is left, and it's the one that we want.", 5, 5, 10),
-        case("No record in the sink says where to begin: latest, -1.", None, 0, 10),
-        case("Nothing is said, whatever was deleted: latest, -1.", None, 5, 10),
-        case("The end is 10: all was read and emitted, and the next record will have offset 10.",
+        case("The partition has offsets 0 to 9, and the sink says 5: begin at 5.", 5, 0, 10),
+        case("The sink says 0, and the partition has it. 0 is an offset like any other.", 0, 0, 10),
+        case("Offsets 0 to 4 are deleted. Read the rest from the earliest: -2.", 0, 5, 10),
+        case("Offset 4 is deleted, because `first` is the oldest one left.", 4, 5, 10),
+        case("Offset 5 is the oldest one left, and it's the one that the sink says.", 5, 5, 10),
+        case("No record in the sink carries an offset: latest, -1.", None, 0, 10),
+        case("No record in the sink carries an offset, whatever was deleted: latest, -1.",
+             None, 5, 10),
+        case("The sink says the end: all records were read, and the next one will get offset 10.",
              10, 0, 10),
         case("The sink says 11, but the source ends at 10: somebody has deleted the topic and "
-             "created it again. Its records are new: -2.", 11, 0, 10),
-        case("-2 says: nothing of this topic had come yet. So begin with the first record.",
+             "recreated it. All its records are new: -2.", 11, 0, 10),
+        case("-2 says that no record of this topic had been read. Begin with the first record.",
              -2, 0, 10),
-        case("-2 says: nothing had come. What is left begins with the earliest record.",
-             -2, 5, 10),
-        case("Everything is deleted: the partition is empty, and its next record will have "
-             "offset 10.", 3, 10, 10),
-        case("The partition is empty, and nothing that we want is gone.", 10, 10, 10),
-        case("A fresh partition, in which nothing has come yet: begin at 0, as the sink says.",
-             0, 0, 0),
-        case("Nothing is said, and nothing is there: latest, -1.", None, 0, 0),
-        case("The sink says 7, and the source has nothing at all: it was made anew.", 7, 0, 0),
+        case("-2 says that no record had been read. Begin with the earliest one.", -2, 5, 10),
+        case("All records are deleted, offset 3 as well. The next record will get offset 10.",
+             3, 10, 10),
+        case("The partition is empty, but no record that we need is deleted.", 10, 10, 10),
+        case("The partition is new and has no record: begin at 0, as the sink says.", 0, 0, 0),
+        case("The sink carries no offset, and the partition is empty: latest, -1.", None, 0, 0),
+        case("The sink says 7, but the partition is new and empty: the topic was recreated.",
+             7, 0, 0),
     ],
     draw=draw,
     right=[in_a_range, starting()],
     wrong=[
-        wrong("It doesn't ask whether the source still has that offset. Retention goes on while "
-              "nobody reads.", starting(there=lambda *_: True)),
-        wrong("Offset 0 is taken for nothing. It's the first record of a partition: ask "
-              "`is None`.", starting(none=lambda said: not said)),
-        wrong("It looks at `first` only. The topic may have been created anew, and end before "
-              "`said`.", starting(there=lambda said, first, end: first <= said)),
-        wrong("It looks at `end` only. What retention has deleted lies before `first`.",
+        wrong("Your function doesn't ask whether the source still has that offset. Retention also "
+              "deletes records while nobody reads.", starting(there=lambda *_: True)),
+        wrong("Your function treats offset 0 as missing. It's the first record of a partition, so "
+              "test `is None`.", starting(none=lambda said: not said)),
+        wrong("Your function looks only at `first`. A recreated topic may end before `said`.",
+              starting(there=lambda said, first, end: first <= said)),
+        wrong("Your function looks only at `end`. Deleted records are the ones before `first`.",
               starting(there=lambda said, first, end: said <= end)),
-        wrong("`end` itself is fine: all was read, nothing is open, and the next record gets this "
-              "offset. Your partition would be read again from its beginning.",
+        wrong("`end` itself is fine: all was read, no visit is open, and the next record gets "
+              "this offset. Your function would read the whole partition again.",
               starting(there=lambda said, first, end: first <= said < end)),
-        wrong("Where the offset is gone, it passes over everything that is left. Begin with the "
-              "earliest record: -2.", starting(gone=-1)),
-        wrong("Where nothing is said it isn't latest. The task asks for -1, the latest when the "
-              "query starts.", starting(unsaid=-2), starting(unsaid=0), starting(unsaid="end")),
-        wrong("It names an offset where the earliest is asked for. Until the query starts, that "
-              "record may be deleted, too: -2 is whatever is the earliest by then.",
+        wrong("If the offset is deleted, your function skips all the records that are left. Begin "
+              "with the earliest one: -2.", starting(gone=-1)),
+        wrong("If the sink carries no offset, the task asks for -1: the end of the partition when "
+              "the query starts.", starting(unsaid=-2), starting(unsaid=0), starting(unsaid="end")),
+        wrong("Your function returns an offset instead of -2. That record may be deleted as well "
+              "before the query starts, and -2 always means the earliest one then.",
               starting(gone="first"), starting(gone=0),
               lambda said, first, end: -1 if said is None else max(said, first)),
-        wrong("-2 is taken for nothing said. It says that nothing had come: begin with the first.",
+        wrong("Your function treats -2 like `None`. It says that no record had been read yet.",
               starting(none=lambda said: said is None or said < 0)),
     ],
     hints=(
-        "Draw the partition as a line from `first` to `end`. Where on it, or beside it, may `said` "
-        "lie? And if it isn't there?",
-        "Deal with `None` first, and ask for it by name: 0 is false, too.",
-        "`first <= said <= end` is the question that is left: both ends of the line are fine.",
+        "Draw the partition as a line from `first` to `end`. Where can `said` be: on the line, "
+        "left or right of it? And what if it's no offset at all?",
+        "Deal with `None` first, and test `is None`, because 0 is false as well.",
+        "`first <= said <= end` is the remaining question: both ends of the line are fine.",
     ),
-    discussion="`end` isn't too far: a partition that was read to its end, with nothing open, says "
-    "just that.\n\n"
-    "A recreated topic is noticed only as long as it's shorter than before. Once it has grown past "
-    "the old offset, an offset alone can't show it. So `run` writes the ids of the topics beside "
-    "the offsets, and a record with another id doesn't count.\n\n"
-    "*Latest* is what OTTO chose for a sink in which no record says where to begin. It loses every "
-    "visit that is open by then: a release that is killed before it has emitted anything leaves "
-    "such a sink. `run` begins at the earliest record instead. It reads too much and emits old "
-    "visits again, but it loses nothing.",
+    discussion="`end` isn't too far: a sink says it if the partition was read to its end and no "
+    "visit was open.\n\n"
+    "An offset shows that a topic was recreated only while the new topic is shorter than that "
+    "offset. So `run` also writes the ids of the topics, and ignores a record with another id.\n\n"
+    "With *latest* a restart loses the visits that are open, if a release was killed before it "
+    "had emitted anything: that leaves a sink without an offset. `run` begins at the earliest "
+    "record instead. It may emit old visits again, but it loses nothing.",
 )  # fmt: skip
