@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: lab test test-all lint unit slow notebooks crash-matrix doctor prefetch lock clean
+.PHONY: lab test test-all lint unit slow notebooks crash-matrix book doctor prefetch lock clean
 
 lab: .venv/ready
 	@$(BIN)/python -m workbook lab
@@ -36,6 +36,16 @@ slow: .venv/ready
 crash-matrix: .venv/ready
 	$(BIN)/python benchmarks/crash_matrix.py $(if $(SEEDS),--seeds $(SEEDS))
 
+# The notebooks, run, and the docs as static pages in site/ (about half an hour; `make book
+# CHAPTERS=11_event_time_timeout` renders one chapter).
+book: .venv/ready .venv-book/ready
+	$(BIN)/python docs/site/build.py $(CHAPTERS)
+
+.venv-book/ready: docs/site/requirements.lock .venv/ready
+	@$(PYTHON) -m venv .venv-book
+	@$(BIN)/uv pip install --quiet --python .venv-book/bin/python --require-hashes -r $<
+	@touch $@
+
 doctor prefetch: .venv/ready
 	@$(BIN)/python -m workbook $@
 
@@ -44,7 +54,7 @@ lock: .venv/ready
 	PATH="$(BIN):$$PATH" $(BIN)/python -m workbook.stack.pins
 
 clean:
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-book site .mypy_cache .pytest_cache .ruff_cache
 
 .venv/ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \

@@ -26,8 +26,15 @@ def test_the_lock_carries_the_pin(pin: str) -> None:
     assert plain in [line.partition(" ;")[0] for line in locked]
 
 
-def test_every_locked_package_has_a_hash() -> None:
-    entries = re.split(r"\n(?=\S)", pins.PYTHON_LOCK.read_text().strip())
+def test_the_lock_of_the_pages_carries_its_pins() -> None:
+    assert {*PROJECT["dependency-groups"]["book"]} <= {
+        *pins.locked_packages(pins.BOOK_LOCK.read_text())
+    }
+
+
+@pytest.mark.parametrize("lock", [pins.PYTHON_LOCK, pins.BOOK_LOCK], ids=["all", "book"])
+def test_every_locked_package_has_a_hash(lock) -> None:
+    entries = re.split(r"\n(?=\S)", lock.read_text().strip())
     assert [entry for entry in entries if "--hash=sha256:" not in entry] == []
 
 

@@ -1,6 +1,6 @@
 """Derives the locks from the pins in pyproject.toml: ``python -m workbook.stack.pins``.
 
-For those who work on the project. Writes requirements.lock, environment.yml and jars.lock.
+For those who work on the project. Writes both requirements.lock, environment.yml and jars.lock.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from workbook.stack.folders import ROOT
 from workbook.stack.jars import LOCK, ivy_module, resolve
 
 PYTHON_LOCK = ROOT / "requirements.lock"
+BOOK_LOCK = ROOT / "docs" / "site" / "requirements.lock"
 CONDA = ROOT / "environment.yml"
 
 
@@ -47,12 +48,12 @@ def environment_yml(lock: str) -> str:
     )
 
 
-def python_lock() -> str:
-    """Return every Python package with its hashes, for all platforms."""
+def python_lock(*of: str) -> str:
+    """Return every Python package of pyproject.toml, or ``of`` a group, with hashes."""
     command = [
-        *("uv", "pip", "compile", "--quiet", "--universal", "--generate-hashes", "--all-extras"),
-        *("--no-annotate", "--no-header", "--python-version", pins()["tool"]["workbook"]["python"]),
-        str(ROOT / "pyproject.toml"),
+        *("uv", "pip", "compile", "--quiet", "--universal", "--generate-hashes", "--no-annotate"),
+        *("--no-header", "--python-version", pins()["tool"]["workbook"]["python"]),
+        *(of or ("--all-extras", str(ROOT / "pyproject.toml"))),
     ]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
@@ -80,11 +81,14 @@ def jar_lock() -> str:
 
 
 def main() -> None:
-    """Write the three files."""
+    """Write the four files."""
     PYTHON_LOCK.write_text(python_lock())
+    BOOK_LOCK.write_text(python_lock("--group", f"{ROOT / 'pyproject.toml'}:book"))
     CONDA.write_text(environment_yml(PYTHON_LOCK.read_text()))
     LOCK.write_text(jar_lock())
-    print(f"wrote {PYTHON_LOCK.name}, {CONDA.name}, {LOCK.name}", file=sys.stderr)
+    print(
+        f"wrote {PYTHON_LOCK.name}, that of docs/site, {CONDA.name}, {LOCK.name}", file=sys.stderr
+    )
 
 
 if __name__ == "__main__":
