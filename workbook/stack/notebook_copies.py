@@ -55,12 +55,13 @@ def refresh(chapters: Path, copies: Path, say: Callable[[str], None] = print) ->
 
 
 def _copy_pages(root: Path, copies: Path, made_from: dict[str, str]) -> None:
-    """Copy README.md and docs/, except over a file that is not as an earlier copy left it.
+    """Copy README.md, docs/ and programs/, except over a file that somebody has changed.
 
     Notebooks link to ``../docs/page.md``. That needs no change: in the folder where JupyterLab
     begins, it takes ``..`` for that same folder.
     """
-    pages = [*root.glob("README.md"), *root.glob("docs/*.md"), *root.glob("docs/images/*")]
+    names = ("README.md", "docs/*.md", "docs/images/*", "programs/*.py")
+    pages = [page for name in names for page in root.glob(name)]
     for page in pages:
         content = page.read_bytes()
         if page.suffix == ".md":
