@@ -64,7 +64,7 @@ class Place:
 
 def place() -> Place:
     """Return how far this folder's learner has come; outside the lab nothing has passed."""
-    passed, parts, last = solved(), list[Part](), {}
+    passed, parts, last = solved(), list[Part](), dict[str, str]()
     for notebook, names in exercises().items():
         last |= dict.fromkeys(names, notebook)
         parts.append(Part(notebook, sum(name in passed for name in names), len(names)))
