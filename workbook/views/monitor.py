@@ -55,10 +55,8 @@ def lag_lines(
     plane.counts(y=True)
     if known:
         times, arrived, read = zip(*known, strict=True)
-        for points, name, look, colour in (
-            (arrived, "arrived", "--", ORANGE),
-            (read, "read", "-", BLUE),
-        ):
+        lines = (arrived, "arrived", "--", ORANGE), (read, "read", "-", BLUE)
+        for points, name, look, colour in lines:
             plane.axes.step(moments(times), points, look, where="post", color=colour, label=name)
         plane.times(x=True)
         plane.legend()

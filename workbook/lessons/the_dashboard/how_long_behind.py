@@ -10,13 +10,6 @@ def seconds_behind(samples, committed, now):
     return now - passed[-1] if passed else None
 
 
-def backwards(samples, committed, now):
-    for second, end in reversed(samples):
-        if end <= committed:
-            return 0 if (second, end) == samples[-1] else now - second
-    return None
-
-
 def looked_up(find, caught_up=lambda samples, now: 0, unknown=lambda samples, now: None):
     """Return an answer that looks up the age of a sample in another way."""
 
@@ -31,10 +24,6 @@ def looked_up(find, caught_up=lambda samples, now: 0, unknown=lambda samples, no
 
 def last(samples, committed):
     return max((second for second, end in samples if end <= committed), default=None)
-
-
-def last_below(samples, committed):
-    return max((second for second, end in samples if end < committed), default=None)
 
 
 def first_at_that_end(samples, committed):
@@ -52,19 +41,11 @@ def the_very_end(samples, committed):
     return max((second for second, end in samples if end == committed), default=None)
 
 
-def nearest(samples, committed):
-    if committed < samples[0][1]:
-        return None
-    return min(samples, key=lambda sample: abs(sample[1] - committed))[0]
-
-
 def by_rate(samples, committed, now):
     (began, low), (until, high) = samples[0], samples[-1]
-    if committed >= high:
-        return 0
-    if committed < low:
-        return None
-    return (high - committed) * (until - began) / (high - low)
+    if low <= committed < high:
+        return (high - committed) * (until - began) / (high - low)
+    return None if committed < low else 0
 
 
 def draw(random, size):
@@ -110,7 +91,7 @@ how_long_behind = exercise(
         case("There's one sample, and its end is beyond `committed`.", [(7, 40)], 39, 9),
     ],
     draw=draw,
-    right=[backwards, looked_up(last)],
+    right=[looked_up(last)],
     wrong=[
         wrong("It takes the first of several samples with the same end. While nothing is written, "
               "nobody falls behind: take the last one.", looked_up(first_at_that_end)),
@@ -119,9 +100,7 @@ how_long_behind = exercise(
         wrong("It needs a sample whose end is exactly `committed`. Most offsets are between two "
               "samples.", looked_up(the_very_end)),
         wrong("It leaves out a sample whose end is exactly `committed`. That end isn't beyond it.",
-              looked_up(last_below)),
-        wrong("It takes the sample with the nearest end. That end may be beyond `committed`.",
-              looked_up(nearest)),
+              looked_up(lambda samples, committed: last(samples, committed - 1))),
         wrong("It returns a number when the first sample's end is already beyond `committed`. "
               "Nobody knows that number: return `None`.",
               looked_up(last, unknown=lambda samples, now: 0),
@@ -129,7 +108,7 @@ how_long_behind = exercise(
         wrong("If the group has read everything, it returns the age of the last sample. Such a "
               "group isn't behind: 0.",
               looked_up(last, caught_up=lambda samples, now: now - samples[-1][0])),
-        wrong("It returns the sample's second. How long ago was that?",
+        wrong("It returns the sample's second. Return how long ago that was.",
               lambda samples, committed, now:
                   0 if committed >= samples[-1][1] else last(samples, committed)),
         wrong("It divides the backlog by an average rate. Records don't arrive at an average rate, "

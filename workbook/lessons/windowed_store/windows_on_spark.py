@@ -9,9 +9,8 @@ from workbook.classroom.streams import NO_WATERMARK, WATERMARK_UNUSED
 
 def latest_per_window(commits):
     timed = commits.withColumn("time", F.timestamp_millis("committed_at"))
-    windows = timed.withWatermark("time", "1 minute").groupBy(
-        F.window("time", "5 seconds"), "group"
-    )
+    marked = timed.withWatermark("time", "1 minute")
+    windows = marked.groupBy(F.window("time", "5 seconds"), "group")
     newest = windows.agg(
         F.max_by(F.struct("topic", "partition", "committed"), "offset").alias("row")
     )
@@ -90,10 +89,7 @@ TOO_LONG = (
     "On a stream it still counts a commit that is too late, because the delay of your watermark is "
     "longer than a minute. The longer the delay, the more windows stay in the state."
 )
-STREAM = (
-    "On a stream it emits the wrong rows in this micro-batch. Which commit of each window is the "
-    "newest one so far?"
-)
+STREAM = "On a stream it emits the wrong rows here. What is each window's newest commit so far?"
 
 windows_on_spark = frame_exercise(
     latest_per_window,
