@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.errors import CannotGoOn, TopicMissing, WorkbookError
+from workbook.lessons.the_owners_page.hidden_groups import hidden_groups
 from workbook.sinks.viewers import GROUPS, sketch_of
 from workbook.sources.viewers import newest
 from workbook.spark import session
@@ -165,7 +166,17 @@ def test_a_group_is_hidden_with_as_many_others_as_it_takes(counts, hidden) -> No
     assert {name for name, n in shown_groups(counts).items() if n is None} == set(hidden)
 
 
-@given(st.dictionaries(st.text(max_size=2), st.integers(0, 40), max_size=6), st.integers(1, 30))
+def test_the_unknown_are_hidden_last_because_each_trait_shows_their_number() -> None:
+    counts = {"a": 4, "b": 50, UNKNOWN: 12, "c": 30}
+    assert shown_groups(counts) == {"a": None, "b": 50, UNKNOWN: 12, "c": None}
+    assert shown_groups({"a": 4, UNKNOWN: 30}) == {"a": None, UNKNOWN: None}
+    assert shown_groups({"a": 40, "b": 50, UNKNOWN: 4}) == {"a": None, "b": 50, UNKNOWN: None}
+
+
+NAMES = st.text(max_size=2) | st.just(UNKNOWN)
+
+
+@given(st.dictionaries(NAMES, st.integers(0, 40), max_size=6), st.integers(1, 30))
 def test_nobody_computes_a_small_group_from_the_total(counts, least) -> None:
     shown = shown_groups(counts, least)
     assert all(n is None or least <= n == counts[name] for name, n in shown.items())
@@ -174,3 +185,4 @@ def test_nobody_computes_a_small_group_from_the_total(counts, least) -> None:
         assert len(hidden) > 1
         assert sum(hidden) >= least
     assert (not hidden) == all(n >= least for n in counts.values())
+    assert shown == hidden_groups.reference(counts, least)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from workbook.streams.events.viewers import UNKNOWN
 from workbook.views.tables import HIDDEN
 
 LEAST = 10
@@ -17,13 +18,16 @@ def shown_groups(counts: Mapping[str, int], least: int = LEAST) -> dict[str, int
     """Return the groups with their numbers of viewers, and None for those that are hidden.
 
     Hidden are all with fewer than ``least`` viewers. If these have fewer than ``least`` together,
-    a reader who knows the total could compute that number, so the next smallest group is hidden,
-    too. Statistical offices call that primary and secondary suppression (Willenborg and de Waal,
+    a reader who knows the sum could compute that number, so the next smallest group is hidden, too:
+    UNKNOWN only if it's the only one, because its number is also shown under other traits.
+    Statistical offices call that primary and secondary suppression (Willenborg and de Waal,
     "Elements of statistical disclosure control", 2001).
     """
     small = {name for name, count in counts.items() if count < least}
     if small and sum(counts[name] for name in small) < least:
-        others = sorted(counts.keys() - small, key=lambda name: (counts[name], name))
+        others = sorted(
+            counts.keys() - small, key=lambda name: (name == UNKNOWN, counts[name], name)
+        )
         small.update(others[:1])
     return {name: None if name in small else count for name, count in counts.items()}
 
