@@ -27,7 +27,8 @@ problems = (after_the_kill, offset_to_commit)
 recall = Recall(
     Question(
         "01",
-        "A loop that counts in a variable is started again with the same group. How does it go on?",
+        "A loop that counts in a variable is started again with the same group. Where does it "
+        "continue, and with which count?",
         (
             Option("at the committed offset, with a count of 0"),
             Option(
@@ -47,11 +48,11 @@ recall = Recall(
             Option("once the watermark has passed its end"),
             Option(
                 "once the second is over by the clock",
-                "Event time moves with the events alone: without new ones nothing is emitted.",
+                "Only events move event time: without new events nothing is emitted.",
             ),
             Option(
                 "with each click that changes its count",
-                "That's update mode. Append mode emits a row once, when nothing can change it.",
+                "That's update mode. Append mode emits a row once, when it can't change any more.",
             ),
         ),
     ),
@@ -62,11 +63,12 @@ recall = Recall(
             Option("the record waits in the client's queue"),
             Option(
                 "the broker has the record",
-                "The client sends in the background. The delivery report says what became of it.",
+                "The client sends in the background. Only the delivery report says whether the "
+                "broker has it.",
             ),
             Option(
                 "the record will arrive, sooner or later",
-                "It may be refused or time out. Only on_delivery gets to know that.",
+                "It may be refused, or time out. Only the callback on_delivery learns that.",
             ),
         ),
     ),

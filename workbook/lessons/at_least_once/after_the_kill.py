@@ -10,41 +10,42 @@ _LOG = (10, 10, 10, 10, 11, 11, 11, 11, 12, 12)
 
 after_the_kill = choice(
     name="After the kill",
-    task="Ten page views lie in one partition. Offsets 0 to 3 are of second 10, 4 to 7 of second "
-    "11, and 8 and 9 of second 12. The loop with auto-commit has read up to offset 6. The metric "
-    "of second 10 is delivered, three views of second 11 are counted in memory, and the client has "
-    "just committed offset 7 by itself. Then comes kill -9, and we start the loop again with the "
-    "same group. Which value is published for second 11?",
+    task="One partition contains ten page views. Those at offsets 0 to 3 are of second 10, those "
+    "at 4 to 7 of second 11, and those at 8 and 9 of second 12. The loop with auto-commit has read "
+    "up to offset 6. The metric of second 10 is delivered, and three views of second 11 are "
+    "counted in memory. The client has just committed offset 7 by itself. Now kill -9 ends the "
+    "loop, and we start it again with the same group. Which value is published for second 11?",
     options=(
         Option(
             "4: all its views are counted again",
-            "Then the loop would have to read again from offset 4. What would make it go back?",
+            "For that, the loop would have to read again from offset 4. What would make it do "
+            "that?",
         ),
         Option(
-            "3: it goes on from where it was",
-            "Three is what the process had counted. What does kill -9 leave of its memory? And the "
-            "view at offset 7 is still to be read.",
+            "3: it continues where it was",
+            "Three is what the process had counted in memory. Does a process's memory survive "
+            "kill -9? Besides, the view at offset 7 hasn't been read yet.",
         ),
         Option("1: only the view at offset 7"),
         Option(
             "none: second 11 is never published",
-            "The view at offset 7 is read after the restart, and it is of second 11. What "
-            "happens when offset 8 comes?",
+            "The restarted loop reads the view at offset 7, which is of second 11. What does it do "
+            "when it reads offset 8?",
         ),
         Option(
             "7: three from before and four again",
-            "Nothing is read twice here, because the group goes on at offset 7; and the three are "
-            "gone.",
+            "The group continues at offset 7, so no view is read twice. And the three views in "
+            "memory are gone.",
         ),
     ),
     hints=(
-        "Two things know how far we are: the group's offset in the broker, and the count in "
+        "Two places record the progress: the group's offset in the broker, and the count in "
         "memory. Which of them survives?",
-        "Begin with an empty memory at the committed offset, and do by hand what the loop does.",
-        "The restart reads offsets 7, 8 and 9. At offset 8 the second changes.",
+        "Begin at the committed offset with an empty memory, and do by hand what the loop does.",
+        "After the restart the loop reads offsets 7, 8 and 9. At offset 8 a new second begins.",
     ),
-    discussion="Three page views are lost, and nothing looks wrong: second 11 has a number, it is "
-    "only too small. Auto-commit records what was read, and we need to record what is done.\n\n"
-    "The offset that would have been safe is 4, the first record of the second whose metric is "
-    "not delivered yet. A restart from there counts second 11 in full, and sends 4.",
+    discussion="Three page views are lost, and nothing looks wrong: second 11 has a value, but "
+    "it's too small. Auto-commit records what was read, but we need a record of what is done.\n\n"
+    "Offset 4 would have been safe: it's the first record of the second whose metric hasn't been "
+    "delivered yet. A restart from there counts all of second 11, and publishes 4.",
 )

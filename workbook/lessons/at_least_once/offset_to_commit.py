@@ -8,7 +8,7 @@ from workbook.classroom.exercise import case, exercise, wrong
 
 @dataclass
 class Send:
-    """A metric on its way: where a restart may begin once it is delivered, and whether it is."""
+    """A metric that was sent: where a restart may begin once it is delivered, and whether it is."""
 
     next_offset: int
     delivered: bool | None = None
@@ -71,70 +71,70 @@ def draw(random, size):
 offset_to_commit = exercise(
     safe_offset,
     name="The offset to commit",
-    task="The loop has produced metrics, and Kafka reports later, one by one, what became of them. "
-    "Write the function that returns the offset that may be committed now. It gets `sends`, a list "
-    "in the order of production. Each has `.next_offset`, where a restart may begin once this "
-    "metric is delivered (the first record of the next second), and `.delivered`: `True`, `False` "
-    "if it failed, `None` while it's on its way. Return an offset, or `None` if nothing may be "
-    "committed yet.\n\n"
-    "Next offsets 120, 250 and 380, of which the first and the third are delivered and the second "
-    "is still on its way, give 120: a restart at 380 would never send the second one again.",
+    task="The loop has produced metrics, and delivery reports arrive later, one by one. Write the "
+    "function that returns the offset that may be committed now. It gets `sends`, a list in the "
+    "order of production. Each send has two attributes. `.next_offset` is where a restart may "
+    "begin once this metric is delivered: the first record of the next second. `.delivered` is "
+    "`True`, or `False` if the delivery failed, or `None` if there is no report yet. Return "
+    "`None` if nothing may be committed.\n\n"
+    "An example: three sends have the next offsets 120, 250 and 380. The first and the third are "
+    "delivered, and the second has no report yet. The answer is 120, because a restart at 380 "
+    "would never send the second metric again.",
     cases=[
-        case("The second metric is still on its way: what lies before it may be committed, and "
-             "nothing behind it.", of(True, None, True)),
-        case("All three are delivered, so a restart may begin behind the last of them.",
+        case("The second metric has no report yet. Only the one before it is safe.",
+             of(True, None, True)),
+        case("All three are delivered, so a restart may begin after the last of them.",
              of(True, True, True)),
-        case("The third metric failed. A restart at 510 never sends it again.",
+        case("The third metric failed. A restart at 510 would never send it again.",
              of(True, True, False, True)),
-        case("Only the first metric is surely in the topic, with none missing before it.",
+        case("Only the first metric is delivered without a gap before it.",
              of(True, None, False, True)),
-        case("The first metric failed, so nothing may be committed, whatever came later.",
-             of(False, True)),
-        case("The first metric is still on its way, so nothing may be committed yet.",
+        case("The first metric failed, so nothing may be committed, although a later one was "
+             "delivered.", of(False, True)),
+        case("The first metric has no report yet, so nothing may be committed.",
              of(None, True)),
-        case("The second metric failed: it has to be sent again before anything behind it is "
+        case("The second metric failed. It has to be sent again before an offset after it may be "
              "committed.", of(True, False, None)),
         case("Nothing is delivered yet.", of(None)),
-        case("Where nothing was sent, there is nothing to commit.", []),
+        case("Nothing was sent, so there is nothing to commit.", []),
     ],
     draw=draw,
     right=[lambda sends: last(run(sends))],
     wrong=[
-        wrong("It takes the newest delivered metric, and commits past one that failed or is on its "
-              "way. That one would never be sent again.",
+        wrong("It takes the newest delivered metric, and so it skips a metric that failed or has "
+              "no report yet. No restart would send that one again.",
               lambda sends: last([*filter(delivered, sends)])),
-        wrong("It takes the newest metric, delivered or not. To have sent is not to have arrived.",
-              last),
-        wrong("It passes a metric that is still on its way. `None` is not yet `True`: that one may "
-              "fail yet.", passing(False)),
-        wrong("It passes a metric that failed. Its second would be missing for ever.",
+        wrong("It takes the newest metric, whether it is delivered or not. A metric that was sent "
+              "may still fail.", last),
+        wrong("It skips a metric without a report. `None` doesn't mean `True`: that metric may "
+              "still fail.", passing(False)),
+        wrong("It skips a metric that failed. Its second would be missing for ever.",
               passing(None)),
-        wrong("It commits the offset of the first metric that is not delivered. That offset stands "
-              "for the end of its second; the safe one is that of the metric before.",
-              first_open),
-        wrong("It commits only when all are delivered. On a busy topic one is always on its way, "
-              "and nothing would ever be committed.", all_or_nothing),
-        wrong("Where nothing is safe it gives a number. Offset 0 is a place too, and committing it "
-              "is a decision: return `None`.", lambda sends: last(run(sends), 0),
-              lambda sends: last(run(sends), -1)),
-        wrong("Where nothing is safe it raises: there is no last one of none. Return `None` there.",
-              lambda sends: run(sends)[-1].next_offset),
-        wrong("It adds one, or takes one off. A committed offset is the next record to be read, "
-              "and `next_offset` is that already.",
+        wrong("It commits the offset of the first metric that isn't delivered. But that "
+              "`next_offset` is the end of the undelivered second. The safe offset is that of the "
+              "metric before it.", first_open),
+        wrong("It commits only when all metrics are delivered. On a busy topic one of them never "
+              "has its report yet, so nothing would ever be committed.", all_or_nothing),
+        wrong("It returns a number although nothing is safe. Offset 0 is a real place, and "
+              "committing it moves the group there: return `None`.",
+              lambda sends: last(run(sends), 0), lambda sends: last(run(sends), -1)),
+        wrong("It raises an error when nothing is safe: an empty list has no last element. Return "
+              "`None` there.", lambda sends: run(sends)[-1].next_offset),
+        wrong("It adds or subtracts one. A committed offset is the next record to read, and "
+              "`next_offset` is exactly that.",
               lambda sends: last(run(sends)) + 1 if run(sends) else None),
     ],
     hints=(
-        "A restart reads from the committed offset on. Which metrics would it make again, and "
-        "which would it never make again?",
-        "Walk along the sends from the beginning, and keep the last offset that is safe. What are "
-        "the two reasons to stop walking?",
-        "`if not send.delivered:` is true for a failed one and for one on its way. There the run "
-        "ends, also if more are delivered behind it.",
+        "A restart reads from the committed offset. Which metrics would it send again, and which "
+        "would it never send again?",
+        "Walk along the sends from the beginning, and keep the last offset that is safe. Two "
+        "things make you stop. Which?",
+        "`if not send.delivered:` is true for a failed metric and for one without a report. Stop "
+        "there, even if later metrics are delivered.",
     ),
-    discussion="A committed offset is a promise: everything before it is done. One number can't "
-    "express that all but the second metric are done, so it stops in front of the gap. The price "
-    "is small: after a crash some metrics are sent again, with the same key.\n\n"
-    "A failed send holds back all later commits until it's sent again and delivered. That's right, "
-    "but somebody has to do it: a loop that never retries never commits again. And a loop that "
-    "runs for a year forgets the sends before the committed offset.",
+    discussion="A committed offset is a promise: everything before it is done. A single number "
+    "can't express that all metrics but the second are done, so it stops in front of the gap. The "
+    "price is small: after a crash some metrics are sent again, with the same key.\n\n"
+    "A failed metric holds back all later commits until it has been sent again and delivered. "
+    "That's right, but somebody has to send it: a loop that never retries never commits again.",
 )  # fmt: skip
