@@ -105,8 +105,7 @@ per_day = frame_exercise(
              at("2026-02-02 12:00"), at("2026-02-02 12:01")),
         case("Views and messages of a day are two rows.",
              at("2026-02-02 12:00"), at("2026-02-02 12:00"), at("2026-02-02 12:05", "message")),
-        case("Each of the two ads has a row.",
-             at("2026-02-03 12:00"), at("2026-02-03 12:00", ad="boat")),
+        case("Each ad has a row.", at("2026-02-03 12:00"), at("2026-02-03 12:00", ad="boat")),
         case("In January the day in Oslo ends at 23:00 UTC, and not a millisecond earlier.",
              at("2026-01-14 22:59:59.999"), at("2026-01-14 23:00"), at("2026-01-14 23:30")),
         case("In July the day in Oslo ends at 22:00 UTC.",
@@ -155,9 +154,8 @@ per_day = frame_exercise(
         "is the day.",
     ),
     discussion="A timestamp in Spark is a moment, and its day depends on the time zone. If you "
-    "don't name a zone, Spark uses the session's. `F.window(time, '1 day')` doesn't help, because its "
-    "windows are 24 hours long, but each year one day in Oslo has 23 hours, and another has 25. "
-    "`from_utc_timestamp` is right only if the session is on UTC.\n\n"
+    "name none, Spark uses the session's. `F.window(time, '1 day')` doesn't help: its windows are "
+    "24 hours long, but each year one day in Oslo has 23 hours, and another has 25.\n\n"
     "A date in a database has no zone either. Write next to the column in which zone its days are.",
 )  # fmt: skip
 

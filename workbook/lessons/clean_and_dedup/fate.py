@@ -112,8 +112,7 @@ fate_of_a_value = exercise(
     '- `"owner"`: `owner` is true.\n'
     '- `"good"`: nothing else applies.',
     cases=[
-        case("It's a view in version 2. As four bytes, its id, 258, is 0, 0, 1, 2.",
-             *of(258, USER + VIEW)),
+        case("It's a view in version 2. The id 258 is 0, 0, 1, 2.", *of(258, USER + VIEW)),
         case("It's a view in version 1, which has a decoder of its own.", *of(7, VIEW)),
         case("This id needs all of its four bytes.", *of(16_777_223, USER + VIEW)),
         case("It's the owner's own view.", *of(258, USER + OWN)),
@@ -122,10 +121,8 @@ fate_of_a_value = exercise(
         case("The decoder raises IndexError.", *of(7, ODD)),
         case("The decoder raises UnicodeDecodeError.", *of(7, NOT_TEXT)),
         case("The decoder of the id 12 raises KeyError.", of(12, VIEW)[0], LOST),
-        case("Another decoder could read this body, but the decoder of its id can't.",
-             *of(258, VIEW)),
-        case("The ad is an empty text. Only None means that there is no ad.",
-             *of(7, b"\x02\x00\x00")),
+        case("The decoder of this id can't read the body. Another one can.", *of(258, VIEW)),
+        case("The ad is an empty text, and not None.", *of(7, b"\x02\x00\x00")),
         case("The head is whole, and the body is missing.", *of(7, b"")),
         case("The head itself was cut, so there is no whole id.", b"\x00\x00\x00\x00", KNOWN),
         case("The first byte isn't 0.", *of(7, VIEW, b"\x01")),
@@ -141,8 +138,7 @@ fate_of_a_value = exercise(
         wrong("It reads the wrong id. The id is in the four bytes after the first one, the highest "
               "byte first.",
               changed(end=2), changed(end=4), changed(begin=2), changed(order="little")),
-        wrong("It passes the wrong bytes to the decoder. The body begins at the sixth byte: "
-              "`value[5:]`.",
+        wrong("It gives the decoder the wrong bytes. The body is `value[5:]`.",
               changed(body=6), changed(body=4), changed(body=0)),
         wrong("It calls the same decoder for each value. The id says which schema the writer used.",
               changed(decode=Decoder(2)), changed(decode=Decoder(1))),
