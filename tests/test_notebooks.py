@@ -103,7 +103,7 @@ BARE = {
         "SchemaRegistryClient(", "set_compatibility", "register_schema", "schemaless_writer",
         "from_avro", "PERMISSIVE", "Consumer(", ".poll(", "assign", "produce(", "partitioner",
         "headers=", "readStream", "startingOffsets", "maxOffsetsPerTrigger", "includeHeaders",
-        "realTime", "withWatermark", "dropDuplicatesWithinWatermark", "writeStream", "outputMode",
+        "withWatermark", "dropDuplicatesWithinWatermark", "writeStream", "outputMode",
         "foreachBatch", "trigger", "checkpointLocation", "RocksDBStateStoreProvider",
     ),
     "41_ad_counts": (

@@ -31,7 +31,7 @@ recall = Recall(
         (
             Option(
                 "when a micro-batch has emitted it",
-                "In update mode it's emitted whenever it changes, and stays open for the next "
+                "In update mode Spark emits the count whenever it changes, and keeps it for later "
                 "events.",
             ),
             Option("when the watermark has passed the window's end"),
@@ -43,17 +43,17 @@ recall = Recall(
     ),
     Question(
         "04",
-        "Spark dies after a micro-batch was written to the sink, and before the checkpoint's "
-        "commit. What does the next start do?",
+        "Spark dies after a micro-batch was written to the sink, but before the checkpoint's "
+        "commit. What does Spark do after the next start?",
         (
             Option("it runs the micro-batch again, with the same number and the same offsets"),
             Option(
                 "it continues with the next micro-batch",
-                "The checkpoint has no commit of this micro-batch, so for Spark it isn't done.",
+                "The checkpoint has no commit of this micro-batch, so Spark must run it again.",
             ),
             Option(
                 "it plans a new micro-batch, with all records that have arrived meanwhile",
-                "The plan was written to `offsets` before the micro-batch ran. It's used again.",
+                "Spark wrote the plan to `offsets` before it ran the micro-batch, and reuses it.",
             ),
         ),
     ),
@@ -64,11 +64,11 @@ recall = Recall(
         (
             Option(
                 "the checkpoint knew the letters",
-                "A checkpoint knows offsets and state, but not what the sink holds.",
+                "A checkpoint has offsets and state, but it doesn't know the rows in the sink.",
             ),
             Option(
-                "the same letter replaced the one before",
-                "That needs a key that recognises the same letter: a client gets several letters.",
+                "the second letter replaced the first one",
+                "The table would need a key for each letter: a client gets several letters.",
             ),
             Option("the table held the micro-batch's number, written in the same transaction"),
         ),

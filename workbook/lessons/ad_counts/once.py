@@ -79,50 +79,50 @@ def swallows(db, counts, query, batch):
 
 
 UPDATE = "UPDATE fence SET query = %s, batch = %s"
-NEVER = "A micro-batch that is handed in again is counted again. "
+NEVER = "It counts a micro-batch again when Spark hands it in again. "
 WRONG = [
-    wrong(NEVER + "Either nothing looks into `fence`, or the row isn't there: an `UPDATE` changes "
-          "nothing while no row exists. Or the same number passes: use `<=`.",
+    wrong(NEVER + "Perhaps your function never reads `fence`, or `fence` has no row: an `UPDATE` "
+          "changes nothing if no row exists. Or it lets the same number pass: use `<=`.",
           writing(done=lambda last, batch: False), writing(move=UPDATE),
           writing(done=lambda last, batch: last is not None and batch < last)),
-    wrong("It compares the number alone. A query with a fresh checkpoint has another id and begins "
-          "at 0 again, and its first micro-batches are skipped without a word. Look for the id.",
+    wrong("It compares only the number. A query with a fresh checkpoint has another id, and its "
+          "numbers begin at 0. Your function skips its first micro-batches. Compare the id, too.",
           writing("SELECT max(batch) FROM fence")),
     wrong("It commits the counts before the fence. If the process dies between these two commits, "
-          "the fence doesn't know, and the counts are added again: the old gap in a new place.",
+          "the fence doesn't have the micro-batch, and its counts are added again.",
           writing(steps=("add", "commit", "move")),
           writing(steps=("add", "commit", "move", "commit"))),
     wrong("It commits the fence before the counts. If the process dies between these two commits, "
           "the fence says that the micro-batch is done, and its counts are lost.",
           writing(steps=("move", "commit", "add")),
           writing(steps=("move", "commit", "add", "commit"))),
-    wrong("It asks for the same number. An older micro-batch may come again, too: use `<=`.",
+    wrong("It skips only the same number. An older one may be handed in again, too: use `<=`.",
           writing(done=lambda last, batch: last == batch)),
-    wrong("It replaces a count, or leaves it as it was. The counts of a micro-batch are new: add "
-          "them to those in the table.", writing(add=ADD.replace("counts.count + ", "")),
+    wrong("It replaces the count in the table, or leaves it unchanged. Add the micro-batch's count "
+          "to it.", writing(add=ADD.replace("counts.count + ", "")),
           writing(add=ADD.replace("counts.count + ", ""), done=lambda last, batch: False),
           writing(add=ADD.split(" DO ")[0] + " DO NOTHING")),
-    wrong("It catches the error. So the function returns, Spark commits its checkpoint, and the "
-          "micro-batch isn't handed in again: its counts are lost. Let the error pass.", swallows),
+    wrong("It catches the error. So your function returns, Spark commits its checkpoint, and never "
+          "hands in this micro-batch again: its counts are lost. Don't catch the error.", swallows),
 ]  # fmt: skip
 
 
 CASES = [
-    told("This micro-batch has two counts: both are added, and once.", Run(MORE, "a", 0)),
+    told("This micro-batch has two counts, and each is added once.", Run(MORE, "a", 0)),
     told("Micro-batch 1 adds to the counts of 0.", Run(BIKE, "a", 0), Run(MORE, "a", 1)),
     told("It dies after the commit, so Spark hands the micro-batch in again: it counts once.",
          Run(BIKE, "a", 0), Run(MORE, "a", 1, "checkpoint")),
-    told("Micro-batch 0, too, may be handed in again.", Run(BIKE, "a", 0, "checkpoint")),
-    told("Query `b` has a fresh checkpoint, so its numbers begin at 0. Its counts are new ones.",
+    told("Micro-batch 0 is handed in again.", Run(BIKE, "a", 0, "checkpoint")),
+    told("Query `b` has a fresh checkpoint, so its numbers begin at 0. Its counts are new.",
          Run(BIKE, "a", 0), Run(MORE, "a", 1), Run(BIKE, "b", 0), Run(MORE, "b", 1, "checkpoint")),
-    told("Micro-batch 0 comes again after 1: an older one adds nothing, either.",
+    told("Micro-batch 0 is handed in again after 1. It must add nothing.",
          Run(BIKE, "a", 0), Run(MORE, "a", 1), Run(BIKE, "a", 0)),
-    told("Two queries take turns, and micro-batch 1 of `a` comes again after 1 of `b`.",
+    told("Two queries take turns. Micro-batch 1 of `a` is handed in again after 1 of `b`.",
          Run(BIKE, "a", 0), Run(BIKE, "b", 0), Run(MORE, "a", 1), Run(BIKE, "b", 1, "checkpoint"),
          Run(MORE, "a", 1)),
-    told("It dies while it writes the fence. Nothing may be left of the first attempt.",
+    told("It dies while it writes the fence. The first attempt must leave nothing behind.",
          Run(BIKE, "a", 0), Run(MORE, "a", 1, "fence")),
-    told("It dies while it writes the boat's row. Nothing may be left of the first attempt.",
+    told("It dies while it writes the boat's row. The first attempt must leave nothing behind.",
          Run(BIKE, "a", 0), Run(MORE, "a", 1, "boat")),
     told("It dies before the caller commits.", Run(MORE, "a", 0, "commit")),
     told("A micro-batch may have no counts.", Run([], "a", 0), Run(BIKE, "a", 1)),
@@ -142,33 +142,31 @@ def diagnose(answer, url=None):
 
 fenced = Problem(
     name="Write each micro-batch once",
-    task="Write the function that adds the counts of a micro-batch to the database. `db` is an "
-    "open connection of psycopg. The caller commits after your function, or rolls back if it "
-    "raises an error. `counts` are rows (ad, day, type, count) to be added to the table "
-    "`counts`, as above; `query` is the query's id (a text), and `batch` is the number of the "
-    "micro-batch, from 0.\n\nBeside `counts` is a table `fence (query text PRIMARY KEY, batch "
-    "bigint NOT NULL)`, empty at first. Use it so that each micro-batch is added once, wherever "
-    "the process dies before Spark hands the micro-batch in again. A query with a fresh checkpoint "
-    "has another id, and its counts are new ones.\n\nOne view of the bike as micro-batch 0 of "
-    "query `a`, handed in twice, makes a count of 1. Handed in once more as micro-batch 0 of `b`, "
-    "it makes 2.",
+    task="Write a function that adds the counts of a micro-batch to the table `counts`. `db` is "
+    "an open connection of psycopg. The caller commits after your function, or rolls back if it "
+    "raises an error. `counts` is a list of rows (ad, day, type, count), `query` is the query's "
+    "id (a text), and `batch` is the micro-batch's number, from 0.\n\nUse the second table, "
+    "`fence (query text PRIMARY KEY, batch bigint NOT NULL)`, to add each micro-batch once, even "
+    "if Spark hands it in again after a death. A query with a fresh checkpoint has another id, "
+    "and its counts are new.\n\nIf micro-batch 0 of query `a` has one view of the bike and is "
+    "handed in twice, the count is 1. If micro-batch 0 of `b` has another view, the count is 2.",
     stub=stub_of(write_once),
     diagnose=diagnose,
     hints=(
-        "The database itself must know which micro-batches it has. What do you ask `fence` before "
-        "you write, what do you write into it, and in which transaction?",
-        "Three steps: select the query's number; return if the new one isn't greater; else add "
-        "the counts and upsert the query's row. Leave the commit to the caller: then all of it is "
-        "one transaction.",
+        "The database itself must know which micro-batches it has. What do you read from `fence` "
+        "before you add the counts, what do you write to it, and in which transaction?",
+        "There are three steps: select the query's number; return if the new number isn't greater; "
+        "otherwise add the counts and upsert the query's row. Leave the commit to the caller, so "
+        "that all steps are one transaction.",
         "`INSERT INTO fence VALUES (%s, %s) ON CONFLICT (query) DO UPDATE SET batch = "
-        "excluded.batch` writes the row, whether or not there was one.",
+        "excluded.batch` writes the query's row, whether or not it exists.",
     ),
     reference=write_once,
-    discussion="Counts and fence are committed together or not at all. If Spark hands the "
-    "micro-batch in again, the fence shows it. This relies on a promise: for one query id, a "
-    "number always means the same offsets, and the same actions in them.\n\nTwo runs of one query "
-    "at the same time are another matter: both may read the fence before either has moved it. "
-    "`SELECT … FOR UPDATE` makes the second one wait.",
+    discussion="The counts and the fence are committed together or not at all. So if Spark hands "
+    "in a micro-batch again, the fence has its number. That's enough because Spark guarantees that "
+    "for one query id, a number always means the same offsets.\n\nYour function doesn't protect "
+    "against two runs of one query at the same time: both may read the fence before one of them "
+    "writes it. `SELECT … FOR UPDATE` makes the second run wait.",
     right=[fence_first, by_itself],
     wrong=[each for idea in WRONG for each in idea],
 )

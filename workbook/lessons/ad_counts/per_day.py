@@ -71,12 +71,12 @@ def draw(random, size):
 
 
 LIKE_UTC = (
-    "Its days are those of UTC. In Oslo a day begins one hour earlier, and in summer two hours."
+    "Its days are those of UTC. A day in Oslo begins one hour earlier, or two hours in summer."
 )
 LIKE_SESSION = (
     "Its days are those of the session: `to_date`, `date_format`, `cast` and `from_unixtime` all "
-    "use `spark.sql.session.timeZone`. The notebook's session is on UTC, this one is in Los "
-    "Angeles, and at work it's often wherever the driver runs. Convert to Oslo first."
+    "use `spark.sql.session.timeZone`. The notebook's session is on UTC, and the check's is in Los "
+    "Angeles. At work the default is the zone of the driver's machine. Convert to Oslo first."
 )
 ONLY_ON_UTC = (
     "It's right only if the session is on UTC: `from_utc_timestamp`, and `convert_timezone` with "
@@ -91,21 +91,22 @@ FIXED = (
 per_day = frame_exercise(
     counts_per_day,
     name="Count by the owner's day",
-    task="Write a function that gets a DataFrame of actions (`ad`, `type`, and `time` in ms since "
-    "1970) and returns a DataFrame that counts them: `ad`, `day` (a date: the day in Oslo), "
-    "`type`, `count`. It will be called in `foreachBatch`, so its input isn't a stream.\n\nThe "
-    "rows must not depend on the session's time zone: the check runs your function in a session "
-    "in Los Angeles. `F.convert_timezone(None, F.lit(zone), timestamp)` turns a timestamp into the "
-    "local time of a zone.\n\nTwo views of a bike at 22:59 and at 23:30 UTC on 14 January give the "
-    "rows `bike, 2026-01-14, view, 1` and `bike, 2026-01-15, view, 1`, in any order.",
+    task="Write a function that counts a DataFrame of actions by ad, day and type. The input has "
+    "the columns `ad`, `type`, and `time` (in ms since 1970). The result has the columns `ad`, "
+    "`day` (a date: the day in Oslo), `type` and `count`. `foreachBatch` will call the function, "
+    "so its input isn't a stream.\n\nThe result must not depend on the session's time zone: the "
+    "check uses a session in Los Angeles. `F.convert_timezone(None, F.lit(zone), timestamp)` turns "
+    "a timestamp into a zone's local time.\n\nFrom two views of a bike at 22:59 and 23:30 UTC on "
+    "14 January it makes the rows `bike, 2026-01-14, view, 1` and `bike, 2026-01-15, view, 1`, in "
+    "any order.",
     schema="ad STRING, type STRING, time BIGINT",
     cases=[
         case("Two views of an ad on a day are one row, and its count is 2.",
              at("2026-02-02 12:00"), at("2026-02-02 12:01")),
         case("Views and messages of a day are two rows.",
              at("2026-02-02 12:00"), at("2026-02-02 12:00"), at("2026-02-02 12:05", "message")),
-        case("Two ads have a row each.", at("2026-02-03 12:00"), at("2026-02-03 12:00", ad="boat")),
-        case("In January the day in Oslo ends at 23:00 UTC, and not a millisecond before.",
+        case("Each ad has a row.", at("2026-02-03 12:00"), at("2026-02-03 12:00", ad="boat")),
+        case("In January the day in Oslo ends at 23:00 UTC, and not a millisecond earlier.",
              at("2026-01-14 22:59:59.999"), at("2026-01-14 23:00"), at("2026-01-14 23:30")),
         case("In July the day in Oslo ends at 22:00 UTC.",
              at("2026-07-01 21:59"), at("2026-07-01 22:00"), at("2026-07-01 23:30")),
@@ -131,12 +132,12 @@ per_day = frame_exercise(
         wrong(FIXED, counted(utc(f"time + {HOUR}")), counted(utc(f"time + {2 * HOUR}")),
               counted(f"to_date({TIME} + INTERVAL 2 HOURS)"),
               counted(f"to_date(convert_timezone('+02:00', {TIME}))")),
-        wrong("It doesn't tell the types apart: group by `ad`, `day` and `type`.",
+        wrong("It counts all types together. Group by `ad`, `day` and `type`.",
               counted(OSLO, by=("ad", "day"))),
         wrong("It counts distinct times, or drops equal rows. But two actions may happen at the "
               "same time, and duplicates have already been removed.",
               counted(OSLO, count="count(DISTINCT time)")),
-        wrong("It rounds the time. The last millisecond of a day still belongs to that day.",
+        wrong("It rounds the time. But the last millisecond of a day belongs to that day.",
               counted(OSLO.replace(TIME, "timestamp_seconds(round(time / 1000))"))),
         wrong("Its windows are 24 hours long and begin at an hour of UTC, and `to_date` of their "
               "start depends on the session. Make a date of the local time in Oslo, and group by "
@@ -144,24 +145,23 @@ per_day = frame_exercise(
               counted(f"to_date(window({TIME}, '1 day', '1 day', '23 hours').start)")),
     ],
     hints=(
-        "Three steps: the milliseconds become a timestamp, the timestamp becomes a local time in "
-        "Oslo, the local time becomes a date. Then group and count.",
+        "There are three steps: turn the milliseconds into a timestamp, the timestamp into a local "
+        "time in Oslo, and the local time into a date. Then group and count.",
         "`F.timestamp_millis` turns a number into a timestamp, `F.convert_timezone` turns that "
-        "into a local time, and `F.to_date` turns the local time into a date. Where you group, "
-        "give the date the name `day`.",
+        "into a local time, and `F.to_date` turns the local time into a date. Name the date "
+        "`day` when you group by it.",
         "`F.to_date(F.convert_timezone(None, F.lit('Europe/Oslo'), F.timestamp_millis('time')))` "
         "is the day.",
     ),
-    discussion="A timestamp in Spark is a moment. It has a day only in a zone, and if you name no "
-    "zone, Spark takes the session's. `F.window(time, '1 day')` can't help: its windows are 24 "
-    "hours long, but each year one day in Oslo has 23 hours, and another has 25. "
-    "(`from_utc_timestamp` would do in a session on UTC only.)\n\n"
-    "A date in a database has no zone either. Note beside the column in which zone its days are.",
+    discussion="A timestamp in Spark is a moment, and its day depends on the time zone. If you "
+    "name none, Spark uses the session's. `F.window(time, '1 day')` doesn't help: its windows are "
+    "24 hours long, but each year one day in Oslo has 23 hours, and another has 25.\n\n"
+    "A date in a database has no zone either. Write next to the column in which zone its days are.",
 )  # fmt: skip
 
 MOVED = (
-    "It changes the time zone of the whole session, and with it the days and hours of every other "
-    "query in that session. Name the zone in your expression instead."
+    "It changes the time zone of the whole session, and so the days and hours of every other query "
+    "in this session. Name the zone in your expression instead."
 )
 
 

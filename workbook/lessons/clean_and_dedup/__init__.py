@@ -11,7 +11,7 @@ long_lived = draw.topic("actions.long-lived", 2)
 count = draw.query("ad_statistics", state="hashes")
 
 paths = (
-    (draw.producer("producer"), draw.topic("actions"), draw.query("start_copy"), long_lived),
+    (draw.producer("producer"), draw.topic("actions"), draw.loop("copy"), long_lived),
     (long_lived, draw.loop("account", "hashes"), draw.sink("totals")),
     (long_lived, count, draw.sink("fates")),
     (count, draw.topic("dead letters")),
@@ -22,8 +22,8 @@ problems = (fate_of_a_value, ten_minutes)
 recall = Recall(
     Question(
         "04",
-        "A program copies records to another topic. It's killed after a copy is delivered, and "
-        "before it commits the offset. What is in the other topic after the restart?",
+        "A program copies records to another topic. It's killed after a copy was delivered, but "
+        "before the program committed the offset. What is in the other topic after the restart?",
         (
             Option(
                 "each record once",
@@ -32,7 +32,7 @@ recall = Recall(
             Option("some records twice"),
             Option(
                 "some records are missing",
-                "It commits after the copy is delivered. So only the commit is missing.",
+                "It commits only after the copy was delivered. So only the commit is missing.",
             ),
         ),
     ),
@@ -63,7 +63,7 @@ recall = Recall(
             ),
             Option(
                 "no, each client has its own partitions",
-                "Every client may write to every partition. The two may even choose the same one.",
+                "Every client may write to every partition, and the two may choose the same one.",
             ),
             Option("not always: their partitioners differ"),
         ),

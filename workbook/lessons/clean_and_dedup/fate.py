@@ -99,21 +99,21 @@ def by_key_error(value, decoders):
 fate_of_a_value = exercise(
     fate,
     name="The fate of a value",
-    task="Write the function that judges a record by its value: bytes, or None. `decoders` is a "
-    "dictionary from a schema id to a decoder: a function that gets the bytes behind the head and "
-    'returns a dictionary with `"ad"` and `"owner"`, or raises an error. Return the '
-    "first of these texts that applies:\n\n"
-    '- `"empty"`: there is no value, or no byte in it.\n'
-    '- `"no Avro"`: it has fewer than five bytes, or the first isn\'t 0.\n'
-    '- `"unknown id"`: `decoders` doesn\'t have the id, which is in the next four bytes, the '
-    "highest first.\n"
+    task="Write a function that judges a record by its value, which is bytes or None. "
+    "`decoders` is a dictionary from schema ids to decoders. A decoder is a function that "
+    'gets a body and returns a dictionary with `"ad"` and `"owner"`, or raises an error. Return '
+    "the first text that applies:\n\n"
+    '- `"empty"`: the value is None or has no byte.\n'
+    '- `"no Avro"`: the value has fewer than five bytes, or its first byte isn\'t 0.\n'
+    '- `"unknown id"`: `decoders` doesn\'t have the id: the next four bytes, the highest '
+    "first.\n"
     '- `"malformed"`: the decoder raises an error.\n'
     '- `"no ad"`: the ad is None.\n'
     '- `"owner"`: `owner` is true.\n'
     '- `"good"`: nothing else applies.',
     cases=[
-        case("A view in version 2. As four bytes, 258 is 0, 0, 1, 2.", *of(258, USER + VIEW)),
-        case("A view in version 1, which has a decoder of its own.", *of(7, VIEW)),
+        case("It's a view in version 2. The id 258 is 0, 0, 1, 2.", *of(258, USER + VIEW)),
+        case("It's a view in version 1, which has a decoder of its own.", *of(7, VIEW)),
         case("This id needs all of its four bytes.", *of(16_777_223, USER + VIEW)),
         case("It's the owner's own view.", *of(258, USER + OWN)),
         case("`no ad` is before `owner` in the list.", *of(7, NO_AD_OWN)),
@@ -121,50 +121,51 @@ fate_of_a_value = exercise(
         case("The decoder raises IndexError.", *of(7, ODD)),
         case("The decoder raises UnicodeDecodeError.", *of(7, NOT_TEXT)),
         case("The decoder of the id 12 raises KeyError.", of(12, VIEW)[0], LOST),
-        case("The decoder of this id can't read it, though another one could.", *of(258, VIEW)),
-        case("An empty text is an ad, too: only None is none.", *of(7, b"\x02\x00\x00")),
+        case("The decoder of this id can't read the body. Another one can.", *of(258, VIEW)),
+        case("The ad is an empty text, and not None.", *of(7, b"\x02\x00\x00")),
         case("The head is whole, and the body is missing.", *of(7, b"")),
-        case("The head itself was cut: there is no id.", b"\x00\x00\x00\x00", KNOWN),
+        case("The head itself was cut, so there is no whole id.", b"\x00\x00\x00\x00", KNOWN),
         case("The first byte isn't 0.", *of(7, VIEW, b"\x01")),
         case("No decoder has the id 9.", *of(9, VIEW)),
         case("No decoder has the id 9, and there is no body.", *of(9, b"")),
-        case("A space is a byte. It isn't 0.", b" ", KNOWN),
+        case("The value is one space. A space is a byte, and it isn't 0.", b" ", KNOWN),
         case("There is no value.", None, KNOWN),
-        case("The value has no byte.", b"", KNOWN),
+        case("The value has no bytes.", b"", KNOWN),
     ],
     draw=draw,
     right=[changed(), lambda value, decoders: fate(value or b"", decoders)],
     wrong=[
-        wrong("It reads another id: take four bytes behind the first, the highest byte first.",
+        wrong("It reads the wrong id. The id is in the four bytes after the first one, the highest "
+              "byte first.",
               changed(end=2), changed(end=4), changed(begin=2), changed(order="little")),
-        wrong("The body begins behind the head, at the sixth byte: `value[5:]`.",
+        wrong("It gives the decoder the wrong bytes. The body is `value[5:]`.",
               changed(body=6), changed(body=4), changed(body=0)),
-        wrong("It reads every value by the same schema. The id says which one wrote it.",
+        wrong("It calls the same decoder for each value. The id says which schema the writer used.",
               changed(decode=Decoder(2)), changed(decode=Decoder(1))),
         wrong("It doesn't look at the first byte, which must be 0.",
               changed(first=lambda byte: True)),
-        wrong("One byte of a value, `value[0]`, is a number. It never equals bytes such as "
-              "`b\"\\x00\"`: compare it with 0.", changed(first=lambda byte: byte == b"\x00")),
-        wrong("An unknown id isn't `malformed`: somebody may register that schema tomorrow.",
+        wrong("`value[0]` is a number, so it never equals bytes such as `b\"\\x00\"`. Compare it "
+              "with 0.", changed(first=lambda byte: byte == b"\x00")),
+        wrong("It returns `malformed` for an unknown id. But its schema may be registered later.",
               lambda value, decoders: fate(value, decoders).replace("unknown id", "malformed")),
-        wrong("It catches only some kinds of error. A decoder may raise any.",
+        wrong("It catches only some kinds of error. A decoder may raise any error.",
               changed(error=EOFError), changed(error=(EOFError, IndexError, ValueError))),
-        wrong("It takes a KeyError of the decoder for an unknown id. Look for the id before you "
+        wrong("It mistakes a KeyError of the decoder for an unknown id. Look for the id before you "
               "call the decoder.", by_key_error),
         wrong("It doesn't notice a missing ad: no decoder raises an error for that.",
               changed(no_ad=lambda ad: False)),
-        wrong("It refuses an ad that is an empty text. Ask `is None`.",
+        wrong("It refuses an ad that is an empty text. Compare the ad with None: `is None`.",
               changed(no_ad=lambda ad: not ad)),
     ],
     hints=(
-        "Ask in the order of the list, and return at once: a value of three bytes has no id, and "
-        "a body that can't be read has no ad.",
-        "`int.from_bytes` turns bytes into a number; its second argument says which byte is first. "
-        "Put only the decoder's call into `try`, and catch every error.",
+        "Test the conditions in the order of the list, and return at the first one that applies. "
+        "A value of three bytes has no id, and a body that can't be read has no ad.",
+        "`int.from_bytes` turns bytes into a number, and its second argument is the order of the "
+        "bytes. Put only the decoder's call into `try`, and catch every error.",
         'The id is `int.from_bytes(value[1:5], "big")`, and the body is `value[5:]`.',
     ),
-    discussion="Different people have to act: for cut bytes their producer, for an unknown id the "
-    "team that forgot to register its schema, and for an owner's view nobody. So a dead letter "
-    "says its reason. Not every fault is found: a decoder ignores bytes behind the end of a "
-    "record.",
+    discussion="Different people have to act. If the bytes were cut, it's the producer's owner. "
+    "If the id is unknown, it's the team that forgot to register its schema. If the owner viewed "
+    "her ad, it's nobody. That's why a dead letter has a reason. Your function doesn't find every "
+    "fault: a decoder ignores bytes after the end of a record.",
 )  # fmt: skip

@@ -75,19 +75,18 @@ ten_minutes = exercise(
     is_new,
     rehearse=of_records,
     name="Remember for ten minutes",
-    task="`is_new(slices, digest, arrival)` is called for each record of a partition. It returns "
-    "True if the record counts, and False if a record with the same hash (`digest`) counted whose "
-    "arrival is at most ten minutes (600,000 ms) before this one's. Only a record that counts is "
-    "remembered: in `slices[minute]`, a dictionary from hash to arrival, where `minute` is "
-    "`arrival // 60_000`. `slices` is empty at the first call, and your calls fill it. Keep at "
-    "most twelve slices: forget a whole slice, and none that may still matter. One record may "
-    "be from a machine whose clock is an hour ahead. This record must not make you forget "
-    "another hash too early.",
+    task="Write `is_new(slices, digest, arrival)`, which is called for each record of a "
+    "partition. A record is a duplicate if a record with the same hash (`digest`) counted and "
+    "arrived at most 600,000 ms (ten minutes) earlier. Return False for a duplicate, and don't "
+    "remember it. Any other record counts: remember it in `slices[minute]`, a dictionary from "
+    "hash to arrival, where `minute` is `arrival // 60_000`, and return True. `slices` is an "
+    "empty dictionary at the first call, and your calls fill it.\n\n"
+    "Keep at most twelve slices. Forget a whole slice at once, one that no longer matters. "
+    "One record may be from a machine whose clock is an hour ahead. It must not make you forget "
+    "others too early.",
     cases=[
         case("`b` arrives between two `a`.", seconds(("a", 5), ("b", 6), ("a", 7))),
         case("The second `a` is in the next minute's slice.", seconds(("a", 59), ("a", 61))),
-        case("The third record is `a` again, and its slice has a `b`, too.",
-             seconds(("a", 5), ("b", 6), ("a", 7))),
         case("Exactly ten minutes later it's still a duplicate.", seconds(("a", 30), ("a", 630))),
         case("Ten minutes and a millisecond later it counts.", seconds(("a", 30), ("a", 630.001))),
         case("The third `a` arrives twelve minutes after the first, the last one that counted.",
@@ -102,41 +101,43 @@ ten_minutes = exercise(
              seconds(AHEAD, ("a", 301), ("a", 302), *minutes(6, 14), ("a", 890))),
         case("A new hash arrives in each of thirty minutes, and one is an hour ahead.",
              seconds(*minutes(0, 15), ("ahead", 4_500), *minutes(15, 30), ("minute 25", 1_800))),
-        case("What was ahead comes again from a machine whose clock is right, an hour later.",
+        case("The hash that was ahead arrives an hour later, now with the right time.",
              seconds(("a", 295), AHEAD, *minutes(6, 18), ("an hour ahead", 3_960))),
     ],
     draw=draw,
     right=[remembering()],
     wrong=[
-        wrong("It forgets what is old for *this* record. To a record that is an hour ahead, every "
-              "other hash is old.", remembering(before="this")),
-        wrong("It measures age from the newest arrival so far. After one record that is an hour "
-              "ahead every other hash is old, for an hour.", remembering(before="newest")),
+        wrong("It forgets the hashes that are old when compared with the present record. But for a "
+              "record that is an hour ahead, every other hash is old.", remembering(before="this")),
+        wrong("It measures the age of a hash from the newest arrival so far. After one record that "
+              "is an hour ahead, every other hash is old for an hour.",
+              remembering(before="newest")),
         wrong("It never forgets, so its memory grows for as long as it runs.",
               remembering(most=10**9)),
         wrong("If there are too many slices, it forgets all of them. Forget one.",
               remembering(gone=None)),
-        wrong("It forgets the record that is ahead too early. In an hour its slice matters like "
-              "any other. Forget the smallest minute, not the slice that was made first.",
-              remembering(gone=lambda slices: next(iter(slices)))),
-        wrong("It keeps too few slices. Ten minutes touch eleven slices, and a record that is "
-              "ahead needs one more.", remembering(most=11), remembering(most=10)),
-        wrong("It calls each hash that is still remembered a duplicate. But slices are kept for "
-              "longer than ten minutes: compare the two arrivals.", remembering(within=10**12)),
-        wrong("A duplicate may arrive exactly 600,000 ms later.", remembering(within=599_999)),
+        wrong("It forgets the slice that was made first, which may be the record ahead. Forget "
+              "the smallest minute.", remembering(gone=lambda slices: next(iter(slices)))),
+        wrong("It keeps too few slices. The last ten minutes are in eleven slices, and a record "
+              "that is ahead needs one more.", remembering(most=11), remembering(most=10)),
+        wrong("It calls each hash that is still remembered a duplicate. But a slice is kept for "
+              "longer than ten minutes, so compare the two arrivals.", remembering(within=10**12)),
+        wrong("A record 600,000 ms later is still a duplicate.", remembering(within=599_999)),
         wrong("It remembers duplicates, too. A record that is sent again every nine minutes would "
               "never count again.", remembering(renews=True)),
     ],
     hints=(
-        "Three steps: look for the hash in all slices; if it isn't a duplicate, remember it; if "
-        "there are too many slices now, forget one. Which one can no longer matter?",
-        "A hash that counted twice may be in two slices: its newest arrival matters. Don't use "
-        "`arrival` to choose what to forget: this record may be the one that is ahead.",
+        "There are three steps: look for the hash in all slices; if it isn't a duplicate, remember "
+        "it; if there are too many slices now, forget one. Which slice no longer matters?",
+        "A hash that counted twice may be in two slices, and only its newest arrival matters. "
+        "Don't choose the slice to forget by `arrival`: the present record may be the one that is "
+        "ahead.",
         "`if len(slices) > 12:` `del slices[min(slices)]` forgets a slice.",
     ),
-    discussion="Ten minutes touch eleven slices, and the twelfth is for the record that is ahead. "
-    "Two machines that are ahead by different times would need two spare slices. So the operator "
-    "on Spark has a clock for each partition: the 10th percentile of the arrivals of its last "
-    "1,000 records, which a few records that are ahead can't move. The memory is bounded in "
-    "minutes and not in hashes: a flood makes its slices large.",
+    discussion="The last ten minutes are in eleven slices, and the twelfth slice is for the record "
+    "that is ahead. Two machines that are ahead by different times would need two more slices. So "
+    "the operator on Spark has a clock for each partition: the 10th percentile of the arrivals of "
+    "its last 1,000 records. A few records that are ahead can't move this clock.\n\n"
+    "The memory is limited in minutes, and not in hashes. So a flood of new records makes the "
+    "slices large.",
 )  # fmt: skip
