@@ -108,7 +108,7 @@ ten_minutes = exercise(
     draw=draw,
     right=[remembering()],
     wrong=[
-        wrong("It forgets what is old for *this* record. To a record that is an hour ahead, every "
+        wrong("It forgets what is old for this record. To a record that is an hour ahead, every "
               "other hash is old.", remembering(before="this")),
         wrong("It measures age from the newest arrival so far. After one record that is an hour "
               "ahead every other hash is old, for an hour.", remembering(before="newest")),
