@@ -136,8 +136,8 @@ day_by_day = exercise(
         "compare `old[day][place]` with `new[day][place]`.",
     ),
     discussion="The three numbers answer three questions. Are all rows there? Is the sum of their "
-    "counts the same? Is each count in the right row? Only the checksum needs the content of each row, and "
-    "it alone would tell you that a day differs. The other two say what to look for.\n\n"
+    "counts the same? Is each count in the right row? Only the checksum needs the content of each "
+    "row, and it alone would tell you that a day differs. The other two say what to look for.\n\n"
     "And why by day? A difference of one in billions of rows says nothing. A difference on a day "
     "is something that you can list row by row.",
 )  # fmt: skip
