@@ -30,7 +30,10 @@ recall = Recall(
         "41",
         "Spark hands a micro-batch in again after a crash. Why is it counted once?",
         (
-            Option("the upsert writes the same count again", "The upsert *adds* the counts."),
+            Option(
+                "the upsert writes the same count again",
+                "The upsert adds the counts to the old ones.",
+            ),
             Option("its counts and its mark in `fence` are one transaction"),
             Option("Spark's checkpoint was committed before", "Spark commits it after the write."),
         ),

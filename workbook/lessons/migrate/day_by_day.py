@@ -127,17 +127,17 @@ day_by_day = exercise(
               *(comparing(equal=said) for said in ("", "equal", "ok", "same"))),
     ],
     hints=(
-        "Which days do you have to look at? And what do you do first: compare numbers, or look "
-        "whether both tables have the day?",
+        "Which days do you have to look at? And what must you know before you can compare the "
+        "numbers of a day?",
         "Go through the days of both dictionaries. Two questions come first: is it in `new`, and "
         "is it in `old`? Then compare the three numbers in their order, and stop at the first "
         "difference.",
         '`for place, name in enumerate(("rows", "total", "checksum"))` goes through the numbers: '
         "compare `old[day][place]` with `new[day][place]`.",
     ),
-    discussion="The three numbers answer three questions. Are all rows there? Are their counts as "
-    "large? Is each count in the right row? Only the checksum needs the content of each row, and "
-    "it alone would tell you that a day differs. The other two say what to look for.\n\n"
+    discussion="The three numbers answer three questions. Are all rows there? Is the sum of their "
+    "counts the same? Is each count in the right row? Only the checksum needs the content of each "
+    "row, and it alone would tell you that a day differs. The other two say what to look for.\n\n"
     "And why by day? A difference of one in billions of rows says nothing. A difference on a day "
     "is something that you can list row by row.",
 )  # fmt: skip

@@ -134,12 +134,12 @@ token_ring = exercise(
               lambda n: [tuple(map(int, each)) for each in by_steps(lambda n: 2**64 / n)(n)]),
         wrong("`/` makes a float. It has 53 bits for digits, so it can't tell 2**63 - 1 from "
               "2**63. Use `//`.", by_steps(lambda n: 2**64 / n)),
-        wrong("Whole division leaves a rest, and the tokens of this rest are in no range. Let the "
-              "last range end at `LAST`.", by_steps(lambda n: TOKENS // n),
+        wrong("Whole division leaves a remainder, and those tokens are in no range. Let the last "
+              "range end at `LAST`.", by_steps(lambda n: TOKENS // n),
               by_steps(lambda n: 2**64 // n)),
         wrong("It begins before `FIRST`, which is the smallest of all tokens.",
               moved(lowest=FIRST - 1)),
-        wrong("These are bounds. Make a pair of each two neighbours.",
+        wrong("These are bounds. Make a pair of each bound and the next one.",
               lambda n: [*(first for first, _ in split(n)), LAST]),
         wrong("It returns one range only. Is `return` inside the loop?", lambda n: split(n)[:1]),
         wrong("It ignores n. The two ranges of the example are for n = 2.", lambda n: split(2)),
@@ -148,8 +148,8 @@ token_ring = exercise(
         wrong("Return a list of pairs: `[(first, last), …]`.", lambda n: {}),
         wrong("In each pair, `first` and `last` have changed places: no token would be greater "
               "than `first`.", lambda n: [(last, first) for first, last in split(n)]),
-        wrong("If n doesn't divide the ring, the rest becomes one range more. Let the last of "
-              "the n ranges have it.",
+        wrong("If n doesn't divide the ring, the remainder becomes one range too many. Add "
+              "it to the last of the n ranges.",
               lambda n: [(a, min(a + TOKENS // n, LAST)) for a in range(FIRST, LAST, TOKENS // n)]),
     ],
     rehearse=judged,

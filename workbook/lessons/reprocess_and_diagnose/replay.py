@@ -172,7 +172,7 @@ replay = exercise(
               counting(starts=lambda m, day: arrived_on(m) <= day)),
         wrong("It reads past the fence. The live query adds those actions itself, so they would "
               "count twice.", counting(inside=lambda m, fence: True)),
-        wrong("It's wrong by one message. The fence is the live query's *next* offset: messages "
+        wrong("It's wrong by one message. The fence is the live query's next offset: messages "
               "before it count, and the message at it doesn't.",
               counting(inside=lambda m, fence: m["offset"] <= fence),
               counting(inside=lambda m, fence: m["offset"] < fence - 1)),
@@ -180,7 +180,7 @@ replay = exercise(
               "offset, and offsets are missing: compare `message['offset']`.",
               cut(lambda log, fence: log[:fence]),
               cut(lambda log, fence: log and log[:max(0, fence - log[0]["offset"])])),
-        wrong("It stops only at the message whose offset *equals* the fence. There may be none: "
+        wrong("It stops only at the message whose offset is equal to the fence. There may be none: "
               "use `>=`.",
               cut(lambda log, fence: takewhile(lambda m: m["offset"] != fence, log))),
         wrong("It cuts by time. Only the offset says what the live query has seen.",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.the_owners_page.hidden_groups import hidden_groups
 from workbook.lessons.the_owners_page.several_days import several_days
-from workbook.lessons.the_owners_page.week_on_spark import week_on_spark
 from workbook.views import pipeline as draw
 
 actions, query = draw.topic("ad_actions"), draw.query("ad_statistics", state="hashes")
@@ -18,7 +17,7 @@ paths = (
     (table, draw.sink("the owner's page", "picture")),
 )
 
-problems = (several_days, week_on_spark, hidden_groups)
+problems = (several_days, hidden_groups)
 
 recall = Recall(
     Question(
@@ -43,7 +42,7 @@ recall = Recall(
         (
             Option(
                 "the watermark is longer than two days",
-                "There is no window of days in Spark's state that a watermark could close.",
+                "Spark's state has no window of days that a watermark could close.",
             ),
             Option("the totals are in the database: each micro-batch adds to them"),
             Option(
@@ -57,8 +56,8 @@ recall = Recall(
         "A dashboard asks a store while the query writes to it. What does it see?",
         (
             Option(
-                "the rows that are written so far, in the middle of a micro-batch too",
-                "A micro-batch is one transaction: a reader sees all of it or nothing.",
+                "all rows that are written so far, even in the middle of a micro-batch",
+                "A micro-batch is one transaction: a reader sees all its rows or none.",
             ),
             Option(
                 "nothing, until the query has ended",

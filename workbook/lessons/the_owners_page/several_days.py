@@ -90,14 +90,14 @@ several_days = exercise(
         case("Two users on one day.", *week(3, "ab")),
         case("Two users on Monday, and two others on Tuesday.", *week(6, "ab", "cd")),
         case("The same user viewed the ad on both days, and counts once.", *week(6, "ab", "bc")),
-        case("Everybody came on both days.", *week(6, "abc", "abc")),
+        case("The same users viewed the ad on both days.", *week(6, "abc", "abc")),
         case("One day's sketch is full, so it's an estimate.", *week(4, "abcdefgh")),
         case("Neither day has k users, but together they have more.", *week(4, "abc", "def")),
-        case("Both sketches are full, with different users. A hash behind the k-th smallest tells "
-             "nothing: each day left out larger ones.", *week(4, "abcdefgh", "ijklmnopq")),
-        case("Both sketches are full, and some users came twice.",
+        case("Both sketches are full, with different users. Each day has left out hashes that are "
+             "larger than its k-th.", *week(4, "abcdefgh", "ijklmnopq")),
+        case("Both sketches are full, and some users are in both.",
              *week(4, "abcdefgh", "efghijkl")),
-        case("There are exactly k different users, and k of them are estimated.",
+        case("There are exactly k different users, so the sketch is full: estimate.",
              *week(4, "ab", "dg")),
         case("Nobody viewed the ad on the second day.", *week(4, "ab", "")),
         case("No day at all.", [], 4),
@@ -107,8 +107,8 @@ several_days = exercise(
     draw=draw,
     right=[by_union],
     wrong=[
-        wrong("It adds up the days. A user who came on two days counts twice: first merge the "
-              "sketches, then count.", summed),
+        wrong("It adds up the days. A user who viewed the ad on two days counts twice: first "
+              "merge the sketches, then count.", summed),
         wrong("It merges the lists, but a hash that is in two sketches stays there twice. The same "
               "hash is the same user.", listed,
               lambda days, k: estimated(sorted({*sorted(chain(*days))[:k]}), k)),
@@ -121,17 +121,17 @@ several_days = exercise(
         wrong("It divides k by the largest hash. That hash is the end of the range, and k - 1 "
               "hashes are below it: `(k - 1) / largest`.",
               lambda days, k: estimated(kept(days, k), k, lower=0)),
-        wrong("It takes the day with the most viewers. Users who came on other days only are "
-              "missing.", lambda days, k: max((of_day(day, k) for day in days), default=0),
+        wrong("It takes the day with the most viewers. Users who viewed the ad on other days "
+              "only are missing.", lambda days, k: max((of_day(day, k) for day in days), default=0),
               lambda days, k: max(of_day(day, k) for day in days)),
         wrong("It keeps the largest hashes. The sketch has the k smallest.",
               lambda days, k: estimated(sorted(set().union(*days), reverse=True)[:k], k)),
-        wrong("It cuts the estimate off, rounds it up, or doesn't round. `round` gives the nearest "
+        wrong("It rounds the estimate down or up, or doesn't round it. `round` gives the nearest "
               "whole number.", lambda days, k: by(int, kept(days, k), k),
               lambda days, k: by(math.ceil, kept(days, k), k),
               lambda days, k: by(float, kept(days, k), k)),
-        wrong("It divides by the largest hash but one, or estimates only if there are more than k. "
-              "With k hashes the sketch is full, and the last of them is the largest.",
+        wrong("It estimates only if there are more than k users. With k hashes the sketch is full, "
+              "so it may have left out larger ones.",
               lambda days, k: len(kept(days, k)) if len(set().union(*days)) <= k
               else estimated(kept(days, k), k)),
         wrong("It estimates even if there are fewer than k hashes. Then every user is known: count "
@@ -142,8 +142,8 @@ several_days = exercise(
     hints=(
         "What does a hash that two sketches share stand for? And which hashes of the merged "
         "sketches can you trust to be complete?",
-        "A set removes what is there twice. Sort it, cut it after k hashes, and look at how many "
-        "there are before you estimate anything.",
+        "A set keeps each hash once. Sort it, cut it after k hashes, and count the hashes that "
+        "are left before you estimate anything.",
         "`smallest = sorted({one for day in days for one in day})[:k]` is the merged sketch.",
     ),
     discussion="That is a theta sketch: the largest hash in it is called theta. Hashes are spread "
