@@ -7,7 +7,5 @@ html_theme = "sphinx_book_theme"
 html_title = project
 html_show_copyright = False
 html_theme_options = {"use_download_button": False, "home_page_in_toc": False}
-html_baseurl = ""
 myst_heading_anchors = 3
-myst_links_external_new_tab = False
 suppress_warnings = ["mystnb.unknown_mime_type", "myst.header", "misc.highlighting_failure"]

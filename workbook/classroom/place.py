@@ -62,9 +62,9 @@ class Place:
         return f"<tr>{row}</tr>"
 
 
-def place() -> Place:
-    """Return how far this folder's learner has come; outside the lab nothing has passed."""
-    passed, parts, last = solved(), list[Part](), dict[str, str]()
+def place(file: Path | None = None) -> Place:
+    """Return how far the learner has come, by ``solved``; outside the lab nothing has passed."""
+    passed, parts, last = solved(file), list[Part](), dict[str, str]()
     for notebook, names in exercises().items():
         last |= dict.fromkeys(names, notebook)
         parts.append(Part(notebook, sum(name in passed for name in names), len(names)))

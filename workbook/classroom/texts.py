@@ -100,9 +100,12 @@ def remember(name: str, answer: Any) -> None:
     unfinished.replace(file)
 
 
-def solved() -> dict[str, str]:
-    """Return the answers that passed by the names of their exercises, the newest last."""
-    file = _file()
+def solved(file: Path | None = None) -> dict[str, str]:
+    """Return the answers that passed by the names of their exercises, the newest last.
+
+    They are in ``file``, or in the one that the lab names.
+    """
+    file = file or _file()
     try:
         kept = json.loads(file.read_text(encoding="utf-8")) if file else {}
     except (OSError, ValueError):  # none yet, or cut off: solving again writes it

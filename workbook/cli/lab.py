@@ -39,8 +39,7 @@ def lab(options: Namespace) -> None:
             print(f"It shares Kafka and the notebooks with the lab of process {others[0]['pid']}.")
         print(f"\nThe lab is open: {url}")
         print("Ctrl-C ends it and everything that only it uses.", flush=True)
-        os.environ["WORKBOOK_SOLVED"] = str(folder / notebook_copies.SOLVED)
-        print(place(), flush=True)
+        print(place(folder / notebook_copies.SOLVED), flush=True)
         jupyter.prepare_spark(lease)
         if not options.no_browser:
             webbrowser.open(jupyter.redirect(url, folder).as_uri())
