@@ -15,6 +15,9 @@ moves to another copy. A metric may be written twice, so readers keep the last v
 The committed offset is always that of the first record of a second, so no second is counted in
 part.
 
+After kill -9 Kafka gives the partitions to another copy once `session.timeout.ms`, 45 seconds, is
+over.
+
 What it loses:
 - A page view that arrives after one of a later second on its partition; each is said on stderr.
 - A record that isn't such JSON, or isn't dated within five minutes of its arrival.

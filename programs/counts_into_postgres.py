@@ -64,7 +64,8 @@ def schemas(registry, subject):
 
 def actions(records, known):
     """Decode each record by the schema whose id it carries; an unreadable one has no time."""
-    id_ = F.conv(F.hex(F.substring("value", 2, 4)), 16, 10).cast("int")
+    # Five bytes come first: a zero, and the schema's id.
+    id_ = F.expr("IF(hex(value) LIKE '00%', INT(conv(hex(substring(value, 2, 4)), 16, 10)), NULL)")
     body, lenient = F.expr("substring(value, 6)"), {"mode": "PERMISSIVE"}
     read = {number: from_avro(body, schema, lenient) for number, schema in known.items()}
     fields = [F.when(id_ == n, F.struct(*(row[f] for f in FIELDS))) for n, row in read.items()]
@@ -73,9 +74,9 @@ def actions(records, known):
     )
 
 
-def write(batch, number, options, known):
+def write(batch, number, spark, options, known):
     """Add a micro-batch's counts, unless the fence says that it was added before."""
-    [query] = batch.sparkSession.streams.active
+    [query] = spark.streams.active  # the batch's own session is a copy that knows no query
     arrival = F.unix_millis("timestamp")
     credible = F.coalesce(F.col("time").between(0, arrival + 300_000), F.lit(False))
     day = F.when(credible & F.col("ad").isNotNull(), F.to_date(F.timestamp_millis("time")))
@@ -134,7 +135,7 @@ def main():
     query = (
         actions(once.dropDuplicatesWithinWatermark(["hash"]), known)
         .writeStream.option("checkpointLocation", options.checkpoint)
-        .foreachBatch(lambda batch, number: write(batch, number, options, known))
+        .foreachBatch(lambda batch, number: write(batch, number, spark, options, known))
         .start()
     )
     query.awaitTermination()

@@ -102,6 +102,7 @@ def main():
 
     spark = SparkSession.builder.appName("merge visits").getOrCreate()
     spark.conf.set("spark.sql.streaming.stateStore.providerClass", ROCKS)
+    spark.conf.set("spark.sql.shuffle.partitions", 4)  # the checkpoint keeps this number
     kafka = {"kafka.bootstrap.servers": options.servers}
     try:
         records = (

@@ -21,12 +21,14 @@ import psutil
 DEADLINE = 180.0
 
 
-def until(happened: Callable[[], object], what: str, within: float = DEADLINE) -> None:
-    """Wait for a condition; fail with ``what`` was awaited."""
+def until(
+    happened: Callable[[], object], what: str, within: float = DEADLINE, every: float = 0.05
+) -> None:
+    """Ask for a condition ``every`` so many seconds; fail with ``what`` was awaited."""
     deadline = time.monotonic() + within
     while not happened():
         assert time.monotonic() < deadline, f"waited {within:.0f} s in vain for: {what}"
-        time.sleep(0.05)
+        time.sleep(every)
 
 
 def listening(process: psutil.Process) -> list[tuple[str, int]]:
