@@ -83,7 +83,8 @@ def main(names: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder)
         shutil.copytree(ROOT / "docs", source / "docs", ignore=shutil.ignore_patterns("site"))
-        shutil.copytree(ROOT / "workbook" / "systems", source / "workbook" / "systems")  # linked
+        for linked in ("workbook/systems", "programs"):
+            shutil.copytree(ROOT / linked, source / linked)
         shutil.copy(ROOT / "CONTRIBUTING.md", source)
         shutil.copy(ROOT / "LICENSE", source)
         contents = (HERE / "contents.md").read_text(encoding="utf-8")
