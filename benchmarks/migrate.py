@@ -22,8 +22,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
 
-import psycopg
-
+from workbook.errors import WorkbookError
 from workbook.sinks.migration import Migration, Progress
 from workbook.sources.token_ranges import Legacy, split_ring
 from workbook.spark import session
@@ -90,7 +89,7 @@ def wait(target: Migration, far_enough) -> None:
         try:
             if far_enough(target.progress().finished):
                 return
-        except psycopg.Error:
+        except WorkbookError:
             pass
         time.sleep(0.05)
     raise TimeoutError("the migration doesn't come on")

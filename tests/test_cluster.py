@@ -11,6 +11,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from datetime import date
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -27,16 +28,19 @@ from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import committed_by
 from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.readers import latest_rows, read_dead_letters, read_messages
+from workbook.sinks.migration import Migration
 from workbook.sinks.store import Store
 from workbook.spark.cluster import settings
 from workbook.spark.runner import start_query
-from workbook.stack.addresses import database, registry
+from workbook.stack.addresses import cassandra, database, registry
+from workbook.stack.cassandra import connected
 from workbook.stack.folders import ROOT
 from workbook.streams.events.clicks import ClickType
 from workbook.streams.events.visits import Heartbeat
 from workbook.streams.generators.ad_actions import AdActionStream, prepare
 from workbook.streams.generators.clicks import ClickStream
 from workbook.streams.generators.groups import GroupWorkload
+from workbook.streams.generators.legacy_counts import fill, legacy_counts
 from workbook.streams.generators.positions import PositionStream
 from workbook.streams.generators.visits import Kind, VisitStream
 from workbook.streams.ledgers.actions import judge
@@ -415,6 +419,33 @@ def test_each_action_counts_once(broker: Broker, spark_cluster: Cluster) -> None
     verdict = judge(stream.expected(0, ACTED), counts, dict(ask(by_fate)), letters)
     assert verdict.clean, str(verdict)
     nothing_is_left(spark_cluster)
+
+
+@pytest.mark.slow
+def test_an_old_table_is_migrated(spark_cluster: Cluster) -> None:
+    name = f"cluster_{os.getpid()}"
+    table, rows = f"{name}.counts", legacy_counts(date(2026, 1, 31), 60, 20)
+    with connected(cassandra()) as filled:
+        fill(filled, table, (row for row, _ in rows))
+    target = Migration(database(), table, name)
+    process = on(
+        *(spark_cluster, "migrate", "--table", table, "--schema", name),
+        *("--ranges", "20", "--rate", "300"),
+    )
+
+    def some() -> bool:
+        try:
+            return target.progress().finished > 2
+        except CannotGoOn:
+            return False
+
+    while_it_runs(process, some)
+    lose_a_worker(spark_cluster)
+    assert target.progress().finished < 20
+    said = process.communicate(timeout=WITHIN)[0]
+    assert process.returncode == 0, said
+    assert "All 20 days are equal in both tables" in said
+    until(lambda: not spark_cluster.executors(), "the end of the executors", within=60)
 
 
 @pytest.mark.slow

@@ -255,7 +255,7 @@ def test_the_command_is_killed_and_continues(tables: Old2New) -> None:
         assert killed.poll() is None, killed.communicate()[0]
         try:
             return tables.target.progress().finished > 2
-        except psycopg.Error:
+        except WorkbookError:
             return False
 
     until(some, "the first ranges", within=240)
@@ -307,6 +307,8 @@ def test_a_database_that_is_away_or_refuses_is_said(url: str) -> None:
         db.execute(f"CREATE SCHEMA {name} CREATE VIEW {name}.migrations AS SELECT 1 AS source")
     with pytest.raises(CannotGoOn, match="Repair that, or name another --schema"):
         Migration(url, "old.counts", name).begin([])
+    with pytest.raises(CannotGoOn, match="Repair that, or name another --schema"):
+        Migration(url, "old.counts", f"{name}_dropped").progress()
 
 
 @pytest.mark.parametrize("strict", [False, True])

@@ -105,7 +105,7 @@ def _lines(report: Report, target: Migration) -> list[str]:
     elif report.differences:
         said += [f"  {day}: {what}" for day, what in list(report.differences.items())[:SHOWN]]
         said.append(
-            f"{len(report.differences)} of {report.days} days differ from {target.source}. If "
+            f"Days that differ: {len(report.differences)}; {target.source} has {report.days}. If "
             "somebody still writes to it, end that, and run migrate with --again."
         )
     elif not report.days:

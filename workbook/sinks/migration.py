@@ -77,7 +77,7 @@ class Migration:
         ``CannotGoOn`` if there are newer counts and no ``before`` says which days are theirs, or
         if the migration began with another ``before``.
         """
-        with _reached(psycopg.Error), self._connection() as connection, connection.transaction():
+        with _reached(), self._connection() as connection, connection.transaction():
             create_tables(connection, self.schema)
             connection.execute(TABLES.read_text())
             self._require_alone(connection)
@@ -265,11 +265,11 @@ class Migration:
 
 
 @contextmanager
-def _reached(refused: type[psycopg.Error] = psycopg.OperationalError) -> Iterator[None]:
-    """Say what to do if the database is away, or if it answers with an error like ``refused``."""
+def _reached() -> Iterator[None]:
+    """Say what to do if the database is away or refuses a statement."""
     try:
         yield
-    except refused as error:
+    except psycopg.Error as error:
         words = " ".join(str(error).split())[:300]
         if isinstance(error, psycopg.OperationalError):
             raise DatabaseUnreachable(
