@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import os
 import secrets
-import signal
 import subprocess
 import sys
 import time
@@ -28,6 +27,7 @@ from workbook.sources.token_ranges import Legacy, split_ring
 from workbook.spark import session
 from workbook.stack.addresses import cassandra, database
 from workbook.stack.cassandra import connected
+from workbook.stack.process import end_now, family
 from workbook.streams.events.legacy_counts import LEGACY
 from workbook.streams.generators.legacy_counts import fill, legacy_counts
 from workbook.systems.migrate import migrate
@@ -73,7 +73,7 @@ def after_a_kill(target: Migration) -> float:
     quiet = {"stdout": subprocess.DEVNULL, "start_new_session": True}
     killed = subprocess.Popen([*command, "--again", "--rate", "20000"], **quiet)
     wait(target, lambda finished: 3 <= finished < 60)
-    os.killpg(killed.pid, signal.SIGKILL)
+    end_now(family(killed.pid))  # with its Spark, which would finish a range or two
     killed.wait()
     began, before = time.monotonic(), target.progress().finished
     again = subprocess.Popen(command, **quiet)
