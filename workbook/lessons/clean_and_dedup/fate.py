@@ -105,8 +105,8 @@ fate_of_a_value = exercise(
     "the first text that applies:\n\n"
     '- `"empty"`: the value is None or has no byte.\n'
     '- `"no Avro"`: the value has fewer than five bytes, or its first byte isn\'t 0.\n'
-    '- `"unknown id"`: `decoders` doesn\'t have the id: the next four bytes, the highest '
-    "first.\n"
+    '- `"unknown id"`: the next four bytes are the id, the highest first, and `decoders` '
+    "doesn't have it.\n"
     '- `"malformed"`: the decoder raises an error.\n'
     '- `"no ad"`: the ad is None.\n'
     '- `"owner"`: `owner` is true.\n'

@@ -76,14 +76,14 @@ ten_minutes = exercise(
     rehearse=of_records,
     name="Remember for ten minutes",
     task="Write `is_new(slices, digest, arrival)`, which is called for each record of a "
-    "partition. A record is a duplicate if a record with the same hash (`digest`) counted and "
-    "arrived at most 600,000 ms (ten minutes) earlier. Return False for a duplicate, and don't "
-    "remember it. Any other record counts: remember it in `slices[minute]`, a dictionary from "
-    "hash to arrival, where `minute` is `arrival // 60_000`, and return True. `slices` is an "
-    "empty dictionary at the first call, and your calls fill it.\n\n"
-    "Keep at most twelve slices. Forget a whole slice at once, one that no longer matters. "
-    "One record may be from a machine whose clock is an hour ahead. It must not make you forget "
-    "others too early.",
+    "partition. A record is a duplicate if you have returned True for the same hash (`digest`), "
+    "and that record arrived at most 600,000 ms (ten minutes) before this one. Return False for a "
+    "duplicate, and don't remember it. Any other record counts: remember it in `slices[minute]`, "
+    "a dictionary from hash to arrival, where `minute` is `arrival // 60_000`, and return True. "
+    "`slices` is an empty dictionary at the first call, and your calls fill it.\n\n"
+    "Keep at most twelve slices: ten minutes touch eleven, and one record may be from a machine "
+    "whose clock is an hour ahead. Forget a whole slice at once. The record that is ahead must "
+    "not make you forget others too early.",
     cases=[
         case("`b` arrives between two `a`.", seconds(("a", 5), ("b", 6), ("a", 7))),
         case("The second `a` is in the next minute's slice.", seconds(("a", 59), ("a", 61))),
