@@ -108,17 +108,15 @@ def draw(random, size):
 one_for_two = frame_exercise(
     wrongly_dropped,
     name="Find the messages that the bug dropped",
-    task="Write a function that gets messages of the archive and returns `partition` and `offset` "
-    "of the messages that only the bug drops (it takes equal ad, type and user for the same "
-    "action), each once.\n\n"
-    "Such a message has at least one *earlier neighbour*, and none of its earlier neighbours has "
-    "the same `hash`. An earlier neighbour has the same `partition`, `ad`, `type` and `user`, a "
-    "smaller `offset`, and an `arrival` at most 600,000 ms earlier. It needn't have been counted "
-    "itself. Leave out messages whose `reason` isn't null, as earlier and as later ones: they were "
-    "rejected. `arrival` is a number of milliseconds. On a partition, arrivals rise with the "
-    "offsets.\n\n"
-    "User 1 views the bike at offsets 0, 1 and 2, a minute apart. Offset 2 has the hash of offset "
-    "0. Only offset 1 is returned, because offset 2 is a true repeat.",
+    task="Write a function that gets messages of the archive, and returns `partition` and "
+    "`offset` of each message that only the buggy rule drops, each once.\n\n"
+    "Such a message has at least one *earlier neighbour*, and none of them has the same "
+    "`hash`. An earlier neighbour has the same `partition`, `ad`, `type` and `user`, a smaller "
+    "`offset`, and an `arrival` at most 600,000 ms earlier; it may be a duplicate itself. Ignore "
+    "messages whose `reason` isn't null: they were rejected. On a partition, arrivals rise with "
+    "the offsets.\n\n"
+    "User 1 views the bike at offsets 0, 1 and 2, a minute apart. Offset 2 has the hash of "
+    "offset 0. Return offset 1 only, because offset 2 is a true repeat.",
     schema="partition INT, offset BIGINT, arrival BIGINT, hash BIGINT, ad STRING, type STRING, "
     "user BIGINT, time BIGINT, day DATE, reason STRING",
     cases=[

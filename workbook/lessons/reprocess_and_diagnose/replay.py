@@ -107,17 +107,16 @@ def draw(random, size):
 replay = exercise(
     recount,
     name="Count a day again, up to the fence",
-    task="Write the function that counts a day again. `messages` are messages of one partition, "
-    "from well before the day on, in the order of their offsets. Some offsets are missing: clicks, "
-    "for example, are left out. Each message is a dictionary with `offset`, `arrival` (ms, never "
-    "falls), `day` (a text: the day in Oslo on which the action happened), `ad`, `user`, and "
-    "`digest`, a hash of all bytes. `fence` is the live query's next offset: the live query adds "
-    "the message at this offset and all later ones itself.\n\n"
-    "Return a dictionary or Counter: how many actions of `day` each ad has. An ad without any "
-    "is left out. A message is a repeat, and doesn't count, if its bytes were counted at most "
-    "600,000 ms before.\n\n"
-    "The bike is viewed at offset 0. A minute later the same bytes arrive again at offset 1, and "
-    "then other bytes at offset 2. With fence 2 return `{'bike': 1}`, with fence 3 `{'bike': 2}`.",
+    task="Write a function that counts a day again. `messages` is a list of one partition's "
+    "messages, sorted by offset; some offsets are missing. Each message is a dictionary with "
+    "`offset`, `arrival` (ms, never falls), `day` (text: when the action happened), `ad`, "
+    "`user`, and `digest`, a hash of all bytes. The live query counts the message at offset "
+    "`fence` and all later ones.\n\n"
+    "Return a dictionary: how many actions of `day` each ad has, without ads that have "
+    "none. A message is a repeat, and doesn't count, if its bytes were counted at most 600,000 "
+    "ms before.\n\n"
+    "The bike's view at offset 0 is repeated at 1. Another view is at 2. Fence 2 gives "
+    "`{'bike': 1}`, fence 3 `{'bike': 2}`.",
     cases=[
         told("Two views of the bike, and one of the boat.",
              "9T12:00 #1 bike Ada", "9T12:01 #2 bike Bob", "9T12:02 #3 boat Ada"),
