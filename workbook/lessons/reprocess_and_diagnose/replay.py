@@ -161,8 +161,8 @@ replay = exercise(
     wrong=[
         wrong("It also counts actions of other days. Count only actions that happened on `day`.",
               counting(belongs=lambda m, day: True)),
-        wrong("It takes the day of the arrival. An action that arrives late still belongs to the "
-              "`day` on which it happened.",
+        wrong("It counts by the day of the arrival. An action that arrives late still belongs to "
+              "the `day` on which it happened.",
               counting(belongs=lambda m, day: arrived_on(m) == day)),
         wrong("It reads only what arrives on the day. Actions of this day also arrive later, and "
               "if a clock is fast, a little earlier. Read all messages before the fence.",
@@ -187,7 +187,7 @@ replay = exercise(
                   (n["arrival"] for n in log if n["offset"] < fence), default=0)]),
               cut(lambda log, fence: [m for m in log if m["arrival"] < min(
                   (n["arrival"] for n in log if n["offset"] >= fence), default=10**15)])),
-        wrong("It counts what the live query adds: the messages from the fence on.",
+        wrong("It counts the messages from the fence on, but the live query adds those itself.",
               counting(inside=lambda m, fence: m["offset"] >= fence)),
         wrong("It never forgets a digest. After more than ten minutes, the same bytes count again.",
               counting(near=lambda waited: waited < 10**14)),
@@ -195,8 +195,8 @@ replay = exercise(
               counting(same=lambda m: (m["digest"], arrived_on(m)))),
         wrong("Its ten minutes begin again with each repeat. Measure from the copy that counted.",
               counting(remembers_copies=True)),
-        wrong("That is the bug: two actions of a user on an ad needn't be the same action. Compare "
-              "the digests.", counting(same=lambda m: (m["ad"], m["user"]))),
+        wrong("Your rule is the bug's: two actions of a user on an ad needn't be the same action. "
+              "Compare the digests.", counting(same=lambda m: (m["ad"], m["user"]))),
     ],
     hints=(
         "Three questions for each message: is it before the fence? Were its bytes counted in the "
@@ -207,7 +207,7 @@ replay = exercise(
         "repeat.",
     ),
     discussion="The fence cuts the log into two parts: the replay counts the part before it, and "
-    "the live query the other one. Both use the event's day, so each action of that day is in "
+    "the live query counts the rest. Both use the event's day, so each action of that day is in "
     "exactly one part, however late it arrives. A cut by time wouldn't do that: nobody knows which "
     "offset the live query had reached at that time.\n\n"
     "Where do you begin to read? An action can't arrive long before it happened: this workbook "
