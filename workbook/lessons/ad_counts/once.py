@@ -142,14 +142,15 @@ def diagnose(answer, url=None):
 
 fenced = Problem(
     name="Write each micro-batch once",
-    task="Write a function that adds the counts of a micro-batch to the table `counts`. `db` is "
-    "an open connection of psycopg. The caller commits after your function, or rolls back if it "
-    "raises an error. `counts` is a list of rows (ad, day, type, count), `query` is the query's "
-    "id (a text), and `batch` is the micro-batch's number, from 0.\n\nUse the second table, "
-    "`fence (query text PRIMARY KEY, batch bigint NOT NULL)`, to add each micro-batch once, even "
-    "if Spark hands it in again after a death. A query with a fresh checkpoint has another id, "
-    "and its counts are new.\n\nIf micro-batch 0 of query `a` has one view of the bike and is "
-    "handed in twice, the count is 1. If micro-batch 0 of `b` has another view, the count is 2.",
+    task="Write a function that adds a micro-batch's counts to the table `counts`. `db` is an "
+    "open psycopg connection. The caller commits afterwards, or rolls back if your function "
+    "raises an error. `counts` is a list of rows (ad, day, type, count), `query` the query's id "
+    "(text), and `batch` the micro-batch's number, from 0.\n\n"
+    "Use the table `fence (query text PRIMARY KEY, batch bigint NOT NULL)` to add each "
+    "micro-batch once, even if it's handed in again. With a fresh checkpoint, a query has "
+    "another id, and its counts are new.\n\n"
+    "Micro-batch 0 of query `a` has one view of the bike, and is handed in twice: the count "
+    "is 1. Another view in micro-batch 0 of `b` makes 2.",
     stub=stub_of(write_once),
     diagnose=diagnose,
     hints=(

@@ -64,17 +64,16 @@ def draw(random, size):
 combine_parts = exercise(
     combine,
     name="Combine two parts of a visit",
-    task="A part of a visit is a dictionary: its `ssid`, and two lists of messages, `tracking` and "
-    "`orders`. A message is a dictionary with an `event_id`, a `timestamp` (ms) and other fields, "
-    "which stay as they are. Write a function that combines two parts of the same visit. It "
-    "returns a new part with all messages of both, and changes neither.\n\n"
-    "Each list is sorted by `timestamp`, and by `event_id` where timestamps are equal, in both "
-    "parts and in the result. A message that was delivered twice may be in both parts; the result "
-    "contains it once. Within a list, equal `event_id`s mean the same message. An order may have "
-    "the `event_id` of a tracking message.\n\n"
-    'If `a` is older than `b`, and `b` older than `c`: `{"ssid": "v1", "tracking": [a, c], '
-    '"orders": []}` and `{"ssid": "v1", "tracking": [b, c], "orders": [o]}` make '
-    '`{"ssid": "v1", "tracking": [a, b, c], "orders": [o]}`, whichever is the first.',
+    task="A part of a visit is a dictionary with an `ssid` and two lists of messages, `tracking` "
+    "and `orders`. Messages are dictionaries with `event_id`, `timestamp` (ms) and other fields. "
+    "Write a function that combines two parts of a visit into a new part with all their "
+    "messages, and changes neither.\n\n"
+    "Each list is sorted by `timestamp`, then by `event_id`, in the parts and the result. "
+    "Within a list, equal `event_id`s mean the same message: the result contains it once. An "
+    "order may have a tracking message's `event_id`.\n\n"
+    'If `a`, `b`, `c` are sorted: `{"ssid": "v1", "tracking": [a, c], "orders": []}` and '
+    '`{"ssid": "v1", "tracking": [b, c], "orders": [o]}` make `{"ssid": "v1", "tracking": [a, b, '
+    'c], "orders": [o]}`, whichever is first.',
     cases=[
         case("The result has the form of its parts: an `ssid`, and two lists of messages with all "
              "of their fields. Each topic numbers its own messages, so both may have number 1.",

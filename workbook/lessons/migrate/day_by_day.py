@@ -101,7 +101,7 @@ day_by_day = exercise(
               comparing(days=lambda old, new: old)),
         wrong("It looks at the days of `new` only, so it doesn't find a day that wasn't migrated.",
               comparing(days=lambda old, new: new)),
-        wrong('`"missing"` and `"extra"` have changed places: only `old` has a missing day.',
+        wrong('`"missing"` and `"extra"` are swapped: only `old` has a missing day.',
               comparing(missing="extra", extra="missing")),
         wrong("It doesn't compare the checksum. If two rows have each other's counts, the number "
               "of rows and the total are equal.", comparing(compared=(0, 1))),

@@ -146,8 +146,8 @@ token_ring = exercise(
         wrong("It halves ranges, so they are about equally long only if n is a power of two.",
               halved),
         wrong("Return a list of pairs: `[(first, last), …]`.", lambda n: {}),
-        wrong("In each pair, `first` and `last` have changed places: no token would be greater "
-              "than `first`.", lambda n: [(last, first) for first, last in split(n)]),
+        wrong("In each pair, `first` and `last` are swapped: no token would be greater than "
+              "`first` and at most `last`.", lambda n: [(last, first) for first, last in split(n)]),
         wrong("If n doesn't divide the ring, the remainder becomes one range too many. Add "
               "it to the last of the n ranges.",
               lambda n: [(a, min(a + TOKENS // n, LAST)) for a in range(FIRST, LAST, TOKENS // n)]),

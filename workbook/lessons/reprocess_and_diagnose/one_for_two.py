@@ -108,17 +108,15 @@ def draw(random, size):
 one_for_two = frame_exercise(
     wrongly_dropped,
     name="Find the messages that the bug dropped",
-    task="Write a function that gets messages of the archive and returns `partition` and `offset` "
-    "of the messages that only the bug drops (it takes equal ad, type and user for the same "
-    "action), each once.\n\n"
-    "Such a message has at least one *earlier neighbour*, and none of its earlier neighbours has "
-    "the same `hash`. An earlier neighbour has the same `partition`, `ad`, `type` and `user`, a "
-    "smaller `offset`, and an `arrival` at most 600,000 ms earlier. It needn't have been counted "
-    "itself. Leave out messages whose `reason` isn't null, as earlier and as later ones: they were "
-    "rejected. `arrival` is a number of milliseconds. On a partition, arrivals rise with the "
-    "offsets.\n\n"
-    "User 1 views the bike at offsets 0, 1 and 2, a minute apart. Offset 2 has the hash of offset "
-    "0. Only offset 1 is returned, because offset 2 is a true repeat.",
+    task="Write a function that gets messages of the archive, and returns `partition` and "
+    "`offset` of each message that only the buggy rule drops, each once.\n\n"
+    "Such a message has at least one *earlier neighbour*, and none of them has the same "
+    "`hash`. An earlier neighbour has the same `partition`, `ad`, `type` and `user`, a smaller "
+    "`offset`, and an `arrival` at most 600,000 ms earlier; it may be a duplicate itself. Ignore "
+    "messages whose `reason` isn't null: they were rejected. On a partition, arrivals rise with "
+    "the offsets.\n\n"
+    "User 1 views the bike at offsets 0, 1 and 2, a minute apart. Offset 2 has the hash of "
+    "offset 0. Return offset 1 only, because offset 2 is a true repeat.",
     schema="partition INT, offset BIGINT, arrival BIGINT, hash BIGINT, ad STRING, type STRING, "
     "user BIGINT, time BIGINT, day DATE, reason STRING",
     cases=[
@@ -129,7 +127,7 @@ one_for_two = frame_exercise(
         told("A true repeat of the second view, not of the first.", at(0, 1), at(1, 2), at(2, 2)),
         told("Another user, another ad, another type.",
              at(0, 1), at(1, 2, user=2), at(2, 3, ad="boat"), at(3, 4, type="click")),
-        told("User 1's views are on two partitions, and the query never compares those.",
+        told("User 1's views are on two partitions, so the query never compares them.",
              at(0, 1), at(0, 3, user=2, partition=1), at(1, 2, partition=1)),
         told("The same offsets on two partitions: a true repeat on partition 1, none on 0.",
              at(0, 1), at(1, 2), at(0, 3, partition=1), at(1, 3, partition=1)),
@@ -148,8 +146,8 @@ one_for_two = frame_exercise(
     draw=draw,
     right=[by_windows],
     wrong=[
-        wrong("It takes only messages of the same day as neighbours. The query compares "
-              "messages whose arrivals are at most ten minutes apart, also across midnight.",
+        wrong("It compares a message only with messages of the same day. The query compares "
+              "messages whose arrivals are at most ten minutes apart, even across midnight.",
               joined(near="a.day = b.day"), joined(same=(*USER, "day"))),
         wrong("It compares messages of different partitions. Each partition has a state of its "
               "own, so the query never compares these.",
@@ -161,21 +159,21 @@ one_for_two = frame_exercise(
               joined(keep="bool_or(a.hash <> b.hash)"),
               joined(keep="min_by(a.hash, a.offset) <> any_value(b.hash)"),
               joined(keep="max_by(a.hash, a.offset) <> any_value(b.hash)")),
-        wrong("An offset is a place in one partition: group by both.",
+        wrong("Messages on different partitions may have the same offset: group by both.",
               lambda messages: joined(keep="true")(messages).join(
                   joined(keep="bool_or(a.hash = b.hash)")(messages), "offset", "left_anti")),
-        wrong("It returns messages without any earlier neighbour. The bug drops none of these.",
+        wrong("It returns messages without any earlier neighbour. The bug never drops these.",
               joined(how="left", keep="bool_or(a.hash = b.hash) IS NOT TRUE")),
-        wrong("Each message is its own neighbour, so all are true repeats. Compare the offsets by "
-              "`<`.", joined(order="a.offset <= b.offset")),
+        wrong("It takes each message for its own neighbour, so each is a true repeat. Compare the "
+              "offsets by `<`.", joined(order="a.offset <= b.offset")),
         wrong("It has no limit of ten minutes.", joined(near="true")),
         wrong("It uses rejected messages. Leave out messages with a `reason`, as earlier and as "
               "later ones.", joined(good=("true", "true")), joined(good=("true", "reason IS NULL")),
               joined(good=("reason IS NULL", "true"))),
-        wrong("It returns the earlier message. That one was counted; the later one was dropped.",
+        wrong("It returns the earlier message. The query counted it, and dropped the later one.",
               joined(by=("a.partition", "a.offset"))),
-        wrong("It returns both messages. The earlier one was counted: compare the offsets, so that "
-              "only earlier messages are neighbours.",
+        wrong("It returns both messages, but the query counted the earlier one. Compare the "
+              "offsets, so that only earlier messages are neighbours.",
               joined(order="a.offset <> b.offset"),
               joined(order="a.offset <> b.offset", near="abs(a.arrival - b.arrival) <= 600000")),
         wrong("It returns a message once for each neighbour. Group, or use a semi-join.",
@@ -195,9 +193,9 @@ one_for_two = frame_exercise(
         "`F.bool_or(F.col('hash') == F.col('earlier_hash'))` says whether a group has an equal "
         "hash. Keep the groups where it's false.",
     ),
-    discussion="The query itself can't tell you this: its state has only hashes of recent "
-    "messages. The archive has every message, so you can run the wrong rule again, "
-    "and compare it with the right one.\n\n"
+    discussion="The query itself can't tell you which messages it dropped, because its state has "
+    "only hashes of recent messages. The archive has every message, so you can run the wrong rule "
+    "again, and compare it with the right one.\n\n"
     "Does your function find exactly the messages that the bug dropped? Nearly. The buggy query "
     "only remembers messages that it counted. If a user views an ad every six minutes, it drops "
     "every second view, but your function returns all views except the first. If all views arrive "

@@ -107,17 +107,16 @@ def draw(random, size):
 replay = exercise(
     recount,
     name="Count a day again, up to the fence",
-    task="Write the function that counts a day again. `messages` are messages of one partition, "
-    "from well before the day on, in the order of their offsets. Some offsets are missing: clicks, "
-    "for example, are left out. Each message is a dictionary with `offset`, `arrival` (ms, never "
-    "falls), `day` (a text: the day in Oslo on which the action happened), `ad`, `user`, and "
-    "`digest`, a hash of all bytes. `fence` is the live query's next offset: the live query adds "
-    "the message at this offset and all later ones itself.\n\n"
-    "Return a dictionary or Counter: how many actions of `day` each ad has. An ad without any "
-    "is left out. A message is a repeat, and doesn't count, if its bytes were counted at most "
-    "600,000 ms before.\n\n"
-    "The bike is viewed at offset 0. A minute later the same bytes arrive again at offset 1, and "
-    "then other bytes at offset 2. With fence 2 return `{'bike': 1}`, with fence 3 `{'bike': 2}`.",
+    task="Write a function that counts a day again. `messages` is a list of one partition's "
+    "messages, sorted by offset; some offsets are missing. Each message is a dictionary with "
+    "`offset`, `arrival` (ms, never falls), `day` (text: when the action happened), `ad`, "
+    "`user`, and `digest`, a hash of all bytes. The live query counts the message at offset "
+    "`fence` and all later ones.\n\n"
+    "Return a dictionary: how many actions of `day` each ad has, without ads that have "
+    "none. A message is a repeat, and doesn't count, if its bytes were counted at most 600,000 "
+    "ms before.\n\n"
+    "The bike's view at offset 0 is repeated at 1. Another view is at 2. Fence 2 gives "
+    "`{'bike': 1}`, fence 3 `{'bike': 2}`.",
     cases=[
         told("Two views of the bike, and one of the boat.",
              "9T12:00 #1 bike Ada", "9T12:01 #2 bike Bob", "9T12:02 #3 boat Ada"),
@@ -162,8 +161,8 @@ replay = exercise(
     wrong=[
         wrong("It also counts actions of other days. Count only actions that happened on `day`.",
               counting(belongs=lambda m, day: True)),
-        wrong("It takes the day of the arrival. An action that arrives late still belongs to the "
-              "`day` on which it happened.",
+        wrong("It counts by the day of the arrival. An action that arrives late still belongs to "
+              "the `day` on which it happened.",
               counting(belongs=lambda m, day: arrived_on(m) == day)),
         wrong("It reads only what arrives on the day. Actions of this day also arrive later, and "
               "if a clock is fast, a little earlier. Read all messages before the fence.",
@@ -188,7 +187,7 @@ replay = exercise(
                   (n["arrival"] for n in log if n["offset"] < fence), default=0)]),
               cut(lambda log, fence: [m for m in log if m["arrival"] < min(
                   (n["arrival"] for n in log if n["offset"] >= fence), default=10**15)])),
-        wrong("It counts what the live query adds: the messages from the fence on.",
+        wrong("It counts the messages from the fence on, but the live query adds those itself.",
               counting(inside=lambda m, fence: m["offset"] >= fence)),
         wrong("It never forgets a digest. After more than ten minutes, the same bytes count again.",
               counting(near=lambda waited: waited < 10**14)),
@@ -196,8 +195,8 @@ replay = exercise(
               counting(same=lambda m: (m["digest"], arrived_on(m)))),
         wrong("Its ten minutes begin again with each repeat. Measure from the copy that counted.",
               counting(remembers_copies=True)),
-        wrong("That is the bug: two actions of a user on an ad needn't be the same action. Compare "
-              "the digests.", counting(same=lambda m: (m["ad"], m["user"]))),
+        wrong("Your rule is the bug's: two actions of a user on an ad needn't be the same action. "
+              "Compare the digests.", counting(same=lambda m: (m["ad"], m["user"]))),
     ],
     hints=(
         "Three questions for each message: is it before the fence? Were its bytes counted in the "
@@ -208,7 +207,7 @@ replay = exercise(
         "repeat.",
     ),
     discussion="The fence cuts the log into two parts: the replay counts the part before it, and "
-    "the live query the other one. Both use the event's day, so each action of that day is in "
+    "the live query counts the rest. Both use the event's day, so each action of that day is in "
     "exactly one part, however late it arrives. A cut by time wouldn't do that: nobody knows which "
     "offset the live query had reached at that time.\n\n"
     "Where do you begin to read? An action can't arrive long before it happened: this workbook "

@@ -80,9 +80,9 @@ several_days = exercise(
     task="A day's sketch is a sorted list of the `k` smallest hashes of its users, or of all of "
     "them if there are fewer than `k`. Write a function that gets the sketches of several days (a "
     "list of lists, perhaps an empty one) and `k`, and returns how many different users viewed the "
-    "ad on these days together.\n\n"
-    "Merge the sketches: the merged sketch has the `k` smallest hashes of the users of all days. "
-    "If it has fewer than `k`, return the number of users. Otherwise return `(k - 1) / largest`, "
+    "ad on these days.\n\n"
+    "Merge the sketches: the merged sketch has the `k` smallest hashes of all days' users. If it "
+    "has fewer than `k`, return the number of users. Otherwise return `(k - 1) / largest`, "
     "rounded, where `largest` is its largest hash.\n\n"
     "With `k = 3`, `[[0.1, 0.5], [0.5]]` gives 2, and `[[0.1, 0.2, 0.4], [0.1, 0.3]]` gives "
     "`round(2 / 0.3)`, which is 7.",
