@@ -23,17 +23,17 @@ problems = (slowest_clock, slow_partition)
 recall = Recall(
     Question(
         "00",
-        "Two records have the same key, and one producer writes them. Where do they lie?",
+        "One producer writes two records with the same key. Where are they stored?",
         (
-            Option("on the same partition, in the order of appending"),
+            Option("in the same partition, in the order of appending"),
             Option(
-                "on one partition, the later event time behind the earlier one",
-                "The same partition, yes. But offsets are given in the order of appending: the "
+                "in the same partition, in the order of their event times",
+                "The same partition, yes. But offsets follow the order of appending, because the "
                 "broker doesn't look at event times.",
             ),
             Option(
-                "on any partition: the broker spreads the load",
-                "The producer's partitioner chooses, not the broker, and it goes by the key.",
+                "in any partition, because the broker spreads the load",
+                "The broker doesn't choose. The producer's partitioner does, by a hash of the key.",
             ),
         ),
     ),
@@ -45,25 +45,25 @@ recall = Recall(
             Option("those older than 12:00:15"),
             Option(
                 "those that arrive more than five seconds after they happened",
-                "Arrival plays no part in it. The watermark compares event times with the newest "
-                "event time.",
+                "The time of arrival doesn't matter. The watermark compares an event time with the "
+                "newest event time.",
             ),
             Option(
-                "none: the window stays open until all of its page views are there",
-                "No window knows how many are missing. The watermark decides when it closes.",
+                "none, because a window stays open until all of its page views are there",
+                "No window knows how many page views are missing. The watermark closes it.",
             ),
         ),
     ),
     Question(
         "03",
-        "A second stands in the metrics topic three times, under the same key. What does a reader "
-        "do?",
+        "The metrics topic has three records for one second, with the same key. What does a "
+        "reader do with them?",
         (
             Option("it keeps the last value"),
             Option(
                 "it adds up the three values",
-                "A metric is the whole count of its second. Who adds up counts a repeated one "
-                "twice.",
+                "A metric is the whole count of its second. A reader that adds up counts a "
+                "repeated metric twice.",
             ),
             Option(
                 "it keeps the largest value",

@@ -102,92 +102,91 @@ def draw(random, size):
 slowest_clock = exercise(
     completed,
     name="The slowest clock",
-    task="Write the loop for a topic of several partitions. It gets a stream of pairs `(partition, "
-    "click)` as they arrive, which can be walked over once, and the number of partitions. Each "
-    "partition's producer has appended its clicks in the order of event time; between partitions "
-    "there is no order. Give pairs `(second, views)`, in a list or by `yield`, once a second is "
-    "complete on **all** partitions. Seconds go up, each is emitted once, and none with zero "
-    "views.\n\n"
-    "A partition's clock is the second of its newest click. An action moves the clock too, but is "
-    "not counted. A partition that has had no click yet holds everything back. With two "
-    "partitions, views `(0, 10.1 s)`, `(0, 11.2 s)` and `(1, 10.9 s)` give nothing yet; then "
-    "`(1, 11.3 s)` gives `(10, 2)`.",
+    task="`clicks` yields pairs `(partition, click)` once, in the order of arrival. Each of the "
+    "`partitions` partitions is in the order of event time; between partitions there is no order. "
+    "Count page views, and `yield` (or return in a list) a pair `(second, views)` as soon as a "
+    "second is complete in **all** partitions. Emit seconds in ascending order, each one once, and "
+    "none without page views.\n\n"
+    "A partition's clock is the second of its newest click. An action moves the clock, but isn't "
+    "counted. A partition without a click holds all seconds back.\n\n"
+    "With two partitions, views `(0, 10.1 s)`, `(0, 11.2 s)` and `(1, 10.9 s)` emit nothing yet, "
+    "and then `(1, 11.3 s)` emits `(10, 2)`.",
     cases=[
-        case("Second 10 is complete when both clocks have come to 11, and second 11 when both have "
-             "come to 12.", pages((0, 10_100), (1, 10_500), (0, 11_200), (1, 10_900), (1, 11_300),
+        case("Second 10 is complete when both clocks have reached 11, and second 11 when both have "
+             "reached 12.", pages((0, 10_100), (1, 10_500), (0, 11_200), (1, 10_900), (1, 11_300),
                                   (0, 12_100), (1, 12_400)), 2),
-        case("Partition 1 stands in second 10, which still goes on there.",
+        case("The clock of partition 1 is 10, so second 10 isn't over there.",
              pages((0, 10_100), (0, 11_200), (1, 10_900)), 2),
-        case("Nothing has come from partition 1 yet. It may still bring views of second 10.",
+        case("Partition 1 hasn't delivered anything. It may still deliver views of second 10.",
              pages((0, 10_100), (0, 11_000), (0, 12_000)), 2),
-        case("Seconds 10 and 11 are complete at the same click, and the earlier one goes first. In "
-             "the seconds between 11 and 15 there are no views to emit.",
+        case("The same click completes seconds 10 and 11, and the earlier one is emitted first. "
+             "The seconds between 11 and 15 have no views, so they aren't emitted.",
              pages((0, 11_100), (1, 10_200), (0, 15_000), (1, 15_500), (0, 17_000), (1, 17_200)),
              2),
-        case("The two actions move the clocks to 11 and 12, so second 10 is complete. Nobody "
-             "looked at a page in second 11.",
+        case("The two actions move the clocks to 11 and 12, so second 10 is complete. Second 11 "
+             "has no page view.",
              [*pages((0, 10_100), (1, 10_200)), action(0, 11_500), action(1, 12_500),
               *pages((0, 13_000))], 2),
-        case("Only actions have come since, and they complete second 10: it's emitted then, not "
-             "with the next page view.",
+        case("The two actions complete second 10. It's emitted at once, without waiting for "
+             "another page view.",
              [*pages((0, 10_100), (1, 10_200)), action(0, 11_500), action(1, 12_500)], 2),
-        case("Partition 1 has had an action only. That's a click as well: it sets the clock there.",
+        case("Partition 1 has delivered only an action. It's a click, too, so it sets the clock.",
              [*pages((0, 10_100)), action(1, 11_000), *pages((0, 11_200))], 2),
-        case("Partition 1 is behind, and everybody waits. Its last click completes three seconds "
-             "at once.", pages((0, 10_000), (0, 11_000), (0, 12_000), (0, 13_000), (1, 10_500),
+        case("Partition 1 is behind, so the loop waits. Its last click completes three seconds at "
+             "once.", pages((0, 10_000), (0, 11_000), (0, 12_000), (0, 13_000), (1, 10_500),
                                (1, 13_200)), 2),
-        case("The slowest of the three clocks decides. It comes to 11 with the last click.",
+        case("The slowest of the three clocks decides. It reaches 11 with the last click.",
              pages((0, 10_000), (2, 10_400), (0, 11_000), (2, 11_100), (1, 10_800), (1, 11_900)),
              3),
-        case("With one partition it is the rule of chapter 02.",
+        case("With one partition, the loop does the same as chapter 02's rule.",
              pages((0, 10_100), (0, 10_900), (0, 11_000)), 1),
-        case("Partition 1 is more than an hour behind. Its clicks count all the same, and second "
-             "10 waits for them however long it takes.",
+        case("Partition 1 is more than an hour behind. Its clicks still count, and second 10 waits "
+             "for them, however long it takes.",
              pages((0, 10_100), (0, 4_000_000), (1, 10_500), (1, 11_000)), 2),
-        case("The same click came twice, and both count. To leave out duplicates would take a "
-             "memory of its own, and nobody asks for it here.",
+        case("The same click arrives twice, and both count. To find duplicates, the loop would "
+             "have to remember clicks, and the task doesn't ask for that.",
              pages((0, 10_100), (0, 10_100), (1, 11_000), (0, 11_300)), 2),
-        case("No clicks give no pairs.", [], 24),
+        case("Without clicks nothing is emitted.", [], 24),
     ],
     draw=draw,
     rehearse=rehearse,
     right=[rule(), lambda *args: list(completed(*args))],
     wrong=[
-        wrong("It is still the rule of chapter 02: the second changes, so it emits. Here every "
-              "change of the partition looks like that, and a second is emitted many times.",
+        wrong("It emits whenever the second changes, as chapter 02's rule does. Here the second "
+              "changes at each change of the partition, so it's emitted many times.",
               second_changes(of_partition=False)),
-        wrong("Each partition emits by itself, so a second comes in parts. It is complete, and "
-              "emitted once, when all partitions have passed it.",
+        wrong("Each partition emits for itself, so a second is emitted in parts. Emit it once, "
+              "when all partitions have passed it.",
               second_changes(of_partition=True)),
-        wrong("It follows the fastest partition. The others may still bring views of that second: "
-              "the slowest clock decides.", rule(limit=max)),
-        wrong("It takes the minimum over the partitions that it has seen. One that is silent so "
-              "far may still bring old views: wait until all have a clock.", rule(waits=False)),
-        wrong("It emits the second in which the slowest clock stands. That second still goes on: "
-              "only those before it are complete.", rule(limit=lambda clocks: min(clocks) + 1)),
-        wrong("When several seconds are complete at once, they aren't emitted from the earliest to "
-              "the latest. Sort them.", rule(order=list)),
-        wrong("It emits one second with each click at the most. When a slow partition catches up, "
-              "several are complete at once.", rule(order=lambda seconds: sorted(seconds)[:1])),
-        wrong("What was emitted stays in the map, and is emitted again with the next click. Remove "
+        wrong("It follows the fastest partition. The others may still deliver views of that "
+              "second, so the slowest clock has to decide.", rule(limit=max)),
+        wrong("It takes the minimum over the partitions that it has seen. A partition without a "
+              "click may still deliver old views: wait until all have one.", rule(waits=False)),
+        wrong("It emits the second that the slowest clock shows. That second isn't over; only the "
+              "seconds before it are complete.", rule(limit=lambda clocks: min(clocks) + 1)),
+        wrong("When several seconds are complete at once, they aren't emitted in ascending order. "
+              "Sort them.", rule(order=list)),
+        wrong("It emits at most one second per click. When a slow partition catches up, one click "
+              "may complete several seconds.", rule(order=lambda seconds: sorted(seconds)[:1])),
+        wrong("An emitted second stays in the map, so it's emitted again at the next click. Remove "
               "it.", rule(remove=False)),
-        wrong("It counts actions. They move the clock, and that is all.", rule(any_click)),
-        wrong("Only page views move the clocks. An action shows too how far its partition has "
-              "come.", rule(moves=is_page)),
+        wrong("It counts actions. An action only moves the clock.", rule(any_click)),
+        wrong("Only page views move its clocks. An action also shows how far event time has "
+              "advanced in its partition.", rule(moves=is_page)),
     ],
     hints=(
-        "For second 10 to be complete, what must you know of each partition? Which one of them "
-        "shows it last?",
-        "Keep two maps: from second to views, and from partition to its newest second. Everything "
-        "before the smallest clock is complete, as soon as all partitions have a clock.",
-        "`if len(clocks) == partitions:` says whether all have a clock, and "
-        "`min(clocks.values())` is the slowest. Emit the seconds below it, sorted, and remove "
-        "them.",
+        "What must you know about each partition before second 10 is complete? Which partition "
+        "is the last one to show it?",
+        "Keep two maps: from second to views, and from partition to its newest second. As soon as "
+        "all partitions have a clock, every second before the smallest clock is complete.",
+        "`if len(clocks) == partitions:` asks whether all partitions have a clock, and "
+        "`min(clocks.values())` is the slowest clock. Emit the seconds before it, sorted, and "
+        "remove them.",
     ),
     discussion="The minimum of the clocks is the most cautious watermark there is. As long as each "
     "partition is in order of event time, no click is ever late.\n\n"
-    "It pays with patience: one idle partition of 24 holds everything back, and the map grows "
-    "while we wait. A producer must send a click or a heartbeat now and then, or the loop must "
-    "decide that a silent partition no longer counts. (The loop also looks at the whole map with "
-    "each click. That is fine for a few seconds, and slow for an hour.)",
+    "The price is waiting: one idle partition of 24 holds everything back, and the map grows "
+    "meanwhile. Either each producer sends a click or a heartbeat now and then, or the loop "
+    "decides that a silent partition no longer counts. Our loop also looks at the whole map at "
+    "each click, which is fast enough for a few open seconds, but slow for an hour of them.",
 )  # fmt: skip

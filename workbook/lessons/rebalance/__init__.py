@@ -1,4 +1,4 @@
-"""Exercises of chapter 06: who reads which partition, and what when that changes?"""
+"""Exercises of chapter 06: who reads which partition, and what happens when that changes?"""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ recall = Recall(
             ),
             Option(
                 "the first record, by `auto.offset.reset=earliest`",
-                "That setting counts only where the group has committed nothing.",
+                "That setting counts only if the group has committed nothing in that partition.",
             ),
         ),
     ),
@@ -50,7 +50,7 @@ recall = Recall(
             ),
             Option(
                 "that the loop's count is stored with it",
-                "An offset is one number. The count lives in the loop's memory.",
+                "The offset is a single number. The count is only in the loop's memory.",
             ),
         ),
     ),
@@ -61,12 +61,12 @@ recall = Recall(
             Option("when the slowest clock has passed it"),
             Option(
                 "when the fastest clock has passed it",
-                "The others may still bring page views of that second. This is what Spark's "
-                "watermark goes by, less its delay.",
+                "The other partitions may still deliver page views of that second. Spark's "
+                "watermark follows the fastest clock, minus its delay.",
             ),
             Option(
-                "when a record of the next second comes",
-                "On one partition in order, yes. Between partitions there is no order.",
+                "when a record of the next second arrives",
+                "In one ordered partition, yes. Between partitions there is no order.",
             ),
         ),
     ),

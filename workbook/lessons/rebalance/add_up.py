@@ -61,55 +61,56 @@ def draw(random, size):
 add_up = exercise(
     views_by_second,
     name="Add up the partitions",
-    task="Two consumers now share the partitions, so each counts only a part of a second's views. "
-    'Therefore the key of a metric names the second and the partition, such as `b"1700000000/3"`, '
-    "and the value is the number of views of that second in that partition. Write the reader. It "
+    task="Two consumers share the partitions, so each of them counts only a part of a second's "
+    'views. The key of a metric contains the second and the partition, such as `b"1700000000/3"`, '
+    "and its value is the number of views of that second in that partition. Write the reader. It "
     "gets a list of records with `.key` and `.value`, both bytes, in the order of the topic. It "
-    "returns a dictionary from second to views, both whole numbers: take the last value of each "
-    "key, and add up these values over the partitions of a second.\n\n"
-    '`b"10/0"` with `b"3"`, `b"10/1"` with `b"4"`, and `b"10/0"` with `b"3"` again give '
-    "`{10: 7}`. All records are well formed here.",
+    "returns a dictionary from second to views, both integers: take the last value of each key, "
+    "and add up these values over the partitions of a second.\n\n"
+    'An example: `b"10/0"` with `b"3"`, `b"10/1"` with `b"4"`, and once more `b"10/0"` with '
+    '`b"3"` make `{10: 7}`. All records are well formed.',
     cases=[
         case("Two partitions counted views in second 10.", of((10, 0, 3), (10, 1, 4), (11, 0, 5))),
         case("The metric 10/0 was delivered twice. It counts once.",
              of((10, 0, 3), (10, 1, 4), (10, 0, 3))),
-        case("The last values are 6 and 1.", of((10, 0, 2), (10, 1, 4), (10, 0, 6), (10, 1, 1))),
-        case("Partitions 2, 12 and 22 differ.", of((10, 2, 5), (10, 12, 7), (10, 22, 1))),
-        case("10/1 and 10/10 differ. As decimals they wouldn't.", of((10, 1, 5), (10, 10, 7))),
+        case("The last values are 6 for 10/0 and 1 for 10/1.",
+             of((10, 0, 2), (10, 1, 4), (10, 0, 6), (10, 1, 1))),
+        case("2, 12 and 22 are three partitions.", of((10, 2, 5), (10, 12, 7), (10, 22, 1))),
+        case("10/1 and 10/10 are two keys.", of((10, 1, 5), (10, 10, 7))),
         case("Only the slash shows where the second ends.", of((1, 23, 4), (12, 3, 5))),
-        case("Two partitions have the same number of views.", of((10, 3, 4), (10, 7, 4))),
-        case("An empty topic gives an empty dictionary.", []),
+        case("Two partitions have equal counts, and both count.", of((10, 3, 4), (10, 7, 4))),
+        case("For an empty topic, the dictionary is empty.", []),
     ],
     draw=draw,
     right=[nested, lambda rs: Counter(nested(rs))],
     wrong=[
-        wrong("It adds up every record, so a metric that is delivered twice counts twice. First "
-              "keep only the last value of each key, then add.", added),
-        wrong("It keeps one value per second, whatever the partition. Add up the values of all "
-              "partitions.", lambda rs: added(rs, second), lambda rs: added(by_views(rs), second)),
-        wrong("It keeps the first value of each key, or the largest. Keep the last value: it may "
-              "correct an earlier one.", lambda rs: added(rs[::-1], whole),
+        wrong("It adds up all records, so a metric that is delivered twice counts twice. First "
+              "keep only the last value of each key, and then add.", added),
+        wrong("It keeps only one value per second. Add up the values of all partitions of that "
+              "second.", lambda rs: added(rs, second), lambda rs: added(by_views(rs), second)),
+        wrong("It keeps the first or the largest value of each key. Keep the last one, because it "
+              "may correct an earlier one.", lambda rs: added(rs[::-1], whole),
               lambda rs: added(by_views(rs), whole)),
-        wrong("It drops equal records. Only the key says which record replaces another.",
+        wrong("It drops equal values or records. A record replaces only those with the same key.",
               lambda rs: added(set(rs)), lambda rs: added(rs, lambda r: (second(r), r.value))),
         wrong("It cuts the key at a fixed position. Cut it at the slash.",
               lambda rs: added(rs, lambda r: (second(r), r.key[-1])),
               lambda rs: added(rs, whole, lambda key: int(key[:10].split(b"/")[0]))),
-        wrong("The last values are right, but they aren't added up: each second needs one number.",
+        wrong("The last values are right, but they aren't added up. Each second needs one number.",
               lambda rs: added(rs, whole, bytes.decode), lambda rs: added(rs, whole, bytes)),
         wrong("It counts records or partitions. Add up their views instead.",
               lambda rs: added(rs, views=bool), lambda rs: added(rs, whole, views=bool)),
     ],
     hints=(
-        "Some values replace each other, and others are added up. Which values do which, and "
-        "which of the two comes first?",
-        "First build a dictionary from the whole key to its last value. Then go through this "
-        "dictionary, cut each key at the slash, and add up the values of each second.",
+        "Some values replace an earlier value, and others are added up. What do you have to do "
+        "first, and for which values?",
+        "First build a dictionary from the whole key to its last value. Then cut each of its keys "
+        "at the slash, and add up the values of each second.",
         "`last = {record.key: int(record.value) for record in records}` is the first step.",
     ),
     discussion="A newer record replaces the older one with the same key, so only one consumer may "
-    "write that key. If the key were the second alone, two consumers would overwrite each other's "
-    "counts. With the partition in the key, each key has one owner at a time, also after a "
-    "rebalance.\n\nThe reader can't tell whether all partitions have reported yet. Until the last "
-    "partition has, the sum of a second is too small, but it looks final.",
+    "write that key. If the key were only the second, two consumers would overwrite each other's "
+    "counts. With the partition in the key, each key has one writer at a time, also after a "
+    "rebalance.\n\nThe reader doesn't know whether all partitions have reported a second. Until "
+    "they have, its sum is too small, but nothing shows that.",
 )  # fmt: skip
