@@ -40,7 +40,7 @@ recall = Recall(
     Question(
         "04",
         "A producer got no answer for a record, so it sends the record again. But the first one "
-        "had arrived. What may a reader find, if the producer isn't idempotent?",
+        "had arrived. What may a reader find?",
         (
             Option("the same record twice"),
             Option(
@@ -50,7 +50,7 @@ recall = Recall(
             Option(
                 "one record, because the broker compares values",
                 "The broker doesn't look at values. It recognises a repeated record by its number, "
-                "and only an idempotent producer numbers its records.",
+                "and a producer numbers its records only if you ask for it, as in chapter 05.",
             ),
         ),
     ),

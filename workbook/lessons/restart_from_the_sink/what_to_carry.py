@@ -57,11 +57,12 @@ what_to_carry = exercise(
     "this batch carry: the smallest offset that a restart *without state* would have to read "
     "again. A visit is safe only when the whole batch is in the sink, because the batch's records "
     "may be written in any order.\n\n"
-    "- `visits` maps each visit that was open when the batch began, or that got a message in it, "
-    "to the ascending offsets of its messages. The visits themselves are in no order.\n"
+    "- `visits` holds every visit that isn't surely in the sink yet, also those in `done`: each is "
+    "mapped to the ascending offsets of its messages. The visits themselves are in no order.\n"
     "- `done` lists the visits that this batch emits.\n"
     "- `next_offset` is the offset to read after the batch, or `None` if no record has ever "
     "arrived. Return it, also if it's `None`, when there are no visits.\n\n"
+    "You may not need every argument. "
     '`carried({"v2": [1, 4], "v3": [2]}, [], 7)` returns `1`.',
     cases=[
         case("`v2` and `v3` are open. Without state, both must be read from their first message.",
@@ -123,7 +124,7 @@ what_to_carry = exercise(
         "any visit in `done` safe at that moment? And what does `min` do with no numbers?",
         "`min(..., default=next_offset)` over all offsets of all lists in `visits.values()`.",
     ),
-    discussion="`done` is a trap: you don't need it. A visit counts as open until all records of "
+    discussion="You don't need `done`. A visit counts as open until all records of "
     "its batch are written, and no record can know whether the records after it will be.\n\n"
     "The price is that a restart emits the visits of the last batch again. And a visit that stays "
     "open for an hour holds the offset back for an hour: one more reason for a maximum age.\n\n"
