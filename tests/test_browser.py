@@ -255,7 +255,7 @@ PICTURES = {
     },
     "13_restart_from_the_sink": {"Above, the partition that is read": "restart"},
     "32_windowed_store": {"A line per group": "windowed_store"},
-    "33_the_dashboard": {"Look for what the query costs": "topology"},
+    "22_stores_and_instances": {"Look for what the query costs": "topology"},
     "20_positions_table": {"before and after its compaction": "compaction"},
     "21_us_share_holders": {"The groups, change by change": "groups", "One update:": "update"},
     "30_consumer_offsets": {"Each cell is a byte": "record_bytes"},

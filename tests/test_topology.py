@@ -18,7 +18,6 @@ from workbook.kafka.broker import Broker
 from workbook.pipelines.share_holders import us_share_holders
 from workbook.sources.kafka import clamped_stream, kafka_stream
 from workbook.sources.positions import parse
-from workbook.spark.internal_topics import in_words, internal_topics
 from workbook.spark.runner import Batch, Sink, start_query
 from workbook.spark.topology import OPERATOR, SHUFFLE, SINK, SOURCE, Node, Topology, topology
 from workbook.topics import Topic
@@ -182,31 +181,6 @@ JOIN = Topology(
         Node(OPERATOR, "join", before=(1, 3), state=0, size=7),
     )
 )
-
-
-def named(rows: list[dict[str, Any]], kind: str) -> list[str]:
-    return [row["topic of Kafka Streams"] for row in rows if row["kind"] == kind]
-
-
-def test_a_grouped_table_is_repartitioned_and_both_its_stores_have_a_changelog() -> None:
-    rows = internal_topics(TABLE, "shares", 50, same_key=[1])
-    store = "shares-KTABLE-AGGREGATE-STATE-STORE-0000000004"
-    assert named(rows, "repartition") == [f"{store}-repartition"]
-    assert named(rows, "changelog") == [
-        "shares-positions-STATE-STORE-0000000000-changelog", f"{store}-changelog",
-    ]  # fmt: skip
-    assert {row["partitions"] for row in rows} == {50}
-    assert in_words(rows).startswith("Kafka Streams would create 1 repartition and 2 changelog")
-    assert len(named(internal_topics(TABLE, "shares"), "repartition")) == 2
-
-
-def test_each_side_of_a_join_has_a_store_that_isnt_compacted() -> None:
-    rows = internal_topics(JOIN, "joined")
-    assert named(rows, "repartition") == [
-        "joined-KSTREAM-KEY-SELECT-0000000001-repartition",
-        "joined-KSTREAM-KEY-SELECT-0000000003-repartition",
-    ]
-    assert [row["cleanup.policy"] for row in rows if row["kind"] == "changelog"] == ["delete"] * 2
 
 
 def test_each_source_has_a_row_of_boxes_up_to_the_join() -> None:

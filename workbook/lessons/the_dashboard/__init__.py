@@ -24,14 +24,14 @@ problems = (how_long_behind,)
 recall = Recall(
     Question(
         chapter="22",
-        text="Instance 0 is asked for a key of a partition that instance 1 reads. What does it "
-        "answer?",
+        text="A program wants one key of a running query's result, many times a second. Whom does "
+        "it ask?",
         options=(
-            Option("nothing, as for a key that doesn't exist"),
-            Option("an error", "A store knows its own keys, and no others to compare with."),
+            Option("a store that the query fills"),
+            Option("the query's state", "Each look at the state is a Spark job over all of it."),
             Option(
-                "the right row, from instance 1",
-                "Stores don't ask each other: whoever asks has to know the right one.",
+                "the result's topic",
+                "A topic has no index: you read it from the beginning, for each question.",
             ),
         ),
     ),
