@@ -7,10 +7,11 @@ from workbook.lessons.consumer_offsets.client_details_serde import (
     client_details_serde,
     example,
 )
+from workbook.lessons.consumer_offsets.commit_value import commit_value
 from workbook.lessons.consumer_offsets.offset_key import offset_key
 from workbook.views import pipeline as draw
 
-__all__ = ["client_details_serde", "example", "offset_key", "problems", "recall"]
+__all__ = ["client_details_serde", "commit_value", "example", "offset_key", "problems", "recall"]
 
 offsets = draw.topic("__consumer_offsets", 8, compacted=True)
 
@@ -25,7 +26,7 @@ paths = (
     (offsets, draw.query("active_groups", state="checkpoint"), draw.sink("store")),
 )
 
-problems = (offset_key, client_details_serde)
+problems = (offset_key, commit_value, client_details_serde)
 
 recall = Recall(
     Question(
