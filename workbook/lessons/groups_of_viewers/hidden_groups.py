@@ -56,10 +56,10 @@ def draw(random, size):
 hidden_groups = exercise(
     shown_groups,
     name="Hide the small groups",
-    task="A *trait* is a user's age group, gender or region. It divides the viewers into groups. "
-    "Write a function that gets `counts`, a dictionary from each group of a trait to its viewers, "
-    "and `least`. It returns a dictionary of the same groups, with `None` for each hidden "
-    "number:\n\n1. Hide each group with fewer than `least` viewers.\n"
+    task="Write a function that gets `counts`, a dictionary from each group of a trait (age group, "
+    "gender or region) to its viewers, and `least`. It returns a dictionary of the same groups, "
+    "with `None` for each hidden number:\n\n"
+    "1. Hide each group with fewer than `least` viewers.\n"
     "2. If any group is hidden, but together the hidden groups have fewer than `least` viewers, "
     "hide one more group.\n"
     "3. That is the smallest of the others, and of equally small ones the first in the alphabet.\n"
