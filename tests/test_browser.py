@@ -261,6 +261,7 @@ PICTURES = {
     "30_consumer_offsets": {"Each cell is a byte": "record_bytes"},
     "31_active_groups": {"Groups over time": "group_life"},
     "42_the_owners_page": {"How is my ad doing": "owners_page"},
+    "45_groups_of_viewers": {"How is my ad doing": "owners_page_groups"},
     "43_reprocess_and_diagnose": {"How is my ad doing": "owners_page_replayed"},
 }
 """Chapter to the captions of its pictures, and the names under which they are kept."""

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.errors import CannotGoOn, TopicMissing, WorkbookError
-from workbook.lessons.the_owners_page.hidden_groups import hidden_groups
+from workbook.lessons.groups_of_viewers.hidden_groups import hidden_groups
 from workbook.sinks.viewers import GROUPS, sketch_of
 from workbook.sources.viewers import newest
 from workbook.spark import session

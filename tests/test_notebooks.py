@@ -122,6 +122,10 @@ BARE = {
         "token(ad)", "prepare(", "mapInArrow", "RecordBatch", "SIGKILL", "psycopg.connect",
         "execute_async", "BatchStatement(", "ALTER TABLE", "gc_grace_seconds", "md5(",
     ),
+    "45_groups_of_viewers": (
+        "produce(", 'read.format("kafka")', "max_by", ".join(", "F.broadcast", "theta_a_not_b",
+        "theta_intersection",
+    ),
     "31_active_groups": (
         "readStream", "kafka-assigned", "startingOffsets", "max_by", ".join(", "writeStream",
         "outputMode", "foreachBatch", "checkpointLocation", "trigger", "RocksDBStateStoreProvider",

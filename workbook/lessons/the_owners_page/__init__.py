@@ -1,23 +1,21 @@
-"""Exercises of chapter 42: what does the owner see?"""
+"""Exercises of chapter 42: how many different people have viewed the ad?"""
 
 from __future__ import annotations
 
 from workbook.classroom.questions import Option, Question, Recall
-from workbook.lessons.the_owners_page.hidden_groups import hidden_groups
 from workbook.lessons.the_owners_page.several_days import several_days
 from workbook.views import pipeline as draw
 
 actions, query = draw.topic("ad_actions"), draw.query("ad_statistics", state="hashes")
-table = draw.sink("counts, viewers, groups", "tables in PostgreSQL")
+table = draw.sink("counts, viewers", "tables in PostgreSQL")
 
 paths = (
     (draw.producer("actions"), actions, query, table),
-    (draw.producer("viewers"), draw.topic("viewers"), query),
     (draw.producer("bad records"), actions),
     (table, draw.sink("the owner's page", "picture")),
 )
 
-problems = (several_days, hidden_groups)
+problems = (several_days,)
 
 recall = Recall(
     Question(

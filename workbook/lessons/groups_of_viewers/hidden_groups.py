@@ -1,4 +1,4 @@
-"""Chapter 42: Hide the small groups."""
+"""Chapter 45: Hide the small groups."""
 
 from workbook.classroom.exercise import case, exercise, wrong
 
@@ -56,14 +56,14 @@ def draw(random, size):
 hidden_groups = exercise(
     shown_groups,
     name="Hide the small groups",
-    task="Write a function that gets `counts`, a dictionary from each group of a trait to its "
-    "viewers, and `least`. It returns a dictionary of the same groups, with `None` for each hidden "
-    "number:\n\n"
+    task="Write a function that gets `counts`, a dictionary from each group of a trait (age group, "
+    "gender or region) to its viewers, and `least`. It returns a dictionary of the same groups, "
+    "with `None` for each hidden number:\n\n"
     "1. Hide each group with fewer than `least` viewers.\n"
-    "2. Add up the viewers of the hidden groups. If any group is hidden, but the sum is less than "
-    "`least`, hide one more group: the smallest of the others, and of equally small ones the first "
-    "in the alphabet. But hide `unknown` only if it is the only other group, because the other "
-    "traits show its number, too.\n\n"
+    "2. If any group is hidden, but together the hidden groups have fewer than `least` viewers, "
+    "hide one more group.\n"
+    "3. That is the smallest of the others, and of equally small ones the first in the alphabet.\n"
+    "4. But `unknown` is the last choice: rule 2 hides it only if there is no other group.\n\n"
     "With `least = 10`, `{'north': 4, 'east': 30, 'unknown': 12}` gives "
     "`{'north': None, 'east': None, 'unknown': 12}`.",
     cases=[
@@ -139,9 +139,9 @@ hidden_groups = exercise(
         "`sorted(others, key=lambda name: (name == 'unknown', counts[name], name))` puts the group "
         "to hide first: `False` is sorted before `True`.",
     ),
-    discussion="Statistical offices call the two steps primary and secondary suppression. After "
-    "step 2 the hidden groups have at least `least` viewers together, so one more group is always "
-    "enough for that.\n\n"
+    discussion="Statistical offices call rule 1 primary suppression, and the others secondary. "
+    "After rule 2 the hidden groups have at least `least` viewers together, so one more group is "
+    "always enough for that.\n\n"
     "Suppression has limits. Somebody who knows our rule can sometimes compute more: of two equal "
     "groups, we hide the first. And somebody who looks at the page before and after a single view "
     "sees which group grows by one. Against that, offices round the numbers, or publish them once "
