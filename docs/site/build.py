@@ -28,14 +28,14 @@ ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def executed(path: Path) -> nbformat.NotebookNode:
-    """Run a notebook; end with the cell's last line if it fails."""
+    """Run a notebook; end with the cell and its error if it fails."""
     notebook = nbformat.read(path, as_version=4)
     client = NotebookClient(notebook, timeout=600, store_widget_state=True)
     try:
         return client.execute(cwd=str(path.parent))
     except CellExecutionError as error:
-        last = ANSI.sub("", str(error)).strip().splitlines()[-1]
-        sys.exit(f"{path.name} has failed: {last}\n`make doctor` says what is missing.")
+        why = ANSI.sub("", str(error)).strip()
+        sys.exit(f"{path.name} has failed:\n{why}\n`make doctor` says what is missing.")
 
 
 def frozen(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
