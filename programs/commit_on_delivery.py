@@ -152,7 +152,9 @@ def main():
     except KafkaException:
         sys.exit(f"No broker answers at {options.servers} within 10 s. Is it running?")
     if missing := {options.topic, options.out} - set(found):
-        sys.exit(f"{options.servers} has no topic {', '.join(missing)}. Create it first.")
+        sys.exit(
+            f"{options.servers} has no topic {', '.join(missing)}. Create it, or correct the name."
+        )
     program = Program(**vars(options))
     signal.signal(signal.SIGTERM, program.stop)
     signal.signal(signal.SIGINT, program.stop)

@@ -17,6 +17,8 @@ number, the *fence*, are committed in one transaction. If Spark repeats a micro-
 shows that it's already counted. A record with the same bytes that arrives within --horizon of the
 first one is a duplicate, and isn't counted.
 
+A checkpoint belongs to its topic and tables, and to one running copy.
+
 What it loses:
 - A record that can't be read, or isn't dated within five minutes of its arrival. The program says
   how many there were in each micro-batch.
@@ -115,9 +117,10 @@ def main():
     except psycopg.Error as error:
         sys.exit(f"PostgreSQL refuses, see --database: {str(error).splitlines()[0]}")
     if options.topic not in found:
-        sys.exit(f"{options.servers} has no topic {options.topic}. Create it first.")
+        sys.exit(f"{options.servers} has no topic {options.topic}. Create it, or correct the name.")
 
     spark = SparkSession.builder.appName("counts into PostgreSQL").getOrCreate()
+    spark.sparkContext.setLogLevel("WARN")
     spark.conf.set("spark.sql.session.timeZone", "Europe/Oslo")  # where a day begins
     spark.conf.set("spark.sql.shuffle.partitions", 4)  # the checkpoint keeps this number
     try:
@@ -130,7 +133,7 @@ def main():
             .load()
         )
     except AnalysisException:
-        sys.exit("Spark has no Kafka source: start this with spark-submit --packages, as above.")
+        sys.exit("Spark has no Kafka source: start it as this file's first lines say.")
     once = records.withWatermark("timestamp", options.horizon).withColumn("hash", F.md5("value"))
     query = (
         actions(once.dropDuplicatesWithinWatermark(["hash"]), known)
@@ -138,6 +141,7 @@ def main():
         .foreachBatch(lambda batch, number: write(batch, number, spark, options, known))
         .start()
     )
+    print("The query runs; Ctrl-C ends it.", file=sys.stderr)
     query.awaitTermination()
 
 

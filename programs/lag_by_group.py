@@ -7,8 +7,8 @@ record and commits nothing.
 
 Lag in records is the partition's end minus the committed offset. Lag in seconds asks: how long
 ago was the partition's end at the offset that the group has now committed? The program samples
-the ends at every turn, and looks up when the end was there. Before its first sample it can't
-know: then it says ≥.
+the ends at every turn, and looks up when the end was there, so its seconds are too low by up to
+--every. Before its first sample it can't know: then it says ≥.
 
 What it loses:
 - It forgets its samples when it ends, and keeps those of the last hour.
@@ -82,6 +82,8 @@ def main():
             while samples[0][0] < now - HOUR:
                 samples.popleft()
         print(f"{'group':30} {'topic/partition':30} {'records':>12} {'seconds':>10}")
+        if not offsets:
+            print("no group has committed anything yet", flush=True)
         for (group, place), offset in offsets.items():
             if place in found:
                 where = f"{place.topic}/{place.partition}"

@@ -19,6 +19,8 @@ What it promises: every message that it reads is in a written visit, or in the s
 visit is complete, also after kill -9. A visit may be written twice: the last record of a key
 counts, as long as no message is late.
 
+A checkpoint belongs to its topics and to one running copy: with others, name a new one.
+
 What it loses:
 - A record that isn't such JSON, or isn't dated within five minutes of its arrival, isn't merged.
 - A message that arrives after its visit was written becomes a visit of its own, under the same
@@ -96,11 +98,14 @@ def main():
     except KafkaException:
         sys.exit(f"No broker answers at {options.servers} within 10 s. Is it running?")
     if missing := {options.tracking, options.orders, options.out} - set(found):
-        sys.exit(f"{options.servers} has no topic {', '.join(missing)}. Create it first.")
+        sys.exit(
+            f"{options.servers} has no topic {', '.join(missing)}. Create it, or correct the name."
+        )
     if tuple(map(int, pyspark.__version__.split(".")[:2])) < (4, 1):
         sys.exit(f"transformWithState needs Spark 4.1 or newer; this is {pyspark.__version__}.")
 
     spark = SparkSession.builder.appName("merge visits").getOrCreate()
+    spark.sparkContext.setLogLevel("WARN")
     spark.conf.set("spark.sql.streaming.stateStore.providerClass", ROCKS)
     spark.conf.set("spark.sql.shuffle.partitions", 4)  # the checkpoint keeps this number
     kafka = {"kafka.bootstrap.servers": options.servers}
@@ -114,7 +119,7 @@ def main():
             .load()
         )
     except AnalysisException:
-        sys.exit("Spark has no Kafka source: start this with spark-submit --packages, as above.")
+        sys.exit("Spark has no Kafka source: start it as this file's first lines say.")
     message = F.from_json(F.col("value").cast("string"), SCHEMA)
     arrival = F.unix_millis("timestamp")
     rows = records.select(
@@ -135,6 +140,7 @@ def main():
         .outputMode("append")
         .start()
     )
+    print("The query runs; Ctrl-C ends it.", file=sys.stderr)
     query.awaitTermination()
 
 

@@ -14,6 +14,8 @@ topic of --out before, with cleanup.policy=compact.
 What it promises: when all input has been read, the last record of each key in the result is what
 a recomputation of the whole input gives, also after kill -9. A record may be written twice.
 
+A checkpoint belongs to its topics and to one running copy: with others, name a new one.
+
 What it loses:
 - A value that --where can't read is like one for which it doesn't hold: its key is deleted.
 - Between two micro-batches a key may change more than once: only the newest value is written.
@@ -67,11 +69,14 @@ def main():
     except KafkaException:
         sys.exit(f"No broker answers at {options.servers} within 10 s. Is it running?")
     if missing := {options.topic, options.out} - set(found):
-        sys.exit(f"{options.servers} has no topic {', '.join(missing)}. Create it first.")
+        sys.exit(
+            f"{options.servers} has no topic {', '.join(missing)}. Create it, or correct the name."
+        )
     if tuple(map(int, pyspark.__version__.split(".")[:2])) < (4, 1):
         sys.exit(f"transformWithState needs Spark 4.1 or newer; this is {pyspark.__version__}.")
 
     spark = SparkSession.builder.appName("table by key").getOrCreate()
+    spark.sparkContext.setLogLevel("WARN")
     spark.conf.set("spark.sql.streaming.stateStore.providerClass", ROCKS)
     spark.conf.set("spark.sql.shuffle.partitions", 4)  # the checkpoint keeps this number
     kafka = {"kafka.bootstrap.servers": options.servers}
@@ -85,7 +90,7 @@ def main():
             .load()
         )
     except AnalysisException:
-        sys.exit("Spark has no Kafka source: start this with spark-submit --packages, as above.")
+        sys.exit("Spark has no Kafka source: start it as this file's first lines say.")
     rows = records.where("key IS NOT NULL").selectExpr(
         "CAST(key AS STRING) AS key", "CAST(value AS STRING) AS value", "offset"
     )
@@ -101,6 +106,7 @@ def main():
         .outputMode("append")
         .start()
     )
+    print("The query runs; Ctrl-C ends it.", file=sys.stderr)
     query.awaitTermination()
 
 

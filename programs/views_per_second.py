@@ -6,20 +6,19 @@
 It needs Spark 4.0 or newer (name your version in --packages) and `pip install confluent-kafka`.
 
 In: records whose value is JSON such as {"click_type": "Page", "timestamp": 1700000000123, …},
-with the event time in milliseconds. Out: a record per second, with the second as key and the
-number of page views as value, both as text. Create the topic of --out before.
+with the event time in milliseconds. Out: a record per second that had page views, with the second
+as key and their number as value, both as text, in no order. Create the topic of --out before.
 
 What it promises: every counted page view is in a metric, also after kill -9. A metric may be
-written twice, so readers keep the last value of each key.
+written twice, so readers keep the last value of each key. A checkpoint belongs to one --topic and
+one --out, and to one running copy: with others, delete it or name a new one.
 
 What it loses:
-- A page view that arrives more than --lateness behind the newest event time of the whole topic is
-  dropped. Spark's progress counts the dropped rows:
-  `stateOperators[0].numRowsDroppedByWatermark`.
-- A record that isn't such JSON, or isn't dated within five minutes of its arrival, isn't counted.
-- The last seconds before the stream becomes quiet are written once newer records arrive.
-- A lost checkpoint: the query then starts at the beginning of the topic and counts everything
-  again.
+- A page view more than --lateness behind the newest counted page view of the whole topic. Spark's
+  progress counts such rows: `stateOperators[0].numRowsDroppedByWatermark`.
+- A record that isn't such JSON, or is dated more than five minutes after its arrival.
+- The last seconds before the stream becomes quiet are written once newer page views arrive.
+- With a lost checkpoint the query counts the topic again from its beginning.
 """
 
 import argparse
@@ -58,16 +57,19 @@ def main() -> None:
     command = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name in ("--servers", "--topic", "--out", "--checkpoint"):
         command.add_argument(name, required=True)
-    command.add_argument("--lateness", default="5 seconds")
+    command.add_argument("--lateness", default="5 seconds", help="default: 5 seconds")
     options = command.parse_args()
     try:  # Spark itself would try for minutes
         found = AdminClient({"bootstrap.servers": options.servers}).list_topics(timeout=10).topics
     except KafkaException:
         sys.exit(f"No broker answers at {options.servers} within 10 s. Is it running?")
     if missing := {options.topic, options.out} - set(found):
-        sys.exit(f"{options.servers} has no topic {', '.join(missing)}. Create it first.")
+        sys.exit(
+            f"{options.servers} has no topic {', '.join(missing)}. Create it, or correct the name."
+        )
 
     spark = SparkSession.builder.appName("views per second").getOrCreate()
+    spark.sparkContext.setLogLevel("WARN")
     spark.conf.set("spark.sql.session.timeZone", "UTC")
     spark.conf.set("spark.sql.shuffle.partitions", 4)  # the checkpoint keeps this number
     kafka = {"kafka.bootstrap.servers": options.servers}
@@ -81,7 +83,7 @@ def main() -> None:
             .load()
         )
     except AnalysisException:
-        sys.exit("Spark has no Kafka source: start this with spark-submit --packages, as above.")
+        sys.exit("Spark has no Kafka source: start it as this file's first lines say.")
     query = (
         per_second(page_views(records), options.lateness)
         .writeStream.format("kafka")
@@ -92,6 +94,7 @@ def main() -> None:
         .outputMode("append")  # a second is written once, when it's complete
         .start()
     )
+    print("The query runs; Ctrl-C ends it.", file=sys.stderr)
     query.awaitTermination()
 
 
