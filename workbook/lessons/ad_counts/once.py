@@ -167,7 +167,8 @@ fenced = Problem(
     "in a micro-batch again, the fence has its number. That's enough because Spark guarantees that "
     "for one query id, a number always means the same offsets.\n\nYour function doesn't protect "
     "against two runs of one query at the same time: both may read the fence before one of them "
-    "writes it. `SELECT … FOR UPDATE` makes the second run wait.",
+    "writes it. `SELECT … FOR UPDATE` makes the second run wait, but only if the query's row "
+    "exists. For the first micro-batch, insert the fence's row before the counts.",
     right=[fence_first, by_itself],
     wrong=[each for idea in WRONG for each in idea],
 )

@@ -81,9 +81,9 @@ ten_minutes = exercise(
     "duplicate, and don't remember it. Any other record counts: remember it in `slices[minute]`, "
     "a dictionary from hash to arrival, where `minute` is `arrival // 60_000`, and return True. "
     "`slices` is an empty dictionary at the first call, and your calls fill it.\n\n"
-    "Keep at most twelve slices: ten minutes touch eleven, and one record may be from a machine "
-    "whose clock is an hour ahead. Forget a whole slice at once. The record that is ahead must "
-    "not make you forget others too early.",
+    "If there is now a thirteenth slice, forget the oldest minute: the whole slice with the "
+    "smallest number. Why twelve? Ten minutes touch eleven slices, and one more is for a record "
+    "from a machine whose clock is an hour ahead.",
     cases=[
         case("`b` arrives between two `a`.", seconds(("a", 5), ("b", 6), ("a", 7))),
         case("The second `a` is in the next minute's slice.", seconds(("a", 59), ("a", 61))),

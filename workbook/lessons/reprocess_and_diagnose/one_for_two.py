@@ -1,4 +1,4 @@
-"""Chapter 43: Find the messages that the bug dropped."""
+"""Chapter 43: Find the records that the bug dropped."""
 
 from collections import defaultdict
 from datetime import datetime, timedelta
@@ -12,8 +12,8 @@ from workbook.classroom.frame_exercise import frame_exercise
 from workbook.streams.events.ad_actions import OSLO, day_of
 
 
-def wrongly_dropped(messages):
-    good = messages.where("reason IS NULL")
+def wrongly_dropped(records):
+    good = records.where("reason IS NULL")
     earlier = good.selectExpr(
         "partition",
         "ad",
@@ -32,12 +32,12 @@ def wrongly_dropped(messages):
     return compared.where("NOT repeat").select("partition", "offset")  # fmt: skip
 
 
-def by_windows(messages):
+def by_windows(records):
     by_time = Window.orderBy("arrival").rangeBetween(-600_000, 0)
     users, copies = (
         by_time.partitionBy("partition", "ad", "type", "user", *more) for more in ([], ["hash"])
     )
-    counted = messages.where("reason IS NULL").select(
+    counted = records.where("reason IS NULL").select(
         "partition",
         "offset",
         F.count("*").over(users).alias("near"),
@@ -55,8 +55,8 @@ def joined(
 ):  # fmt: skip
     """Join and group as the reference does; each wrong answer varies one part."""
 
-    def answer(messages):
-        earlier, later = (messages.where(g).alias(n) for g, n in zip(good, "ab", strict=True))
+    def answer(records):
+        earlier, later = (records.where(g).alias(n) for g, n in zip(good, "ab", strict=True))
         equal = [f"a.{name} = b.{name}" for name in same]
         pairs = later.join(earlier, F.expr(" AND ".join([*equal, near, order])), how)
         kept = pairs.groupBy(*by).agg(F.expr(keep).alias("kept")).where("kept")
@@ -73,10 +73,10 @@ def at(minute, digest, user=1, ad="bike", type="view", partition=0, late=0, reas
     return minute, digest, user, ad, type, partition, late, reason
 
 
-def placed(messages, begin, offset):
+def placed(records, begin, offset):
     """Return rows of the archive; ``late`` (minutes) is how long before its arrival it happened."""
     rows, offsets = [], defaultdict(lambda: count(offset))
-    for minute, digest, user, ad, kind, partition, late, reason in messages:
+    for minute, digest, user, ad, kind, partition, late, reason in records:
         arrival = int((begin + timedelta(minutes=minute)).timestamp() * 1000)
         time = arrival - late * 60_000
         rows.append((partition, next(offsets[partition]), arrival, digest, ad, kind, user, time,
@@ -84,37 +84,36 @@ def placed(messages, begin, offset):
     return rows
 
 
-def told(why, *messages):
+def told(why, *records):
     number = next(_cases)  # all cases are one table: each is on a day of its own
-    return case(why, *placed(messages, FIRST + timedelta(days=number), 100 * number))
+    return case(why, *placed(records, FIRST + timedelta(days=number), 100 * number))
 
 
 def draw(random, size):
-    minute, sent, messages = 0, [], []
+    minute, sent, records = 0, [], []
     for n in range(size):
         minute += random.choice((1, 2, 3, 5, 5, 10, 11))
         if sent and random.random() < 0.3:
-            messages.append((minute, *random.choice(sent[-4:])))
+            records.append((minute, *random.choice(sent[-4:])))
             continue
         user, ad = random.choice((1, 2)), random.choice(("bike", "bike", "boat"))
         kind, partition = random.choice(("view", "view", "click")), random.choice((0, 0, 1))
         late, reason = random.choice((0, 0, 90)), random.choice((None, None, None, "no ad"))
         what = n, user, ad, kind, partition, late, reason
         sent.append(what)
-        messages.append((minute, *what))
-    return tuple(placed(messages, datetime(2026, 8, 1, 12, tzinfo=OSLO), 10_000))  # fmt: skip
+        records.append((minute, *what))
+    return tuple(placed(records, datetime(2026, 8, 1, 12, tzinfo=OSLO), 10_000))  # fmt: skip
 
 
 one_for_two = frame_exercise(
     wrongly_dropped,
-    name="Find the messages that the bug dropped",
-    task="Write a function that gets messages of the archive, and returns `partition` and "
-    "`offset` of each message that only the buggy rule drops, each once.\n\n"
-    "Such a message has at least one *earlier neighbour*, and none of them has the same "
+    name="Find the records that the bug dropped",
+    task="Write a function that gets records of the archive, and returns `partition` and "
+    "`offset` of each record that only the buggy rule drops, each once.\n\n"
+    "Such a record has at least one *earlier neighbour*, and none of them has the same "
     "`hash`. An earlier neighbour has the same `partition`, `ad`, `type` and `user`, a smaller "
-    "`offset`, and an `arrival` at most 600,000 ms earlier; it may be a duplicate itself. Ignore "
-    "messages whose `reason` isn't null: they were rejected. On a partition, arrivals rise with "
-    "the offsets.\n\n"
+    "`offset`, and an `arrival` at most 600,000 ms earlier. Ignore records whose `reason` isn't "
+    "null: they were rejected.\n\n"
     "User 1 views the bike at offsets 0, 1 and 2, a minute apart. Offset 2 has the hash of "
     "offset 0. Return offset 1 only, because offset 2 is a true repeat.",
     schema="partition INT, offset BIGINT, arrival BIGINT, hash BIGINT, ad STRING, type STRING, "
@@ -146,37 +145,37 @@ one_for_two = frame_exercise(
     draw=draw,
     right=[by_windows],
     wrong=[
-        wrong("It compares a message only with messages of the same day. The query compares "
-              "messages whose arrivals are at most ten minutes apart, even across midnight.",
+        wrong("It compares a record only with records of the same day. The query compares "
+              "records whose arrivals are at most ten minutes apart, even across midnight.",
               joined(near="a.day = b.day"), joined(same=(*USER, "day"))),
-        wrong("It compares messages of different partitions. Each partition has a state of its "
+        wrong("It compares records of different partitions. Each partition has a state of its "
               "own, so the query never compares these.",
               joined(same=USER[1:]), joined(same=USER[1:], order="a.arrival < b.arrival")),
         wrong("It returns true repeats, too. They have the bytes of an earlier neighbour, so the "
               "repaired query drops them as well: compare the hashes.", joined(keep="true")),
         wrong("One earlier neighbour with another hash isn't enough. If another earlier neighbour "
-              "has the message's own hash, the message is a true repeat.",
+              "has the record's own hash, the record is a true repeat.",
               joined(keep="bool_or(a.hash <> b.hash)"),
               joined(keep="min_by(a.hash, a.offset) <> any_value(b.hash)"),
               joined(keep="max_by(a.hash, a.offset) <> any_value(b.hash)")),
-        wrong("Messages on different partitions may have the same offset: group by both.",
-              lambda messages: joined(keep="true")(messages).join(
-                  joined(keep="bool_or(a.hash = b.hash)")(messages), "offset", "left_anti")),
-        wrong("It returns messages without any earlier neighbour. The bug never drops these.",
+        wrong("Records on different partitions may have the same offset: group by both.",
+              lambda records: joined(keep="true")(records).join(
+                  joined(keep="bool_or(a.hash = b.hash)")(records), "offset", "left_anti")),
+        wrong("It returns records without any earlier neighbour. The bug never drops these.",
               joined(how="left", keep="bool_or(a.hash = b.hash) IS NOT TRUE")),
-        wrong("It takes each message for its own neighbour, so each is a true repeat. Compare the "
+        wrong("It takes each record for its own neighbour, so each is a true repeat. Compare the "
               "offsets by `<`.", joined(order="a.offset <= b.offset")),
         wrong("It has no limit of ten minutes.", joined(near="true")),
-        wrong("It uses rejected messages. Leave out messages with a `reason`, as earlier and as "
+        wrong("It uses rejected records. Leave out records with a `reason`, as earlier and as "
               "later ones.", joined(good=("true", "true")), joined(good=("true", "reason IS NULL")),
               joined(good=("reason IS NULL", "true"))),
-        wrong("It returns the earlier message. The query counted it, and dropped the later one.",
+        wrong("It returns the earlier record. The query counted it, and dropped the later one.",
               joined(by=("a.partition", "a.offset"))),
-        wrong("It returns both messages, but the query counted the earlier one. Compare the "
-              "offsets, so that only earlier messages are neighbours.",
+        wrong("It returns both records, but the query counted the earlier one. Compare the "
+              "offsets, so that only earlier records are neighbours.",
               joined(order="a.offset <> b.offset"),
               joined(order="a.offset <> b.offset", near="abs(a.arrival - b.arrival) <= 600000")),
-        wrong("It returns a message once for each neighbour. Group, or use a semi-join.",
+        wrong("It returns a record once for each neighbour. Group, or use a semi-join.",
               joined(by=("b.partition", "b.offset", "a.offset"))),
         wrong("It measures the ten minutes by `time`. The query compares arrivals.",
               joined(near="a.time >= b.time - 600000"),
@@ -185,19 +184,18 @@ one_for_two = frame_exercise(
               *(joined(same=[n for n in USER if n != name]) for name in ("ad", "type", "user"))),
     ],
     hints=(
-        "How do you get a message and an earlier neighbour into one row? What must you then know "
-        "about all earlier neighbours of a message?",
-        "Join the good messages with themselves, under other names for offset, arrival and hash. "
-        "Keep the pairs that are near; group them by the later message; ask if any hash is "
-        "equal.",
+        "`neighbours` returns one row for a record and *one* of its earlier neighbours. What must "
+        "you know about all earlier neighbours of a record?",
+        "Group the pairs by the later record. In each group, ask if any earlier hash is equal to "
+        "the record's own.",
         "`F.bool_or(F.col('hash') == F.col('earlier_hash'))` says whether a group has an equal "
         "hash. Keep the groups where it's false.",
     ),
-    discussion="The query itself can't tell you which messages it dropped, because its state has "
-    "only hashes of recent messages. The archive has every message, so you can run the wrong rule "
+    discussion="The query itself can't tell you which records it dropped, because its state has "
+    "only hashes of recent records. The archive has every record, so you can run the wrong rule "
     "again, and compare it with the right one.\n\n"
-    "Does your function find exactly the messages that the bug dropped? Nearly. The buggy query "
-    "only remembers messages that it counted. If a user views an ad every six minutes, it drops "
+    "Does your function find exactly the records that the bug dropped? Nearly. The buggy query "
+    "only remembers records that it counted. If a user views an ad every six minutes, it drops "
     "every second view, but your function returns all views except the first. If all views arrive "
     "within ten minutes, there's no difference.",
 )  # fmt: skip

@@ -10,23 +10,23 @@ from workbook.streams.events.ad_actions import OSLO, day_of
 TEN_MINUTES = 600_000
 
 
-def recount(messages, fence, day):
+def recount(records, fence, day):
     counts, counted_at = Counter(), {}
-    for message in messages:
-        if message["offset"] >= fence:
+    for record in records:
+        if record["offset"] >= fence:
             break
-        digest, arrival = message["digest"], message["arrival"]
+        digest, arrival = record["digest"], record["arrival"]
         if digest in counted_at and arrival - counted_at[digest] <= 600_000:
             continue
         counted_at[digest] = arrival
-        if message["day"] == day:
-            counts[message["ad"]] += 1
+        if record["day"] == day:
+            counts[record["ad"]] += 1
     return counts
 
 
-def by_lists(messages, fence, day):
+def by_lists(records, fence, day):
     kept = []
-    for m in [m for m in messages if m["offset"] < fence and m["day"] == day]:
+    for m in [m for m in records if m["offset"] < fence and m["day"] == day]:
         near = [k for k in kept if m["arrival"] - k["arrival"] <= TEN_MINUTES]
         if not any(k["digest"] == m["digest"] for k in near):
             kept.append(m)
@@ -40,9 +40,9 @@ def counting(
 ):  # fmt: skip
     """Count as the reference does; each wrong answer varies one part."""
 
-    def answer(messages, fence, day):
+    def answer(records, fence, day):
         counts, last = Counter(), {}
-        for m in messages:
+        for m in records:
             if not (inside(m, fence) and starts(m, day)):
                 continue
             waited = m["arrival"] - last.get(same(m), -(10**15))
@@ -61,31 +61,31 @@ def arrived_on(m):
 
 def cut(part):
     count = counting(inside=lambda *_: True)
-    return lambda messages, fence, day: count(part(messages, fence), fence, day)
+    return lambda records, fence, day: count(part(records, fence), fence, day)
 
 
 def log(*lines, begin=0):
-    """Make messages of lines "arrival digest ad user day?"; the day is the arrival's, if missing.
+    """Make records of lines "arrival digest ad user day?"; the day is the arrival's, if missing.
 
     An arrival is ``9T12:00`` or ``9T12:00:30``: the day of June, and the time in Oslo. An
     empty line's offset is missing.
     """
-    messages = []
+    records = []
     for offset, line in ((n, line) for n, line in enumerate(lines, begin) if line):
         arrival, digest, ad, user, *day = line.split()
         on, _, at = arrival.partition("T")
         moment = datetime.fromisoformat(f"2026-06-{int(on):02}T{at}").replace(tzinfo=OSLO)
-        messages.append({
+        records.append({
             "offset": offset, "arrival": int(moment.timestamp() * 1000),
             "day": f"2026-06-{int(day[0] if day else on):02}",
             "ad": ad, "user": user, "digest": digest,
         })  # fmt: skip
-    return messages
+    return records
 
 
 def told(why, *lines, fence=None, begin=0):
-    messages = log(*lines, begin=begin)
-    return case(why, messages, begin + len(lines) if fence is None else fence, "2026-06-09")
+    records = log(*lines, begin=begin)
+    return case(why, records, begin + len(lines) if fence is None else fence, "2026-06-09")
 
 
 def draw(random, size):
@@ -107,13 +107,13 @@ def draw(random, size):
 replay = exercise(
     recount,
     name="Count a day again, up to the fence",
-    task="Write a function that counts a day again. `messages` is a list of one partition's "
-    "messages, sorted by offset; some offsets are missing. Each message is a dictionary with "
+    task="Write a function that counts a day again. `records` is a list of one partition's "
+    "records, sorted by offset; some offsets are missing. Each record is a dictionary with "
     "`offset`, `arrival` (ms, never falls), `day` (text: when the action happened), `ad`, "
-    "`user`, and `digest`, a hash of all bytes. The live query counts the message at offset "
+    "`user`, and `digest`, a hash of all bytes. The live query counts the record at offset "
     "`fence` and all later ones.\n\n"
     "Return a dictionary: how many actions of `day` each ad has, without ads that have "
-    "none. A message is a repeat, and doesn't count, if its bytes were counted at most 600,000 "
+    "none. A record is a repeat, and doesn't count, if its bytes were counted at most 600,000 "
     "ms before.\n\n"
     "The bike's view at offset 0 is repeated at 1. Another view is at 2. Fence 2 gives "
     "`{'bike': 1}`, fence 3 `{'bike': 2}`.",
@@ -124,7 +124,7 @@ replay = exercise(
              "9T12:00 #1 bike Ada", "9T12:05 #2 bike Ada"),
         told("The same bytes again, a minute later: a repeat.",
              "9T12:00 #1 bike Ada", "9T12:01 #1 bike Ada"),
-        told("The fence is 2, so the live query adds the message at offset 2 itself.",
+        told("The fence is 2, so the live query adds the record at offset 2 itself.",
              "9T12:00 #1 bike Ada", "9T12:01 #2 bike Bob", "9T12:02 #3 bike Cy", fence=2),
         told("An action of the day arrives a day late, still before the fence: it counts.",
              "9T12:00 #1 bike Ada", "10T08:00 #2 bike Bob 10", "10T09:00 #3 bike Cy 9"),
@@ -144,16 +144,16 @@ replay = exercise(
              "9T12:00 #1 bike Ada", "9T12:06 #1 bike Ada", "9T12:12 #1 bike Ada"),
         told("The second copy counts again, and the third is a repeat of the second.",
              "9T12:00 #1 bike Ada", "9T12:11 #1 bike Ada", "9T12:12 #1 bike Ada"),
-        told("Other messages are between an action and its repeat.",
+        told("Other records are between an action and its repeat.",
              "9T12:00 #1 bike Ada", "9T12:01 #2 boat Bob", "9T12:02 #1 bike Ada"),
-        told("The messages begin at offset 900, and the fence is 902: the third one doesn't count.",
+        told("The records begin at offset 900, and the fence is 902: the third one doesn't count.",
              "9T12:00 #1 bike Ada", "9T12:01 #2 bike Bob", "9T12:02 #3 bike Cy", fence=902,
              begin=900),
-        told("The fence is 2, and there's no message at offset 2.",
+        told("The fence is 2, and there's no record at offset 2.",
              "9T12:00 #1 bike Ada", "9T12:01 #2 bike Bob", "", "9T12:03 #4 bike Di", fence=2),
-        told("The fence is 3, and there's no message at offset 1: two messages are before it.",
+        told("The fence is 3, and there's no record at offset 1: two records are before it.",
              "9T12:00 #1 bike Ada", "", "9T12:02 #3 bike Cy", "9T12:03 #4 bike Di", fence=3),
-        told("Two messages arrive in the same millisecond, and the fence is between them.",
+        told("Two records arrive in the same millisecond, and the fence is between them.",
              "9T12:00 #1 bike Ada", "9T12:00 #2 bike Bob", fence=1),
     ],
     draw=draw,
@@ -165,21 +165,21 @@ replay = exercise(
               "the `day` on which it happened.",
               counting(belongs=lambda m, day: arrived_on(m) == day)),
         wrong("It reads only what arrives on the day. Actions of this day also arrive later, and "
-              "if a clock is fast, a little earlier. Read all messages before the fence.",
+              "if a clock is fast, a little earlier. Read all records before the fence.",
               counting(starts=lambda m, day: arrived_on(m) == day),
               counting(starts=lambda m, day: arrived_on(m) >= day),
               counting(starts=lambda m, day: arrived_on(m) <= day)),
         wrong("It reads past the fence. The live query adds those actions itself, so they would "
               "count twice.", counting(inside=lambda m, fence: True)),
-        wrong("It's wrong by one message. The fence is the live query's next offset: messages "
-              "before it count, and the message at it doesn't.",
+        wrong("It's wrong by one record. The fence is the live query's next offset: records "
+              "before it count, and the record at it doesn't.",
               counting(inside=lambda m, fence: m["offset"] <= fence),
               counting(inside=lambda m, fence: m["offset"] < fence - 1)),
-        wrong("It compares the fence with a message's place in the list. The list may begin at any "
-              "offset, and offsets are missing: compare `message['offset']`.",
+        wrong("It compares the fence with a record's place in the list. The list may begin at any "
+              "offset, and offsets are missing: compare `record['offset']`.",
               cut(lambda log, fence: log[:fence]),
               cut(lambda log, fence: log and log[:max(0, fence - log[0]["offset"])])),
-        wrong("It stops only at the message whose offset is equal to the fence. There may be none: "
+        wrong("It stops only at the record whose offset is equal to the fence. There may be none: "
               "use `>=`.",
               cut(lambda log, fence: takewhile(lambda m: m["offset"] != fence, log))),
         wrong("It cuts by time. Only the offset says what the live query has seen.",
@@ -187,7 +187,7 @@ replay = exercise(
                   (n["arrival"] for n in log if n["offset"] < fence), default=0)]),
               cut(lambda log, fence: [m for m in log if m["arrival"] < min(
                   (n["arrival"] for n in log if n["offset"] >= fence), default=10**15)])),
-        wrong("It counts the messages from the fence on, but the live query adds those itself.",
+        wrong("It counts the records from the fence on, but the live query adds those itself.",
               counting(inside=lambda m, fence: m["offset"] >= fence)),
         wrong("It never forgets a digest. After more than ten minutes, the same bytes count again.",
               counting(near=lambda waited: waited < 10**14)),
@@ -199,9 +199,9 @@ replay = exercise(
               "Compare the digests.", counting(same=lambda m: (m["ad"], m["user"]))),
     ],
     hints=(
-        "Three questions for each message: is it before the fence? Were its bytes counted in the "
+        "Three questions for each record: is it before the fence? Were its bytes counted in the "
         "ten minutes before it? Did it happen on the day?",
-        "Go through the messages in order, and keep a dictionary from digest to the arrival at "
+        "Go through the records in order, and keep a dictionary from digest to the arrival at "
         "which it was last counted. Don't change it for a repeat.",
         "`if digest in counted_at and arrival - counted_at[digest] <= 600_000: continue` skips a "
         "repeat.",
