@@ -153,12 +153,10 @@ JUST_DATA = "Anybody who can write to the store could run code in every process 
 client_details_serde = exercise(
     details_serde,
     name="A serde for client details",
-    task="A store keeps bytes. Write the pair of functions that turns a `ClientDetails` into bytes "
-    "and back, and return both. `serialise(details)` returns `bytes` in a format of your choice. "
-    "`deserialise(data)` returns an equal `ClientDetails`, in another process.\n\n"
+    task="Write and return two functions. `serialise(details)` returns `bytes` in a format of your "
+    "choice. `deserialise(data)` returns an equal `ClientDetails`, in another process, too.\n\n"
     "- Any text, `None` and integers of 64 bits must survive.\n"
-    "- If bytes are missing, too many or foreign, `deserialise` must raise an error (any "
-    "error) instead of inventing a group.\n"
+    "- If bytes are missing, too many or foreign, `deserialise` must raise any error.\n"
     "- It must never execute its input, so `pickle` is out.\n\n"
     "`msgspec.to_builtins(details)` returns the details as dictionaries, and "
     "`msgspec.convert(dictionaries, ClientDetails)` converts them back.",

@@ -65,13 +65,13 @@ def draw(random, size):
 offset_key = exercise(
     commit_of,
     name="The key of a commit",
-    task="`key` is the key of a record in `__consumer_offsets`: bytes, or `None`. Its first 2 "
-    "bytes are its kind. Kinds 0 and 1 are commits. These fields follow in the key of a commit:\n\n"
+    task="`key` is the key of a record in `__consumer_offsets`. Its first 2 bytes are its kind. "
+    "The key of a commit (kinds 0 and 1) continues with these fields:\n\n"
     "- the length of the group's name, 2 bytes, and the name, in UTF-8;\n"
     "- the length of the topic's name, 2 bytes, and the name, in UTF-8;\n"
     "- the partition, 4 bytes.\n\n"
     "All numbers are signed and big-endian. Return `(group, topic, partition)`. Return `None` for "
-    "any other kind, for a key of `None`, and for a key of fewer than 2 bytes.\n\n"
+    "any other kind, and if the key is `None` or has fewer than 2 bytes.\n\n"
     '`b"\\x00\\x01\\x00\\x04shop\\x00\\x06clicks\\x00\\x00\\x00\\x03"` gives '
     '`("shop", "clicks", 3)`.',
     cases=[
