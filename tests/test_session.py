@@ -148,6 +148,26 @@ def test_spark_starts_again_after_an_interrupted_start_and_after_its_java_has_di
     assert fresh(BROKEN).splitlines() == ["interrupted None", "3 None", "4"]
 
 
+BUSY = """
+import threading
+spark, waits = spark_session(quiet=True), threading.Event()
+
+def keep(batch, number):
+    waits.set()
+    batch.sparkSession._jvm.java.lang.Thread.sleep(10**6)
+
+rows = spark.readStream.format("rate").load()
+rows.writeStream.foreachBatch(keep).option("checkpointLocation", checkpoint("busy")).start()
+assert waits.wait(100)
+stop_spark(spark)
+print("stopped")
+"""
+
+
+def test_it_stops_although_a_function_for_each_batch_waits_for_java() -> None:
+    assert fresh(BUSY) == "stopped\n"
+
+
 def test_a_call_to_java_that_ctrl_c_interrupts_prints_no_traceback(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

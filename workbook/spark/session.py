@@ -100,12 +100,12 @@ def stop_spark(spark: SparkSession, within: float = END_S) -> None:
     processes = family(java.pid)
     with suppress(Py4JError, OSError):  # Java may have ended on its own
         spark.stop()
-    gateway.shutdown()
-    _forget()
     with suppress(subprocess.TimeoutExpired):
         java.stdin.close()  # its sign to exit
         java.wait(within)
     end_now(processes)
+    gateway.shutdown()  # not before: it would wait for ever for a `foreachBatch` that waits for Java
+    _forget()
 
 
 def checkpoint(name: str) -> Path:
