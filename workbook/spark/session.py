@@ -104,7 +104,7 @@ def stop_spark(spark: SparkSession, within: float = END_S) -> None:
         java.stdin.close()  # its sign to exit
         java.wait(within)
     end_now(processes)
-    gateway.shutdown()  # not before: it would wait for ever for a `foreachBatch` that waits for Java
+    gateway.shutdown()  # not before: a `foreachBatch` may wait for Java, and this would for it
     _forget()
 
 
