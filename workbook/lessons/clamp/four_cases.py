@@ -49,11 +49,10 @@ four_cases = exercise(
     "the other topic. `own` is the top of our partition, and `other` is the top of its "
     "counterpart. A top is `None` as long as no record of its partition has been read. All times "
     "have the same unit. Return `True` if our partition may be read further, and `False` if it "
-    "must wait. The first case that applies decides:\n\n"
-    "1. Our partition has no top yet: read it.\n"
-    "2. Its counterpart has no top yet: wait.\n"
-    "3. Our top is more than `max_lead` ahead of the counterpart's: wait.\n"
-    "4. Otherwise: read it.\n\n"
+    "must wait. Each of the two tops is known or missing. Three facts decide these four cases:\n\n"
+    "1. Only reading gives a partition its first top, so a partition without one never waits.\n"
+    "2. A partition with a top waits as long as nobody knows by how much it leads.\n"
+    "3. A lead of up to `max_lead` is allowed.\n\n"
     "`goes_on(30, 5, 10)` returns `False`, and `goes_on(5, 30, 10)` returns `True`.",
     cases=[
         case("It leads by 7, and 10 are allowed: it's read.", 12, 5, 10),
@@ -104,12 +103,12 @@ four_cases = exercise(
     ],
     hints=(
         "Write a table of four rows: each of the two tops is known or missing. In which row can a "
-        "lead be computed at all? For the other rows the task names the answer.",
+        "lead be computed at all? For the other rows ask the first fact, and then the second.",
         "`is None` tells whether a top is missing. A lead is negative if our partition is behind.",
-        "The last two cases are one comparison: `own - other <= max_lead`.",
+        "If both tops are known, one comparison is enough: `own - other <= max_lead`.",
     ),
-    discussion="The order of the first two cases matters. If neither partition has a top, each "
+    discussion="The first fact comes before the second. If neither partition has a top, each "
     "may read one record; otherwise neither would ever begin.\n\n"
-    "The second case is strict: an empty topic stops the other one after its first record, even "
+    "The second fact is strict: an empty topic stops the other one after its first record, even "
     "if it stays empty for ever. The rule can't tell 'empty' from 'late', but heartbeats can.",
 )  # fmt: skip

@@ -102,7 +102,8 @@ def draw(random, size):
 slowest_clock = exercise(
     completed,
     name="The slowest clock",
-    task="`clicks` yields pairs `(partition, click)` once, in the order of arrival. Each of the "
+    task="`clicks` yields pairs `(partition, click)` once, in the order of arrival. A click has "
+    "`timestamp`, in milliseconds, and `click_type`, `'Page'` for a page view. Each of the "
     "`partitions` partitions is in the order of event time; between partitions there is no order. "
     "Count page views, and `yield` (or return in a list) a pair `(second, views)` as soon as a "
     "second is complete in **all** partitions. Emit seconds in ascending order, each one once, and "

@@ -45,12 +45,13 @@ recall = Recall(
             Option("the same record twice"),
             Option(
                 "neither record, because both are dropped",
-                "The broker never drops a record because it has another one like it.",
+                "A broker that recognises a repeated record keeps the first one.",
             ),
             Option(
                 "one record, because the broker compares values",
-                "The broker doesn't look at values. It recognises a repeated record by its number, "
-                "and a producer numbers its records only if you ask for it, as in chapter 05.",
+                "The broker doesn't look at values. It recognises a repeated record by its number. "
+                "Python's producer numbers records only if you ask for it, as in chapter 05. "
+                "Java's does by default.",
             ),
         ),
     ),

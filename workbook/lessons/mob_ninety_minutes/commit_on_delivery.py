@@ -184,8 +184,8 @@ commit_on_delivery = exercise(
         "n1`.",
     ),
     discussion="This is at least once. The bookmark passes a second only after its metric is "
-    "delivered, so no second is lost; a second that was delivered but not yet committed is "
-    "published again. The program ends at the first failed metric, and its restart sends that "
-    "second again.\n\n"
+    "delivered, so no second is lost as long as the reports arrive in order; chapter 04 removes "
+    "that condition. A second that was delivered but not yet committed is published again. The "
+    "program ends at the first failed metric, and its restart sends that second again.\n\n"
     "It works for one partition only: `n0` is the record read before, of whichever partition.",
 )  # fmt: skip

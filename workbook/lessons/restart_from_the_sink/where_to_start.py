@@ -44,8 +44,7 @@ where_to_start = exercise(
     "1. From `first` to `end`, both included: return `said`.\n"
     "2. Before `first`, because retention deleted it, or after `end`, because the topic was "
     "recreated: return -2 (earliest).\n"
-    "3. -2, because no record of this topic had been read yet: return -2. (Where your `carried` "
-    "returns `None`, the workbook's merge writes no offset, and the look-up makes -2 of it.)\n"
+    "3. -2: the sink says that no record of this topic had been read yet. Return -2.\n"
     "4. `None`, because no record in the sink carries an offset: return -1 (latest), as OTTO did. "
     "The discussion says what that costs.\n\n"
     "`begin_at(5, 0, 10)` returns `5`, and `begin_at(3, 5, 10)` returns `-2`.",
@@ -112,5 +111,7 @@ where_to_start = exercise(
     "offset. So `run` also writes the ids of the topics, and ignores a record with another id.\n\n"
     "With *latest* a restart loses the visits that are open, if a release was killed before it "
     "had emitted anything: that leaves a sink without an offset. `run` begins at the earliest "
-    "record instead. It may emit old visits again, but it loses nothing.",
+    "record instead. It may emit old visits again, but it loses nothing.\n\n"
+    "Where `carried` returns `None`, the merge leaves the topic out of the header. The look-up "
+    "makes -2 of that.",
 )  # fmt: skip
