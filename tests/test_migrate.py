@@ -54,6 +54,15 @@ class Old2New:
     def fill(self, *rows: Old) -> None:
         fill(self.session, self.table, rows)
 
+    def answers(self) -> bool:
+        """Whether the driver of ``fill`` is connected."""
+        from cassandra.cluster import NoHostAvailable
+
+        try:
+            return bool(self.session.execute("SELECT release_version FROM system.local").one())
+        except NoHostAvailable:
+            return False
+
     def migrate(self, parts: int = 6, **how: Any) -> Report:
         return migrate(self.spark, self.legacy, self.target, split_ring(parts), **how)
 
@@ -244,6 +253,7 @@ def test_a_node_that_stops_in_the_middle(tables: Old2New) -> None:
     tables.legacy = Legacy(tables.legacy.contact_points, tables.table)  # a node needs its time
     assert tables.migrate().equal
     assert tables.counts() == expected()
+    until(tables.answers, "the driver finds the node again", within=120)
 
 
 def test_the_command_is_killed_and_continues(tables: Old2New) -> None:
