@@ -36,7 +36,7 @@ slow: .venv/ready
 crash-matrix: .venv/ready
 	$(BIN)/python benchmarks/crash_matrix.py $(if $(SEEDS),--seeds $(SEEDS))
 
-# The notebooks, run, and the docs as static pages in site/ (about half an hour; `make book
+# The notebooks, run, and the docs as static pages in site/ (half an hour to an hour; `make book
 # CHAPTERS=11_event_time_timeout` renders one chapter).
 book: .venv/ready .venv-book/ready
 	$(BIN)/python docs/site/build.py $(CHAPTERS)

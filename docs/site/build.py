@@ -88,9 +88,11 @@ def main(names: list[str]) -> None:
         shutil.copy(ROOT / "CONTRIBUTING.md", source)
         shutil.copy(ROOT / "LICENSE", source)
         contents = (HERE / "contents.md").read_text(encoding="utf-8")
-        (source / "index.md").write_text(
-            (ROOT / "README.md").read_text("utf-8") + contents, "utf-8"
-        )
+        readme = (ROOT / "README.md").read_text("utf-8")
+        readme = readme.replace(
+            "](programs)", "](programs/views_per_second.py)"
+        )  # no page of a folder
+        (source / "index.md").write_text(readme + contents, "utf-8")
         (source / "notebooks").mkdir()
         for number, path in enumerate(chosen, 1):
             print(f"{path.stem} ({number} of {len(chosen)}) ...", flush=True)

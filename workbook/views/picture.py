@@ -46,7 +46,7 @@ class Picture:
         """Return drawing, caption and words as HTML."""
         caption = f"<b>{html.escape(self.caption)}</b><br>{html.escape(self.words)}"
         return (
-            f'{self.above}<figure style="margin:0.4em 0"><div style="overflow-x:auto">'
+            f'{self.above}<figure style="margin:0.4em 0"><div tabindex="0" style="overflow-x:auto">'
             f"{self.drawing.svg(self.words)}</div><figcaption>{caption}</figcaption></figure>"
             f"{self.below}"
         )
