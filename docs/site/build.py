@@ -89,9 +89,8 @@ def main(names: list[str]) -> None:
         shutil.copy(ROOT / "LICENSE", source)
         contents = (HERE / "contents.md").read_text(encoding="utf-8")
         readme = (ROOT / "README.md").read_text("utf-8")
-        readme = readme.replace(
-            "](programs)", "](programs/views_per_second.py)"
-        )  # no page of a folder
+        # A folder has no page.
+        readme = readme.replace("](programs)", "](programs/views_per_second.py)")
         (source / "index.md").write_text(readme + contents, "utf-8")
         (source / "notebooks").mkdir()
         for number, path in enumerate(chosen, 1):
@@ -99,7 +98,8 @@ def main(names: list[str]) -> None:
             text = nbformat.writes(frozen(executed(path))).replace("../README.md", "../index.md")
             (source / "notebooks" / path.name).write_text(text, encoding="utf-8")
         shutil.copy(HERE / "conf.py", source)
-        command = [str(SPHINX), "-q", "-W", "--keep-going", "-b", "html", str(source), str(OUT)]
+        strict = [] if names else ["-W", "--keep-going"]  # some chapters have dead links to others
+        command = [str(SPHINX), "-q", *strict, "-b", "html", str(source), str(OUT)]
         sys.exit(subprocess.run(command, check=False).returncode)
 
 
