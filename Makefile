@@ -54,7 +54,7 @@ lock: .venv/ready
 	PATH="$(BIN):$$PATH" $(BIN)/python -m workbook.stack.pins
 
 clean:
-	rm -rf .venv .venv-book site .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-book site jupyter_execute .mypy_cache .pytest_cache .ruff_cache
 
 .venv/ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
