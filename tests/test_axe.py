@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
 from chapters import NOTEBOOKS
+from chromium import chromium, grave, needed
 from nbclient import NotebookClient
 from nbconvert import HTMLExporter
 
 from workbook.stack import jars
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-axe = pytest.importorskip("axe_playwright_python.base", reason="axe-core is not installed")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium on PATH"),
-]
+pytestmark = [pytest.mark.slow, needed]
 
 CHAPTERS = [path for path in NOTEBOOKS if path.stem[:2] in ("00", "02", "21")]
-GRAVE = ("serious", "critical")
-
-RUN = """axe.run(
-  {include: [['body']], exclude: [['.jp-InputPrompt'], ['.jp-OutputPrompt'], ['.highlight'],
-                                  ['.jp-RenderedText']]},
-  {resultTypes: ['violations'], rules: {'link-in-text-block': {enabled: false}}}
-)"""
+WHERE = """{include: [['body']], exclude: [
+  ['.jp-InputPrompt'], ['.jp-OutputPrompt'], ['.highlight'], ['.jp-RenderedText']]}"""
 """Without Jupyter's own theme, whose prompts, code, traces and links are too pale."""
 
 
@@ -46,17 +35,7 @@ def page_of(request: pytest.FixtureRequest, broker: Any, tmp_path: Path) -> Path
 
 
 def test_axe_core_finds_nothing_serious(page_of: Path) -> None:
-    script = (Path(axe.__file__).parent / "axe.min.js").read_text()
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with chromium() as browser:
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         page.goto(page_of.as_uri(), wait_until="domcontentloaded")
-        page.evaluate(script)
-        found = page.evaluate(RUN)["violations"]
-        browser.close()
-    grave = [
-        (each["id"], len(each["nodes"]), each["nodes"][0]["html"][:200])
-        for each in found
-        if each["impact"] in GRAVE
-    ]
-    assert grave == []
+        assert grave(page, WHERE, "{'link-in-text-block': {enabled: false}}") == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,24 +10,16 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from chromium import chromium, grave, needed
 
 from workbook.stack.folders import ROOT
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-axe = pytest.importorskip("axe_playwright_python.base", reason="axe-core is not installed")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium on PATH"),
-]
+pytestmark = [pytest.mark.slow, needed]
 
 CHAPTERS = ["00_start_here", "12_clamp"]
 """One with widgets, and one with pictures and checks."""
 
 READ = [*(f"notebooks/{name}.html" for name in CHAPTERS), "index.html", "docs/cli.html"]
-RUN = """axe.run({resultTypes: ['violations']}).then(found => found.violations.filter(
-  each => ['serious', 'critical'].includes(each.impact)).map(
-  each => [each.id, each.nodes.length, each.nodes[0].html.slice(0, 200)]))"""
 
 
 @pytest.fixture(scope="module")
@@ -41,10 +32,8 @@ def site() -> Path:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
+    with chromium() as started:
+        yield started
 
 
 @pytest.mark.parametrize("width", [390, 1440])
@@ -55,8 +44,7 @@ def test_a_page_fits_and_axe_core_finds_nothing_serious(
     page = browser.new_page(viewport={"width": width, "height": 900})
     page.goto((site / name).as_uri(), wait_until="load")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.evaluate((Path(axe.__file__).parent / "axe.min.js").read_text())
-    assert page.evaluate(RUN) == []
+    assert grave(page) == []
     page.close()
 
 

@@ -7,22 +7,20 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
+from chromium import chromium, needed
 from labs import OwnLab, interrupt, own_lab, read_until, until
 from nbformat.reader import NotJSONError
 from nbformat.v4 import new_code_cell, new_notebook
 
 from workbook.stack import jars
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium on PATH")
+pytestmark = needed
 
 FLAGS = (
     "--no-sandbox --disable-gpu --disable-background-networking --disable-component-update "
@@ -48,10 +46,8 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[OwnLab, str]
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS.split())
-        yield chromium
-        chromium.close()
+    with chromium(FLAGS) as started:
+        yield started
 
 
 @pytest.fixture

@@ -49,9 +49,9 @@ def gallery() -> Gallery:
 
 
 _STYLE = (
-    f"<style>.wb-small {{width:{WIDTH}px; max-width:100%; margin:0}}"
+    f"<style>.wb-small {{width:{WIDTH}px; max-width:100%; margin:0; overflow-x:auto}}"
     ".wb-small svg, .wb-small img {min-width:0 !important} .wb-small figcaption {font-size:13px}"
-    ".wb-small > div {zoom:0.55; overflow-x:auto}"
+    ".wb-small > div {zoom:0.55}"
     ".wb-small:has(:checked) {width:100%} .wb-small:has(:checked) > div {zoom:1}</style>"
 )
 
