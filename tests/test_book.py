@@ -53,6 +53,7 @@ def test_widgets_stand_still_and_links_lead_somewhere(site: Path, name: str) -> 
     text = (site / "notebooks" / f"{name}.html").read_text()
     assert "widget-view" not in text
     assert "Traceback" not in text
+    assert "IPython.core.display" not in text
     here = site / "notebooks"
     for link in re.findall(r'href="([^"#]+)', text):
         parts = urlsplit(link)

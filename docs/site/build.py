@@ -24,6 +24,7 @@ HERE, ROOT = Path(__file__).parent, Path(__file__).parents[2]
 OUT, SPHINX = ROOT / "site", ROOT / ".venv-book" / "bin" / "sphinx-build"
 VIEW = "application/vnd.jupyter.widget-view+json"
 STATE = "application/vnd.jupyter.widget-state+json"
+SCRIPT = "application/javascript"
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -46,9 +47,9 @@ def frozen(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
             continue
         folded = cell.metadata.get("jupyter", {}).get("source_hidden")
         cell.metadata["tags"] = [*cell.metadata.get("tags", []), *(["hide-input"] * bool(folded))]
+        cell.outputs = [each for each in cell.outputs if SCRIPT not in each.get("data", {})]
         for output in cell.outputs:
             data = output.get("data", {})
-            data.pop("application/javascript", None)
             if view := data.pop(VIEW, None):
                 data["text/html"] = _still(view["model_id"], models)
     return notebook
