@@ -76,11 +76,12 @@ ten_minutes = exercise(
     rehearse=of_records,
     name="Remember for ten minutes",
     task="Write `is_new(slices, digest, arrival)`, which is called for each record of a "
-    "partition. A record is a duplicate if you have returned True for the same hash (`digest`), "
-    "and that record arrived at most 600,000 ms (ten minutes) before this one. Return False for a "
-    "duplicate, and don't remember it. Any other record counts: remember it in `slices[minute]`, "
-    "a dictionary from hash to arrival, where `minute` is `arrival // 60_000`, and return True. "
-    "`slices` is an empty dictionary at the first call, and your calls fill it.\n\n"
+    "partition. A record is a duplicate if you returned True for an earlier record with the same "
+    "hash (`digest`), and the earlier record arrived at most 600,000 ms (ten minutes) before this "
+    "one. Return False for a duplicate, and don't remember it. Any other record counts: remember "
+    "it in `slices[minute]`, a dictionary from hash to arrival, where `minute` is "
+    "`arrival // 60_000`, and return True. `slices` is an empty dictionary at the first call, and "
+    "your calls fill it.\n\n"
     "If there is now a thirteenth slice, forget the oldest minute: the whole slice with the "
     "smallest number. Why twelve? Ten minutes touch eleven slices, and one more is for a record "
     "from a machine whose clock is an hour ahead.",
@@ -134,8 +135,7 @@ ten_minutes = exercise(
         "ahead.",
         "`if len(slices) > 12:` `del slices[min(slices)]` forgets a slice.",
     ),
-    discussion="The last ten minutes are in eleven slices, and the twelfth slice is for the record "
-    "that is ahead. Two machines that are ahead by different times would need two more slices. So "
+    discussion="Two machines that are ahead by different times would need two more slices. So "
     "the operator on Spark has a clock for each partition: the 10th percentile of the arrivals of "
     "its last 1,000 records. A few records that are ahead can't move this clock.\n\n"
     "The memory is limited in minutes, and not in hashes. So a flood of new records makes the "
