@@ -87,9 +87,9 @@ def draw(random, size):
 changes_of_an_update = exercise(
     changes,
     name="The changes of an update",
-    task="An update of a position changes the groups of clients. Write the function that returns "
-    "these changes. `old` is the row before the update, `new` is the row after it. Each is a "
-    "dictionary with `client`, `ticker`, `amount` and `exchange`, or `None` if there is no row.\n\n"
+    task="Write the function that returns the changes of one update. `old` is the row before the "
+    "update, `new` is the row after it. Each is a dictionary with `client`, `ticker`, `amount` and "
+    "`exchange`, or `None` if there is no row.\n\n"
     "- Return triples `(client, sign, row)`, as a list or by `yield`. The sign is `-1` for a row "
     "that leaves the client's group, and `+1` for a row that enters it. The `-1` comes first.\n"
     "- Only rows of a US exchange, `NYSE` or `NASDAQ`, are in a group.\n"
