@@ -57,11 +57,11 @@ what_to_carry = exercise(
     "this batch carry: the smallest offset that a restart *without state* would have to read "
     "again. A visit is safe only when the whole batch is in the sink, because the batch's records "
     "may be written in any order.\n\n"
-    "- `visits` holds every visit that isn't surely in the sink yet, also those in `done`: each is "
-    "mapped to the ascending offsets of its messages. The visits themselves are in no order.\n"
+    "- `visits` maps every visit that may not be in the sink yet, including those in `done`, to "
+    "the ascending offsets of its messages. The visits are in no order.\n"
     "- `done` lists the visits that this batch emits.\n"
     "- `next_offset` is the offset to read after the batch, or `None` if no record has ever "
-    "arrived. Return it, also if it's `None`, when there are no visits.\n\n"
+    "arrived. Without visits, return it, even if it's `None`.\n\n"
     "You may not need every argument. "
     '`carried({"v2": [1, 4], "v3": [2]}, [], 7)` returns `1`.',
     cases=[

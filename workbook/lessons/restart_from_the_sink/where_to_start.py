@@ -108,10 +108,11 @@ where_to_start = exercise(
     discussion="`end` isn't too far: a sink says it if the partition was read to its end and no "
     "visit was open.\n\n"
     "An offset shows that a topic was recreated only while the new topic is shorter than that "
-    "offset. So `run` also writes the ids of the topics, and ignores a record with another id.\n\n"
+    "offset. So the workbook's merge also writes the ids of the topics, and the look-up ignores a "
+    "record with another id.\n\n"
     "With *latest* a restart loses the visits that are open, if a release was killed before it "
-    "had emitted anything: that leaves a sink without an offset. `run` begins at the earliest "
-    "record instead. It may emit old visits again, but it loses nothing.\n\n"
-    "Where `carried` returns `None`, the merge leaves the topic out of the header. The look-up "
-    "makes -2 of that.",
+    "had emitted anything, because the sink has no offset then. *Earliest* may emit old visits "
+    "again, but it loses nothing.\n\n"
+    "The header leaves out a topic for which `carried` returns `None`, and the look-up then passes "
+    "-2 to your function.",
 )  # fmt: skip
