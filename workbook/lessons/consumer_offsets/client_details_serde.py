@@ -156,7 +156,8 @@ client_details_serde = exercise(
     task="Write and return two functions. `serialise(details)` returns `bytes` in a format of your "
     "choice. `deserialise(data)` returns an equal `ClientDetails`, in another process, too.\n\n"
     "- Any text, `None` and integers of 64 bits must survive.\n"
-    "- If bytes are missing, too many or foreign, `deserialise` must raise any error.\n"
+    "- If bytes are missing or added, or aren't client details at all, `deserialise` must raise an "
+    "error of any type.\n"
     "- It must never execute its input, so `pickle` is out.\n\n"
     "`msgspec.to_builtins(details)` returns the details as dictionaries, and "
     "`msgspec.convert(dictionaries, ClientDetails)` converts them back.",
@@ -231,8 +232,5 @@ client_details_serde = exercise(
     ),
     discussion="roowho's authors wrote such a pair by hand, too: Kafka Streams wants a serde for "
     "each store. The names of the fields cost bytes in every record, but they pay off for years: "
-    "you can add a field with a default, and old bytes are still readable.\n\n"
-    "Keep the format deterministic, too: if equal details always give equal bytes, a store can "
-    "compare bytes and skip a row that hasn't changed. A time in the bytes prevents that, and "
-    "`gzip` writes one.",
+    "you can add a field with a default, and old bytes are still readable.",
 )  # fmt: skip
