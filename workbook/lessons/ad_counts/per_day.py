@@ -93,10 +93,10 @@ per_day = frame_exercise(
     name="Count by the owner's day",
     task="Write a function that counts a DataFrame of actions by ad, day and type. The input has "
     "the columns `ad`, `type`, and `time` (in ms since 1970). The result has the columns `ad`, "
-    "`day` (a date: the day in Oslo), `type` and `count`. `foreachBatch` will call the function, "
-    "so its input isn't a stream.\n\nThe result must not depend on the session's time zone: the "
-    "check uses a session in Los Angeles. `F.convert_timezone(None, F.lit(zone), timestamp)` turns "
-    "a timestamp into a zone's local time.\n\nFrom two views of a bike at 22:59 and 23:30 UTC on "
+    "`day` (a date: the day in Oslo), `type` and `count`.\n\nThe result must not depend on the "
+    "session's time zone: the check uses a session in Los Angeles. "
+    "`F.convert_timezone(None, F.lit(zone), timestamp)` turns a timestamp into a zone's local "
+    "time.\n\nFrom two views of a bike at 22:59 and 23:30 UTC on "
     "14 January it makes the rows `bike, 2026-01-14, view, 1` and `bike, 2026-01-15, view, 1`, in "
     "any order.",
     schema="ad STRING, type STRING, time BIGINT",
