@@ -42,7 +42,5 @@ slow_partition = choice(
     "minimum waits for the slowest partition and loses nothing, but an idle partition makes it "
     "wait for ever. The maximum waits for no partition, so the clicks of a slow one are late, and "
     "the result doesn't show that they were dropped. A longer delay drops fewer clicks, but it "
-    "costs memory and time.\n\n"
-    "Somebody has to count the dropped clicks, or nobody will miss them. In this chapter, the "
-    "ledger does.",
+    "costs memory and time.",
 )

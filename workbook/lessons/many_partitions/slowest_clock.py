@@ -186,8 +186,7 @@ slowest_clock = exercise(
     ),
     discussion="The minimum of the clocks is the most cautious watermark there is. As long as each "
     "partition is in order of event time, no click is ever late.\n\n"
-    "The price is waiting: one idle partition of 24 holds everything back, and the map grows "
-    "meanwhile. Either each producer sends a click or a heartbeat now and then, or the loop "
-    "decides that a silent partition no longer counts. Our loop also looks at the whole map at "
-    "each click, which is fast enough for a few open seconds, but slow for an hour of them.",
+    "The price is waiting: while one partition of 24 is behind, no second is emitted, and the map "
+    "grows. Our loop looks at the whole map at each click. That's fast enough for a few open "
+    "seconds.",
 )  # fmt: skip
