@@ -111,6 +111,5 @@ open_seconds = exercise(
     discussion="The records of the open second are read twice and published once: the first reader "
     "forgets its part of the count, and the second reader counts the whole second.\n\n"
     "This is right only if all earlier seconds are delivered, so the callback has to wait for that "
-    "first. But it must not wait without a limit, because the whole group waits for it. After "
-    "`max.poll.interval.ms` (five minutes) the group continues without this reader.",
+    "first. But it must not wait without a limit, because the whole group waits for it.",
 )  # fmt: skip
