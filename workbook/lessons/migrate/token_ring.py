@@ -102,11 +102,9 @@ token_ring = exercise(
     "The condition of a range is `token(ad) > first AND token(ad) <= last`. No row has the token "
     "`FIRST`.\n\n"
     "Write `split(n)`. It returns a list of n ranges, each a pair (first, last) of whole numbers. "
-    "Together they are all tokens but `FIRST`: each token is in exactly one range. All are about "
-    "equally long: the longest has at most 1 % more tokens than the shortest. `n` is any whole "
-    "number from 1 to 1,000.\n\n"
-    "For example, `split(2)` may return `[(-9223372036854775808, 0), (0, 9223372036854775807)]`. "
-    "The token 0 is in the first of these, since `last` is included and `first` isn't.",
+    "Each token but `FIRST` is in exactly one range. All are about equally long: the longest has "
+    "at most 1 % more tokens than the shortest. `n` is any whole number from 1 to 1,000.\n\n"
+    "For example, `split(2)` may return `[(-9223372036854775808, 0), (0, 9223372036854775807)]`.",
     cases=[
         case("Do they begin at `FIRST`, end at `LAST`, and does each begin where one ends?",
              2),
