@@ -85,10 +85,8 @@ latest_on_spark = frame_exercise(
     "positions.\n"
     "- The row with the highest offset counts. The same offset may occur in two partitions, but "
     "all rows of one position are in one partition.\n\n"
-    "The next cell starts your function as a streaming query, so it must run on a stream, and you "
-    "can't rely on the order of the rows.\n\n"
-    "In the check, a position's name says what happened to it: `moved` to another client, "
-    "`closed`, `reopened`, `never` opened at all.",
+    "It must run on a stream, too, and it can't rely on the order of the rows.\n\n"
+    "In the check, a position's name says what happened to it, such as `moved` or `reopened`.",
     schema=SCHEMA,
     cases=[
         case("The record with the higher offset moves the position from Carol to Alice.",
