@@ -191,11 +191,8 @@ one_for_two = frame_exercise(
         "`F.bool_or(F.col('hash') == F.col('earlier_hash'))` says whether a group has an equal "
         "hash. Keep the groups where it's false.",
     ),
-    discussion="The query itself can't tell you which records it dropped, because its state has "
-    "only hashes of recent records. The archive has every record, so you can run the wrong rule "
-    "again, and compare it with the right one.\n\n"
-    "Does your function find exactly the records that the bug dropped? Nearly. The buggy query "
-    "only remembers records that it counted. If a user views an ad every six minutes, it drops "
-    "every second view, but your function returns all views except the first. If all views arrive "
-    "within ten minutes, there's no difference.",
+    discussion="Does your function find exactly the records that the bug dropped? Nearly. The "
+    "buggy query only remembers records that it counted. If a user views an ad every six minutes, "
+    "it drops every second view, but your function returns all views except the first. If all "
+    "views arrive within ten minutes, as here, there's no difference.",
 )  # fmt: skip
