@@ -68,12 +68,12 @@ combine_parts = exercise(
     "and `orders`. Messages are dictionaries with `event_id`, `timestamp` (ms) and other fields. "
     "Write a function that combines two parts of a visit into a new part with all their "
     "messages, and changes neither.\n\n"
-    "Each list is sorted by `timestamp`, then by `event_id`, in the parts and the result. "
-    "Within a list, equal `event_id`s mean the same message: the result contains it once. An "
-    "order may have a tracking message's `event_id`.\n\n"
-    'If `a`, `b`, `c` are sorted: `{"ssid": "v1", "tracking": [a, c], "orders": []}` and '
+    "All lists, also those of the result, are sorted by `timestamp`, then by `event_id`. Within a "
+    "list, equal `event_id`s mean the same message: the result contains it once. An order and a "
+    "tracking message are always two messages, even with the same `event_id`.\n\n"
+    'If `a`, `b`, `c` have ascending times, `{"ssid": "v1", "tracking": [a, c], "orders": []}` and '
     '`{"ssid": "v1", "tracking": [b, c], "orders": [o]}` make `{"ssid": "v1", "tracking": [a, b, '
-    'c], "orders": [o]}`, whichever is first.',
+    'c], "orders": [o]}`, in either order of the parts.',
     cases=[
         case("The result has the form of its parts: an `ssid`, and two lists of messages with all "
              "of their fields. Each topic numbers its own messages, so both may have number 1.",
