@@ -54,7 +54,7 @@ both_clocks = exercise(
     task="`newest` maps the name of a topic to the newest event time (ms) among its messages so "
     "far. A topic without a message isn't in it. `topics` lists the topics that are merged; "
     "`newest` may contain others, which don't count. Write a function that returns the event time "
-    "which **all** topics in `topics` have reached, or `None` while that isn't known.\n\n"
+    "which all topics in `topics` have reached, or `None` while that isn't known.\n\n"
     '`{"tracking": 40, "orders": 25}` with `["tracking", "orders"]` gives `25`.',
     cases=[
         case("Orders have reached 25. An order of 30 may still arrive, so only the time up to 25 "

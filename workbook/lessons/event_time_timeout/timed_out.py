@@ -115,7 +115,7 @@ timed_out = exercise(
               "visit stays open as long as messages arrive.", *deciding(min), *deciding(first)),
         wrong("It looks at the last message of the list. Two topics are read in no fixed sequence, "
               "so the newest message may be earlier in the list.", *deciding(last)),
-        wrong("It's one step too early: the newest message must be **more** than the time-out "
+        wrong("It's one step too early: the newest message must be more than the time-out "
               "before the clock.", *where(lambda time, clock, timeout: time + timeout <= clock)),
         wrong("It ignores the time-out: a visit isn't complete until the time-out has passed since "
               "its newest message.", *where(lambda time, clock, timeout: time < clock)),

@@ -106,7 +106,7 @@ slowest_clock = exercise(
     "`timestamp`, in milliseconds, and `click_type`, `'Page'` for a page view. Each of the "
     "`partitions` partitions is in the order of event time; between partitions there is no order. "
     "Count page views, and `yield` (or return in a list) a pair `(second, views)` as soon as a "
-    "second is complete in **all** partitions. Emit seconds in ascending order, each one once, and "
+    "second is complete in all partitions. Emit seconds in ascending order, each one once, and "
     "none without page views.\n\n"
     "A partition's clock is the second of its newest click. An action moves the clock, but isn't "
     "counted. A partition without a click holds all seconds back.\n\n"
