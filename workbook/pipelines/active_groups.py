@@ -59,7 +59,7 @@ def active_groups(decoded: DataFrame, serialise: Serialise = to_json) -> DataFra
     rows = decoded.withColumn("recorded_at", F.unix_millis("timestamp"))
     joined = commits(rows).join(metadata(rows), "group", "offsets", "parts", newest="recorded_at")
 
-    @F.udf("BINARY")
+    @F.udf("BINARY", useArrow=True)  # the default, but asked for: Spark warns where it infers
     def details(group: str, parts: list[Row] | None) -> bytes | None:
         found = ClientDetails.of(group, [part.asDict() for part in parts or ()])
         return None if found is None else serialise(found)
