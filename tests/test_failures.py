@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+from types import SimpleNamespace
 
-from workbook.spark.failures import cause, query_failed
+import pytest
+from pyspark.errors.exceptions.captured import StreamingQueryException
+
+from workbook.spark.failures import cause, failure_of, query_failed
 
 PROXY = (
     "[STREAM_FAILED] Query [id = 1] terminated with exception: [FOREACH_BATCH_USER_FUNCTION_ERROR] "
@@ -77,3 +80,12 @@ def test_a_killed_process_or_a_full_disk_needs_no_new_checkpoint(told: str, says
     assert says in said
     assert "with the same --checkpoint" in said
     assert "new folder" not in said
+
+
+@pytest.mark.parametrize("reason", ["InterruptedException", "IllegalStateException"])
+def test_a_stop_in_the_middle_of_planning_is_no_failure(spark, reason: str) -> None:
+    java = spark.sparkContext._jvm.java.lang  # Spark's own chain, which a stop makes now and then
+    told = java.reflect.InvocationTargetException(getattr(java, reason)())
+    failure = StreamingQueryException("terminated with exception", "", told)
+    found = failure_of(SimpleNamespace(exception=lambda: failure))
+    assert found is (None if reason == "InterruptedException" else failure)

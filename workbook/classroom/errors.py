@@ -23,6 +23,7 @@ from IPython import get_ipython
 import workbook
 from workbook.classroom.next_steps import NEXT_STEPS
 from workbook.errors import QueryFailed, WorkbookError
+from workbook.spark.failures import failure_of
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming import StreamingQuery
@@ -238,7 +239,7 @@ def _unreported() -> list[tuple[str, StreamingQuery, BaseException]]:
 
 def _failure(query: StreamingQuery) -> BaseException | None:
     try:
-        return None if query.isActive else query.exception()
+        return None if query.isActive else failure_of(query)
     except Exception:  # Spark itself has ended
         return None
 
@@ -280,7 +281,7 @@ class Watched:
 
     def check(self) -> None:
         """Raise QueryFailed, with what to do, if something made the query fail."""
-        failure = self._query.exception()
+        failure = failure_of(self._query)
         if failure is None:
             return
         run = self._query.runId

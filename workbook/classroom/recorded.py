@@ -17,6 +17,7 @@ from workbook.errors import WorkbookError
 from workbook.kafka.readers import FAST_PLAIN, read_messages
 from workbook.kafka.require import require_topic
 from workbook.spark.checkpoint_files import offset_log
+from workbook.spark.failures import failure_of
 from workbook.views.clocks import clocks
 from workbook.views.event_time import event_time
 from workbook.views.picture import Picture, number
@@ -54,7 +55,7 @@ def recorded(
     """
     topic = topic or _topic_of(query)
     read = _read_by(query, topic)  # before the topic: later records wait to be read
-    failure = None if query.isActive else query.exception()
+    failure = None if query.isActive else failure_of(query)
     rows, unreadable = [], 0
     for message in read_messages(config, topic):
         click = _decoded(message.value())

@@ -18,6 +18,7 @@ from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 
 from workbook.errors import BrokerUnreachable, QueryEnded
 from workbook.spark import checkpoints, cluster
+from workbook.spark.failures import failure_of
 from workbook.spark.progress import Progress, Tells
 from workbook.spark.settings import in_rocksdb
 
@@ -243,7 +244,7 @@ class Running:
 
         If ``again`` knows how to continue after a failure, the query is started again instead.
         """
-        failure = self.query.exception()
+        failure = failure_of(self.query)
         if failure:
             self._mend(failure)
 
