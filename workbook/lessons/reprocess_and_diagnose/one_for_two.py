@@ -110,7 +110,7 @@ one_for_two = frame_exercise(
     name="Find the records that the bug dropped",
     task="Write a function that gets records of the archive, and returns `partition` and "
     "`offset` of each record that only the buggy rule drops, each once.\n\n"
-    "Such a record has at least one *earlier neighbour*, and none of them has the same "
+    "Such a record has at least one earlier neighbour, and none of them has the same "
     "`hash`. An earlier neighbour has the same `partition`, `ad`, `type` and `user`, a smaller "
     "`offset`, and an `arrival` at most 600,000 ms earlier. Ignore records whose `reason` isn't "
     "null: they were rejected.\n\n"
@@ -184,7 +184,7 @@ one_for_two = frame_exercise(
               *(joined(same=[n for n in USER if n != name]) for name in ("ad", "type", "user"))),
     ],
     hints=(
-        "`neighbours` returns one row for a record and *one* of its earlier neighbours. What must "
+        "`neighbours` returns one row for a record and one of its earlier neighbours. What must "
         "you know about all earlier neighbours of a record?",
         "Group the pairs by the later record. In each group, ask if any earlier hash is equal to "
         "the record's own.",

@@ -54,7 +54,7 @@ what_to_carry = exercise(
     carried,
     name="What an emitted message carries",
     task="A loop reads one partition in batches. Return the offset that all records emitted by "
-    "this batch carry: the smallest offset that a restart *without state* would have to read "
+    "this batch carry: the smallest offset that a restart without state would have to read "
     "again. A visit is safe only when the whole batch is in the sink, because the batch's records "
     "may be written in any order.\n\n"
     "- `visits` maps every visit that may not be in the sink yet, including those in `done`, to "
