@@ -17,7 +17,7 @@ ACCEPTED: dict[str, tuple[int, str]] = {
     "page_views": (2, "d8fb8f831572"),
     "event_time_merge": (2, "a69606bc9db8"),
     "share_holders": (2, "7be31f2c7fa8"),
-    "active_groups": (2, "6c4e1e2a9e22"),
+    "active_groups": (2, "a61bd869dcb1"),
     "replicate": (1, "ada596b46186"),
     "ad_statistics": (2, "5afb5103a3f9"),
     "archive": (1, "0567797a1829"),
