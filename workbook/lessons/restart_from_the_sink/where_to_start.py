@@ -44,7 +44,7 @@ where_to_start = exercise(
     "1. From `first` to `end`, both included: return `said`.\n"
     "2. Before `first`, because retention deleted it, or after `end`, because the topic was "
     "recreated: return -2 (earliest).\n"
-    "3. -2: the sink says that no record of this topic had been read yet. Return -2.\n"
+    "3. -2: the sink's last record says nothing of this topic: nothing was read yet. Return -2.\n"
     "4. `None`, because no record in the sink carries an offset: return -1 (latest), as OTTO did. "
     "The discussion says what that costs.\n\n"
     "`begin_at(5, 0, 10)` returns `5`, and `begin_at(3, 5, 10)` returns `-2`.",
