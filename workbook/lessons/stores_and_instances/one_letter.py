@@ -139,7 +139,7 @@ one_letter = exercise(
     ),
     discussion="Delete and insert in one transaction: however often the micro-batch is repeated, "
     "the table is the same. Looking for the number first works too, and so does a unique index "
-    "with `INSERT OR IGNORE`.\n\n"
+    "with `INSERT OR IGNORE`. These two also keep what another program has noted in the rows.\n\n"
     "All of them rest on Spark's promise: the same number means the same offsets, and therefore "
     "the same rows. The promise holds as long as the checkpoint exists. With a new checkpoint the "
     "numbers begin at 0 again, and this table would lose letters. So keep the query's id beside "
