@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import AdminClient
 
 from workbook.errors import BrokerUnreachable, NotOurServer, TopicMissing
 from workbook.kafka.broker import Broker
@@ -41,6 +44,26 @@ def test_creating_a_topic_twice_leaves_it_as_it_is(broker: Broker) -> None:
     broker.create(topic)
     broker.create(replace(topic, partitions=5))
     assert require_topic(broker.client_config(), topic.name) == 3
+
+
+def test_a_new_topic_is_there_once_its_partitions_answer(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    ask = AdminClient.list_offsets
+
+    def at_first_no_leader(admin: AdminClient, places: Any, **rest: Any) -> Any:
+        asked.append(len(places))
+        if len(asked) > 1:
+            return ask(admin, places, **rest)
+        answer: Future[Any] = Future()
+        answer.set_exception(KafkaException(KafkaError(KafkaError.NOT_LEADER_FOR_PARTITION)))
+        return dict.fromkeys(places, answer)
+
+    monkeypatch.setattr(AdminClient, "list_offsets", at_first_no_leader)
+    topic = new_topic("clicks", "test-broker", partitions=3)
+    broker.create(topic, topic.dead_letters)
+    assert asked == [4, 4]
 
 
 def test_a_broker_that_is_down_is_named_within_ten_seconds(monkeypatch: pytest.MonkeyPatch) -> None:

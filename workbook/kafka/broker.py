@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from confluent_kafka import KafkaError, KafkaException
-from confluent_kafka.admin import AdminClient
+from confluent_kafka import KafkaError, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
 from confluent_kafka.cimpl import NewTopic
 
 from workbook.errors import BrokerUnreachable, NotOurServer, WorkbookError
@@ -75,19 +75,20 @@ class Broker:
         self._wait_for({topic.name for topic in topics}, admin)
 
     def _wait_for(self, names: set[str], admin: AdminClient) -> None:
-        """Wait until clients see the topics with leaders: the controller knows them earlier."""
+        """Wait until each partition answers: metadata names its leader before the leader works."""
         deadline = time.monotonic() + CREATED_WITHIN
 
-        def shown() -> bool:
+        def answers() -> bool:
             topics = admin.list_topics(timeout=ANSWER_WITHIN).topics
-            return all(
-                name in topics
-                and topics[name].partitions
-                and all(partition.leader >= 0 for partition in topics[name].partitions.values())
-                for name in names
-            )
+            found = [topics[name].partitions for name in names if name in topics]
+            if len(found) < len(names) or not all(found):
+                return False
+            places = [TopicPartition(name, p) for name in names for p in topics[name].partitions]
+            asked = dict.fromkeys(places, OffsetSpec.latest())
+            ends = admin.list_offsets(asked, request_timeout=ANSWER_WITHIN).values()
+            return not any(end.exception() for end in ends)
 
-        while not shown():
+        while not answers():
             if time.monotonic() > deadline:
                 raise WorkbookError(f"The broker does not show the new topics {sorted(names)}.")
             time.sleep(0.02)
