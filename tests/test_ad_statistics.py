@@ -161,11 +161,11 @@ def run(broker: Broker, spark: SparkSession, request) -> Callable[..., Run]:
 
 def test_each_action_counts_once_and_all_records_are_accounted_for(run) -> None:
     system, checkpoint = run(), session.checkpoint("ads")
-    stream = AdActionStream(ids=system.ids, rate=20, ads=300, duplicate_share=0.1, bad_share=0.03)
-    expected = stream.expected(0, 30_000)
-    system.send(stream, 0, 15_000)
+    stream = AdActionStream(ids=system.ids, rate=8, ads=120, duplicate_share=0.1, bad_share=0.03)
+    expected = stream.expected(0, 12_000)
+    system.send(stream, 0, 6_000)
     system.through(checkpoint)
-    system.send(stream, 15_000, 30_000)
+    system.send(stream, 6_000, 12_000)
     system.through(checkpoint)
     verdict = system.verdict(expected)
     assert verdict.clean, str(verdict)
@@ -177,10 +177,10 @@ def test_each_action_counts_once_and_all_records_are_accounted_for(run) -> None:
     assert system.viewers() == viewers, "in whatever micro-batches and partitions they came"
 
     # Without its checkpoint it begins ten minutes before the fence, and counts nothing twice.
-    system.send(stream, 0, 15_000)  # by a replicator that was stopped for an hour, say
+    system.send(stream, 0, 6_000)  # by a replicator that was stopped for an hour, say
     system.through(session.checkpoint("ads"))
     everything = system.ask("SELECT sum(count) FROM fates")[0][0]
-    assert everything == 45_000
+    assert everything == 18_000
     totals = dict(system.ask("SELECT type, sum(count)::bigint FROM counts GROUP BY type"))
     accepted = expected[expected["fate"] == "accepted"].groupby("type").size().to_dict()
     assert totals == accepted, "values that arrived again at the same time are duplicates"

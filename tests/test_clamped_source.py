@@ -116,6 +116,7 @@ def test_a_time_far_ahead_is_read_and_does_not_count(clamped: Clamped) -> None:
     assert clamped.read(query) == ([1, 2, far], [3, far])
 
 
+@pytest.mark.slow  # test_event_time_merge has it, and below it stands without Spark
 def test_an_idle_partition_holds_nobody_back(clamped: Clamped) -> None:
     clamped.write(0, *range(100))
     clamped.write(1, 0)

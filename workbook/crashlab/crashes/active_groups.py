@@ -32,7 +32,7 @@ class ActiveGroupCrashes(TopicCrashes):
     group in the windows, with the store.
     """
 
-    words = ("--in", CONSUMER_OFFSETS, "--max-per-batch", "50", "--every", "0.1")
+    words = ("--in", CONSUMER_OFFSETS, "--max-per-batch", "100", "--every", "0.1")
     partitions = 3
     variants = (
         Variant(

@@ -35,8 +35,8 @@ SUBJECT = "ad_actions.crash-value"
 ACTIONS, RATE = 1_600, 1
 """The actions that wait, and how many arrive in a second: more than twice the horizon."""
 
-LAST = 16
-"""The number of micro-batches of 100 actions."""
+LAST = 10
+"""The number of micro-batches of 160 actions."""
 
 _TODAY = datetime.now(OSLO).date()
 DAYS = (_TODAY - timedelta(4), _TODAY)
@@ -65,9 +65,9 @@ def _stream(seed: int) -> AdActionStream:
 
 
 class AdStatisticsCrashes(Crashes):
-    """1,600 actions of 27 minutes in a long-lived topic, 100 to a micro-batch."""
+    """1,600 actions of 27 minutes in a long-lived topic, 160 to a micro-batch."""
 
-    words = ("--max-per-batch", "100")
+    words = ("--max-per-batch", "160")
     variants = (
         Variant(
             "spark",
@@ -84,7 +84,7 @@ class AdStatisticsCrashes(Crashes):
         ),
         Variant(
             "replay",
-            "a replay of five days that were counted wrongly; micro-batch 16 is the last",
+            "a replay of five days that were counted wrongly; micro-batch 10 is the last",
             (
                 *on_spark("before-compute", "mid-batch", "before-database"),
                 *on_spark("before-commit", "before-checkpoint", first=LAST, last=LAST),

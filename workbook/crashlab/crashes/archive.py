@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 class ArchiveCrashes(Crashes):
-    """The same 1,600 actions as for ``ad_statistics``, 100 to a micro-batch."""
+    """The same 1,600 actions as for ``ad_statistics``, 160 to a micro-batch."""
 
-    words = ("--max-per-batch", "100", "--every", "0.1")
+    words = ("--max-per-batch", "160", "--every", "0.1")
     variants = (
         Variant(
             "spark",

@@ -25,13 +25,13 @@ class Point:
     """A point that a run passes, and what has just happened there or is about to.
 
     A kill comes at a pass that is drawn between ``first`` and ``last``, well within the run; on
-    Spark these are micro-batches.
+    Spark these are micro-batches, of which there are about ten.
     """
 
     name: str
     says: str
     first: int = 2
-    last: int = 14
+    last: int = 8
 
 
 AFTER_COMMIT = "after-commit"
@@ -53,7 +53,7 @@ ON_SPARK = {
 }
 
 
-def on_spark(*names: str, first: int = 2, last: int = 14) -> tuple[Point, ...]:
+def on_spark(*names: str, first: int = 2, last: int = 8) -> tuple[Point, ...]:
     """Return points of a query on Spark by their names."""
     return tuple(Point(name, ON_SPARK[name], first, last) for name in names)
 

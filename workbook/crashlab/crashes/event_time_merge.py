@@ -35,7 +35,7 @@ class EventTimeMergeCrashes(TopicCrashes):
     last.
     """
 
-    words = ("--max-per-batch", "250", "--timeout", "60 seconds")
+    words = ("--max-per-batch", "400", "--timeout", "60 seconds")
     partitions = 2
     variants = (
         Variant(

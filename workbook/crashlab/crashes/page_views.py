@@ -76,15 +76,15 @@ class PageViewCrashes(TopicCrashes):
     page views than they name events, or with events of another second.
     """
 
-    words = ("--lateness", "2 seconds", "--with-events", "--every", "0.1", "--max-per-batch", "100")
+    words = ("--lateness", "2 seconds", "--with-events", "--every", "0.1", "--max-per-batch", "200")
     variants = (
         Variant(
             "spark",
             "Spark, its checkpoint and its Kafka sink",
-            on_spark(  # in the second half of 20 micro-batches: many seconds have been written
+            on_spark(  # in the second half of 10 micro-batches: many seconds have been written
                 *("before-compute", "before-topic", "mid-write", "before-checkpoint", AFTER_COMMIT),
-                first=12,
-                last=17,
+                first=5,
+                last=9,
             ),
             promises=("lost", "miscounted"),
         ),

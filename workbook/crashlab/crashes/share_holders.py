@@ -40,7 +40,7 @@ class ShareHolderCrashes(TopicCrashes):
     letters.
     """
 
-    words = ("--max-per-batch", "100")
+    words = ("--max-per-batch", "200")
     partitions = 2
     variants = (
         Variant(
