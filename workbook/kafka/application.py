@@ -27,9 +27,10 @@ class Closes(Protocol):
 class Loop:
     """``work(reader, until)`` in a thread of its own, until ``stop``, its end or its error.
 
-    The reader is closed at the end, however that comes. A second loop of the same name, by default
-    that of its work, ends the first one: running a cell again does not leave a forgotten reader in
-    the group.
+    The reader is closed at the end, however that comes. Nobody else should call it: since
+    confluent-kafka 2.16 another thread waits, maybe for minutes, while the loop polls. A second
+    loop of the same name, by default that of its work, ends the first one: running a cell again
+    does not leave a forgotten reader in the group.
     """
 
     running: ClassVar[dict[str, Loop]] = {}
