@@ -290,7 +290,7 @@ def test_a_merge_says_where_both_topics_and_the_clock_are() -> None:
         "order: none."
     )
     assert "clock" not in drawn_words(merging(RUN, TOPICS, 1))
-    assert merging([], TOPICS).words == "No message has come yet."
+    assert merging([], TOPICS).words == "No message has arrived yet."
 
 
 def test_a_merge_of_many_visits_names_only_some() -> None:

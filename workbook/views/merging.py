@@ -130,7 +130,7 @@ def _draw_visit(plane: Plane, lane: int, visit: _Visit, topics: Sequence[str]) -
 
 def _words(seen: Sequence[Moment], visits: Sequence[_Visit], topics: Sequence[str]) -> str:
     if not seen:
-        return "No message has come yet."
+        return "No message has arrived yet."
     newest = seen[-1][3]
     clock = _clock(newest, topics)
     places = [f"{t} at {moment(newest[t])}" for t in topics if t in newest]

@@ -46,13 +46,13 @@ recall = Recall(
             ),
             Option(
                 "Nothing: it has no value to store",
-                "The missing value is the message: the key's row is no longer true.",
+                "The missing value says that the key's row is no longer true.",
             ),
         ),
     ),
     Question(
         "10",
-        "A `StatefulProcessor` is grouped by key. How often does Spark call `handleInputRows`?",
+        "A query groups by key. How often does Spark call its processor's `handleInputRows`?",
         (
             Option(
                 "once for each record",
@@ -60,7 +60,7 @@ recall = Recall(
             ),
             Option(
                 "once for each key that has state",
-                "A key without new rows isn't called, unless a timer of it expires.",
+                "Spark doesn't call it for a key without new rows.",
             ),
             Option("once per micro-batch for each key with new rows"),
         ),

@@ -134,8 +134,8 @@ two_tables = exercise(
               answer(left=lambda after: all(after.values())),
               answer(left=lambda after: after["described"]),
               answer(left=lambda after: after["committed"])),
-        wrong("A tombstone removes more than its own entry. Every other entry has a tombstone of "
-              "its own.", answer(out=lambda table, key: table.clear()),
+        wrong("A tombstone removes more than its own entry. The other entries stay until their own "
+              "tombstones arrive.", answer(out=lambda table, key: table.clear()),
               lambda group, row: None if row["value"] is None else next_group(group, row)),
         wrong("A tombstone doesn't remove its entry. A row whose value is `None` removes its key "
               "from the table.",

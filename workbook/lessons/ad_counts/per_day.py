@@ -139,9 +139,9 @@ per_day = frame_exercise(
               counted(OSLO, count="count(DISTINCT time)")),
         wrong("It rounds the time. But the last millisecond of a day belongs to that day.",
               counted(OSLO.replace(TIME, "timestamp_seconds(round(time / 1000))"))),
-        wrong("Its windows are 24 hours long and begin at an hour of UTC, and `to_date` of their "
-              "start depends on the session. Make a date of the local time in Oslo, and group by "
-              "it.", counted(f"to_date(window({TIME}, '1 day').start)"),
+        wrong("Its windows are 24 hours long and begin at a fixed hour of UTC, and `to_date` of "
+              "their start depends on the session. Make a date of the local time in Oslo, and "
+              "group by it.", counted(f"to_date(window({TIME}, '1 day').start)"),
               counted(f"to_date(window({TIME}, '1 day', '1 day', '23 hours').start)")),
     ],
     hints=(

@@ -27,12 +27,12 @@ recall = Recall(
         (
             Option(
                 "in the offsets of its consumer group, on the broker",
-                "Spark commits no offset to the broker, and joins no consumer group to look at.",
+                "Spark commits no offset to the broker.",
             ),
             Option("in its checkpoint, before it reads the records"),
             Option(
                 "in its checkpoint, after the sink has the rows",
-                "That note says that it's done. The offsets are noted before it runs.",
+                "That note says that the micro-batch is done. Its offsets are noted before.",
             ),
         ),
     ),

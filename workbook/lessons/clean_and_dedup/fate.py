@@ -164,7 +164,7 @@ fate_of_a_value = exercise(
         "bytes. Put only the decoder's call into `try`, and catch every error.",
         'The id is `int.from_bytes(value[1:5], "big")`, and the body is `value[5:]`.',
     ),
-    discussion="Different people have to act. If the bytes were cut, it's the producer's owner. "
+    discussion="Different people have to act. If the bytes were cut, it's the producer's team. "
     "If the id is unknown, it's the team that forgot to register its schema. If the owner viewed "
     "her ad, it's nobody. That's why a dead letter has a reason. Your function doesn't find every "
     "fault: a decoder ignores bytes after the end of a record.",

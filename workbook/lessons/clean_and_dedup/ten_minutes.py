@@ -117,8 +117,8 @@ ten_minutes = exercise(
               remembering(most=10**9)),
         wrong("If there are too many slices, it forgets all of them. Forget one.",
               remembering(gone=None)),
-        wrong("It forgets the slice that was made first, which may be the record ahead. Forget "
-              "the smallest minute.", remembering(gone=lambda slices: next(iter(slices)))),
+        wrong("It forgets the slice that was made first, which may be that of the record ahead. "
+              "Forget the smallest minute.", remembering(gone=lambda slices: next(iter(slices)))),
         wrong("It keeps too few slices. The last ten minutes are in eleven slices, and a record "
               "that is ahead needs one more.", remembering(most=11), remembering(most=10)),
         wrong("It calls each hash that is still remembered a duplicate. But a slice is kept for "
@@ -135,7 +135,7 @@ ten_minutes = exercise(
         "ahead.",
         "`if len(slices) > 12:` `del slices[min(slices)]` forgets a slice.",
     ),
-    discussion="Two machines that are ahead by different times would need two more slices. So "
+    discussion="A second record that is ahead, in another minute, would need one more slice. So "
     "the operator on Spark has a clock for each partition: the 10th percentile of the arrivals of "
     "its last 1,000 records. A few records that are ahead can't move this clock.\n\n"
     "The memory is limited in minutes, and not in hashes. So a flood of new records makes the "

@@ -35,7 +35,7 @@ recall = Recall(
     ),
     Question(
         "20",
-        "A topic of updates is compacted. Is there one record of each key in it?",
+        "A topic of updates is compacted. Does it hold exactly one record of each key?",
         (
             Option(
                 "yes, the newest one",

@@ -57,8 +57,8 @@ hidden_groups = exercise(
     shown_groups,
     name="Hide the small groups",
     task="Write a function that gets `counts`, a dictionary from each group of a trait (age group, "
-    "gender or region) to its viewers, and `least`. It returns a dictionary of the same groups, "
-    "with `None` for each hidden number:\n\n"
+    "gender or region) to its number of viewers, and `least`. It returns a dictionary of the same "
+    "groups, with `None` for each hidden number:\n\n"
     "1. Hide each group with fewer than `least` viewers.\n"
     "2. If any group is hidden, but together the hidden groups have fewer than `least` viewers, "
     "hide one more group.\n"

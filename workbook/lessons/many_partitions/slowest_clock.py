@@ -102,12 +102,12 @@ def draw(random, size):
 slowest_clock = exercise(
     completed,
     name="The slowest clock",
-    task="`clicks` yields pairs `(partition, click)` once, in the order of arrival. A click has "
-    "`timestamp`, in milliseconds, and `click_type`, `'Page'` for a page view. Each of the "
-    "`partitions` partitions is in the order of event time; between partitions there is no order. "
-    "Count page views, and `yield` (or return in a list) a pair `(second, views)` as soon as a "
-    "second is complete in all partitions. Emit seconds in ascending order, each one once, and "
-    "none without page views.\n\n"
+    task="`clicks` yields pairs `(partition, click)` in the order of arrival, and can be read only "
+    "once. A click has `timestamp`, in milliseconds, and `click_type`, `'Page'` for a page view. "
+    "Each of the `partitions` partitions is in the order of event time; between partitions there "
+    "is no order. Count page views, and `yield` (or return in a list) a pair `(second, views)` as "
+    "soon as a second is complete in all partitions. Emit seconds in ascending order, each one "
+    "once, and none without page views.\n\n"
     "A partition's clock is the second of its newest click. An action moves the clock, but isn't "
     "counted. A partition without a click holds all seconds back.\n\n"
     "With two partitions, views `(0, 10.1 s)`, `(0, 11.2 s)` and `(1, 10.9 s)` emit nothing yet, "
@@ -154,7 +154,7 @@ slowest_clock = exercise(
     right=[rule(), lambda *args: list(completed(*args))],
     wrong=[
         wrong("It emits whenever the second changes, as chapter 02's rule does. Here the second "
-              "changes at each change of the partition, so it's emitted many times.",
+              "changes whenever the partition does, so the same second is emitted many times.",
               second_changes(of_partition=False)),
         wrong("Each partition emits for itself, so a second is emitted in parts. Emit it once, "
               "when all partitions have passed it.",

@@ -73,7 +73,7 @@ combine_parts = exercise(
     "tracking message are always two messages, even with the same `event_id`.\n\n"
     'If `a`, `b`, `c` have ascending times, `{"ssid": "v1", "tracking": [a, c], "orders": []}` and '
     '`{"ssid": "v1", "tracking": [b, c], "orders": [o]}` make `{"ssid": "v1", "tracking": [a, b, '
-    'c], "orders": [o]}`, in either order of the parts.',
+    'c], "orders": [o]}`, whichever part comes first.',
     cases=[
         case("The result has the form of its parts: an `ssid`, and two lists of messages with all "
              "of their fields. Each topic numbers its own messages, so both may have number 1.",

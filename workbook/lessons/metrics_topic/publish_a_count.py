@@ -115,8 +115,8 @@ publish_a_count = exercise(
     task="Write the function that publishes one number. It gets confluent-kafka's `producer`, the "
     "`topic`, a `second` since 1970, its page `views`, and the function `report`. The record's key "
     "is the second and its value is the views, both as decimal text: second 10 with 2 views "
-    "becomes key `10`, value `2`. `report` is the record's delivery report.\n\n"
-    "Then the function runs the delivery reports that are due by now. It must not wait for the "
+    "becomes key `10`, value `2`. The record's delivery report goes to `report`.\n\n"
+    "Then your function runs the delivery reports that are due by now. It must not wait for the "
     "report of its own record, because the loop that calls it has to read the next click.",
     cases=[
         case("Compare the calls: one record, whose key is the second and whose value is the "

@@ -63,7 +63,7 @@ records_on_spark = frame_exercise(
         case("The text of a number has only digits.", count(FIRST + 5, 1_234)),
         case("For the window that begins five seconds after 1970 began, the key is `5`.",
              count(5, 1)),
-        case("A late second and a large number of views need a BIGINT.",
+        case("A second far in the future and a large number of views need a BIGINT.",
              count(4_000_000_000, 3_000_000_000)),
     ],
     draw=draw,

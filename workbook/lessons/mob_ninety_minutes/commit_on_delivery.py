@@ -106,7 +106,7 @@ commit_on_delivery = exercise(
     "new record `n1`, and keep the record of the page view before it as `n0`. Pass "
     "`on_delivery=partial(commit_behind, reader, ...)` to `produce`; the client calls it with an "
     "error or None when the broker has answered. And call `producer.poll(0)` in each turn of the "
-    "loop, because delivery reports run only there.\n\n"
+    "loop, because delivery reports run only in it and in `flush`.\n\n"
     "On paper, when seconds 10 and 11 are delivered, a restart begins with the page view at "
     "offset 5. A restart must never miss page views of an undelivered second.",
     stub="def mob(reader, producer, metrics, until):\n"

@@ -107,6 +107,6 @@ on_spark = frame_exercise(
     ),
     discussion="The function opens no session and no topic, so the same lines run on this small "
     "table and on an endless stream. On a stream, the counts are Spark's state.\n\n"
-    "There is no window, so each name stays in the state for ever, and a visitor who invents "
-    "names makes the state grow. Chapter 02 bounds it.",
+    "Spark never removes a name from the state, so a visitor who invents names makes the state "
+    "grow for ever. Chapter 02 bounds it.",
 )  # fmt: skip

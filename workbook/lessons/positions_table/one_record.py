@@ -149,7 +149,7 @@ one_record = exercise(
     discussion="A table is a fold, like the count of chapter 01, with a dictionary instead of a "
     "number. Applying a record twice gives the same table as applying it once, so at-least-once "
     "delivery is good enough. For a count it isn't.\n\n"
-    "The price is the history: the table doesn't know who held `p1` an hour ago, nor that there "
-    "ever was a `p2`. (Copying five rows for each record is fine; a program that keeps millions of "
-    "rows changes its table in place.)",
+    "The price is the history: the table doesn't know who held `p1` an hour ago, nor that a closed "
+    "`p2` ever existed. (Copying five rows for each record is fine; a program that keeps millions "
+    "of rows changes its table in place.)",
 )  # fmt: skip

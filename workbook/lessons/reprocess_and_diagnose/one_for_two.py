@@ -110,8 +110,8 @@ one_for_two = frame_exercise(
     name="Find the records that the bug dropped",
     task="Write a function that gets records of the archive, and returns `partition` and "
     "`offset` of each record that only the buggy rule drops, each once.\n\n"
-    "Such a record has at least one earlier neighbour, and none of them has the same "
-    "`hash`. An earlier neighbour has the same `partition`, `ad`, `type` and `user`, a smaller "
+    "Such a record has at least one earlier neighbour, and none of these neighbours has "
+    "its `hash`. An earlier neighbour has the same `partition`, `ad`, `type` and `user`, a smaller "
     "`offset`, and an `arrival` at most 600,000 ms earlier. Ignore records whose `reason` isn't "
     "null: they were rejected.\n\n"
     "User 1 views the bike at offsets 0, 1 and 2, a minute apart. Offset 2 has the hash of "

@@ -113,10 +113,10 @@ replay = exercise(
     "`user`, and `digest`, a hash of all bytes. The live query counts the record at offset "
     "`fence` and all later ones.\n\n"
     "Return a dictionary: how many actions of `day` each ad has, without ads that have "
-    "none. A record is a repeat, and doesn't count, if its bytes were counted at most 600,000 "
-    "ms before.\n\n"
-    "The bike's view at offset 0 is repeated at 1. Another view is at 2. Fence 2 gives "
-    "`{'bike': 1}`, fence 3 `{'bike': 2}`.",
+    "none. A record is a repeat, and doesn't count, if an earlier record with its `digest` "
+    "counted, and arrived at most 600,000 ms before it.\n\n"
+    "The bike's view at offset 0 is repeated at 1. Another view of the bike is at 2. Fence 2 "
+    "gives `{'bike': 1}`, fence 3 `{'bike': 2}`.",
     cases=[
         told("Two views of the bike, and one of the boat.",
              "9T12:00 #1 bike Ada", "9T12:01 #2 bike Bob", "9T12:02 #3 boat Ada"),
@@ -211,6 +211,6 @@ replay = exercise(
     "exactly one part, however late it arrives. A cut by time wouldn't do that: nobody knows which "
     "offset the live query had reached at that time.\n\n"
     "Where do you begin to read? An action can't arrive long before it happened: this workbook "
-    "rejects times of more than five minutes in the future. So begin to count five minutes before "
-    "midnight, and to remember hashes ten minutes earlier.",
+    "rejects times of more than five minutes in the future. So count records from five minutes "
+    "before the day begins, and remember hashes from ten minutes before that.",
 )  # fmt: skip

@@ -11,14 +11,14 @@ next_offset = choice(
     task="A partition begins at offset 0, and its end is 5. One more record arrives. Which offset "
     "does that record get, and how many records were in the partition before?",
     options=(
-        Option("offset 5, and 5 records are in the partition"),
+        Option("offset 5, and 5 records were in the partition"),
         Option(
-            "offset 6, and 5 records are in the partition",
+            "offset 6, and 5 records were in the partition",
             "Offsets begin at 0: the five records have the offsets 0, 1, 2, 3 and 4.",
         ),
         Option(
-            "offset 5, and 6 records are in the partition",
-            "There is no record at the end yet: it's the next record's offset. Count from 0.",
+            "offset 5, and 6 records were in the partition",
+            "No record has offset 5 yet: it's the next record's offset. Count the offsets 0 to 4.",
         ),
         Option(
             "offset 0, and the records move up by one",

@@ -112,5 +112,5 @@ tab_as_key = exercise(
     "partition, so the clicks of a tab stay in order. Clicks without a key are spread over all "
     "partitions, which is fine as long as nobody needs their order.\n\n"
     "This is true while all producers use the same partitioner and the topic keeps its number of "
-    "partitions: among more partitions, the same hash leads to another one.",
+    "partitions: with more partitions, the same hash may give another partition.",
 )  # fmt: skip

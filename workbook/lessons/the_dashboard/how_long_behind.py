@@ -70,9 +70,9 @@ how_long_behind = exercise(
     "how many seconds the group has been behind:\n\n"
     "- Take the last sample whose end isn't beyond `committed`, and return `now` minus its "
     "second.\n"
-    "- If even the first sample's end is beyond `committed`, return `None`: it was longer ago than "
-    "anybody has sampled.\n"
-    "- If `committed` has reached the end of the last sample, return 0.\n\n"
+    "- If even the first sample's end is beyond `committed`, return `None`: nobody sampled that "
+    "far back.\n"
+    "- But if `committed` has reached the end of the last sample, return 0.\n\n"
     "`seconds_behind([(0, 100), (10, 200), (20, 300)], 250, 21)` is 11.",
     cases=[
         case("The end was 200 in second 10, and beyond 250 in second 20. So it's 31 - 10.",
@@ -112,7 +112,7 @@ how_long_behind = exercise(
               lambda samples, committed, now:
                   0 if committed >= samples[-1][1] else last(samples, committed)),
         wrong("It divides the backlog by an average rate. Records don't arrive at an average rate, "
-              "so look up when the end was there.", by_rate),
+              "so look up when the end was at `committed`.", by_rate),
     ],
     hints=(
         "Which samples have an end that isn't beyond `committed`? Which of them do you need, and "
@@ -125,6 +125,6 @@ how_long_behind = exercise(
     discussion="The first record that the group hasn't read was written between the sample that "
     "you found and the next one. So your answer is too large by at most the time between two "
     "samples. This workbook's dashboard also interpolates between the two.\n\n"
-    "No record had to be read, so it doesn't matter what time a producer has put into it: the end "
-    "offset shows when the record arrived.",
+    "No record had to be read, so it doesn't matter what times a producer puts into its records: "
+    "the end offset shows when a record arrived.",
 )  # fmt: skip

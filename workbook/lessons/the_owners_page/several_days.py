@@ -112,8 +112,8 @@ several_days = exercise(
         wrong("It merges the lists, but a hash that is in two sketches stays there twice. The same "
               "hash is the same user.", listed,
               lambda days, k: estimated(sorted({*sorted(chain(*days))[:k]}), k)),
-        wrong("It uses all hashes of the merged sketches. Only the k smallest are complete: of "
-              "larger ones, each day has left out some.", uncut,
+        wrong("It uses all hashes of the merged sketches. Only the k smallest are complete: "
+              "each day may have left out larger ones.", uncut,
               lambda days, k: estimated(sorted(set().union(*days)), k)),
         wrong("It returns how many hashes are kept, and never more than k. A full sketch knows "
               "only the smallest hashes of its users: estimate how many there are.",
@@ -148,7 +148,7 @@ several_days = exercise(
     ),
     discussion="That is a theta sketch: the largest hash in it is called theta. Hashes are spread "
     "evenly between 0 and 1, so if the k-th smallest of n is at 0.01, a hundredth of all hashes "
-    "are below it, and n is about 100 k. Up to k - 1 users our sketch is exact. Apache's sketch "
+    "are below it, and n is about 100 × k. Up to k - 1 users our sketch is exact. Apache's sketch "
     "stores theta beside its k hashes, so it is exact up to k. With k = 4,096 the standard error "
     "is 1.6 per cent: of 100 estimates, about 95 are at most 3.1 per cent wrong, whether there are "
     "ten thousand users or ten million.\n\n"

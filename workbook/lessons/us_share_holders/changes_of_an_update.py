@@ -157,5 +157,6 @@ changes_of_an_update = exercise(
     "filter looks at the old row, too: only then does a position that leaves the US exchanges "
     "leave its group.\n\n"
     "The two triples may go to different machines: Ada's group may be on one, Bo's on another. "
-    "Nothing keeps the two together, so for a moment neither of them has the position.",
+    "Nothing keeps the two together, so for a moment neither client, or both, may have the "
+    "position.",
 )  # fmt: skip

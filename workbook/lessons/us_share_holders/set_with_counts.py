@@ -65,8 +65,8 @@ set_with_counts = exercise(
     "client gets (`sign` is `+1`) or gives up (`-1`). Return the dictionary after the change as a "
     "new dictionary, without tickers of which no position is left. Only a position that was added "
     "before is ever given up.\n\n"
-    "With AAPL in the row, `count({'AAPL': 2}, row, -1)` gives `{'AAPL': 1}`. The same again gives "
-    "`{}`.",
+    "With AAPL in the row, `count({'AAPL': 2}, row, -1)` gives `{'AAPL': 1}`. Another -1 from "
+    "there gives `{}`.",
     cases=[
         case("The client gets a second position in AAPL.", {"AAPL": 1}, position("AAPL"), 1),
         case("The client gives up one of two positions in AAPL. The other one is still there.",

@@ -72,18 +72,18 @@ compare_windows = exercise(
     draw=draw,
     right=[compared()],
     wrong=[
-        wrong("A group without a row in `after` is in `left`. A window holds changes, so a group "
-              "that left has a row there, with 0 members.",
+        wrong("Your `left` contains groups without a row in `after`. A window holds changes, so a "
+              "group that left has a row there, with 0 members.",
               compared(left=lambda old, new: new == NO_ROW),
               compared(left=lambda old, new: new == NO_ROW, came=lambda old, new: old == NO_ROW),
               compared(left=lambda old, new: new in (0, NO_ROW) and old != 0)),
-        wrong("A group whose only row has 0 members is in `came`. It left, so leave it out.",
+        wrong("Your `came` contains a group whose only row has 0 members. It left: omit it.",
               compared(came=lambda old, new: old == NO_ROW)),
         wrong("A group that has no row in `before` can leave, too.",
               compared(left=lambda old, new: new == 0 and old not in (0, NO_ROW)),
               compared(left=lambda old, new: new == 0 and old not in (0, NO_ROW),
                        came=lambda old, new: old == NO_ROW)),
-        wrong("Groups that had 0 members in `before` are in `left`. They had left already.",
+        wrong("Your `left` contains groups that had 0 members in `before`. They left earlier.",
               compared(left=lambda old, new: new == 0)),
         wrong("It treats None as 0 members. None means that no record describes the group.",
               compared(left=lambda old, new: not new and old != 0),

@@ -137,10 +137,10 @@ windows_on_spark = frame_exercise(
     ],
     right=[in_sql, newest(time="CAST(committed_at / 1000 AS TIMESTAMP)", delay="60 seconds")],
     wrong=[
-        wrong("The commit with the highest `committed` wins. A group can be set back, so the "
+        wrong("Your function takes the highest `committed`. A group can be set back, so the "
               "newest commit is the one with the highest `offset`.",
               newest(f"max_by({KEPT}, committed)")),
-        wrong("The commit with the latest `committed_at` wins. A broker's clock can be set back, "
+        wrong("Your function takes the latest `committed_at`. A broker's clock can be set back, "
               "so the newest commit is the one with the highest `offset`.",
               newest(f"max_by({KEPT}, committed_at)")),
         wrong("Your row mixes several commits, because each column is chosen by itself. Choose "
