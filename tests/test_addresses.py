@@ -99,7 +99,7 @@ def test_schemas_their_ids_and_their_rules_outlive_a_stopped_and_a_killed_regist
         assert known == [record("id", name).schema_str for name in names]
         with pytest.raises(SchemaRegistryError, match="Incompatible"):
             again.register_schema("views", record("id"))
-        names.append(f"after-{end.__name__}")
+        names.append(f"after_{end.__name__}")
         more = again.register_schema(names[-1], record("id", names[-1]))
         assert more not in ids
         ids.append(more)
