@@ -17,7 +17,6 @@ lint: .venv/ready
 # Tests and notebooks run in so many processes, each with a lab of its own.
 WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
-unit notebooks slow: export SPARK_CONF_DIR := $(CURDIR)/tests/spark
 
 unit: .venv/ready
 	$(PYTEST) tests --durations=20

@@ -42,7 +42,7 @@ def spark() -> Iterator[object]:
     jars.prefetch()
     from workbook.spark.session import spark_session
 
-    session = spark_session("tests", quiet=True)
+    session = spark_session("tests", quiet=True, brief=True)
     yield session
     session.stop()
 

@@ -305,7 +305,7 @@ class Chapter:
         """Start Spark with its Kafka source, or return the session that runs or is starting."""
         from workbook.spark.session import spark_session
 
-        self._spark = spark_session()
+        self._spark = spark_session(brief=True)
         return self._spark
 
     def program(self, log: str, *words: str) -> subprocess.Popen[bytes]:
@@ -361,7 +361,7 @@ def _start_spark() -> None:
     from workbook.spark.session import spark_session
 
     with suppress(Exception):
-        spark_session(quiet=True)
+        spark_session(quiet=True, brief=True)
 
 
 def _now_ms() -> int:

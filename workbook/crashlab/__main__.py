@@ -23,7 +23,7 @@ def run_on_spark(plan: Plan, system: System, crashes: Crashes, options: Namespac
 
     security = {name: value for name, value in plan.config.items() if name != "bootstrap.servers"}
     broker = Broker(plan.config["bootstrap.servers"], security)
-    spark = spark_session("crash lab", quiet=True)
+    spark = spark_session("crash lab", quiet=True, brief=True)
     checkpoint = Path(plan.folder) / "checkpoint"
     if crashes.variant(plan.variant).forgets:
         shutil.rmtree(checkpoint, ignore_errors=True)

@@ -29,6 +29,9 @@ from workbook.stack.folders import cache_dir
 from workbook.stack.java import find_java
 from workbook.stack.process import end_now, family
 
+BRIEF = ["-XX:TieredStopAtLevel=1"]
+"""Java's first compiler only: the second one's work would not pay within minutes."""
+
 END_S = 30.0
 """Seconds that Spark's Java process may take to end by itself."""
 
@@ -39,17 +42,20 @@ _starting = threading.Lock()
 """Held while a session starts: a chapter starts one in the background."""
 
 
-def spark_session(name: str = "workbook", *, quiet: bool = False) -> SparkSession:
+def spark_session(
+    name: str = "workbook", *, quiet: bool = False, brief: bool = False
+) -> SparkSession:
     """Return the running Spark session, or start one with the Kafka source, UTC and quiet logs.
 
     ``SPARK_MASTER`` chooses the cluster (default ``local[*]``), ``PYSPARK_PYTHON`` its workers'
-    Python, ``SPARK_DRIVER_MEMORY`` the driver's heap (default ``2g``). Logs are in
-    ``spark.log`` of the process's scratch folder.
+    Python, ``SPARK_DRIVER_MEMORY`` the driver's heap (default ``2g``). A ``brief`` one, for minutes
+    and few records, is never compiled for speed in the long run, and so starts queries sooner.
+    Logs are in ``spark.log`` of the process's scratch folder.
     """
     if not quiet and _starting.locked():
         print("Spark is starting (about five seconds) ...", flush=True)
     with _starting:
-        return _running() or _start_first(name, quiet)
+        return _running() or _start_first(name, quiet, BRIEF if brief else [])
 
 
 def running_session() -> SparkSession | None:
@@ -72,13 +78,13 @@ def _running() -> SparkSession | None:
     return SparkSession.getActiveSession()
 
 
-def _start_first(name: str, quiet: bool) -> SparkSession:
+def _start_first(name: str, quiet: bool, flags: list[str]) -> SparkSession:
     began = time.monotonic()
     if not quiet:
         print("Starting Spark (about five seconds) ...", flush=True)
     archive = class_archive()
-    flags = [f"-XX:SharedArchiveFile={archive}"] if archive.exists() else []
-    spark = _start(name, flags)
+    shared = [f"-XX:SharedArchiveFile={archive}"] if archive.exists() else []
+    spark = _start(name, [*flags, *shared])
     if not quiet:
         print(f"Spark {spark.version} is ready after {time.monotonic() - began:.1f} s.")
     return spark
