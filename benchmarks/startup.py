@@ -29,7 +29,8 @@ print("took", time.monotonic() - began)
 """
 SESSION = """
 import time; began = time.monotonic()
-from workbook.spark.session import spark_session; spark = spark_session(quiet=True, brief=True); {query}
+from workbook.spark.session import spark_session
+spark = spark_session(quiet=True, brief=True); {query}
 print("took", time.monotonic() - began)
 """
 
