@@ -63,7 +63,8 @@ def test_a_new_topic_is_there_once_its_partitions_answer(
     monkeypatch.setattr(AdminClient, "list_offsets", at_first_no_leader)
     topic = new_topic("clicks", "test-broker", partitions=3)
     broker.create(topic, topic.dead_letters)
-    assert asked == [4, 4]
+    assert {*asked} == {4}
+    assert len(asked) > 1, "on a busy machine its own broker answers so, too"
 
 
 def test_a_broker_that_is_down_is_named_within_ten_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
