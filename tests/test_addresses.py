@@ -149,6 +149,20 @@ def test_nobody_else_reads_the_password(lab: OwnLab, capfd: pytest.CaptureFixtur
     lab.assert_nothing_is_left(set())
 
 
+def test_two_labs_have_servers_of_their_own(lab: OwnLab, monkeypatch: pytest.MonkeyPatch) -> None:
+    with own_lab() as other:
+        users = []
+        for name in (lab.name, other.name):
+            monkeypatch.setenv("WORKBOOK_LAB", name)
+            users.append(Lease("user"))
+        found = {user.ask("server", name=n) for user in users for n in ("registry", "postgres")}
+        assert len(found) == 4
+        for user in users:
+            user.close()
+        other.assert_nothing_is_left(set())
+    lab.assert_nothing_is_left(set())
+
+
 @pytest.mark.parametrize("kind", [registry_server, postgres])
 def test_a_port_that_was_taken_meanwhile_is_given_up(
     kind: server.Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
