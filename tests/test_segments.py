@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -59,10 +60,10 @@ class Bucket:
         self.written: list[int] = []
 
     def open(self) -> Segments:
-        return opened(self.list, {"rows": self.keyed}, self.store.__getitem__)["rows"]
+        return opened("bucket", self.list, {"rows": self.keyed}, self.store.__getitem__)["rows"]
 
     def close(self, table: Segments) -> None:
-        self.list, stored, removed = closed({"rows": table})
+        self.list, stored, removed = closed("bucket", {"rows": table})
         self.written.append(sum(map(len, stored.values())) + len(self.list or b""))
         self.store |= stored
         for name in removed:
@@ -162,14 +163,14 @@ def test_a_copy_of_a_segment_is_made_once_and_goes_with_it(tmp_path: Path) -> No
     table = bucket.open()
     table.write(frame({(str(n), 0): (n, n) for n in range(20)}))
     bucket.close(table)
-    copies = tmp_path / "segments"
+    copies = tmp_path / "segments" / "bucket"
     assert [file.suffix for file in copies.iterdir()] == [".arrow"]
     state._copies.clear()
 
     def unread(name: str) -> bytes:
         raise AssertionError("expected the copy, not the store")
 
-    again = opened(bucket.list, {"rows": KEYED}, unread)["rows"]
+    again = opened("bucket", bucket.list, {"rows": KEYED}, unread)["rows"]
     assert len(read(again.all())) == 20
     again.replace(frame({}))
     bucket.close(again)
@@ -184,5 +185,24 @@ def test_a_copy_that_cannot_be_written_stays_in_memory(
     monkeypatch.setenv("SPARK_LOCAL_DIRS", str(tmp_path / "a-file"))
     monkeypatch.setattr(state, "LARGE_ROWS", 2)
     kept = pl.DataFrame({"key": [1, 2, 3]})
-    assert state._keep("x", kept).equals(kept)
-    assert state._copies["x"].equals(kept)
+    assert state._keep("bucket", "x", kept).equals(kept)
+    assert state._copies["bucket"]["x"].equals(kept)
+
+
+def test_what_another_worker_has_merged_is_held_by_no_copy(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    here, there = ({}, str(tmp_path / "here")), ({}, str(tmp_path / "there"))
+    bucket = Bucket()
+    for batch in range(60):
+        copies, folder = (here, there)[batch // 7 % 2]  # the bucket moves, and comes back
+        monkeypatch.setattr(state, "_copies", OrderedDict(copies))
+        monkeypatch.setenv("SPARK_LOCAL_DIRS", folder)
+        table = bucket.open()
+        table.all()
+        table.write(frame({(f"{batch}-{n}", 0): (0, n) for n in range(20 if batch % 3 else 5)}))
+        bucket.close(table)
+        copies |= state._copies
+        names = {each.name for each in table.segments}
+        assert state._copies["bucket"].keys() <= names
+        assert {file.stem for file in Path(folder).rglob("*.*")} <= names

@@ -62,9 +62,9 @@ class Stored:
 
     @contextmanager
     def opened(self) -> Iterator[State]:
-        state = opened(self.list, self.tables, self.kept.__getitem__)
+        state = opened("bucket", self.list, self.tables, self.kept.__getitem__)
         yield state
-        self.list, stored, removed = closed(state)
+        self.list, stored, removed = closed("bucket", state)
         self.kept |= stored
         for name in removed:
             self.kept.pop(name, None)

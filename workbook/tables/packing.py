@@ -95,14 +95,14 @@ def stateful(
 def _worker(step: Step, idle: Idle | None, tables: Mapping[str, Keyed], buckets: int) -> Work:
     """Wrap the steps to work on bytes, as a ``Bucket`` calls them."""
 
-    def work(kept: bytes | None, read: Read, packs: Sequence[bytes], now: int) -> Left:
-        state = opened(kept, tables, read)
+    def work(bucket: str, kept: bytes | None, read: Read, packs: Sequence[bytes], now: int) -> Left:
+        state = opened(bucket, kept, tables, read)
         if packs or idle is None:
             emitted = step(state, pl.concat([unpacked(data) for data in packs]))
         else:
             emitted = idle(state, now)
         rows = _in_buckets(emitted, buckets).to_pylist() if len(emitted) else []
-        return *closed(state), [(row["bucket"], row["rows"]) for row in rows]
+        return *closed(bucket, state), [(row["bucket"], row["rows"]) for row in rows]
 
     return work
 

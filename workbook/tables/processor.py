@@ -10,9 +10,10 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from hashlib import sha256
 from typing import Any
 
-from pyspark import cloudpickle
+from pyspark import TaskContext, cloudpickle
 from pyspark.sql import Row
 from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 from pyspark.sql.types import BinaryType, StringType, StructField, StructType
@@ -26,9 +27,9 @@ Read = Callable[[str], bytes]
 Left = tuple[bytes | None, Mapping[str, bytes], Iterable[str], Iterable[tuple[int, bytes]]]
 """The list of tables, segments to store and to remove, and what is emitted: packs by bucket."""
 
-Work = Callable[[bytes | None, Read, Sequence[bytes], int], Left]
-"""From the list of tables, its segments and the packs that came; without packs the bucket was
-woken at the time in ms."""
+Work = Callable[[str, bytes | None, Read, Sequence[bytes], int], Left]
+"""From the bucket's name, the list of its tables, its segments and the packs that came; without
+packs the bucket was woken at the time in ms."""
 
 WAKE_MS = 5_000
 """An idle bucket is woken at this interval."""
@@ -46,6 +47,13 @@ class Bucket(StatefulProcessor):
         work: Work = pickle.loads(self._pickled)
         return work
 
+    @cached_property
+    def _name(self) -> str:
+        """Name the operator: the same for each task and, on one checkpoint, each run."""
+        task = TaskContext.get()
+        query = task and task.getLocalProperty("sql.streaming.queryId")
+        return f"{query}-{sha256(self._pickled).hexdigest()[:8]}"
+
     def init(self, handle: StatefulProcessorHandle) -> None:
         # As types: a schema in words would be sent to Java to be read, at every task.
         rows = StructType([StructField("rows", BinaryType())])
@@ -62,7 +70,7 @@ class Bucket(StatefulProcessor):
     ) -> Iterator[Row]:
         packs = [row["rows"] for row in rows]
         if packs:
-            yield from self._worked(packs, 0)
+            yield from self._worked(key[0], packs, 0)
         if self._waking and next(self._handle.listTimers(), None) is None:
             self._handle.registerTimer(timerValues.getCurrentProcessingTimeInMs() + WAKE_MS)
 
@@ -73,17 +81,18 @@ class Bucket(StatefulProcessor):
         expiredTimerInfo: Any,  # noqa: N803
     ) -> Iterator[Row]:
         now = timerValues.getCurrentProcessingTimeInMs()
-        yield from self._worked([], now)
+        yield from self._worked(key[0], [], now)
         self._handle.registerTimer(now + WAKE_MS)
 
-    def _worked(self, packs: list[bytes], now: int) -> Iterator[Row]:
+    def _worked(self, bucket: int, packs: list[bytes], now: int) -> Iterator[Row]:
         kept = self._tables.get()
         before = None if kept is None else bytes(kept[0])
-        after, stored, removed, emitted = self._work(before, self._read, packs, now)
-        for name in removed:
-            self._segments.removeKey((name,))
-        for name, data in stored.items():
-            self._segments.updateValue((name,), (data,))
+        name = f"{self._name}-{bucket}"
+        after, stored, removed, emitted = self._work(name, before, self._read, packs, now)
+        for segment in removed:
+            self._segments.removeKey((segment,))
+        for segment, data in stored.items():
+            self._segments.updateValue((segment,), (data,))
         if after is None:
             self._tables.clear()
         elif after != before:

@@ -11,7 +11,7 @@ import io
 import os
 import pickle
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import astuple
 from pathlib import Path
@@ -35,8 +35,9 @@ Step = Callable[[State, pl.DataFrame], pl.DataFrame]
 LARGE_ROWS = 4096
 """A smaller segment stays in this process's memory instead of a copy on the disk."""
 
-_OPEN_AT_MOST = 1024
-_copies: OrderedDict[str, pl.DataFrame] = OrderedDict()
+_BUCKETS_AT_MOST = 256
+_copies: OrderedDict[str, dict[str, pl.DataFrame]] = OrderedDict()
+"""A bucket's segments by name, for each bucket; the one that was opened last comes last."""
 
 
 def packed(frame: pl.DataFrame) -> bytes:
@@ -54,19 +55,18 @@ def empty(tables: Mapping[str, Keyed]) -> State:
     return {name: Segments(keyed) for name, keyed in tables.items()}
 
 
-def opened(data: bytes | None, tables: Mapping[str, Keyed], read: Read) -> State:
-    """Open a state that ``closed`` wrote; ``read`` reads a segment by its name."""
-    if data is None:
-        return empty(tables)
-    version, kept = pickle.loads(data)
-    state = {name: _opened(kept.get(name), keyed, read) for name, keyed in tables.items()}
+def opened(bucket: str, data: bytes | None, tables: Mapping[str, Keyed], read: Read) -> State:
+    """Open a bucket's state that ``closed`` wrote; ``read`` reads a segment by its name."""
+    version, kept = (pl.__version__, {}) if data is None else pickle.loads(data)
+    state = {name: _opened(bucket, kept.get(name), keyed, read) for name, keyed in tables.items()}
+    _keep_only(bucket, state)
     if version != pl.__version__:  # whose hashes may differ
         for table in state.values():
             table.hash_anew()
     return state
 
 
-def closed(state: State) -> tuple[bytes | None, dict[str, bytes], list[str]]:
+def closed(bucket: str, state: State) -> tuple[bytes | None, dict[str, bytes], list[str]]:
     """Settle the tables; return their list, segments to store by name, and names to remove.
 
     The list is None if nothing is kept.
@@ -77,12 +77,11 @@ def closed(state: State) -> tuple[bytes | None, dict[str, bytes], list[str]]:
         for segment in table.added:
             assert segment.frame is not None
             stored[segment.name] = _stored(segment.frame)
-            _keep(segment.name, segment.frame)
-        for gone in table.dropped:
-            _forget(gone)
-            removed.append(gone)
+            _keep(bucket, segment.name, segment.frame)
+        removed += table.dropped
         written = [_written(segment) for segment in table.segments]
         kept[name] = (astuple(table.keyed), table.floor, written)
+    _keep_only(bucket, state)
     some = any(table.segments for table in state.values())
     return pickle.dumps((pl.__version__, kept)) if some else None, stored, removed
 
@@ -109,13 +108,13 @@ def _written(segment: Segment) -> tuple[Any, ...]:
     return segment.name, segment.rows, segment.low, segment.high, segment.least, data
 
 
-def _opened(kept: tuple[Any, ...] | None, keyed: Keyed, read: Read) -> Segments:
+def _opened(bucket: str, kept: tuple[Any, ...] | None, keyed: Keyed, read: Read) -> Segments:
     """Open a table from how it is keyed, its floor and its segments."""
     _, floor, written = kept or ((), None, [])
 
     def load(name: str) -> pl.DataFrame:
-        copy = _copy_of(name)
-        return _keep(name, hashed(unpacked(read(name)), keyed)) if copy is None else copy
+        copy = _copy_of(bucket, name)
+        return _keep(bucket, name, hashed(unpacked(read(name)), keyed)) if copy is None else copy
 
     segments = [
         Segment(*facts, None if data is None else unpacked(data), data is not None)  # type: ignore[call-arg]
@@ -127,47 +126,48 @@ def _opened(kept: tuple[Any, ...] | None, keyed: Keyed, read: Read) -> Segments:
 # --- copies of segments on this worker's disk -------------------------------------------------
 
 
-def _copy_of(name: str) -> pl.DataFrame | None:
+def _copy_of(bucket: str, name: str) -> pl.DataFrame | None:
     """Return a segment that is open already, or from its copy; None where there is none."""
-    if name in _copies:
-        _copies.move_to_end(name)
-        return _copies[name]
-    file = _file(name)
-    if file is not None:
+    mine, folder = _copies.setdefault(bucket, {}), _folder(bucket)
+    if name not in mine and folder is not None:
         with suppress(FileNotFoundError):  # never made, or gone meanwhile
-            return _open(name, _mapped(file))
-    return None
+            mine[name] = _mapped(folder / f"{name}.arrow")
+    return mine.get(name)
 
 
-def _keep(name: str, frame: pl.DataFrame) -> pl.DataFrame:
+def _keep(bucket: str, name: str, frame: pl.DataFrame) -> pl.DataFrame:
     """Keep a copy of a segment; return it as it's kept: in memory, if the disk has no room."""
-    file = _file(name) if len(frame) >= LARGE_ROWS else None
-    if file is not None:
-        unfinished = file.with_suffix(f".{os.getpid()}")
+    folder = _folder(bucket) if len(frame) >= LARGE_ROWS else None
+    if folder is not None:
+        file, unfinished = folder / f"{name}.arrow", folder / f"{name}.{os.getpid()}"
         with suppress(OSError):
-            file.parent.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(parents=True, exist_ok=True)
             whole = frame.rechunk()
             whole.write_ipc(unfinished, compression="uncompressed", record_batch_size=len(whole))
             unfinished.replace(file)
             frame = _mapped(file)
         with suppress(OSError):
             unfinished.unlink()
-    return _open(name, frame)
-
-
-def _forget(name: str) -> None:
-    """Remove the copy of a segment; a process that has it open can still read it."""
-    _copies.pop(name, None)
-    file = _file(name)
-    if file is not None:
-        file.unlink(missing_ok=True)
-
-
-def _open(name: str, frame: pl.DataFrame) -> pl.DataFrame:
-    _copies[name] = frame
-    while len(_copies) > _OPEN_AT_MOST:
-        _copies.popitem(last=False)
+    _copies.setdefault(bucket, {})[name] = frame
     return frame
+
+
+def _keep_only(bucket: str, state: State) -> None:
+    """Remove a bucket's copies that its state doesn't name.
+
+    Another worker may have merged those segments, or a task may have made them that ran again. A
+    process that has such a file open can still read it.
+    """
+    names: Collection[str] = {each.name for table in state.values() for each in table.segments}
+    mine = _copies.pop(bucket, {})
+    _copies[bucket] = {name: frame for name, frame in mine.items() if name in names}
+    while len(_copies) > _BUCKETS_AT_MOST:
+        _copies.popitem(last=False)
+    folder = _folder(bucket)
+    with suppress(OSError):  # none there yet, or another worker is removing the same file
+        for file in folder.iterdir() if folder is not None else ():
+            if file.stem not in names:
+                file.unlink(missing_ok=True)
 
 
 def _mapped(file: Path) -> pl.DataFrame:
@@ -177,7 +177,7 @@ def _mapped(file: Path) -> pl.DataFrame:
     return pl.DataFrame(pl.from_arrow(table, rechunk=False))
 
 
-def _file(name: str) -> Path | None:
-    """Return the place of a copy below the folders that Spark gives its workers, and clears."""
+def _folder(bucket: str) -> Path | None:
+    """Return the place of copies below the folders that Spark gives its workers, and clears."""
     folders = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")
-    return Path(folders[0], "segments", f"{name}.arrow") if folders[0] else None
+    return Path(folders[0], "segments", bucket) if folders[0] else None
