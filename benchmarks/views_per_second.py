@@ -1,6 +1,6 @@
 """Measures how fast page views are counted: by `run page_views` and by Spark's window.
 
-    .venv/bin/python benchmarks/views_per_second.py [--events 5000000] [--runs 3] [--chart 20]
+    .venv/bin/python benchmarks/views_per_second.py [--events 5000000] [--runs 3]
 
 One topic of 8 partitions is written once. A raw consumer that parses nothing is the floor; then
 the pipeline (a clock per partition) reads all of it in a fresh session (cold) and again in the same
@@ -47,7 +47,7 @@ from workbook.stack.addresses import kafka
 from workbook.streams.events.clicks import ClickType
 from workbook.streams.events.metrics import COMPLETE
 from workbook.streams.generators.clicks import ClickStream
-from workbook.streams.stream_producer import BackgroundStream, generate
+from workbook.streams.stream_producer import generate
 from workbook.systems.view_sums import Sums
 from workbook.topics import Topic, new_topic
 
@@ -57,16 +57,14 @@ REQUIRED_COLUMNS = ("click_type", "timestamp", "reason")
 
 
 class Views(Sink):
-    """The last number of page views of each second, and how often some came."""
+    """The last number of page views of each second."""
 
     def __init__(self) -> None:
         self.views: dict[int, int] = {}
-        self.version = 0
 
     def write(self, rows: pa.Table, batch: Batch) -> None:
         if "kind" in rows.column_names:
             rows = rows.filter(pc.equal(rows["kind"], COMPLETE))
-        self.version += len(rows) > 0
         self.views |= zip(rows["second"].to_pylist(), rows["views"].to_pylist(), strict=True)
 
 
@@ -208,45 +206,6 @@ def report(name: str, costs: list[Cost], messages: int) -> None:
     )
 
 
-# --- the chart --------------------------------------------------------------------------------
-
-
-def chart(spark: Any, broker: Broker, seconds: float) -> None:
-    """Frames of the live chart per second while 20,000 events/s come in."""
-    from workbook.views.charts import per_second
-    from workbook.views.live import Live
-
-    topic, table = new_topic("clicks", "bench", PARTITIONS), Views()
-    broker.create(topic, topic.dead_letters)
-    events = int(20_000 * (seconds + 60))
-    stream = ClickStream(rate=20_000, partitions=PARTITIONS, bad_share=0.001)
-    visitors = BackgroundStream(
-        broker.client_config(),
-        topic.name,
-        stream.ending_by(int(time.time() * 1000), events, speed=1),
-    )
-    dead_letters = DeadLetters(broker.client_config(), topic.dead_letters.name)
-    parsed = parse(kafka_stream(spark, broker, topic.name), dead_letters, REQUIRED_COLUMNS)
-    place = session.checkpoint(topic.name)
-
-    def draw() -> str:
-        return per_second({"Spark": dict(table.views)}, "Page views per second")
-
-    counts = views_per_second(parsed)
-    with start_query(counts, [table], place) as running:
-        view = Live(draw, running=running, every=0.3)
-        wait_for(lambda: len(table.views) > 3)
-        frames, versions, sent = view.frames, table.version, visitors.sent.messages
-        began = time.monotonic()
-        wait_for(lambda: time.monotonic() - began > seconds)
-        took = time.monotonic() - began
-        drawn, fresh = (view.frames - frames) / took, (table.version - versions) / took
-        came = (visitors.sent.messages - sent) / took
-        view.stop()
-        visitors.stop()
-    print(f"\nChart at {came:,.0f} events/s: {drawn:.1f} frames/s, {fresh:.1f} table updates/s.")
-
-
 def wait_for(happened: Callable[[], bool], within: float = 120.0) -> None:
     deadline = time.monotonic() + within
     while not happened():
@@ -286,15 +245,12 @@ def main() -> None:
     report("pipeline, warm", warms, right.messages)
     report("Spark's own window, warm", natives, right.messages)
     print(f"\nSpark's Java took {memory:.1f} GB at its peak.")
-    if options.chart:
-        chart(session.spark_session(quiet=True), broker, options.chart)
 
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--events", type=int, default=5_000_000)
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--chart", type=float, default=20.0, help="seconds; 0 for none")
     return parser.parse_args()
 
 
