@@ -47,3 +47,6 @@ def test_a_group_falls_behind_in_messages_and_in_seconds_and_leaves(broker: Brok
     rows[:] = [row(topic.name, 1, 1)]
     until(lambda: "till" not in board.draw().below, "it to be back", 30)
     looking.stop()
+    board._note({}, 2**50)
+    board._note({}, 2**51)
+    assert not board._history

@@ -118,10 +118,14 @@ def test_a_group_s_state_follows_its_members(world: World, members: int | None, 
 
 
 def test_a_quiet_group_is_idle_and_no_commit_is_of_the_future(world: World) -> None:
+    world.group("former", committed=90)
+    world.look()
+    world.rows.clear()
     world.group("quiet", committed=90)
     world.group("ahead", offsets=[commit(0, 90, int(START * 1000) + 4_000_000)])
     states = {row["group"]: (row["state"], row["commit_age"]) for row in world.look(3600)}
     assert states == {"quiet": ("idle", 3600.0), "ahead": ("active", 0)}
+    assert world.dashboard._known.keys() == states.keys()  # nothing more is kept of the former one
 
 
 def test_the_lag_on_a_denied_topic_is_unknown_and_the_rest_is_known(world: World) -> None:

@@ -84,4 +84,6 @@ class GroupsBoard:
             for group, gone in self._gone.items()
             if now - gone["at"] < KEPT_MS and not rows.get(group, {}).get("members")
         }
+        kept = rows.keys() | self._gone.keys()
+        self._history = {group: of for group, of in self._history.items() if group in kept}
         self._rows = rows

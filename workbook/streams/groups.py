@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from workbook.kafka.lag import EndSamples
@@ -39,6 +38,9 @@ class Dashboard:
         self._read, self._ends, self._clock = read, ends, clock
         self._samples, self._asked, self._committed = EndSamples(), Offsets(), Offsets()
         self._made = 0.0
+        self._known: dict[str, tuple[Any, About]] = {}
+        """Of each group what its details say; they're seldom read, but looked at each second."""
+
         self._rows: list[dict[str, Any]] = []
 
     def look(self) -> None:
@@ -91,11 +93,14 @@ class Dashboard:
         found = [row for row in self._read() if not row.get("deleted")]
         self._committed = _highest(found)
         self._rows = sorted((self._row(row, now) for row in found), key=_worst_first)
+        self._known = {row["group"]: self._known[row["group"]] for row in found}
 
     def _row(self, row: Row, now: int) -> dict[str, Any]:
         group, offsets = row["group"], row["offsets"]
         topics = tuple({commit["topic"]: None for commit in offsets})
-        about, lag = _about(group, row["details"], topics), self._samples.lag(offsets, now)
+        if group not in self._known or self._known[group][0] != (row["details"], topics):
+            self._known[group] = (row["details"], topics), _about(group, row["details"], topics)
+        about, lag = self._known[group][1], self._samples.lag(offsets, now)
         committed_at = max((commit["committed_at"] for commit in offsets), default=None)
         unknown = self._samples.unknown(offsets) if lag is None or lag.partly else ()
         return {
@@ -122,9 +127,7 @@ class About(NamedTuple):
     findings: list[str]
 
 
-@lru_cache(maxsize=50_000)
 def _about(group: str, details: str | None, topics: tuple[str, ...]) -> About:
-    """Read a group's details: seldom, since ten thousand groups are looked at each second."""
     read = None if details is None else json.loads(details)
     return About(
         None if read is None else len(read["members"]),
