@@ -94,6 +94,16 @@ def test_an_answer_that_has_not_come_is_not_waited_for(admin: Admin, ends: EndOf
     assert len(admin.asked) == 1
 
 
+@pytest.mark.parametrize("place", [("b\0", 0), ("a b", 0), ("..", 0), ("x" * 250, 0), ("b", 2**31)])
+def test_a_place_that_no_broker_has_is_not_asked_for(
+    admin: Admin, ends: EndOffsets, place: tuple[str, int]
+) -> None:
+    admin.answers = {"a": 100}
+    ends.ask([A, place])
+    assert ends.take()
+    assert (admin.asked, ends.ends, ends.silent) == ([{"a"}], {A: 100}, False)
+
+
 def test_a_topic_that_spoils_the_request_is_asked_for_alone(admin: Admin, ends: EndOffsets) -> None:
     admin.answers = {"a": 100, "b": 200, "leaderless": TIMED_OUT}
     told = [(admin.ends(ends), ends.silent) for _ in range(3)]

@@ -46,6 +46,10 @@ def test_a_group_falls_behind_in_messages_and_in_seconds_and_leaves(broker: Brok
     assert "till-app" in board.draw().below
     rows[:] = [row(topic.name, 1, 1)]
     until(lambda: "till" not in board.draw().below, "it to be back", 30)
+    rows[0] = None  # type: ignore[call-overload]
+    until(lambda: "⚠ AttributeError" in board.draw().figure, "the error to be seen", 30)
+    rows[:] = [row(topic.name, 1, 1)]
+    until(lambda: "⚠" not in board.draw().figure, "it to look on", 30)
     looking.stop()
     board._note({}, 2**50)
     board._note({}, 2**51)

@@ -74,11 +74,11 @@ def test_words_and_table_say_where_each_line_goes() -> None:
     assert board([], {}, NOW).words == "No lag is known yet."
 
 
-def test_the_board_has_all_three_and_warns_while_the_broker_is_silent() -> None:
+def test_the_board_has_all_three_and_warns_where_lags_are_old() -> None:
     gone = {"group": "dead", "how": "deleted", "ago": 33.0, "client_ids": ("d-1",), "lag": None}
-    drawn = board([row("a")], {"a": [(NOW, 12_345)]}, NOW, [gone], silent=True)
+    drawn = board([row("a")], {"a": [(NOW, 12_345)]}, NOW, [gone], trouble="Silence")
     words = said(drawn.figure)
-    for part in ("12,345", "✕ deleted", "33 seconds ago", "⚠ The broker doesn't answer"):
+    for part in ("12,345", "✕ deleted", "33 seconds ago", "⚠ Silence: lags are old."):
         assert part in words
     assert "⚠" not in board([row("a")], {}, NOW).figure
     assert '"group": "a"' in repr(drawn)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from dataclasses import dataclass, field
 
 CONSUMER_OFFSETS = "__consumer_offsets"
 """Kafka's own topic, where consumer groups keep what they have committed, and who is in them."""
+
+LEGAL = re.compile(r"(?!\.\.?$)[A-Za-z0-9._-]{1,249}")
+"""The names that Kafka allows."""
 
 DEAD_LETTERS = ".dead-letters"
 """The end of the name of a topic of dead letters."""

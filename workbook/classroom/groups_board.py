@@ -34,11 +34,15 @@ class GroupsBoard:
         self._seen: list[dict[str, Any]] = []
         self._history: dict[str, deque[tuple[int, int]]] = {}
         self._gone: dict[str, dict[str, Any]] = {}
+        self._failed = ""
 
     def look_on(self, until: Callable[[], bool]) -> None:
         """Sample ends and rows until ``until()``."""
         while not until():
-            self.look()
+            try:
+                self.look()
+            except Exception as error:  # a board is no board once its thread has ended
+                self._failed = f"{type(error).__name__}: {error}"
             time.sleep(EVERY_S)
 
     def look(self) -> None:
@@ -48,7 +52,7 @@ class GroupsBoard:
             seen = self._dashboard.rows()
             if seen is not self._seen:
                 self._note({row["group"]: row for row in seen}, int(time.time() * 1000))
-                self._seen = seen
+                self._seen, self._failed = seen, ""
 
     def draw(self) -> Picture:
         """Draw the groups, their lag over time, and who left."""
@@ -56,7 +60,8 @@ class GroupsBoard:
             now = int(time.time() * 1000)
             gone = [{**each, "ago": (now - each["at"]) / 1000} for each in self._gone.values()]
             gone.sort(key=lambda each: each["ago"])
-            return board(self._seen, self._history, now, gone, self._dashboard.silent)
+            silence = "The broker doesn't answer" if self._dashboard.silent else ""
+            return board(self._seen, self._history, now, gone, self._failed or silence)
 
     def behind(self, group: str) -> tuple[int, float]:
         """Return a group's lag in messages and in seconds; zeros where it isn't known."""

@@ -23,7 +23,7 @@ from confluent_kafka import (
 from confluent_kafka.admin import OffsetSpec
 
 from workbook.kafka.require import ANSWER_S, UNKNOWN, admin, require_topic, unreachable
-from workbook.topics import CONSUMER_OFFSETS
+from workbook.topics import CONSUMER_OFFSETS, LEGAL
 
 T = TypeVar("T")
 Place = tuple[str, int]
@@ -251,7 +251,8 @@ class EndOffsets:
         self.asked = self._clock()
         requests: dict[str, dict[TopicPartition, OffsetSpec]] = {}
         for topic, number in {*self._own, *partitions}:
-            if not topic or number < 0:  # read from a record that is none: the client would raise
+            # Read from a record that is none: the client would raise, or wait in vain.
+            if not LEGAL.fullmatch(topic) or not 0 <= number < 2**31:
                 continue
             request = requests.setdefault(topic if self._by_topic else "", {})
             request[TopicPartition(topic, number)] = OffsetSpec.latest()

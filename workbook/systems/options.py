@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,11 +11,10 @@ from datetime import date
 from typing import Any
 
 from workbook.sources.options import milliseconds
+from workbook.topics import LEGAL
 
 MAX_PER_BATCH = 2_000_000
 """The records of a micro-batch, at most: this bounds memory."""
-
-_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
 def positive(text: str) -> float:
@@ -46,7 +44,7 @@ def port(text: str) -> int:
 
 def topic(text: str) -> str:
     """Take the name of a topic, as Kafka allows them."""
-    if not _TOPIC.fullmatch(text) or text in (".", ".."):
+    if not LEGAL.fullmatch(text):
         raise ArgumentTypeError(
             f"expected the name of a topic (up to 249 of A-Z, a-z, 0-9, '.', '_', '-'), but got "
             f"{text!r}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -47,17 +48,17 @@ def board(
     history: Mapping[str, Points],
     now: int,
     gone: Sequence[Row] = (),
-    silent: bool = False,
+    trouble: str = "",
 ) -> Picture:
     """Draw all that is known of the groups; ``now`` in ms.
 
     ``rows`` are those of ``Dashboard``. ``history`` is the lag of each group over time, up to its
-    row's. ``gone`` have group, how, ago (s), client_ids and lag as they were. ``silent``: the
-    broker doesn't answer, so that lags are old ones.
+    row's. ``gone`` have group, how, ago (s), client_ids and lag as they were. ``trouble`` says why
+    lags are old ones.
     """
     above = groups_table(rows)
-    if silent:
-        above += f"<p style='color:{INK}'><b>⚠ The broker doesn't answer: lags are old.</b></p>"
+    if trouble:
+        above += f"<p style='color:{INK}'><b>⚠ {escape(trouble)}: lags are old.</b></p>"
     below = table([_gone(row) for row in gone], GONE_CAPTION, "none")
     lags = {row["group"]: row["lag"] for row in rows}
     lines = {group: history[group] for group in lags if history.get(group)}

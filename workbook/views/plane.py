@@ -15,6 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 from numpy.typing import ArrayLike
 
@@ -30,6 +31,7 @@ STYLE: Any = {
     "axes.titlesize": 9,
     "legend.fontsize": 9,
     "text.color": INK_ON_PAPER,
+    "text.parse_math": False,  # a group may be called team$x{$y
 }
 LINES = (
     (BLUE, "-", "o"),
@@ -86,7 +88,7 @@ class Plane:
 
     def lanes(self, names: Sequence[str]) -> None:
         """Make the axis upwards one lane per name, the first one on top."""
-        names = [name[:22] for name in names]
+        names = [_printable(name[:22]) for name in names]
         self.axes.set_yticks(range(len(names)), names)
         box = self.axes.get_position()
         left = max(box.x0, (40 + 7 * max(map(len, names), default=0)) / self.width)
@@ -107,12 +109,19 @@ class Plane:
         """Return the plane as an image in HTML; ``words`` are for who can't see it."""
         image = io.BytesIO()
         with rc_context(STYLE):
+            for text in self.figure.findobj(Text):  # made outside of this style
+                text.set(text=_printable(text.get_text()), parse_math=False)
             FigureCanvasSVG(self.figure).print_svg(image, metadata={"Date": None})
         data = base64.b64encode(image.getvalue()).decode()
         return (
             f'<img alt="{html.escape(words)}" src="data:image/svg+xml;base64,{data}" '
             f'style="width:{self.width}px; max-width:100%; min-width:560px; height:auto">'
         )
+
+
+def _printable(text: str) -> str:
+    """Replace what an image can't hold, such as a control character in a name."""
+    return "".join(each if each.isprintable() or each == "\n" else "·" for each in text)
 
 
 def moments(ms: ArrayLike) -> Any:
