@@ -6,9 +6,8 @@ It needs `pip install confluent-kafka`. Start it as often as you like with the s
 shares the partitions of the topic among all running copies.
 
 In: records whose value is JSON such as {"click_type": "Page", "timestamp": 1700000000123, …},
-with the event time in milliseconds. Out: a record per second and partition. Its key is
-SECOND/PARTITION and its value the number of page views, both as text. Create the topic of --out
-before.
+with the event time in milliseconds. Another click_type is no page view. Out: a record per second
+and partition. Its key is SECOND/PARTITION and its value the number of page views, both as text.
 
 What it promises: every counted page view is in a metric, also after kill -9, and when a partition
 moves to another copy. A metric may be written twice, so readers keep the last value of each key.
@@ -16,11 +15,16 @@ The committed offset is always that of the first record of a second, so no secon
 part.
 
 After kill -9 Kafka gives the partitions to another copy once `session.timeout.ms`, 45 seconds, is
-over.
+over. It waits for a broker that doesn't answer, and ends once a metric wasn't delivered for five
+minutes. It ends, too, if the topic is recreated: the next start counts the new one.
 
 What it loses:
-- A page view that arrives after one of a later second on its partition; each is said on stderr.
-- A record that isn't such JSON, or isn't dated within five minutes of its arrival.
+- A page view that arrives after one of a later second on its partition.
+- A record that isn't JSON, or whose fields aren't a text and a whole number.
+- A page view dated before 1970, or more than five minutes after its record's own timestamp, which a
+  record may lack, or after this machine's clock.
+- Where records that it should read next were deleted, the first second that is left: it may be cut.
+Every second it says on stderr how many of these it has lost.
 - The last second of a partition is open until a record of a later second arrives. A copy that
   ends or gives the partition up doesn't write it: the next reader counts it again from its first
   record.
@@ -30,18 +34,20 @@ import argparse
 import json
 import signal
 import sys
-from collections import deque
+import time
+from collections import Counter, deque
 from functools import partial
 
-from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, Producer, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 
 class Partition:
     """The open second of a partition, and its metrics that aren't committed yet."""
 
-    def __init__(self):
-        self.second, self.views, self.position = None, 0, None
+    def __init__(self, offset, cut=False):
+        self.next, self.cut = offset, cut  # the next offset; if the open second may lack records
+        self.second, self.views, self.position, self.asked = None, 0, None, None
         self.sent = deque()  # [position, delivered], oldest first
 
     def report(self, metric, error, _):
@@ -57,7 +63,10 @@ class Program:
     """Reads, counts, sends, and commits what was delivered."""
 
     def __init__(self, servers, topic, out, group):
-        self.out, self.partitions, self.running = out, {}, True
+        self.topic, self.out, self.partitions, self.running = topic, out, {}, True
+        self.lost, self.due = Counter(), 0
+        self.admin = AdminClient({"bootstrap.servers": servers})
+        self.topic_id = self.ask_topic_id()
         self.producer = Producer({
             "bootstrap.servers": servers,
             "enable.idempotence": True,  # acks=all, and a retry repeats no record
@@ -65,8 +74,9 @@ class Program:
         self.consumer = Consumer({
             "bootstrap.servers": servers,
             "group.id": group,
-            "auto.offset.reset": "earliest",  # where the group has no commit yet
+            "auto.offset.reset": "earliest",  # where the group has no commit, or one out of range
             "enable.auto.commit": False,  # it would commit what has only been read
+            "on_commit": self.hear,
         })  # fmt: skip
         self.consumer.subscribe([topic], on_revoke=self.give_up, on_lost=self.forget)
 
@@ -75,38 +85,92 @@ class Program:
         while self.running:
             message = self.consumer.poll(0.2)
             self.producer.poll(0)  # calls `report`
-            if message and message.error():
-                raise KafkaException(message.error())
-            if message and (second := second_of(message)) is not None:
-                self.count(message, second)
-            self.commit(self.partitions, asynchronous=True)
+            if message is not None:
+                if message.error():
+                    raise KafkaException(message.error())
+                self.count(message, self.state_of(message))
+            if time.monotonic() >= self.due:
+                self.due = time.monotonic() + 1
+                self.commit(self.partitions, asynchronous=True)
+                self.say()
         self.consumer.close()  # calls `give_up`
+        self.say()
 
-    def count(self, message, second):
+    def state_of(self, message):
+        """Return the partition's state: a new one if records before the message were deleted."""
+        place = TopicPartition(message.topic(), message.partition())
+        state = self.partitions.get(place.partition)
+        if state is None:
+            start = self.consumer.committed([place], timeout=60)[0].offset
+            state = self.partitions[place.partition] = Partition(max(start, 0))
+        if message.offset() != state.next:  # transactions and compaction leave gaps, too
+            low = self.consumer.get_watermark_offsets(place, timeout=60)[0]
+            if low > state.next or message.offset() < state.next:
+                state = self.partitions[place.partition] = Partition(message.offset(), low > 0)
+        state.next = message.offset() + 1
+        return state
+
+    def count(self, message, state):
         """Count a page view. If its second is a later one, first send the second before it."""
-        number = message.partition()
-        state = self.partitions.setdefault(number, Partition())
+        second = second_of(message, self.lost)
+        if second is None:
+            return
         if state.second is not None and second < state.second:
-            print(f"too late: partition {number}, offset {message.offset()}", file=sys.stderr)
+            self.lost["too late"] += 1
             return
         if state.second not in (None, second):
-            restart = TopicPartition(message.topic(), number, message.offset())
-            metric = [restart, False]
-            state.sent.append(metric)  # noted before it's sent, so a gap is seen
-            report = partial(state.report, metric)
-            key = f"{state.second}/{number}"
-            self.producer.produce(self.out, str(state.views), key, on_delivery=report)
-            state.views = 0
+            self.send(message, state)
+            state.views, state.cut = 0, False
         state.second = second
         state.views += 1
+        self.lost["in a second that may be cut"] += state.cut
+
+    def send(self, message, state):
+        """Send the open second; once it's delivered, a start may begin at this message."""
+        place = TopicPartition(message.topic(), message.partition(), message.offset())
+        metric = [place, False]
+        state.sent.append(metric)  # noted before it's sent, so a gap is seen
+        key, report = f"{state.second}/{place.partition}", partial(state.report, metric)
+        if state.cut:  # a smaller number would overwrite a right one
+            return report(None, None)
+        while True:
+            try:
+                return self.producer.produce(self.out, str(state.views), key, on_delivery=report)
+            except BufferError:  # a broker hangs, and the queue is full
+                self.producer.poll(1)
 
     def commit(self, numbers, asynchronous):
         """Commit the positions of these partitions that have moved."""
         states = [self.partitions[n] for n in numbers if n in self.partitions]
-        if moved := [state.position for state in states if state.position]:
-            self.consumer.commit(offsets=moved, asynchronous=asynchronous)
-            for state in states:
-                state.position = None
+        moved = [state for state in states if state.position is not state.asked]
+        if not moved:
+            return
+        if self.ask_topic_id() != self.topic_id:  # the positions are those of other records
+            sys.exit(f"{self.topic} was deleted and created again: start again to count it.")
+        places = [state.position for state in moved]
+        done = self.consumer.commit(offsets=places, asynchronous=asynchronous)
+        for state in moved:
+            state.asked = state.position
+        self.hear(None, done or [])  # an asynchronous commit is heard later
+
+    def hear(self, error, places):
+        """Say which commits have failed, and let them be tried again."""
+        for place in places:
+            if why := error or place.error:
+                print(f"not committed: {place.topic}/{place.partition}: {why}", file=sys.stderr)
+                if place.partition in self.partitions:
+                    self.partitions[place.partition].asked = None
+
+    def ask_topic_id(self):
+        """Return the topic's id; a recreated topic has another."""
+        asked = self.admin.describe_topics(TopicCollection([self.topic]), request_timeout=60)
+        return str(asked[self.topic].result().topic_id)
+
+    def say(self):
+        """Print what was lost since the last time."""
+        if lost := [f"{number} {why}" for why, number in self.lost.items() if number]:
+            print("lost:", ", ".join(lost), file=sys.stderr)
+        self.lost.clear()
 
     def give_up(self, consumer, revoked):
         """Commit what is delivered. The next reader counts the open second from its beginning.
@@ -131,14 +195,22 @@ class Program:
         self.running = False
 
 
-def second_of(message):
-    """Return the second of a page view with a credible time, or None."""
-    try:
-        click = json.loads(message.value())
-        time = click["timestamp"] if click["click_type"] == "Page" else -1
-        return time // 1000 if 0 <= time <= message.timestamp()[1] + 300_000 else None
-    except (ValueError, TypeError, KeyError):
+def second_of(message, lost):
+    """Return the second of a page view with a credible time, or None; count a lost record."""
+    try:  # `decode` refuses what isn't UTF-8, `parse_constant` NaN
+        click = json.loads((message.value() or b"").decode(), parse_constant=int)
+    except (ValueError, RecursionError):
+        lost["that aren't JSON"] += 1
         return None
+    fields = click if isinstance(click, dict) else {}
+    kind, dated = fields.get("click_type"), fields.get("timestamp")
+    if kind == "Page" and type(dated) is int:
+        if 0 <= dated <= min(message.timestamp()[1], time.time() * 1000) + 300_000:
+            return dated // 1000
+        lost["dated wrong"] += 1
+    elif kind == "Page" or not isinstance(kind, str):
+        lost["with a wrong field"] += 1
+    return None
 
 
 def main():
@@ -147,18 +219,21 @@ def main():
     for name in ("--servers", "--topic", "--out", "--group"):
         command.add_argument(name, required=True)
     options = command.parse_args()
+    admin = AdminClient({"bootstrap.servers": options.servers, "log_level": 0})
     try:
-        found = AdminClient({"bootstrap.servers": options.servers}).list_topics(timeout=10).topics
+        found = admin.list_topics(timeout=10).topics
     except KafkaException:
         sys.exit(f"No broker answers at {options.servers} within 10 s. Is it running?")
-    if missing := {options.topic, options.out} - set(found):
-        sys.exit(
-            f"{options.servers} has no topic {', '.join(missing)}. Create it, or correct the name."
-        )
-    program = Program(**vars(options))
-    signal.signal(signal.SIGTERM, program.stop)
-    signal.signal(signal.SIGINT, program.stop)
-    program.run()
+    for name in {options.topic, options.out} - set(found):
+        create = f"kafka-topics --bootstrap-server {options.servers} --create --topic {name}"
+        sys.exit(f"{options.servers} has no topic {name}. Correct the name, or create it: {create}")
+    try:
+        program = Program(**vars(options))
+        signal.signal(signal.SIGTERM, program.stop)
+        signal.signal(signal.SIGINT, program.stop)
+        program.run()
+    except KafkaException as error:
+        sys.exit(f"Ended, and the next start counts again what isn't committed: {error}")
 
 
 if __name__ == "__main__":

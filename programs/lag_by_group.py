@@ -2,8 +2,9 @@
 
     python lag_by_group.py --servers localhost:9092 --every 10
 
-It needs `pip install confluent-kafka`, and the rights to DESCRIBE groups and topics. It reads no
-record and commits nothing.
+It needs `pip install confluent-kafka`, and the rights to DESCRIBE groups and topics: what it may
+not see, it says on stderr. It reads no record and commits nothing. While no broker answers, it says
+so, and goes on.
 
 Lag in records is the partition's end minus the committed offset. Lag in seconds asks: how long
 ago was the partition's end at the offset that the group has now committed? The program samples
@@ -11,7 +12,8 @@ the ends at every turn, and looks up when the end was there, so its seconds are 
 --every. Before its first sample it can't know: then it says ≥.
 
 What it loses:
-- It forgets its samples when it ends, and keeps those of the last hour.
+- It forgets its samples when it ends, and keeps those of the last hour. Those of a topic that was
+  recreated, or has lost its end, are dropped. A commit beyond the end has no lag, but "recreated".
 - What a group has read but not committed counts as unread: the open second of a counter, or all
   of a group that commits elsewhere, such as a Spark query.
 - Offsets that a transaction wrote (commits, aborted records) count as records, as on the broker.
@@ -21,35 +23,51 @@ import argparse
 import sys
 import time
 from collections import defaultdict, deque
+from contextlib import suppress
 
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
+from confluent_kafka import ConsumerGroupTopicPartitions as Group
+from confluent_kafka import KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
 HOUR = 3600
 
 
+def answers(what, asked):
+    """Yield each key and its answer; say where there's none."""
+    for key, future in asked.items():
+        try:
+            yield key, future.result()
+        except KafkaException as error:
+            print(f"no {what} of {key}: {error.args[0].str()}", file=sys.stderr)
+
+
 def committed(admin):
     """Return the committed offset of each group and partition: {(group, partition): offset}."""
-    groups = admin.list_consumer_groups(request_timeout=10).result().valid
-    found = {}
-    for group in sorted(each.group_id for each in groups):
-        asked = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])
-        for place in asked[group].result().topic_partitions:
-            if place.offset >= 0:
-                found[group, TopicPartition(place.topic, place.partition)] = place.offset
+    listed = admin.list_consumer_groups(request_timeout=10).result()
+    for error in listed.errors:
+        print(f"a broker doesn't list its groups: {error}", file=sys.stderr)
+    groups, found = sorted(each.group_id for each in listed.valid), {}
+    for first in range(0, len(groups), 100):  # 100 requests at once
+        asked = {}
+        for group in groups[first : first + 100]:
+            asked |= admin.list_consumer_group_offsets([Group(group)], request_timeout=10)
+        for group, answer in answers("offsets", asked):
+            for place in answer.topic_partitions:
+                if place.error:
+                    print(f"no offset of {group}: {place}", file=sys.stderr)
+                elif place.offset >= 0:
+                    found[group, TopicPartition(place.topic, place.partition)] = place.offset
     return found
 
 
 def ends(admin, places):
-    """Return the end offset of each partition; a deleted topic's is missing."""
-    asked = admin.list_offsets({place: OffsetSpec.latest() for place in places}, request_timeout=10)
-    found = {}
-    for place, answer in asked.items():
-        try:
-            found[place] = answer.result().offset
-        except KafkaException as error:
-            print(f"no end of {place.topic}/{place.partition}: {error}", file=sys.stderr)
-    return found
+    """Return the topic's id and the end offset of each partition; a deleted topic's is missing."""
+    topics = TopicCollection(list({place.topic for place in places}))
+    described = answers("id", admin.describe_topics(topics, request_timeout=10))
+    ids = {name: str(topic.topic_id) for name, topic in described}
+    latest = {place: OffsetSpec.latest() for place in places if place.topic in ids}
+    found = answers("end", admin.list_offsets(latest, request_timeout=10))
+    return {place: (ids[place.topic], end.offset) for place, end in found}
 
 
 def seconds(samples, offset, now):
@@ -60,37 +78,52 @@ def seconds(samples, offset, now):
     return f"{'≥ ' if beyond == samples[0][0] else ''}{now - beyond:.0f}"
 
 
+def table(admin, sampled):
+    """Sample the ends, and print the lag of each group."""
+    offsets = committed(admin)
+    found, now = ends(admin, {place for _, place in offsets}), time.monotonic()
+    for place, (topic_id, end) in found.items():
+        samples = sampled[topic_id, place.partition]
+        if samples and end < samples[-1][1]:
+            samples.clear()
+        samples.append((now, end))
+    for samples in sampled.values():  # those of a deleted topic, too
+        while samples and samples[0][0] < now - HOUR:
+            samples.popleft()
+    print(f"{'group':30} {'topic/partition':30} {'records':>12} {'seconds':>10}")
+    if not offsets:
+        print("no group has committed anything yet", flush=True)
+    for (group, place), offset in offsets.items():
+        if place in found:
+            topic_id, end = found[place]
+            lag, late = "recreated", "?"
+            if offset <= end:
+                late = seconds(sampled[topic_id, place.partition], offset, now)
+                lag = f"{end - offset:,}"
+            where = f"{place.topic}/{place.partition}"
+            print(f"{group:30} {where:30} {lag:>12} {late:>10}", flush=True)
+
+
 def main():
     """Print a table at every turn, until Ctrl-C."""
     command = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     command.add_argument("--servers", required=True)
     command.add_argument("--every", type=float, default=10, help="seconds")
     options = command.parse_args()
-    admin = AdminClient({"bootstrap.servers": options.servers})
-    sampled = defaultdict(deque)
+    sampled, nobody = defaultdict(deque), f"No broker answers at {options.servers} within 10 s."
     while True:
+        # A client of its own for each turn: after a broker's restart, an old one may be refused.
+        admin = AdminClient({"bootstrap.servers": options.servers, "log_level": 0})
         try:
-            admin.list_topics(timeout=10)  # without a broker, no group would be found below
-            offsets = committed(admin)
-            found = ends(admin, {place for _, place in offsets})
-        except KafkaException:
-            sys.exit(f"No broker answers at {options.servers} within 10 s. Is it running?")
-        now = time.time()
-        for place, end in found.items():
-            samples = sampled[place]
-            samples.append((now, end))
-            while samples[0][0] < now - HOUR:
-                samples.popleft()
-        print(f"{'group':30} {'topic/partition':30} {'records':>12} {'seconds':>10}")
-        if not offsets:
-            print("no group has committed anything yet", flush=True)
-        for (group, place), offset in offsets.items():
-            if place in found:
-                where = f"{place.topic}/{place.partition}"
-                late = seconds(sampled[place], offset, now)
-                print(f"{group:30} {where:30} {found[place] - offset:12,} {late:>10}", flush=True)
+            admin.list_topics(timeout=10)  # without a broker, no group would be found
+            table(admin, sampled)
+        except KafkaException as error:
+            if not sampled:
+                sys.exit(f"{nobody} Is it running?")
+            print(f"{nobody} It goes on: {error.args[0].str()}", file=sys.stderr)
         time.sleep(options.every)
 
 
 if __name__ == "__main__":
-    main()
+    with suppress(KeyboardInterrupt):
+        main()
