@@ -2,10 +2,10 @@
 
     .venv/bin/python benchmarks/soak.py [--minutes 60]
 
-Records come in bursts. Every half minute it samples descriptors, threads, memory, files and bytes;
-every two minutes Java collects all garbage, for a heap that isn't used yet is no leak. A quantity
-*grows* if its median rises twice from third to third of the run's second half: evenly, by more than
-2 % an hour, and by more than twice the noise (the median distance from the least-squares line).
+Every half minute it samples descriptors, threads, memory (what a process shares with none), files
+and bytes; every two minutes Java collects all garbage, for a heap that isn't used yet is no leak. A
+quantity *grows* if its median rises twice from third to third of the run's second half: evenly, by
+more than 2 % an hour and twice the noise (the median distance from the least-squares line).
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def held(process: psutil.Process, folders: dict[str, Path], *, collect: bool) ->
             kind = "Java" if member.name() == "java" else "other"
             found[f"{kind} descriptors"] += member.num_fds()
             found[f"{kind} threads"] += member.num_threads()
-            found[f"{kind} MB"] += member.memory_info().rss / 1e6
+            found[f"{kind} MB"] += member.memory_full_info().uss / 1e6
             if kind == "Java" and collect and shutil.which("jcmd"):
                 live = ["jcmd", str(member.pid), "GC.class_histogram"]
                 said = subprocess.run(live, capture_output=True, text=True).stdout.split()
@@ -163,8 +163,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=60)
     minutes, over, series = parser.parse_args().minutes, Event(), defaultdict(list)
     end_like_ctrl_c()
-    # A folder of its own for temporary files: what anybody leaves there is seen.
-    folder = Path(tempfile.mkdtemp(prefix="soak-"))
+    folder = Path(tempfile.mkdtemp(prefix="soak-"))  # of temporary files: none may be left
     tempfile.tempdir = str(folder)
     os.environ |= {"TMPDIR": str(folder), "SPARK_DRIVER_MEMORY": "512m"}
     with suppress(KeyboardInterrupt), ExitStack() as stack:

@@ -158,23 +158,28 @@ def test_what_has_expired_goes_without_being_rewritten() -> None:
         )  # what is kept of the dead is bounded
 
 
-def test_a_copy_of_a_segment_is_made_once_and_goes_with_it(tmp_path: Path) -> None:
-    bucket = Bucket()
-    table = bucket.open()
-    table.write(frame({(str(n), 0): (n, n) for n in range(20)}))
-    bucket.close(table)
-    copies = tmp_path / "segments" / "bucket"
-    assert [file.suffix for file in copies.iterdir()] == [".arrow"]
-    state._copies.clear()
-
+def test_a_bucket_s_copies_are_read_once_and_are_those_that_its_list_names(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     def unread(name: str) -> bytes:
         raise AssertionError("expected the copy, not the store")
 
-    again = opened("bucket", bucket.list, {"rows": KEYED}, unread)["rows"]
-    assert len(read(again.all())) == 20
-    again.replace(frame({}))
-    bucket.close(again)
-    assert list(copies.iterdir()) == []
+    bucket, workers = Bucket(), (OrderedDict(), OrderedDict())
+    for batch in range(60):
+        moved, again = divmod(batch, 7)  # the bucket moves to the other worker, and comes back
+        monkeypatch.setattr(state, "_copies", workers[moved % 2])
+        monkeypatch.setenv("SPARK_LOCAL_DIRS", str(folder := tmp_path / f"{moved % 2}"))
+        if again == 3:
+            state._copies.clear()  # as in another process of the worker
+        how = unread if again else bucket.store.__getitem__
+        table = opened("bucket", bucket.list, {"rows": KEYED}, how)["rows"]
+        assert len(read(table.all())) == 20 * batch
+        table.write(frame({(f"{batch}-{n}", 0): (0, n) for n in range(20)}))
+        if batch == 59:
+            table.replace(frame({}))
+        bucket.close(table)
+        kept = state._copies["bucket"].keys() | {file.stem for file in folder.rglob("*.*")}
+        assert kept <= {each.name for each in table.segments}
     assert bucket.list is None
 
 
@@ -187,22 +192,3 @@ def test_a_copy_that_cannot_be_written_stays_in_memory(
     kept = pl.DataFrame({"key": [1, 2, 3]})
     assert state._keep("bucket", "x", kept).equals(kept)
     assert state._copies["bucket"]["x"].equals(kept)
-
-
-def test_what_another_worker_has_merged_is_held_by_no_copy(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    here, there = ({}, str(tmp_path / "here")), ({}, str(tmp_path / "there"))
-    bucket = Bucket()
-    for batch in range(60):
-        copies, folder = (here, there)[batch // 7 % 2]  # the bucket moves, and comes back
-        monkeypatch.setattr(state, "_copies", OrderedDict(copies))
-        monkeypatch.setenv("SPARK_LOCAL_DIRS", folder)
-        table = bucket.open()
-        table.all()
-        table.write(frame({(f"{batch}-{n}", 0): (0, n) for n in range(20 if batch % 3 else 5)}))
-        bucket.close(table)
-        copies |= state._copies
-        names = {each.name for each in table.segments}
-        assert state._copies["bucket"].keys() <= names
-        assert {file.stem for file in Path(folder).rglob("*.*")} <= names

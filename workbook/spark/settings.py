@@ -83,6 +83,11 @@ def settings(scratch: Path, flags: list[str]) -> dict[str, str]:
         "spark.local.dir": str(scratch),
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         "spark.ui.enabled": "false",
+        # By default Java keeps a thousand executions for pages that are off: with two stateful
+        # operators 150 kB for each micro-batch.
+        "spark.sql.ui.retainedExecutions": "20",
+        "spark.ui.retainedJobs": "20",
+        "spark.ui.retainedStages": "50",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(min(cores, 4)),
