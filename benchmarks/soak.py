@@ -67,7 +67,7 @@ MEANT = {
     *(("kafka", "disk MB"), ("postgres", "disk MB"), ("postgres", "tables MB")),
     *(("active_groups", "disk MB"), ("share_holders", "disk MB")),
 }
-"""Results grow, as they must: topics, counts of new ads, windows of an hour, 4 MB of SQLite's log."""
+"""Results grow, as they must: topics, counts of new ads, an hour's windows, SQLite's log to 4 MB."""
 
 
 def feed(broker: Broker, over: Event, name: str) -> None:

@@ -83,8 +83,7 @@ def settings(scratch: Path, flags: list[str]) -> dict[str, str]:
         "spark.local.dir": str(scratch),
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         "spark.ui.enabled": "false",
-        # By default Java keeps a thousand executions for pages that are off: with two stateful
-        # operators 150 kB for each micro-batch.
+        # By default Java keeps a thousand of each, for pages that are off.
         "spark.sql.ui.retainedExecutions": "20",
         "spark.ui.retainedJobs": "20",
         "spark.ui.retainedStages": "50",
