@@ -44,7 +44,7 @@ from workbook.streams.stream_producer import ENDLESS, generate
 from workbook.systems import STREAMS
 from workbook.topics import Topic, compacted
 
-SAMPLE_S, COLLECT_EVERY, BURST_S, START_S, GROUPS = 30, 4, 10, 300, 20
+SAMPLE_S, COLLECT_EVERY, BURST_S, START_S, GROUPS = 30, 4, 10, 600, 20
 MIX: dict[str, Any] = {"rate": 50, "partitions": 2, "bad_share": 0.005}
 FEEDS = {
     "clicks": MIX,
