@@ -175,7 +175,8 @@ def main() -> None:
         for name in FEEDS:
             feed(broker, over, name)
         runs = {name: stack.enter_context(running(name, folder / "state")) for name in RUNS}
-        admin, began = AdminClient(broker.client_config()), time.monotonic()
+        admin = AdminClient({**broker.client_config(), "log_level": 0})
+        began = time.monotonic()
         try:
             for number in range(round(minutes * 60 / SAMPLE_S)):
                 place = [TopicPartition("clicks", 0, number)]
