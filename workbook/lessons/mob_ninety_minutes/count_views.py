@@ -18,8 +18,12 @@ def mob(reader, show, until):
             continue
         if message.error():
             raise KafkaException(message.error())
-        click = json.loads(message.value())
-        if click["click_type"] == "Page":
+        try:
+            click = json.loads(message.value())
+            is_page = click["click_type"] == "Page"
+        except Exception:  # whatever is wrong with it, it's no click
+            continue
+        if is_page:
             views += 1
             show(views)
 

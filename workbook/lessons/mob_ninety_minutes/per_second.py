@@ -17,8 +17,11 @@ def page_second(message):
         return None
     if message.error():
         raise KafkaException(message.error())
-    click = json.loads(message.value())
-    return click["timestamp"] // 1000 if click["click_type"] == "Page" else None
+    try:
+        click = json.loads(message.value())
+        return int(click["timestamp"]) // 1000 if click["click_type"] == "Page" else None
+    except Exception:  # whatever is wrong with it, it's no click
+        return None
 
 
 def mob(reader, show, until):
