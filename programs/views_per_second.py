@@ -6,41 +6,62 @@
 It needs Spark 4.0 or newer (name your version in --packages) and `pip install confluent-kafka`.
 
 In: records whose value is JSON such as {"click_type": "Page", "timestamp": 1700000000123, …},
-with the event time in milliseconds. Out: a record per second that had page views, with the second
-as key and their number as value, both as text, in no order. Create the topic of --out before.
+with the event time in milliseconds. Another click_type is no page view. Out: a record per second
+that had page views, with the second as key and their number as value, both as text, in no order.
 
 What it promises: every counted page view is in a metric, also after kill -9. A metric may be
-written twice, so readers keep the last value of each key. A checkpoint belongs to one --topic and
-one --out, and to one running copy: with others, delete it or name a new one.
+written twice, so readers keep the last value of each key. A checkpoint belongs to one --out and to
+one running copy: with others, delete it or name a new one. A recreated topic has its own in there.
 
 What it loses:
-- A page view more than --lateness behind the newest counted page view of the whole topic. Spark's
-  progress counts such rows: `stateOperators[0].numRowsDroppedByWatermark`.
-- A record that isn't such JSON, or is dated more than five minutes after its arrival.
+- A page view more than --lateness behind the newest counted page view of the whole topic. In a
+  backlog, partitions that differ by more lose many that were in order: choose a longer --lateness.
+  Spark says how many seconds were too late, not how many page views they had.
+- A record that isn't JSON, or has no click_type, or no whole number as timestamp.
+- A page view dated before 1970, or more than five minutes after its record's own timestamp, which a
+  record may lack, or after this machine's clock.
+After each micro-batch it says on stderr how many of these it has lost.
 - The last seconds before the stream becomes quiet are written once newer page views arrive.
-- With a lost checkpoint the query counts the topic again from its beginning.
+
+It ends if retention deletes what it hasn't read, if the topic is recreated, and at a record whose
+own timestamp is in nanoseconds. With a lost checkpoint it counts again what the topic still has. If
+that lacks its beginning it needs an empty --out: right metrics would be overwritten by smaller.
 """
 
 import argparse
 import sys
+from contextlib import suppress
 
-from confluent_kafka import KafkaException
-from confluent_kafka.admin import AdminClient
-from pyspark.errors import AnalysisException
+from confluent_kafka import KafkaException, TopicCollection, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
+from pyspark.errors import AnalysisException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.streaming import StreamingQuery, StreamingQueryListener
+
+LOST = ("that aren't JSON", "with a wrong field", "dated wrong")
 
 
 def page_views(records: DataFrame) -> DataFrame:
     """Parse the records of Kafka, and keep the page views with a credible time (column `time`)."""
-    click = F.from_json(F.col("value").cast("string"), "click_type STRING, timestamp BIGINT")
-    parsed = records.select(click.alias("click"), F.col("timestamp").alias("arrival"))
-    time = F.timestamp_millis("click.timestamp")
-    # Without the upper bound, one record dated 2099 would move the watermark, and all others were
-    # too late for ever.
-    five = F.expr("INTERVAL 5 MINUTES")
-    credible = (time >= F.timestamp_seconds(F.lit(0))) & (time <= F.col("arrival") + five)
-    return parsed.where((F.col("click.click_type") == "Page") & credible).select(time.alias("time"))
+    # The last element is ours: without it, what follows a record's JSON would be overlooked.
+    text = F.expr("""IF(is_valid_utf8(value), '[' || string(value) || ',{"end":true}]', NULL)""")
+    schema = "ARRAY<STRUCT<click_type STRING, timestamp BIGINT, end BOOLEAN>>"
+    strict = {"allowSingleQuotes": "false", "allowNonNumericNumbers": "false"}
+    array = F.from_json(text, schema, strict).alias("array")
+    # Without an upper bound, one record dated 2099 would move the watermark, and all others were
+    # too late for ever. Numbers are compared: Spark has no time for each of them.
+    lost = F.expr(f"""CASE
+        WHEN NOT ifnull(size(array) = 2 AND get(array, 1).end, false) THEN "{LOST[0]}"
+        WHEN click.click_type != 'Page' THEN 'another click_type'
+        WHEN click.click_type IS NULL OR click.timestamp IS NULL THEN '{LOST[1]}'
+        WHEN click.timestamp < 0 OR click.timestamp - 300000 >
+            least(unix_millis(timestamp), unix_millis(now())) THEN '{LOST[2]}' END""")
+    parsed = records.select("timestamp", array).selectExpr("*", "get(array, 0) AS click")
+    counts = (F.count_if(F.col("lost") == why).alias(why) for why in LOST)
+    judged = parsed.withColumn("lost", lost).observe("lost", *counts)
+    time = "IF(lost IS NULL, timestamp_millis(click.timestamp), NULL) AS time"
+    return judged.selectExpr(time).where("time IS NOT NULL")
 
 
 def per_second(views: DataFrame, lateness: str) -> DataFrame:
@@ -52,24 +73,22 @@ def per_second(views: DataFrame, lateness: str) -> DataFrame:
     )
 
 
-def main() -> None:
-    """Run until the process is ended."""
-    command = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for name in ("--servers", "--topic", "--out", "--checkpoint"):
-        command.add_argument(name, required=True)
-    command.add_argument("--lateness", default="5 seconds", help="default: 5 seconds")
-    options = command.parse_args()
-    try:  # Spark itself would try for minutes
-        found = AdminClient({"bootstrap.servers": options.servers}).list_topics(timeout=10).topics
-    except KafkaException:
-        sys.exit(f"No broker answers at {options.servers} within 10 s. Is it running?")
-    if missing := {options.topic, options.out} - set(found):
-        sys.exit(
-            f"{options.servers} has no topic {', '.join(missing)}. Create it, or correct the name."
-        )
+class Losses(StreamingQueryListener):
+    """Print what each micro-batch has lost."""
 
-    spark = SparkSession.builder.appName("views per second").getOrCreate()
-    spark.sparkContext.setLogLevel("WARN")
+    onQueryStarted = onQueryTerminated = lambda self, event: None  # noqa: N815
+
+    def onQueryProgress(self, event):
+        """Print how many records were lost, by reason."""
+        counts = [row.asDict().items() for row in event.progress.observedMetrics.values()]
+        late = sum(each.numRowsDroppedByWatermark for each in event.progress.stateOperators)
+        counts.append([("seconds whose page views were too late", late)])
+        if lost := [f"{n} {why}" for each in counts for why, n in each if n]:
+            print(f"micro-batch {event.progress.batchId}, lost:", ", ".join(lost), file=sys.stderr)
+
+
+def start(spark: SparkSession, options: argparse.Namespace) -> StreamingQuery:
+    """Start the query."""
     spark.conf.set("spark.sql.session.timeZone", "UTC")
     spark.conf.set("spark.sql.shuffle.partitions", 4)  # the checkpoint keeps this number
     kafka = {"kafka.bootstrap.servers": options.servers}
@@ -84,7 +103,7 @@ def main() -> None:
         )
     except AnalysisException:
         sys.exit("Spark has no Kafka source: start it as this file's first lines say.")
-    query = (
+    return (
         per_second(page_views(records), options.lateness)
         .writeStream.format("kafka")
         .options(**kafka)
@@ -94,8 +113,67 @@ def main() -> None:
         .outputMode("append")  # a second is written once, when it's complete
         .start()
     )
+
+
+def topic_id(admin: AdminClient, topic: str) -> str:
+    """Return the topic's id; a recreated topic has another."""
+    asked = admin.describe_topics(TopicCollection([topic]))
+    return str(asked[topic].result().topic_id).replace("/", "_")
+
+
+def refuse_smaller_numbers(spark, admin, topics, options) -> None:
+    """End the program if it would count again what retention has cut, over right metrics."""
+    try:
+        spark.read.text(f"{options.checkpoint}/offsets")
+    except AnalysisException:  # the checkpoint is new
+        first, end = OffsetSpec.earliest(), OffsetSpec.latest()
+        for name, spec in (options.topic, first), (options.out, end):
+            places = [TopicPartition(name, number) for number in topics[name].partitions]
+            asked = admin.list_offsets(dict.fromkeys(places, spec)).values()
+            if not any(each.result().offset for each in asked):
+                return  # nothing is cut, or there are no metrics
+        sys.exit(
+            f"The beginning of {options.topic} is deleted, and the checkpoint is new: name an "
+            "empty --out, or smaller numbers would overwrite right ones."
+        )
+
+
+def main() -> None:
+    """Run until the process is ended."""
+    command = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    for name in ("--servers", "--topic", "--out", "--checkpoint"):
+        command.add_argument(name, required=True)
+    command.add_argument("--lateness", default="5 seconds", help="default: 5 seconds")
+    options = command.parse_args()
+    admin = AdminClient({"bootstrap.servers": options.servers, "log_level": 0})
+    try:  # Spark itself would try for minutes
+        topics = admin.list_topics(timeout=10).topics
+    except KafkaException:
+        sys.exit(f"No broker answers at {options.servers} within 10 s. Is it running?")
+    for name in {options.topic, options.out} - set(topics):
+        create = f"kafka-topics --bootstrap-server {options.servers} --create --topic {name}"
+        sys.exit(f"{options.servers} has no topic {name}. Correct the name, or create it: {create}")
+
+    spark = SparkSession.builder.appName("views per second").getOrCreate()
+    spark.sparkContext.setLogLevel("FATAL")  # what ends the query is said below
+    spark.streams.addListener(Losses())
+    first = topic_id(admin, options.topic)
+    options.checkpoint += f"/{first}"
+    refuse_smaller_numbers(spark, admin, topics, options)
+    query = start(spark, options)
     print("The query runs; Ctrl-C ends it.", file=sys.stderr)
-    query.awaitTermination()
+    try:
+        while not query.awaitTermination(5):
+            with suppress(KafkaException):  # a broker that doesn't answer now
+                if topic_id(admin, options.topic) != first:
+                    sys.exit(f"{options.topic} was deleted and created again: start again.")
+    except StreamingQueryException as error:
+        why = str(error).splitlines()[0]
+        if "overflow" in why:  # Spark can't read a record's own timestamp, whatever it is told
+            why += f" Delete the records of {options.topic} up to it, and name a new --checkpoint."
+        sys.exit(f"The query has ended: {why}")
+    except KeyboardInterrupt:
+        sys.exit("Ended.")
 
 
 if __name__ == "__main__":

@@ -5,15 +5,19 @@ from __future__ import annotations
 import importlib.util
 import re
 import time
+from argparse import Namespace
 from collections import defaultdict, deque
 from concurrent.futures import Future
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
+import pytest
 from brokers import commit
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from hostile import BEYOND, good, records, send
+from labs import until
 
 from workbook.kafka.broker import Broker
 from workbook.kafka.readers import read_messages
@@ -175,3 +179,61 @@ def test_a_recreated_topic_and_a_group_without_rights_are_said(broker, topic, ca
     assert row().split()[2:] == ["recreated", "?"]
     commit(config, "programs-stale", clicks.name, 85)
     assert row().split()[2:] == ["5", "≥", "0"]  # as if it had never been seen before
+
+
+@contextmanager
+def counting(broker: Broker, spark, program: ModuleType, topic: str, out: str, checkpoint: Path):
+    """views_per_second.py over a topic, in the tests' Spark."""
+    session, listener = spark.newSession(), program.Losses()
+    options = Namespace(servers=broker.bootstrap, topic=topic, out=out, lateness="5 seconds")
+    session.streams.addListener(listener)
+    query = program.start(session, Namespace(checkpoint=str(checkpoint), **vars(options)))
+    try:
+        yield query
+        assert query.isActive, query.exception()
+    finally:
+        query.stop()
+        session.streams.removeListener(listener)
+
+
+def test_no_record_ends_the_query_and_each_is_said(broker, topic, spark, tmp_path, capsys) -> None:
+    program, out, second = load("views_per_second"), topic("metrics").name, b"%d" % (AT // 1000)
+    clicks, _, counted, gone = hostile_clicks(broker, beyond=False)
+    click(broker, clicks, 60)
+    said = ""
+
+    def says(words: str) -> bool:
+        nonlocal said
+        said += capsys.readouterr().err
+        return words in said
+
+    with counting(broker, spark, program, clicks, out, tmp_path):
+        until(lambda: newest(broker, out), "the first second", every=0.5)
+        until(lambda: says("micro-batch 0, lost"), "the line of the micro-batch")
+    assert newest(broker, out) == {second: b"%d" % counted}
+    assert lost(said) == gone - 1  # a list is another click_type: Spark reads it as a text
+    click(broker, clicks, 1, 1, 120)
+    with counting(broker, spark, program, clicks, out, tmp_path):
+        until(lambda: len(newest(broker, out)) == 2, "another second", every=0.5)
+        until(lambda: says(", lost: 1 seconds whose"), "the line of the late ones")
+    assert newest(broker, out)[second] == b"%d" % counted
+
+
+def test_a_new_checkpoint_writes_no_smaller_numbers(broker, topic, spark, tmp_path) -> None:
+    program, clicks, out = load("views_per_second"), topic().name, topic("metrics").name
+    admin, checkpoint = AdminClient(broker.client_config()), str(tmp_path / "new")
+    options = Namespace(topic=clicks, out=out, checkpoint=checkpoint)
+
+    def start() -> None:
+        topics = admin.list_topics(timeout=60).topics
+        program.refuse_smaller_numbers(spark, admin, topics, options)
+
+    click(broker, clicks, 0, 0, 1)
+    click(broker, out, 0)
+    start()
+    place = TopicPartition(clicks, 0, 1)
+    admin.delete_records([place])[place].result()
+    with pytest.raises(SystemExit, match="empty --out"):
+        start()
+    Path(checkpoint, "offsets").mkdir(parents=True)
+    start()

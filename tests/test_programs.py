@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import psycopg
-import pytest
 from confluent_kafka import Consumer, TopicPartition
 from labs import until
+from test_hostile_programs import counting, load
 
 from workbook.kafka.broker import Broker
 from workbook.kafka.readers import read_messages
@@ -111,31 +111,28 @@ def of_key(broker: Broker, topic: str) -> dict:
     return {key.decode(): value and value.decode() for key, value in newest.items()}
 
 
-@pytest.mark.parametrize("program", ["commit_on_delivery", "views_per_second"])
-def test_seconds_are_counted_in_full(program, broker, topic, tmp_path) -> None:
+def test_seconds_are_counted_in_full(broker, topic, spark, tmp_path) -> None:
     clicks, metrics = topic(partitions=2), topic("metrics")
     stream = ClickStream(rate=100, partitions=2, seed=7)
     options = {"servers": broker.bootstrap, "topic": clicks.name, "out": metrics.name}
-    by_hand = program == "commit_on_delivery"
-    options |= {"group": clicks.name} if by_hand else {"checkpoint": tmp_path / "checkpoint"}
-    facts = stream.expected(0, ALL)
-    views = facts[facts.click_type == "Page"]
-    key = (views.timestamp // 1000).astype(str)
-    if by_hand:
-        key += "/" + views.partition.astype(str)
-    expected = key.value_counts().to_dict()
-    ends = views.groupby("partition").timestamp.max() // 1000 if by_hand else None
-    still_open = (
-        {f"{second}/{partition}" for partition, second in ends.items()} if by_hand
-        else {each for each in expected if int(each) >= views.timestamp.max() // 1000 - 5}
-    )  # fmt: skip
-    complete = {each: str(n) for each, n in expected.items() if each not in still_open}
+    options["checkpoint"] = tmp_path / "checkpoint"
+    views = stream.expected(0, ALL).query("click_type == 'Page'")
+    expected = (views.timestamp // 1000).astype(str).value_counts().to_dict()
+    newest = views.timestamp.max() // 1000 - 5
+    complete = {each: str(n) for each, n in expected.items() if int(each) < newest}
 
     def found() -> dict:
         return of_key(broker, metrics.name)
 
-    parts = halves(broker.client_config(), clicks.name, stream)
-    killed_once(program, options, tmp_path, parts, found, lambda: found() == complete)
+    first, second = halves(broker.client_config(), clicks.name, stream)
+    first()
+    with running("views_per_second", options, tmp_path / "log") as process:
+        until(lambda: process.poll() is not None or found(), "a first result", every=1)
+    second()
+    (checkpoint,) = options["checkpoint"].iterdir()
+    program = load("views_per_second")
+    with counting(broker, spark, program, clicks.name, metrics.name, checkpoint):
+        until(lambda: found() == complete, "the last result", every=1)
     assert all(Metric.from_record(k.encode(), v.encode()) for k, v in found().items())
 
 
@@ -149,14 +146,21 @@ def test_another_copy_takes_over_and_no_second_is_lost(broker, topic, tmp_path) 
     key = (views.timestamp // 1000).astype(str) + "/" + views.partition.astype(str)
     last = views.groupby("partition").timestamp.max() // 1000
     complete = key.value_counts().astype(str).drop([f"{s}/{p}" for p, s in last.items()])
+
+    def found() -> dict:
+        return of_key(broker, metrics.name)
+
     first()
+    with running("commit_on_delivery", options, tmp_path / "zero"):  # kill -9 ends it
+        until(found, "a first metric")
+    before = len(found())
+    second()
     with running("commit_on_delivery", options, tmp_path / "one") as one:
-        until(lambda: of_key(broker, metrics.name), "a first metric")
+        until(lambda: len(found()) > before, "a metric of the next copy")
         with running("commit_on_delivery", options, tmp_path / "two"):
-            second()
             one.send_signal(signal.SIGTERM)
             until(lambda: one.poll() == 0, "the end of the first copy")
-            until(lambda: of_key(broker, metrics.name) == complete.to_dict(), "all seconds")
+            until(lambda: found() == complete.to_dict(), "all seconds")
 
 
 def test_every_message_is_in_a_visit(broker, topic, tmp_path) -> None:
