@@ -8,10 +8,13 @@ import subprocess
 import sys
 from argparse import Namespace
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from collected import Calls
+from labs import until
 
 from workbook.cli import run
 from workbook.errors import CannotGoOn, TopicMissing
@@ -19,7 +22,10 @@ from workbook.kafka.broker import Broker
 from workbook.kafka.require import topic_ids
 from workbook.spark import checkpoints
 from workbook.spark.checkpoints import hold, record, release, require
+from workbook.streams.generators.clicks import ClickStream
+from workbook.streams.stream_producer import StreamProducer
 from workbook.systems import SYSTEMS
+from workbook.systems.base import Job
 from workbook.topics import Topic
 
 MADE_FOR = {"system": "shop", "version": 3, "reads": {"clicks": "aaa"}, "lateness": None}
@@ -100,7 +106,9 @@ def test_run_refuses_other_options_before_spark_starts(
 ) -> None:
     ids = {"clicks": "a", "metrics": "c"}
     monkeypatch.setattr(
-        run, "topic_ids", lambda _, names, missing="": {n: ids.get(n, missing) for n in names}
+        run,
+        "topic_ids",
+        lambda _, names, missing="", timeout=0: {n: ids.get(n, missing) for n in names},
     )
     monkeypatch.setattr(run, "require_topic", lambda config, topic: 1)
     monkeypatch.setattr(Broker, "create", lambda *topics: None)
@@ -161,3 +169,40 @@ def test_a_topic_is_known_by_its_id(broker: Broker, topic: Callable[..., Topic])
         made.name: ids[made.name],
         nowhere: "-",
     }
+
+
+def test_a_topic_recreated_under_a_running_query_ends_it_before_a_wrong_count(
+    spark: Any, broker: Broker, topic: Callable[..., Topic], tmp_path: Path
+) -> None:
+    made, config, system = topic("clicks"), broker.client_config(), SYSTEMS["page_views"]
+
+    def send(count: int) -> None:
+        with StreamProducer(config, made.name) as producer:
+            producer.send_block(ClickStream(seed=1).block(0, count))
+
+    def recreated(made: Topic) -> bool:
+        broker.create(made)
+        return topic_ids(config, [made.name], missing="") not in ({made.name: ""}, before)
+
+    def recreate(point: str) -> None:  # a micro-batch is planned; then its topic is another one
+        if point == "before-compute" and (tmp_path / "0" / "offsets" / "1").exists():
+            broker.delete([made.name])
+            until(partial(recreated, made), "the new topic")
+            send(5000)
+
+    options = system.options(["--in", made.name, "--checkpoint", str(tmp_path)])
+    made_for = run._prepare(broker, system, options)
+
+    def same(timeout: float) -> None:
+        require(tmp_path, made_for(timeout))
+
+    send(1000)
+    before = topic_ids(config, [made.name])
+    started = system.start(Job(spark, broker, options, tmp_path, Calls(recreate), same))
+    started.running.process_all()
+    counted = started.shown().rows
+    send(1000)
+    with pytest.raises(CannotGoOn, match=r"reads: made for clicks.* came clicks.*\n"):
+        started.running.process_all()
+    assert started.shown().rows == counted
+    assert not (tmp_path / "0" / "commits" / "1").exists()

@@ -6,7 +6,9 @@ import errno
 import shlex
 import sqlite3
 from argparse import Namespace
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from py4j.protocol import Py4JError
@@ -20,7 +22,7 @@ from workbook.crashlab.lab import crash as run_and_kill
 from workbook.errors import SparkFailed, WorkbookError
 from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import EndOffsets
-from workbook.kafka.require import require_topic, topic_ids
+from workbook.kafka.require import ANSWER_S, require_topic, topic_ids
 from workbook.spark import checkpoints, cluster, session
 from workbook.spark.failures import query_failed
 from workbook.stack.addresses import kafka
@@ -45,8 +47,8 @@ def run(options: Namespace) -> None:
         with serving(options.metrics_port, system.name) as figures:
             with waiting_for("Looking for Kafka"):
                 broker = kafka("run")
-            _prepare(broker, system, options)
-            _run(broker, system, options, figures)
+            made_for = _prepare(broker, system, options)
+            _run(broker, system, options, figures, made_for)
     except KeyboardInterrupt:
         print("\nEnded.")
     except (PySparkException, Py4JError, sqlite3.OperationalError) as error:
@@ -63,8 +65,11 @@ def run(options: Namespace) -> None:
         raise query_failed(str(error)) from error
 
 
-def _prepare(broker: Broker, system: System, options: Namespace) -> None:
-    """Refuse what doesn't fit, then make the topics that are missing."""
+MadeFor = Callable[..., checkpoints.Identity]
+
+
+def _prepare(broker: Broker, system: System, options: Namespace) -> MadeFor:
+    """Refuse what doesn't fit, then make missing topics; return what a checkpoint is made for."""
     config, letters = broker.client_config(), letters_of(options)
     sources = system.sources(options)
     partitions = max(require_topic(config, source) for source in sources)
@@ -75,39 +80,54 @@ def _prepare(broker: Broker, system: System, options: Namespace) -> None:
             f"Expected a topic each for what is read, written and rejected, but got {names}: what "
             "is written would be read again. Choose other names for --in, --out, --dead-letters."
         )
+    made_for = partial(_identity, config, system, options, results)
     checkpoint = Path(options.checkpoint) if options.checkpoint else None
     if checkpoint:
         checkpoints.hold(checkpoint)
-        checkpoints.require(checkpoint, _identity(config, system, options, results))
+        checkpoints.require(checkpoint, made_for())
     system.check_topics(broker, options)
     if letters or results:
         broker.create(*letters, *results)
     if checkpoint:
-        checkpoints.record(checkpoint, _identity(config, system, options, results))
+        checkpoints.record(checkpoint, made_for())
+    return made_for
 
 
 def _identity(
-    config: dict[str, str], system: System, options: Namespace, results: list[Topic]
+    config: dict[str, str],
+    system: System,
+    options: Namespace,
+    results: list[Topic],
+    timeout: float = ANSWER_S,
 ) -> checkpoints.Identity:
     """Return what a checkpoint is made for: offsets mean nothing in another topic or pipeline."""
+    names = [topic.name for topic in results]
     return {
         "system": system.name,
         "version": system.version,
-        "reads": topic_ids(config, system.sources(options)),
-        "writes": topic_ids(config, [topic.name for topic in results], missing="isn't there"),
+        "reads": topic_ids(config, system.sources(options), timeout=timeout),
+        "writes": topic_ids(config, names, missing="isn't there", timeout=timeout),
         **system.remembers(options),
     }
 
 
-def _run(broker: Broker, system: System, options: Namespace, figures: Figures) -> None:
+def _run(
+    broker: Broker, system: System, options: Namespace, figures: Figures, made_for: MadeFor
+) -> None:
     config = broker.client_config()
     spark = session.spark_session(system.name)
     ending = Ending(options.seconds)  # after Spark, which has handlers of its own
     writes = Writes()
     try:
         checkpoint = _checkpoint(system, options)
+        if not options.checkpoint:
+            checkpoints.record(checkpoint, made_for())
+
+        def same(timeout: float) -> None:
+            checkpoints.require(checkpoint, made_for(timeout))
+
         with waiting_for("Starting the query (about five seconds)"):
-            started = system.start(Job(spark, broker, options, checkpoint, writes))
+            started = system.start(Job(spark, broker, options, checkpoint, writes, same))
         figures.progress = started.running.progress
         if started.store is not None:
             print(f"Ask its store meanwhile: {typed()} store {shlex.quote(str(started.store))}")

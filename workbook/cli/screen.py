@@ -153,7 +153,7 @@ def follow(started: Started, writes: Writes, ends: EndOffsets, ending: Ending) -
                 for rule in alerts.keys() - known:
                     line.show(f"Alert, {rule}: {alerts[rule]}", last=True)
                 known = {*alerts}
-            with waiting_for("Ending: the current micro-batch finishes first"):
+            with waiting_for(f"Ending: the micro-batch under way has {FINISH_S:.0f} s to finish"):
                 _finish(running, writes)
         finally:
             running.stop()

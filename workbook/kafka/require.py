@@ -80,17 +80,21 @@ def require_broker(config: Mapping[str, Any]) -> None:
 
 
 def topic_ids(
-    config: Mapping[str, Any], topics: Sequence[str], *, missing: str | None = None
+    config: Mapping[str, Any],
+    topics: Sequence[str],
+    *,
+    missing: str | None = None,
+    timeout: float = ANSWER_S,
 ) -> dict[str, str]:
     """Return the topics' ids, by one question: offsets mean nothing in a topic that was recreated.
 
-    Raises ``BrokerUnreachable``, and ``TopicMissing`` for a topic that isn't there, unless
-    ``missing`` is given in place of its id.
+    Raises ``BrokerUnreachable`` after ``timeout`` seconds, and ``TopicMissing`` for a topic that
+    isn't there, unless ``missing`` is given in place of its id.
     """
     if not topics:
         return {}
     client = admin(config)
-    asked = client.describe_topics(TopicCollection(list(topics)), request_timeout=ANSWER_S)
+    asked = client.describe_topics(TopicCollection(list(topics)), request_timeout=timeout)
     ids = {}
     for topic in topics:
         try:
@@ -103,7 +107,7 @@ def topic_ids(
                     raise
                 ids[topic] = missing
                 continue
-            raise unreachable(config, ANSWER_S) from failure
+            raise unreachable(config, timeout) from failure
     return ids
 
 

@@ -79,7 +79,7 @@ class Job:
     """A run of a system: on which Spark and broker, with which options, and its checkpoint.
 
     The options are filled in. ``at`` is called at the points of ``start_query``: the crash lab
-    kills there.
+    kills there. ``same`` is ``start_query``'s, too.
     """
 
     spark: SparkSession
@@ -87,6 +87,7 @@ class Job:
     options: Namespace
     checkpoint: Path
     at: OnPoint
+    same: Callable[[float], None] = lambda timeout: None
 
     @property
     def config(self) -> dict[str, str]:
@@ -113,7 +114,8 @@ class Job:
 
         every = f"{self.options.every or every_s} seconds"
         more["rejected"] = lambda: self._rejected.value
-        return start_query(rows, sinks, self.checkpoint, every=every, at=self.at, **more)
+        more |= {"every": every, "at": self.at, "same": self.same}
+        return start_query(rows, sinks, self.checkpoint, **more)
 
 
 @dataclass(frozen=True)

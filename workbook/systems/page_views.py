@@ -44,7 +44,7 @@ class PageViews(System):
     reads = "clicks"
     examples = (
         "run page_views --in clicks",
-        "run page_views --in clicks --out metrics --checkpoint state/page_views",
+        "run page_views --in clicks --out metrics --checkpoint state/metrics",
     )
     streams = (CLICKS,)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbook.errors import WorkbookError
 from workbook.systems.base import GeneratedStream, Job, Shown, Started, System
@@ -115,9 +115,9 @@ class Replicate(System):
         most = None if options.real_time else options.max_per_batch
         raw = kafka_stream(job.spark, job.broker, options.source, max_per_batch=most, headers=True)
         out = sink_options(job.broker, _out(options))
-        mode = {"real_time": COMMIT_EVERY} if options.real_time else {"at": job.at}
-        every = f"{options.every or EVERY_S} seconds"
-        running = start_copy(replicated(raw), out, job.checkpoint, every=every, **mode)
+        mode: dict[str, Any] = {"same": job.same, "every": f"{options.every or EVERY_S} seconds"}
+        mode |= {"real_time": COMMIT_EVERY} if options.real_time else {"at": job.at}
+        running = start_copy(replicated(raw), out, job.checkpoint, **mode)
         said = f"Copied into {_out(options)}; counted by: run ad_statistics --in {_out(options)}"
         return Started(running, [], lambda: Shown((), ()), lambda: [said])
 
