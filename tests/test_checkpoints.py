@@ -19,7 +19,7 @@ from labs import until
 from workbook.cli import run
 from workbook.errors import CannotGoOn, TopicMissing
 from workbook.kafka.broker import Broker
-from workbook.kafka.require import topic_ids
+from workbook.kafka.require import ABSENT, topic_ids
 from workbook.spark import checkpoints
 from workbook.spark.checkpoints import hold, record, release, require
 from workbook.streams.generators.clicks import ClickStream
@@ -108,7 +108,7 @@ def test_run_refuses_other_options_before_spark_starts(
     monkeypatch.setattr(
         run,
         "topic_ids",
-        lambda _, names, missing="", timeout=0: {n: ids.get(n, missing) for n in names},
+        lambda _, names, maybe, timeout=0: {n: ids.get(n, ABSENT) for n in (*names, *maybe)},
     )
     monkeypatch.setattr(run, "require_topic", lambda config, topic: 1)
     monkeypatch.setattr(Broker, "create", lambda *topics: None)
@@ -165,9 +165,9 @@ def test_a_topic_is_known_by_its_id(broker: Broker, topic: Callable[..., Topic])
     nowhere = f"missing-{secrets.token_hex(4)}"
     with pytest.raises(TopicMissing):
         topic_ids(config, [made.name, nowhere])
-    assert topic_ids(config, [made.name, nowhere], missing="-") == {
+    assert topic_ids(config, [made.name], maybe=[nowhere]) == {
         made.name: ids[made.name],
-        nowhere: "-",
+        nowhere: ABSENT,
     }
 
 
@@ -182,7 +182,7 @@ def test_a_topic_recreated_under_a_running_query_ends_it_before_a_wrong_count(
 
     def recreated(made: Topic) -> bool:
         broker.create(made)
-        return topic_ids(config, [made.name], missing="") not in ({made.name: ""}, before)
+        return topic_ids(config, [], maybe=[made.name]) not in ({made.name: ABSENT}, before)
 
     def recreate(point: str) -> None:  # a micro-batch is planned; then its topic is another one
         if point == "before-compute" and (tmp_path / "0" / "offsets" / "1").exists():

@@ -101,12 +101,13 @@ def _identity(
     timeout: float = ANSWER_S,
 ) -> checkpoints.Identity:
     """Return what a checkpoint is made for: offsets mean nothing in another topic or pipeline."""
-    names = [topic.name for topic in results]
+    reads, writes = system.sources(options), [topic.name for topic in results]
+    ids = topic_ids(config, reads, maybe=writes, timeout=timeout)
     return {
         "system": system.name,
         "version": system.version,
-        "reads": topic_ids(config, system.sources(options), timeout=timeout),
-        "writes": topic_ids(config, names, missing="isn't there", timeout=timeout),
+        "reads": {topic: ids[topic] for topic in reads},
+        "writes": {topic: ids[topic] for topic in writes},
         **system.remembers(options),
     }
 

@@ -22,6 +22,7 @@ ANSWER_S = 6.0
 PATIENCE_S = 60.0
 """Seconds for which a running loop or query retries a silent broker."""
 
+ABSENT = "isn't there"
 UNKNOWN = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC}
 DAY_MS, MEGABYTE = 86_400_000, 1_048_588
 """Kafka's defaults of ``delete.retention.ms`` and ``max.message.bytes``."""
@@ -83,29 +84,27 @@ def topic_ids(
     config: Mapping[str, Any],
     topics: Sequence[str],
     *,
-    missing: str | None = None,
+    maybe: Sequence[str] = (),
     timeout: float = ANSWER_S,
 ) -> dict[str, str]:
     """Return the topics' ids, by one question: offsets mean nothing in a topic that was recreated.
 
-    Raises ``BrokerUnreachable`` after ``timeout`` seconds, and ``TopicMissing`` for a topic that
-    isn't there, unless ``missing`` is given in place of its id.
+    Those of ``maybe`` are asked for, too; one that isn't there has ``ABSENT`` in place of its id.
+    Raises ``TopicMissing`` for any other, ``BrokerUnreachable`` after ``timeout`` seconds.
     """
-    if not topics:
-        return {}
-    client = admin(config)
-    asked = client.describe_topics(TopicCollection(list(topics)), request_timeout=timeout)
+    client, named = admin(config), [*topics, *maybe]
+    asked = client.describe_topics(TopicCollection(named), request_timeout=timeout)
     ids = {}
-    for topic in topics:
+    for topic in named:
         try:
             ids[topic] = str(asked[topic].result().topic_id)
         except KafkaException as failure:
             try:
                 require_topic(config, topic)
             except TopicMissing:
-                if missing is None:
+                if topic not in maybe:
                     raise
-                ids[topic] = missing
+                ids[topic] = ABSENT
                 continue
             raise unreachable(config, timeout) from failure
     return ids
