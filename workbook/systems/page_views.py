@@ -14,6 +14,8 @@ from workbook.topics import Topic
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from workbook.kafka.broker import Broker
+
 LATENESS = "5 seconds"
 PAGES = "views of each page instead"
 EVERY_S = 2
@@ -70,6 +72,14 @@ class PageViews(System):
                 "views of each page since the beginning, where no click is too late. Name a topic "
                 f"by --out, or leave {given} out."
             )
+
+    def check_topics(self, broker: Broker, options: Namespace) -> None:
+        """Refuse to count a topic that was cut over the seconds of a former run."""
+        from workbook.systems.preflight import require_uncut
+
+        if options.out:
+            config = broker.client_config()
+            require_uncut(config, options.source, options.out, options.checkpoint)
 
     def remembers(self, options: Namespace) -> Mapping[str, Any]:
         """Return what is counted, with the options that decide it."""

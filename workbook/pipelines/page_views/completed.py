@@ -12,10 +12,10 @@ it can go to the dead letters.
 from __future__ import annotations
 
 import secrets
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from time import monotonic_ns
 from typing import Any
 
 import polars as pl
@@ -196,7 +196,7 @@ def complete(
     behind: int,
     by_partition: bool,
     run: int = 0,
-    tick: Callable[[], int] = lambda: time.monotonic_ns() // 1_000_000,
+    tick: Callable[[], int] = lambda: monotonic_ns() // 1_000_000,
 ) -> pl.DataFrame:
     """Process one micro-batch: change the state by the new records, and return the output.
 
