@@ -135,6 +135,8 @@ def test_a_query_with_nothing_new_waits_for_records() -> None:
     progress.follow(ID)
     progress.onQueryIdle(SimpleNamespace(id=ID))
     assert str(progress) == "waiting for records"
+    progress.take(batch(0, 0, 7, 7))
+    assert str(progress).endswith(" messages/s, lag 5"), "those of a partition not yet read"
 
 
 def test_rates_and_samples_go_on_after_the_clock_was_a_day_ahead() -> None:

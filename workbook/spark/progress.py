@@ -112,9 +112,9 @@ class Progress(StreamingQueryListener):
 
     def __str__(self) -> str:
         pace = f"waiting for the first micro-batch, for {self._clock() - self._began:.0f} s"
-        if self._idle:
+        if not self.messages and not self.lag and (self._idle or self.batches):
             pace = "waiting for records"
-        if self.batches:
+        elif self.batches:
             lag = "" if self.lag is None else f"{self.lag:,}"
             unsure = "?" if self.silent or not lag else ""
             late = self.delay[1] if self.delay else math.inf

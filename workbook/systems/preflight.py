@@ -51,7 +51,7 @@ def require_tombstones(config: dict[str, str], topic: str, checkpoint: str | Non
     if known is None or kept is None:
         return
     (ends, planned), now = known, int(time.time() * 1000)
-    if now - planned <= kept:
+    if 0 <= now - planned <= kept:
         return
     first = first_since(config, topic, now - kept)
     if any(first.get(number, end) > end for number, end in ends.items()):
