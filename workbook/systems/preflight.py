@@ -65,7 +65,7 @@ def require_tombstones(config: dict[str, str], topic: str, checkpoint: str | Non
 
 
 def require_uncut(config: dict[str, str], source: str, out: str, checkpoint: str | None) -> None:
-    """Refuse to count a topic anew over right counts, if its first records are deleted.
+    """Refuse to count a topic again over right counts, if its first records are deleted.
 
     Into a topic of its own its first seconds may be counted in part, which is said.
     """

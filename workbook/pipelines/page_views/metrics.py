@@ -75,16 +75,16 @@ class Completed:
 
 @dataclass
 class Seconds:
-    """The open second of each partition: all the state that the loops have.
-
-    ``is_cut`` says, by topic, partition and offset of the first record that is read, whether
-    records of the same second may be missing before it.
-    """
+    """The open second of each partition: all the state that the loops have."""
 
     open: dict[int, tuple[int, list[int]]] = field(default_factory=dict)
-    is_cut: Callable[[str, int, int], bool] = lambda topic, partition, offset: False
-    _cut: dict[int, int] = field(default_factory=dict)
+    _cut: dict[int, int | None] = field(default_factory=dict)
     _next: dict[int, int] = field(default_factory=dict)
+
+    def begin(self, partition: int, is_cut: Callable[[], bool]) -> None:
+        """Note with a partition's first record whether those before it may be missing."""
+        if partition not in self._cut:
+            self._cut[partition] = None if is_cut() else -1  # None: the first click's second
 
     def step(self, click: Click, topic: str, partition: int, offset: int) -> Completed | None:
         """Count a click; the completed second, if this click is the first one of a new second.
@@ -92,8 +92,9 @@ class Seconds:
         Raises ``Rejected`` for a page view of an earlier second: where that was emitted already,
         a count of one must not replace it. So it does for one of a second that may be cut.
         """
-        if partition not in self._next and self.is_cut(topic, partition, offset):
-            self._cut[partition] = click.epoch_second
+        cut = self._cut.get(partition, -1)
+        if cut is None:
+            cut = self._cut[partition] = click.epoch_second
         if offset < self._next.get(partition, 0):
             # Its group was recreated, as after an outage: we are back at the last commit, which is
             # where a second begins. We read again what we had counted after it.
@@ -101,7 +102,7 @@ class Seconds:
         self._next[partition] = offset + 1
         if click.click_type is not ClickType.PAGE:
             return None
-        if click.epoch_second <= self._cut.get(partition, -1):
+        if click.epoch_second <= cut:
             raise Rejected(CUT)
         second, ids = self.open.setdefault(partition, (click.epoch_second, []))
         if click.epoch_second < second:
@@ -119,16 +120,16 @@ class Seconds:
                 known.pop(place.partition, None)
 
 
-def is_cut(reader: Any, topic: str, partition: int, offset: int) -> bool:
-    """Return whether the reader has lost, or left out, records right before its first one.
+def is_cut(reader: Any, first: Message) -> bool:
+    """Return whether the reader has lost, or left out, records right before the first one it reads.
 
     A commit is where a second begins, but retention may have passed it. Without a commit only the
     partition's very first record is a beginning.
     """
-    place = TopicPartition(topic, partition)
+    place = TopicPartition(str(first.topic()), first.partition() or 0)
     [known] = reader.committed([place], timeout=PATIENCE_S)
     if known.offset < 0:
-        return offset > 0
+        return (first.offset() or 0) > 0
     return bool(known.offset < reader.get_watermark_offsets(place, timeout=PATIENCE_S)[0])
 
 
@@ -146,7 +147,7 @@ def completed(
     click, late clicks, those too far ahead and those of a first second that may be cut. Errors of
     the reader pass through.
     """
-    seconds = Seconds(is_cut=partial(is_cut, reader))
+    seconds = Seconds()
     # The next reader of a partition counts its open second from the first record on. If the
     # partition comes back, what we remember of that second would be emitted as if it were all.
     reader.when_gone(seconds.forget)
@@ -157,6 +158,7 @@ def completed(
         polled(message)
         if message is None:
             continue
+        seconds.begin(message.partition(), partial(is_cut, reader, message))
         try:
             arrival = message.timestamp()[1]
             click = Click.from_json(message.value(), arrival, int(time.time() * 1000))
