@@ -338,7 +338,7 @@ def test_counts_by_partition_come_with_their_events_and_late_actions_are_no_page
     known = {p: Clock(YESTERDAY + 60_000) for p in (0, 1)}
     state = empty(TABLES)
     state["clocks"].replace(clock_table(known))
-    step = partial(complete, state, behind=0, by_partition=True)
+    step = partial(complete, state, behind=0, by_partition=True, run=1, tick=lambda: NOW)
     told = step(grouped)
     done = told.filter(pl.col("kind") == COMPLETE).sort("partition")
     assert done["partition"].to_list() == [0, 1]

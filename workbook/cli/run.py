@@ -22,15 +22,15 @@ from workbook.crashlab.lab import crash as run_and_kill
 from workbook.errors import SparkFailed, WorkbookError
 from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import EndOffsets
-from workbook.kafka.require import ANSWER_S, require_topic, topic_ids
+from workbook.kafka.require import require_topic, topic_ids
 from workbook.spark import checkpoints, cluster, session
+from workbook.spark.checkpoints import Identity
 from workbook.spark.failures import query_failed
 from workbook.stack.addresses import kafka
 from workbook.stack.jars import prefetch
 from workbook.systems import SYSTEMS
 from workbook.systems.base import Job, System, fill_in, letters_of
 from workbook.systems.preflight import require_folder
-from workbook.topics import Topic
 
 
 def run(options: Namespace) -> None:
@@ -47,8 +47,7 @@ def run(options: Namespace) -> None:
         with serving(options.metrics_port, system.name) as figures:
             with waiting_for("Looking for Kafka"):
                 broker = kafka("run")
-            made_for = _prepare(broker, system, options)
-            _run(broker, system, options, figures, made_for)
+            _run(broker, system, options, figures)
     except KeyboardInterrupt:
         print("\nEnded.")
     except (PySparkException, Py4JError, sqlite3.OperationalError) as error:
@@ -65,10 +64,7 @@ def run(options: Namespace) -> None:
         raise query_failed(str(error)) from error
 
 
-MadeFor = Callable[..., checkpoints.Identity]
-
-
-def _prepare(broker: Broker, system: System, options: Namespace) -> MadeFor:
+def _prepare(broker: Broker, system: System, options: Namespace) -> Callable[..., Identity]:
     """Refuse what doesn't fit, then make missing topics; return what a checkpoint is made for."""
     config, letters = broker.client_config(), letters_of(options)
     sources = system.sources(options)
@@ -80,7 +76,7 @@ def _prepare(broker: Broker, system: System, options: Namespace) -> MadeFor:
             f"Expected a topic each for what is read, written and rejected, but got {names}: what "
             "is written would be read again. Choose other names for --in, --out, --dead-letters."
         )
-    made_for = partial(_identity, config, system, options, results)
+    made_for = partial(_identity, config, system, options, [topic.name for topic in results])
     checkpoint = Path(options.checkpoint) if options.checkpoint else None
     if checkpoint:
         checkpoints.hold(checkpoint)
@@ -94,15 +90,10 @@ def _prepare(broker: Broker, system: System, options: Namespace) -> MadeFor:
 
 
 def _identity(
-    config: dict[str, str],
-    system: System,
-    options: Namespace,
-    results: list[Topic],
-    timeout: float = ANSWER_S,
-) -> checkpoints.Identity:
+    config: dict[str, str], system: System, options: Namespace, writes: list[str], *timeout: float
+) -> Identity:
     """Return what a checkpoint is made for: offsets mean nothing in another topic or pipeline."""
-    reads, writes = system.sources(options), [topic.name for topic in results]
-    ids = topic_ids(config, reads, maybe=writes, timeout=timeout)
+    ids = topic_ids(config, reads := system.sources(options), writes, *timeout)
     return {
         "system": system.name,
         "version": system.version,
@@ -112,27 +103,25 @@ def _identity(
     }
 
 
-def _run(
-    broker: Broker, system: System, options: Namespace, figures: Figures, made_for: MadeFor
-) -> None:
-    config = broker.client_config()
+def _run(broker: Broker, system: System, options: Namespace, figures: Figures) -> None:
+    made_for, config = _prepare(broker, system, options), broker.client_config()
     spark = session.spark_session(system.name)
     ending = Ending(options.seconds)  # after Spark, which has handlers of its own
-    writes = Writes()
     try:
         checkpoint = _checkpoint(system, options)
         if not options.checkpoint:
             checkpoints.record(checkpoint, made_for())
-
-        def same(timeout: float) -> None:
-            checkpoints.require(checkpoint, made_for(timeout))
-
+        writes = Writes(lambda timeout: checkpoints.require(checkpoint, made_for(timeout)))
         with waiting_for("Starting the query (about five seconds)"):
-            started = system.start(Job(spark, broker, options, checkpoint, writes, same))
+            started = system.start(Job(spark, broker, options, checkpoint, writes))
         figures.progress = started.running.progress
         if started.store is not None:
             print(f"Ask its store meanwhile: {typed()} store {shlex.quote(str(started.store))}")
-        follow(started, writes, EndOffsets(config, *system.sources(options)), ending)
+        try:
+            follow(started, writes, EndOffsets(config, *system.sources(options)), ending)
+        except PySparkException:
+            writes.ask()  # Spark's own words for another topic are others
+            raise
         read = " and ".join(system.sources(options))
         print(f"Ended: {started.running.progress.messages:,} messages read from {read}.")
         print("\n".join(map(plain, started.summary())))

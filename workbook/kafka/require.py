@@ -83,7 +83,6 @@ def require_broker(config: Mapping[str, Any]) -> None:
 def topic_ids(
     config: Mapping[str, Any],
     topics: Sequence[str],
-    *,
     maybe: Sequence[str] = (),
     timeout: float = ANSWER_S,
 ) -> dict[str, str]:
@@ -116,9 +115,8 @@ def topic_ids(
 def require_compacted(config: Mapping[str, Any], topic: str) -> None:
     """Raise ``WorkbookError`` unless the topic keeps each key's latest record for good.
 
-    Where the broker doesn't let us ask, it's taken for granted. Raises ``TopicMissing`` as ever.
+    Where there's none yet, or the broker doesn't let us ask, it's taken for granted.
     """
-    require_topic(config, topic)
     policy = _settings(config, topic).get("cleanup.policy", "compact")
     if policy != "compact":
         raise WorkbookError(
@@ -147,14 +145,14 @@ def largest_record(config: Mapping[str, Any], topic: str) -> int:
 
 
 def _settings(config: Mapping[str, Any], topic: str) -> dict[str, str]:
-    """Return a topic's settings; none where the broker doesn't let us ask."""
+    """Return a topic's settings; none where there's no topic, or the broker doesn't let us ask."""
     resource = ConfigResource(ResourceType.TOPIC, topic)
     client = admin(config)
     [found] = client.describe_configs([resource], request_timeout=ANSWER_S).values()
     try:
         return {name: each.value for name, each in found.result().items()}
     except KafkaException as failure:
-        if failure.args[0].code() != KafkaError.TOPIC_AUTHORIZATION_FAILED:
+        if failure.args[0].code() not in (KafkaError.TOPIC_AUTHORIZATION_FAILED, *UNKNOWN):
             raise
         return {}
 

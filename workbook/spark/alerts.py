@@ -128,9 +128,8 @@ def clock_is_ahead(samples: Sequence[Sample]) -> str:
     at = datetime.fromtimestamp(last.time + ahead, UTC)
     return (
         f"Results are complete up to {at:%Y-%m-%d %H:%M:%S} UTC, {ahead:,.0f} s ahead of this "
-        "machine's clock, and every event before that time is late. If the machine's clock is "
-        "behind, set it; if it was ahead when these events arrived, set it and use a new folder "
-        "for --checkpoint (and a new topic for --out)."
+        "machine's clock, and each event before that is late. Set the clock; if it was ahead "
+        "before, also use a new folder for --checkpoint (and a new topic for --out)."
     )
 
 

@@ -238,14 +238,13 @@ class Progress(StreamingQueryListener):
         with self._lock:
             if not self._query:
                 self._early.append((query, then))
-            if str(query) != self._query:
-                return
-            try:
-                then()
-            except Exception as error:
-                if self._failed != repr(error):  # once, not with each micro-batch
-                    self._failed = repr(error)
-                    traceback.print_exc()
+            elif str(query) == self._query:
+                try:
+                    then()
+                except Exception as error:
+                    if self._failed != repr(error):  # once, not with each micro-batch
+                        self._failed = repr(error)
+                        traceback.print_exc()
 
 
 def _figures(batch: Any) -> Iterator[Figure]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -18,7 +17,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 
 from workbook.errors import BrokerUnreachable, QueryEnded
-from workbook.kafka.require import ANSWER_S, PATIENCE_S
 from workbook.spark import checkpoints, cluster
 from workbook.spark.failures import failure_of
 from workbook.spark.progress import Progress, Tells
@@ -29,12 +27,6 @@ _SILENCE = (
     *("BrokerUnreachable", "TimeoutException", "DisconnectException", "NetworkException"),
     "Timeout expired",
 )
-
-Same = Callable[[float], None]
-"""Raises if a topic isn't the one that the query began with; waits this long for the broker (s)."""
-
-SAME_S = 3.0
-"""Seconds between two questions whether the topics are the same, while no micro-batch asks."""
 
 Again = Callable[[str], "DataFrame | None"]
 """What to continue a failed query with, by the text of its failure; None if it must end."""
@@ -105,7 +97,6 @@ def start_query(
     again: Again | None = None,
     rejected: Callable[[], Mapping[str, int]] = dict,
     ends: bool = False,
-    same: Same = lambda timeout: None,
 ) -> Running:
     """Start a query that writes each micro-batch of ``rows`` to each of the sinks, in order.
 
@@ -117,9 +108,7 @@ def start_query(
     each sink, and ``before-checkpoint``. When the query fails, ``again`` gets the failure's text;
     the query then continues with the rows that ``again`` returns, or ends if these are None.
     ``rejected`` returns the dead letters since the start, by reason, for the query's progress.
-    With ``ends`` the query reads what its topics hold now, and ends. ``same`` is asked once a
-    micro-batch's rows have been read: what a topic recreated by then has given is never written by
-    the driver's sinks, nor called done.
+    With ``ends`` the query reads what its topics hold now, and ends.
 
     After a crash Spark runs the unfinished micro-batch again, so a sink writes each row at least
     once. A sink that records the batch in the same transaction as its rows writes it exactly once.
@@ -137,8 +126,6 @@ def start_query(
         passes("before-compute")
         context = frame.sparkSession.sparkContext
         batch = Batch(context.getLocalProperty("sql.streaming.queryId") or "", number)
-        if first:  # they write what is read at once
-            same(PATIENCE_S)
         for sink in first:
             passes(f"before-{sink.kind}")
             frame = sink.through(frame, batch)
@@ -146,13 +133,11 @@ def start_query(
         # Compute every row in either case: a stateful query needs all its partitions to be read.
         if then:
             table = frame.toArrow()
-            same(PATIENCE_S)
             for writer in then:
                 passes(f"before-{writer.kind}")
                 writer.write(table, batch)
         else:
             frame.write.format("noop").mode("overwrite").save()
-            same(PATIENCE_S)
         passes("before-checkpoint")
 
     def begin(frame: DataFrame, checkpoint: Path) -> StreamingQuery:
@@ -163,7 +148,7 @@ def start_query(
             return _start(stream, checkpoint, **trigger)
 
     progress = Progress(*sinks, rejected=rejected)
-    return _running(rows, begin, checkpoint, progress, again, same)
+    return _running(rows, begin, checkpoint, progress, again)
 
 
 def start_copy(
@@ -174,7 +159,6 @@ def start_copy(
     every: str = "0 seconds",
     real_time: str | None = None,
     at: OnPoint | None = None,
-    same: Same = lambda timeout: None,
 ) -> Running:
     """Start a query without state that appends ``rows`` (key, value, headers) to a topic.
 
@@ -193,7 +177,7 @@ def start_copy(
         stream = frame.writeStream.format("kafka").outputMode("update").options(**options)
         return _start(stream, checkpoint, **trigger)
 
-    return _running(rows, begin, checkpoint, Progress(), None, same)
+    return _running(rows, begin, checkpoint, Progress(), None)
 
 
 def _start(stream: DataStreamWriter, checkpoint: Path, **trigger: Any) -> StreamingQuery:
@@ -206,7 +190,6 @@ def _running(
     checkpoint: Path,
     progress: Progress,
     again: Again | None,
-    same: Same,
 ) -> Running:
     """Start a query that nobody else runs; ``begin`` starts it on rows and a checkpoint folder."""
     cluster.require_reachable(checkpoint)
@@ -222,7 +205,7 @@ def _running(
         rows.sparkSession.streams.removeListener(progress)
         checkpoints.release(lock)
         raise
-    running = Running(query, rows.sparkSession, lock, progress, same)
+    running = Running(query, rows.sparkSession, lock, progress)
     if again is not None:
         running.again = lambda text: (
             None if (frame := again(text)) is None else begin(frame, checkpoint)
@@ -241,15 +224,9 @@ class Running:
     by_folder: ClassVar[dict[Path, Running]] = {}
 
     def __init__(
-        self,
-        query: StreamingQuery,
-        spark: SparkSession,
-        lock: TextIO,
-        progress: Progress,
-        same: Same = lambda timeout: None,
+        self, query: StreamingQuery, spark: SparkSession, lock: TextIO, progress: Progress
     ) -> None:
         self.query, self.progress = query, progress
-        self._same, self._due = same, time.monotonic() + SAME_S
         self._spark, self._lock = spark, lock
         self.again: Callable[[str], StreamingQuery | None] = lambda text: None
         self._stopped = False
@@ -267,24 +244,10 @@ class Running:
         """Raise the query's error if it failed: ``BrokerUnreachable`` for a silent broker.
 
         If ``again`` knows how to continue after a failure, the query is started again instead.
-        Every ``SAME_S`` it also asks whether the topics are the same.
         """
         failure = failure_of(self.query)
         if failure:
             self._mend(failure)
-        elif not (self._stopped or self.progress.silent) and time.monotonic() > self._due:
-            self._require_same()
-
-    def _require_same(self) -> None:
-        """Stop and raise if a topic isn't the one that the query began with."""
-        try:
-            self._same(ANSWER_S)
-        except BrokerUnreachable:  # the query itself waits for it
-            pass
-        except BaseException:
-            self.stop()
-            raise
-        self._due = time.monotonic() + SAME_S
 
     def _mend(self, failure: BaseException) -> None:
         """Start the query again if that helps, else stop and raise the failure."""
@@ -294,7 +257,6 @@ class Running:
             self.stop()
             raise
         if query is None:
-            self._require_same()  # Spark's own words for that are others, if it notices at all
             self.stop()
             raise _named(failure) from failure
         self.query = query

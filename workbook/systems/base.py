@@ -79,7 +79,7 @@ class Job:
     """A run of a system: on which Spark and broker, with which options, and its checkpoint.
 
     The options are filled in. ``at`` is called at the points of ``start_query``: the crash lab
-    kills there. ``same`` is ``start_query``'s, too.
+    kills there.
     """
 
     spark: SparkSession
@@ -87,7 +87,6 @@ class Job:
     options: Namespace
     checkpoint: Path
     at: OnPoint
-    same: Callable[[float], None] = lambda timeout: None
 
     @property
     def config(self) -> dict[str, str]:
@@ -114,8 +113,7 @@ class Job:
 
         every = f"{self.options.every or every_s} seconds"
         more["rejected"] = lambda: self._rejected.value
-        more |= {"every": every, "at": self.at, "same": self.same}
-        return start_query(rows, sinks, self.checkpoint, **more)
+        return start_query(rows, sinks, self.checkpoint, every=every, at=self.at, **more)
 
 
 @dataclass(frozen=True)
@@ -210,12 +208,15 @@ class TableSystem(System):
 
     def check_topics(self, broker: Broker, options: Namespace) -> None:
         """Refuse a checkpoint or a result topic that would make more or less than the table."""
-        from workbook.systems.preflight import require_tombstones, require_whole
+        from workbook.kafka.require import require_compacted
+        from workbook.systems.preflight import require_empty, require_tombstones
 
         config = broker.client_config()
         require_tombstones(config, options.source, options.checkpoint)
         if options.out:
-            require_whole(config, options.out, options.checkpoint)
+            require_compacted(config, options.out)
+            why = "rows that are deleted by now would stay in there"
+            require_empty(config, options.out, options.checkpoint, why)
 
 
 def fill_in(options: Namespace) -> Namespace:

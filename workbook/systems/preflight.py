@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 import time
-from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
@@ -64,59 +63,22 @@ def require_tombstones(config: dict[str, str], topic: str, checkpoint: str | Non
         )
 
 
-def require_uncut(config: dict[str, str], source: str, out: str, checkpoint: str | None) -> None:
-    """Refuse to count a topic again over right counts, if its first records are deleted.
-
-    Into a topic of its own its first seconds may be counted in part, which is said.
-    """
+def require_empty(config: dict[str, str], out: str, checkpoint: str | None, why: str) -> None:
+    """Refuse a result topic that a former run has filled, unless its checkpoint has begun."""
     from workbook.kafka.offsets import partition_offsets
-
-    if _begun(checkpoint):
-        return
-    cut = [f"{at.partition}" for at in partition_offsets(config, source) if at.begin]
-    if cut and (held := _held(config, out)):
-        raise CannotGoOn(
-            f"Expected all records of {source} to be there, since the checkpoint is a new one and "
-            f"{out} has {held:,} records of a former run, but the first ones of partition "
-            f"{', '.join(cut)} are deleted: smaller counts would replace right ones. Use the "
-            "--checkpoint of that run, or another topic for --out."
-        )
-    if cut:
-        print(
-            f"The first records of {source}, partition {', '.join(cut)}, are deleted: the first "
-            "seconds may be counted in part."
-        )
-
-
-def require_whole(config: dict[str, str], out: str, checkpoint: str | None) -> None:
-    """Refuse a result topic that would not be the whole table, or more than that."""
-    from workbook.kafka.require import require_compacted
-
-    held = _held(config, out)
-    with suppress(TopicMissing):
-        require_compacted(config, out)
-    if held and not _begun(checkpoint):
-        raise CannotGoOn(
-            f"Expected {out} to be empty, since the checkpoint is a new one, but it has {held:,} "
-            "records of a former run: rows that are deleted by now would stay in there. Use the "
-            "--checkpoint of that run, or another topic for --out."
-        )
-
-
-def _begun(checkpoint: str | None) -> bool:
     from workbook.spark import checkpoints
 
-    return checkpoint is not None and checkpoints.begun(Path(checkpoint))
-
-
-def _held(config: dict[str, str], topic: str) -> int:
-    """Return the number of records of a topic, 0 for one that isn't there."""
-    from workbook.kafka.offsets import partition_offsets
-
+    begun = checkpoint is not None and checkpoints.begun(Path(checkpoint))
     try:
-        return sum(at.end - at.begin for at in partition_offsets(config, topic))
+        held = sum(o.end - o.begin for o in partition_offsets(config, out))
     except TopicMissing:
-        return 0
+        held = 0
+    if held and not begun:
+        raise CannotGoOn(
+            f"Expected {out} to be empty, since the checkpoint is a new one, but it has {held:,} "
+            f"records of a former run: {why}. Use the --checkpoint of that run, or another topic "
+            "for --out."
+        )
 
 
 def _unwritable(folder: Path) -> str:

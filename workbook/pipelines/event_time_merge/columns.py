@@ -62,18 +62,12 @@ class Idle:
     """When a topic without new records holds nobody back: ``timeout`` ms after its last good one.
 
     By a clock that nobody sets, ``now`` (ms), when a micro-batch is computed. Nothing counts as
-    idle before a ``run`` of the query has looked at it for so long, on one machine: another one has
-    another clock.
+    idle before a ``run`` of the query has looked at it for so long on this machine.
     """
 
     timeout: int
     run: int = field(default_factory=lambda: secrets.randbits(62))
     now: Callable[[], int] = lambda: time.monotonic_ns() // 1_000_000
-
-    @property
-    def here(self) -> int:
-        """Return the number of the run on this machine."""
-        return self.run ^ crc32(node().encode())
 
     def past(self, came: int | None, began: int) -> bool:
         """Return whether a topic is idle whose last record came at ``came``, None if none has."""
@@ -144,8 +138,9 @@ def _clock(
 ) -> dict[str, Any]:
     """Return the clock's row, moved by the new messages."""
     clock: dict[str, Any] = {**dict.fromkeys(_CLOCK), **dict.fromkeys(SUMS, 0), **known}
-    if idle is not None and clock["run"] != idle.here:
-        clock |= {**dict.fromkeys(_CAME), "run": idle.here, "began": idle.now()}
+    here = idle and idle.run ^ crc32(node().encode())  # another machine has another clock
+    if idle is not None and clock["run"] != here:
+        clock |= {**dict.fromkeys(_CAME), "run": here, "began": idle.now()}
     for number, topic in enumerate(topics):
         of_topic = batch.filter(pl.col("topic") == topic)
         clock[f"newest_{number}"] = _known(

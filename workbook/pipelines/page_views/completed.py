@@ -51,6 +51,7 @@ IDLE_MS = 10_000
 ASKED_MS = 5_000
 """The time between two micro-batches counts as idle up to this: an outage is no idleness."""
 
+Tick = Callable[[], int]
 UNKNOWN = -1
 """The time of a clock that nothing has set yet."""
 
@@ -85,8 +86,8 @@ def completed_views(
     fields = (*FIELDS, *(["event_id"] if with_events else []))
     make = packing(1, partial(per_second, with_events=with_events))
     packs = parse(raw, dead_letters, fields, Then(make, PACKED))
-    run = secrets.randbits(62)
-    step = partial(complete, behind=behind, by_partition=by_partition, run=run)
+    run: dict[str, Any] = {"run": secrets.randbits(62), "tick": lambda: monotonic_ns() // 1_000_000}
+    step = partial(complete, behind=behind, by_partition=by_partition, **run)
     seconds = stateful(packs, step, TABLES, 1, lambda state, now: step(state, nothing_came(now)))
     result = StructType.fromDDL(RESULT)
     assert isinstance(result, StructType)
@@ -190,13 +191,7 @@ _OPEN = ["second", "partition", "views", "event_ids"]
 
 
 def complete(
-    state: State,
-    batch: pl.DataFrame,
-    *,
-    behind: int,
-    by_partition: bool,
-    run: int = 0,
-    tick: Callable[[], int] = lambda: monotonic_ns() // 1_000_000,
+    state: State, batch: pl.DataFrame, *, behind: int, by_partition: bool, run: int, tick: Tick
 ) -> pl.DataFrame:
     """Process one micro-batch: change the state by the new records, and return the output.
 

@@ -78,13 +78,9 @@ class Seconds:
     """The open second of each partition: all the state that the loops have."""
 
     open: dict[int, tuple[int, list[int]]] = field(default_factory=dict)
-    _cut: dict[int, int | None] = field(default_factory=dict)
+    cut: dict[int, int | None] = field(default_factory=dict)
+    """By partition a second that may be cut: -1 for none, None for that of the first click."""
     _next: dict[int, int] = field(default_factory=dict)
-
-    def begin(self, partition: int, is_cut: Callable[[], bool]) -> None:
-        """Note with a partition's first record whether those before it may be missing."""
-        if partition not in self._cut:
-            self._cut[partition] = None if is_cut() else -1  # None: the first click's second
 
     def step(self, click: Click, topic: str, partition: int, offset: int) -> Completed | None:
         """Count a click; the completed second, if this click is the first one of a new second.
@@ -92,9 +88,9 @@ class Seconds:
         Raises ``Rejected`` for a page view of an earlier second: where that was emitted already,
         a count of one must not replace it. So it does for one of a second that may be cut.
         """
-        cut = self._cut.get(partition, -1)
+        cut = self.cut.get(partition, -1)
         if cut is None:
-            cut = self._cut[partition] = click.epoch_second
+            cut = self.cut[partition] = click.epoch_second
         if offset < self._next.get(partition, 0):
             # Its group was recreated, as after an outage: we are back at the last commit, which is
             # where a second begins. We read again what we had counted after it.
@@ -116,15 +112,14 @@ class Seconds:
     def forget(self, partitions: Sequence[TopicPartition]) -> None:
         """Forget partitions that another reader has now; it begins their open second at 0."""
         for place in partitions:
-            for known in (self.open, self._cut, self._next):
-                known.pop(place.partition, None)
+            self.open.pop(place.partition, None)
+            self.cut.pop(place.partition, None)
 
 
 def is_cut(reader: Any, first: Message) -> bool:
-    """Return whether the reader has lost, or left out, records right before the first one it reads.
+    """Return whether records before the first one that is read may be missing.
 
-    A commit is where a second begins, but retention may have passed it. Without a commit only the
-    partition's very first record is a beginning.
+    A commit is where a second begins, but retention may have passed it.
     """
     place = TopicPartition(str(first.topic()), first.partition() or 0)
     [known] = reader.committed([place], timeout=PATIENCE_S)
@@ -158,7 +153,8 @@ def completed(
         polled(message)
         if message is None:
             continue
-        seconds.begin(message.partition(), partial(is_cut, reader, message))
+        if message.partition() not in seconds.cut:
+            seconds.cut[message.partition()] = None if is_cut(reader, message) else -1
         try:
             arrival = message.timestamp()[1]
             click = Click.from_json(message.value(), arrival, int(time.time() * 1000))
