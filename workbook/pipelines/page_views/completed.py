@@ -86,8 +86,8 @@ def completed_views(
     fields = (*FIELDS, *(["event_id"] if with_events else []))
     make = packing(1, partial(per_second, with_events=with_events))
     packs = parse(raw, dead_letters, fields, Then(make, PACKED))
-    run: dict[str, Any] = {"run": secrets.randbits(62), "tick": lambda: monotonic_ns() // 1_000_000}
-    step = partial(complete, behind=behind, by_partition=by_partition, **run)
+    run, tick = secrets.randbits(62), lambda: monotonic_ns() // 1_000_000
+    step = partial(complete, behind=behind, by_partition=by_partition, run=run, tick=tick)
     seconds = stateful(packs, step, TABLES, 1, lambda state, now: step(state, nothing_came(now)))
     result = StructType.fromDDL(RESULT)
     assert isinstance(result, StructType)
