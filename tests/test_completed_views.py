@@ -108,8 +108,8 @@ class Query:
         return self
 
     def _tell(self, batch: pl.DataFrame) -> None:
-        of = {"run": self.run, "tick": lambda: self.now}
-        told = complete(self.state, batch, behind=self.lateness, by_partition=False, **of)
+        of = {"behind": self.lateness, "run": self.run, "tick": lambda: self.now}
+        told = complete(self.state, batch, by_partition=False, **of)
         for row in told.iter_rows(named=True):
             if row["kind"] == COMPLETE:
                 assert row["second"] not in self.counted, "a second is complete once"

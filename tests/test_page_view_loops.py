@@ -9,13 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
-from confluent_kafka import (
-    OFFSET_INVALID,
-    KafkaError,
-    KafkaException,
-    Producer,
-    TopicPartition,
-)
+from confluent_kafka import OFFSET_INVALID, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from labs import until
 
@@ -217,18 +211,13 @@ def transactions(bench: Scripted) -> None:
     ("known", "low", "cut"),
     [(OFFSET_INVALID, 5, True), (3, 5, True), (OFFSET_INVALID, 0, True), (5, 5, False)],
 )
-@pytest.mark.parametrize("work", [on_delivery, transactions])
-def test_a_first_second_that_may_be_cut_is_not_emitted(
-    work: Callable[[Scripted], None], known: int, low: int, cut: bool
-) -> None:
+def test_a_first_second_that_may_be_cut_is_not_emitted(known: int, low: int, cut: bool) -> None:
     bench = Scripted(*(replace(each, number=each.number + 5) for each in handed(0, 0, 1, 2)), None)
     bench.known, bench.low = known, low
-    work(bench)
-    sent = [event for event in bench.log if event[0] == "sent"]
-    assert sent == ([] if cut else [("sent", 0, 2)]) + [("sent", 1, 1)]
-    assert [event for event in bench.log if event[0] == "rejected"] == [
-        ("rejected", number, CUT) for number in ((5, 6) if cut else ())
-    ]
+    on_delivery(bench)
+    first = [("rejected", 5, CUT), ("rejected", 6, CUT)] if cut else [("sent", 0, 2)]
+    found = [event for event in bench.log if event[0] in ("sent", "rejected")]
+    assert found == [*first, ("sent", 1, 1)]
 
 
 @pytest.mark.parametrize("work", [on_delivery, transactions])

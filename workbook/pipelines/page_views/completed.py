@@ -171,10 +171,9 @@ def slowest(clocks: Mapping[int, Clock], now: int, behind: int = 0) -> tuple[int
 
     Spark gives each partition that has unread records a part of every micro-batch. So a partition
     that has given nothing for ``IDLE_MS`` has been read to its end, and is as far as the reader's
-    time less that. But it's never further than what completes, ``behind`` (ms) later, the newest
-    second of all: a reader's clock that was a day ahead completes nothing that is yet to come. A
-    partition that never gave anything isn't waited for. Both are ``UNKNOWN`` where none has given
-    anything.
+    time less that; but never further than completes the newest second of all, ``behind`` (ms)
+    later: the reader's clock may be wrong. A partition that never gave anything isn't waited for.
+    Both are ``UNKNOWN`` where none has given anything.
     """
     newest = max((clock.time for clock in clocks.values()), default=UNKNOWN)
     end = min(now - IDLE_MS, (newest // 1000 + 1) * 1000 + behind)
